@@ -1,0 +1,55 @@
+# Two commands do all their own set-up: `make run` and `make test`.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.PHONY: run test test-slow check format bench wheel lock clean help
+
+run: $(READY)  ## pick the best model of a small collection, in seconds
+	@$(BIN)/modelpicker demo
+
+test: check  ## all checks and all quick tests
+	$(BIN)/python -m pytest -m "not slow" $(PYTEST)
+
+test-slow: $(READY)  ## what takes minutes: a wheel in an empty environment, long streams
+	$(BIN)/python -m pytest -m slow $(PYTEST)
+
+check: $(READY)  ## ruff, mypy --strict, import-linter
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(READY)  ## format and mend what ruff can mend
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(READY)  ## speed on this machine, as ratios
+	$(BIN)/modelpicker bench
+
+wheel: $(READY)  ## build dist/modelpicker-*.whl
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
+	@ls dist/*.whl
+
+lock: $(READY)  ## renew requirements.lock from pyproject.toml
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --upgrade \
+		--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
+		--group dev pyproject.toml --output-file requirements.lock
+
+clean:  ## remove the environment and everything built
+	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+help:  ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "modelpicker needs Python 3.11 or newer: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
+	@echo "Setting up $(VENV) (once, about a minute)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $(READY)

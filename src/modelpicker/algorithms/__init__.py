@@ -1,0 +1,23 @@
+"""The algorithms, one a file, and what runs them."""
+
+from modelpicker.algorithms.base import Algorithm, Decision
+from modelpicker.algorithms.efficient_active import EfficientActive
+from modelpicker.algorithms.importance_weighted import ImportanceWeighted
+from modelpicker.algorithms.label_efficient import LabelEfficient
+from modelpicker.algorithms.model_picker import ModelPicker
+from modelpicker.algorithms.stream import Trace, run_stream
+from modelpicker.algorithms.structural_committee import StructuralCommittee
+from modelpicker.algorithms.vote_entropy import VoteEntropy
+
+__all__ = [
+    "Algorithm",
+    "Decision",
+    "EfficientActive",
+    "ImportanceWeighted",
+    "LabelEfficient",
+    "ModelPicker",
+    "StructuralCommittee",
+    "Trace",
+    "VoteEntropy",
+    "run_stream",
+]

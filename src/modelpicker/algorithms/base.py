@@ -1,0 +1,294 @@
+"""The contract of an algorithm: observe rounds, learn labels, name the best model, be saved and restored."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from modelpicker.algorithms.encoding import ClassName, Row, encode_label, encode_row, plain
+from modelpicker.algorithms.engine import LABELS, ROUNDS, Kernel, Settings, State
+from modelpicker.algorithms.kernels import SPARE, Floats, Scratch
+from modelpicker.coins import check_seed, draw_coins
+from modelpicker.errors import InputError, RoundError, StateError
+
+ModelName: TypeAlias = int | str
+Models: TypeAlias = int | Sequence[ModelName]
+
+STATE_VERSION = 1
+COIN_BLOCK = 64  # rounds whose coins are drawn at once when rounds come one at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a picker says of a round."""
+
+    round: int
+    query: bool
+    probability: float
+    prediction: ClassName | None
+    recommended: ModelName
+
+
+class OpenQuery(NamedTuple):
+    """A queried round whose label has not come yet."""
+
+    probability: float
+    row: Row
+
+
+class Algorithm(ABC):
+    """Decides which rounds to query and which model to recommend.
+
+    A subclass brings its name, its three kernels, the arrays it starts from, and the numbers its kernels are
+    told; everything else is here. `modelpicker.algorithms.testing.check_algorithm` tells whether it behaves.
+    """
+
+    name: ClassVar[str]
+    kernel: ClassVar[Kernel]
+    dial: ClassVar[str]
+    """The option that makes the algorithm ask more or less; its kernel takes it round by round."""
+
+    def __init__(self, models: Models, seed: int = 0, **options: float | str) -> None:
+        self.models = check_models(models)
+        self.seed = check_seed(seed)
+        self.options = options
+        self.clock = np.zeros(2, dtype=np.int64)
+        self.state = self.start(len(self.models))
+        self._open: dict[int, OpenQuery] = {}
+        self.first_spare = float(draw_coins(self.seed, 0)[0, SPARE])
+        self._block = -1
+        self._block_coins: list[list[float]] = []
+        self._prepare()
+
+    @abstractmethod
+    def start(self, models: int) -> State:
+        """The arrays that the kernels work on, before the first round."""
+
+    @abstractmethod
+    def settings(self) -> Settings:
+        """The numbers that the kernels are told."""
+
+    def observe(self, row: Sequence[object] | npt.NDArray[Any]) -> Decision:
+        """Decide the next round.
+
+        Args:
+            row: what each model predicts: class codes or strings; None or -1 for an abstention.
+        """
+        codes, classes = encoded = encode_row(row, len(self.models))
+        number = self.rounds
+        query, probability, recommended, said = self.kernel.observe(
+            self._views,
+            self._settings,
+            self._clock_view,
+            codes,
+            self._coins(number),
+            self.first_spare,
+            self.scale,
+            self._scratch,
+        )
+        if query:
+            self._open[number] = OpenQuery(probability, encoded)
+        prediction = None if said < 0 else classes[said]
+        return Decision(number, query, probability, prediction, self.models[recommended])
+
+    def learn(self, round: int, label: ClassName | None) -> None:  # noqa: A002 (the word of the design)
+        """Take in the label of a queried round: at once or later, in any order, each once.
+
+        A label of None or -1 is a skip: it closes the query and changes no estimate.
+        """
+        query = self._open_query(round)
+        known = plain(label, f"label of round {round}")
+        if known is not None:
+            code = encode_label(known, query.row)
+            self.kernel.learn(
+                self._views, self._settings, self._clock_view, query.row.codes, code, query.probability
+            )
+        del self._open[round]
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds have been observed."""
+        return int(self.clock[ROUNDS])
+
+    @property
+    def labels_used(self) -> int:
+        """How many labels have been learned."""
+        return int(self.clock[LABELS])
+
+    @property
+    def open_queries(self) -> tuple[int, ...]:
+        """The rounds whose labels have been asked for and not come yet."""
+        return tuple(self._open)
+
+    @property
+    def scale(self) -> float:
+        """Where the dial stands."""
+        return float(self.options[self.dial])
+
+    @property
+    def recommended(self) -> ModelName:
+        """The best model so far; ties go by the last round's spare coin, before any label by the first's."""
+        unsettled = self.rounds == 0 or self.labels_used == 0
+        coin = self.first_spare if unsettled else self._coins(self.rounds - 1)[SPARE]
+        return self.models[self.kernel.recommend(self._views, self._settings, coin)]
+
+    @property
+    def losses(self) -> Floats:
+        """The estimated number of mistakes of each model: compare models by differences."""
+        losses: Floats = self.state.losses.copy()
+        return losses
+
+    @property
+    def weights(self) -> Floats | None:
+        """The weights that the next round would use, where the algorithm has any."""
+        return None
+
+    @contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """If what is done meanwhile fails or is interrupted, the picker is as it was."""
+        arrays = (self.clock, *self.state)
+        before = [array.copy() for array in arrays]
+        try:
+            yield
+        except BaseException:
+            for array, copy in zip(arrays, before, strict=True):
+                array[...] = copy
+            raise
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).from_state_dict, (self.state_dict(),)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything this picker is, in a form that JSON can hold."""
+        return {
+            "version": STATE_VERSION,
+            "algorithm": self.name,
+            "models": list(self.models),
+            "seed": self.seed,
+            "options": dict(self.options),
+            "clock": self.clock.tolist(),
+            "state": {field: array.tolist() for field, array in self.state._asdict().items()},
+            "open": [[number, q.probability, q.row.codes, q.row.classes] for number, q in self._open.items()],
+        }
+
+    @classmethod
+    def from_state_dict(cls, blob: Mapping[str, Any]) -> Self:
+        """The picker that `state_dict` described."""
+        found = blob.get("algorithm") if isinstance(blob, Mapping) else None
+        if found != cls.name:
+            raise StateError(
+                f"this is not a state of {cls.name}, but of {found!r}; load it with the class that saved it."
+            )
+        if blob.get("version") != STATE_VERSION:
+            raise StateError(
+                f"this state has version {blob.get('version')!r}, but this modelpicker reads version "
+                f"{STATE_VERSION}; use the modelpicker that saved it."
+            )
+        try:
+            picker = cls(blob["models"], blob["seed"], **blob["options"])
+            picker._load(blob)
+        except StateError:
+            raise
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise StateError(f"this state of {cls.name} is damaged: {error!r}; restore it anew.") from error
+        return picker
+
+    def _load(self, blob: Mapping[str, Any]) -> None:
+        """Take over clock, arrays and open queries from a saved state."""
+        arrays = {"clock": self.clock, **self.state._asdict()}
+        for field, value in {"clock": blob["clock"], **blob["state"]}.items():
+            array = np.array(value, dtype=arrays[field].dtype)
+            if array.shape != arrays[field].shape:
+                raise StateError(f"{field} has shape {array.shape}, not {arrays[field].shape}")
+            arrays.pop(field)[...] = array
+        if arrays:
+            raise StateError(f"this state of {self.name} lacks {', '.join(arrays)}; restore it anew.")
+        for number, probability, codes, classes in blob["open"]:
+            self._open[int(number)] = OpenQuery(float(probability), Row(list(codes), list(classes)))
+
+    def _open_query(self, number: object) -> OpenQuery:
+        """The open query of a round, or an error that says why there is none."""
+        if isinstance(number, bool) or not isinstance(number, int | np.integer):
+            raise RoundError(f"round {number!r} is not a round; pass the `round` of a decision.")
+        if not 0 <= number < self.rounds:
+            raise RoundError(f"round {number} is unknown: {self.rounds} rounds have been observed, from 0 on.")
+        if number not in self._open:
+            raise RoundError(
+                f"round {number} has no open query: it was not queried, or its label has been told already."
+            )
+        return self._open[int(number)]
+
+    def _coins(self, number: int) -> list[float]:
+        """A round's coins, drawn a block at a time; a copy, for the kernel may change them."""
+        block, place = divmod(number, COIN_BLOCK)
+        if block != self._block:
+            self._block = block
+            self._block_coins = draw_coins(self.seed, block * COIN_BLOCK, COIN_BLOCK).tolist()
+        return list(self._block_coins[place])
+
+    def _prepare(self) -> None:
+        """What the interpreted kernels work on: views of the arrays, which Python indexes faster."""
+        self._settings = self.settings()
+        self._views = type(self.state)(*(memoryview(array) for array in self.state))
+        self._clock_view = memoryview(self.clock)
+        self._scratch = Scratch([0.0] * len(self.models), [0.0] * (len(self.models) + 1))  # type: ignore[arg-type]
+
+
+def check_models(models: object) -> tuple[ModelName, ...]:
+    """The names of the models: at least two, all different."""
+    if isinstance(models, int | np.integer) and not isinstance(models, bool):
+        names: tuple[ModelName, ...] = tuple(range(int(models)))
+    elif isinstance(models, str) or not isinstance(models, Sequence | np.ndarray):
+        raise InputError(f"models {models!r}: pass how many models there are, or a list of their names.")
+    else:
+        names = tuple(name.item() if isinstance(name, np.generic) else name for name in models)
+    if len(names) < 2:
+        raise InputError(f"models {models!r}: there must be at least two models to pick from.")
+    seen: set[ModelName] = set()
+    for name in names:
+        if isinstance(name, bool) or not isinstance(name, int | str):
+            raise InputError(f"model name {name!r} is a {type(name).__name__}; names are strings or integers.")
+        if name in seen:
+            raise InputError(f"model name {name!r} is given twice; names must differ.")
+        seen.add(name)
+    return names
+
+
+def check_scale(option: str, value: object) -> float:
+    """An option that is a finite number from 0 up."""
+    number = _number(option, value)
+    if not 0.0 <= number < math.inf:
+        raise InputError(f"{option}={value!r} is out of range; pass a finite number from 0 up.")
+    return number
+
+
+def check_count(option: str, value: object) -> int:
+    """An option that is a whole number from 1 up."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise InputError(f"{option}={value!r} is not a count; pass a whole number from 1 up.")
+    return int(value)
+
+
+def check_probability(option: str, value: object) -> float:
+    """An option that is a probability above 0."""
+    number = _number(option, value)
+    if not 0.0 < number <= 1.0:
+        raise InputError(f"{option}={value!r} is not a probability; pass a number above 0 and at most 1.")
+    return number
+
+
+def _number(option: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise InputError(f"{option}={value!r} is not a number.")
+    return float(value)
+
+
+def check_choice(option: str, value: object, choices: Sequence[str]) -> None:
+    """An option that is one of a few words."""
+    if value not in choices:
+        raise InputError(f"{option}={value!r} is not known; pass one of {', '.join(map(repr, choices))}.")

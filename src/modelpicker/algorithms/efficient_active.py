@@ -1,0 +1,100 @@
+"""Efficient active learning: query surely while the two best models are close, then ever more rarely."""
+
+import math
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from modelpicker.algorithms.base import Algorithm, Models, check_scale
+from modelpicker.algorithms.engine import Kernel
+from modelpicker.algorithms.kernels import (
+    FOLLOW,
+    LEADER,
+    Codes,
+    Floats,
+    Ints,
+    Scratch,
+    agreed,
+    best,
+    charge,
+    rank,
+)
+
+
+class State(NamedTuple):
+    """What efficient active learning remembers."""
+
+    losses: Floats  # mistakes on the labels bought, each over its round's query probability
+    standing: Ints
+    lead: Floats  # the second smallest distinct loss minus the smallest; 0 if all are equal
+
+
+class Settings(NamedTuple):
+    """What its kernel is told."""
+
+    threshold_scale: float
+
+
+def lead_of(losses: Floats, leader: int) -> float:
+    """The second smallest distinct loss minus the smallest."""
+    lowest = losses[leader]
+    second = math.inf
+    for i in range(len(losses)):
+        if losses[i] > lowest and losses[i] < second:
+            second = losses[i]
+    return second - lowest if second < math.inf else 0.0
+
+
+def decide(
+    state: State, settings: Settings, t: int, row: Codes, coins: Floats, scale: float, scratch: Scratch
+) -> tuple[float, int]:
+    """1 while the gap is within the threshold, else the mean of both roots of the gap equation."""
+    if agreed(row):
+        return 0.0, FOLLOW
+    if t == 1:
+        return 1.0, FOLLOW
+    allowance = scale * math.log(t) / (t - 1.0)
+    gap = state.lead[0] / t
+    if gap <= settings.threshold_scale * (math.sqrt(allowance) + allowance):
+        return 1.0, FOLLOW
+    return min(1.0, allowance * (2.0 * gap + 1.0) / (2.0 * gap * gap)), FOLLOW
+
+
+def recommend(state: State, settings: Settings, coin: float) -> int:
+    """The model of the smallest importance-weighted loss."""
+    return best(state.losses, state.standing, coin)
+
+
+def learn(state: State, settings: Settings, row: Codes, label: int, probability: float) -> None:
+    """A mistake counts one over the probability of having seen it."""
+    charge(state.losses, row, label, 1.0 / probability)
+    rank(state.losses, state.standing)
+    state.lead[0] = lead_of(state.losses, state.standing[LEADER])
+
+
+class EfficientActive(Algorithm):
+    """Queries by the gap between the two best models, as the authors of the paper ran it.
+
+    Args:
+        models: how many models, or their names.
+        seed: what all coins are drawn from.
+        c0: how large an allowance the gap is held against; larger asks more.
+        threshold_scale: s, a factor on the threshold below which every disagreement is queried.
+    """
+
+    name: ClassVar[str] = "efficient-active"
+    dial: ClassVar[str] = "c0"
+    kernel: ClassVar[Kernel] = Kernel(decide, recommend, learn)
+    state: State
+
+    def __init__(self, models: Models, seed: int = 0, *, c0: float, threshold_scale: float = 1.0) -> None:
+        threshold_scale = check_scale("threshold_scale", threshold_scale)
+        super().__init__(models, seed, c0=check_scale("c0", c0), threshold_scale=threshold_scale)
+
+    def start(self, models: int) -> State:
+        """No losses, everybody tied."""
+        return State(losses=np.zeros(models), standing=np.array([0, models]), lead=np.zeros(1))
+
+    def settings(self) -> Settings:
+        """How generous the threshold is."""
+        return Settings(threshold_scale=float(self.options["threshold_scale"]))

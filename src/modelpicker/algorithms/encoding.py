@@ -1,0 +1,254 @@
+"""What models say, as integer codes that kernels can compare.
+
+Only equality matters to an algorithm, so a code is any small integer: -1 for an abstention, and from 0 up for
+the classes. Classes are whole numbers or strings; the vocabulary is open.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from modelpicker.algorithms.kernels import ABSTAINED, NOBODY, Codes, Ints
+from modelpicker.errors import InputError
+
+ClassName: TypeAlias = int | str
+
+
+class Row(NamedTuple):
+    """One round's predictions: a code a model, and the class that each code stands for."""
+
+    codes: list[int]
+    classes: list[ClassName]
+
+
+def plain(value: object, where: str) -> ClassName | None:
+    """One prediction or label as a whole number or a string; None for an abstention or a skip."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        value = _whole(value, where)
+    if isinstance(value, int):
+        if value < ABSTAINED:
+            raise InputError(
+                f"{where}: {value} is not a class. Classes are whole numbers from 0 or strings; "
+                "-1 or None stands for an abstention."
+            )
+        return None if value == ABSTAINED else int(value)
+    if value is None or isinstance(value, str):
+        return value
+    raise InputError(
+        f"{where}: {value!r} is a {type(value).__name__}. Classes are whole numbers or strings; "
+        "-1 or None stands for an abstention."
+    )
+
+
+def _whole(value: float, where: str) -> int:
+    if value != value:
+        raise InputError(f"{where}: NaN. Use -1 or None where a model abstained or a label is missing.")
+    if not value.is_integer():
+        raise InputError(f"{where}: {value!r} is not a whole number. Pass class codes, not scores.")
+    return int(value)
+
+
+def encode_row(row: Sequence[object] | npt.NDArray[np.generic], models: int) -> Row:
+    """The codes of one round, counted in the order in which the classes first appear."""
+    values = row.tolist() if isinstance(row, np.ndarray) else row
+    if isinstance(values, str) or not hasattr(values, "__len__"):
+        raise InputError(f"row {values!r}: pass a sequence of {models} predictions, one a model.")
+    if len(values) != models:
+        raise InputError(f"row has {len(values)} predictions, but there are {models} models; pass one a model.")
+    seen: dict[ClassName, int] = {}
+    codes = []
+    for model, value in enumerate(values):
+        known = type(value) is str or (type(value) is int and value >= 0)
+        said = value if known else plain(value, f"row, model {model}")
+        codes.append(ABSTAINED if said is None else seen.setdefault(said, len(seen)))
+    return Row(codes, list(seen))
+
+
+def encode_label(label: ClassName, row: Row) -> int:
+    """The code of a label in its round."""
+    check_same_kind(label, row.classes, "label")
+    return row.classes.index(label) if label in row.classes else NOBODY
+
+
+def check_same_kind(label: ClassName, classes: Sequence[ClassName], where: str) -> None:
+    """A number among strings, or a string among numbers, is a mix-up: it would count against every model."""
+    kind = str if isinstance(label, str) else int
+    if classes and not any(isinstance(c, kind) for c in classes):
+        there = "strings" if kind is int else "whole numbers"
+        raise InputError(
+            f"{where}: {label!r} is a {'whole number' if kind is int else 'string'}, but the models' classes "
+            f"are {there}, such as {classes[0]!r}. Give labels in the same form as predictions."
+        )
+
+
+# Cells a chunk: large enough to forget the cost of a call, small enough for the processor's cache.
+CHUNK_CELLS = 2**18
+# Codes below this address the kernels' tally directly; a stream with larger ones is counted anew.
+LARGEST_DIRECT_CODE = 2**16
+
+
+class Chunk(NamedTuple):
+    """Some consecutive rounds, ready for a kernel; the arrays are the kernel's to use until the next chunk."""
+
+    start: int
+    rows: Codes
+    labels: Codes
+    classes: int
+    renamed: Ints | None  # what a code stands for, if not for itself
+
+
+class Stream:
+    """Predictions and labels, checked and encoded as they are needed."""
+
+    def __init__(self, predictions: object, labels: object, models: int) -> None:
+        self.predictions = _as_matrix(predictions, models)
+        self.labels = _as_column(labels, len(self.predictions))
+        self.numeric = self.predictions.dtype.kind in "buif"
+        self._codes: dict[ClassName, int] = {}
+
+    def __len__(self) -> int:
+        return len(self.predictions)
+
+    @property
+    def classes(self) -> tuple[ClassName, ...] | None:
+        """The class of each code met so far; None where codes stand for themselves."""
+        return None if self.numeric else tuple(self._codes)
+
+    def chunks(self) -> Iterator[Chunk]:
+        """The whole stream in order; memory for one chunk at a time."""
+        models = self.predictions.shape[1]
+        size = max(1, min(len(self), CHUNK_CELLS // models))
+        room = np.empty((size, models), dtype=np.int32)
+        for start in range(0, len(self), size):
+            rows = room[: min(size, len(self) - start)]
+            yield self._numbers(start, rows) if self.numeric else self._names(start, rows)
+
+    def _numbers(self, start: int, rows: Codes) -> Chunk:
+        """A chunk of a numeric matrix."""
+        stop = start + len(rows)
+        values = whole_numbers(self.predictions[start:stop], "predictions", start)
+        labels = self._numeric_labels(start, stop)
+        largest = int(values.max())
+        if largest < LARGEST_DIRECT_CODE:
+            np.copyto(rows, values, casting="unsafe")
+            labels = np.where(labels <= largest, labels, NOBODY)
+            return Chunk(start, rows, labels.astype(np.int32), largest + 1, None)
+        names, codes = np.unique(values, return_inverse=True)
+        shift = int(names[0] == ABSTAINED)
+        rows[:] = codes.reshape(rows.shape) - shift
+        places = np.minimum(np.searchsorted(names, labels), len(names) - 1)
+        found = np.where(names[places] == labels, places - shift, NOBODY)
+        labels = np.where(labels == ABSTAINED, ABSTAINED, found)
+        return Chunk(start, rows, labels.astype(np.int32), len(names), names[shift:].astype(np.int64))
+
+    def _numeric_labels(self, start: int, stop: int) -> Ints:
+        labels = self.labels[start:stop]
+        if labels.dtype.kind in "buif":
+            return whole_numbers(labels, "labels", start).astype(np.int64)
+        plain_labels = [plain(label, f"labels, row {start + i}") for i, label in enumerate(labels.tolist())]
+        for i, label in enumerate(plain_labels):
+            if label is not None:
+                check_same_kind(label, [int(self.predictions.flat[0])], f"labels, row {start + i}")
+        return np.array([ABSTAINED if label is None else label for label in plain_labels], dtype=np.int64)
+
+    def _names(self, start: int, rows: Codes) -> Chunk:
+        """A chunk of strings, or of anything that is not simply numeric."""
+        stop = start + len(rows)
+        for i, row in enumerate(self.predictions[start:stop].tolist()):
+            for model, value in enumerate(row):
+                said = value if type(value) is str else plain(value, _cell("predictions", start + i, model))
+                rows[i, model] = ABSTAINED if said is None else self._codes.setdefault(said, len(self._codes))
+        classes = list(self._codes)
+        labels = np.empty(len(rows), dtype=np.int32)
+        for i, value in enumerate(self.labels[start:stop].tolist()):
+            label = plain(value, f"labels, row {start + i}")
+            if label is not None:
+                check_same_kind(label, classes, f"labels, row {start + i}")
+            labels[i] = ABSTAINED if label is None else self._codes.get(label, NOBODY)
+        return Chunk(start, rows, labels, len(classes), None)
+
+
+def _as_matrix(predictions: object, models: int) -> npt.NDArray[Any]:
+    """Predictions as an array of rounds by models."""
+    matrix = _as_array(predictions, "predictions")
+    if matrix.ndim != 2:
+        raise InputError(
+            f"predictions have shape {matrix.shape}; pass a matrix with a row a round and a column a model."
+        )
+    if matrix.shape[1] != models:
+        raise InputError(
+            f"predictions have {matrix.shape[1]} columns, but there are {models} models; pass one a model."
+        )
+    return matrix
+
+
+def _as_column(labels: object, rounds: int) -> npt.NDArray[Any]:
+    """Labels as an array of one a round."""
+    column = _as_array(labels, "labels")
+    if column.ndim != 1:
+        raise InputError(f"labels have shape {column.shape}; pass one label a round, -1 where there is none.")
+    if len(column) != rounds:
+        raise InputError(
+            f"there are {rounds} rows of predictions but {len(column)} labels; pass one label a row, "
+            "-1 where there is none."
+        )
+    return column
+
+
+def _as_array(values: object, what: str) -> npt.NDArray[Any]:
+    """An array of numbers, or of Python objects where the values are not simply numbers."""
+    if isinstance(values, np.ndarray):
+        array = values
+    else:
+        try:
+            array = np.asarray(values)
+            if array.dtype.kind not in "buif":
+                array = np.asarray(values, dtype=object)
+        except ValueError as error:
+            raise InputError(f"{what} do not form a table: {_ragged(values)}") from error
+    if array.dtype.kind not in "buifUO":
+        raise InputError(f"{what} are of type {array.dtype}; pass whole numbers or strings.")
+    return array
+
+
+def _ragged(values: object) -> str:
+    """Which row is not as long as the first."""
+    rows = list(values) if isinstance(values, Sequence) else []
+    sizes = [len(row) if isinstance(row, Sequence) else 0 for row in rows]
+    for i, size in enumerate(sizes):
+        if size != sizes[0]:
+            return f"row {i} has {size} entries, row 0 has {sizes[0]}."
+    return "rows differ in length or kind."
+
+
+def whole_numbers(values: npt.NDArray[Any], what: str, start: int) -> npt.NDArray[Any]:
+    """Numbers from -1 up, as integers; the first culprit is named."""
+    if values.dtype.kind == "b":
+        return values.astype(np.int8)
+    if values.dtype.kind == "f":
+        with np.errstate(invalid="ignore"):
+            _refuse(~np.isfinite(values) | (values != np.trunc(values)) | (abs(values) > 2**53), values, what, start)
+        values = values.astype(np.int64)
+    if values.size and int(values.min()) < ABSTAINED:
+        _refuse(values < ABSTAINED, values, what, start)
+    if values.size and int(values.max()) > np.iinfo(np.int64).max:
+        _refuse(values > np.uint64(np.iinfo(np.int64).max), values, what, start)
+    return values
+
+
+def _refuse(wrong: npt.NDArray[np.bool_], values: npt.NDArray[Any], what: str, start: int) -> None:
+    """Raise the error of the first wrong value, if there is one."""
+    if not wrong.any():
+        return
+    place = tuple(int(i) for i in np.argwhere(wrong)[0])
+    where = f"{what}, row {start + place[0]}" if len(place) == 1 else _cell(what, start + place[0], place[1])
+    plain(values[place], where)
+    raise InputError(f"{where}: {values[place]} is too large for a class code.")
+
+
+def _cell(what: str, row: int, model: int) -> str:
+    return f"{what}, row {row}, model {model}"

@@ -1,0 +1,116 @@
+"""A round and a stream, for every algorithm: one source, interpreted or compiled.
+
+An algorithm brings three kernels: `decide`, `recommend` and `learn`. The functions here call them by these
+names; `Kernel` puts the algorithm's own in their place, as they are or compiled.
+"""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from modelpicker.algorithms.compiler import Function, compile_kernel, with_parts
+from modelpicker.algorithms.kernels import FOLLOW, QUERY, SKIPPED, SPARE, Codes, Floats, Ints, Scratch
+
+# Fields of a picker's clock: rounds observed, labels learned.
+ROUNDS, LABELS = range(2)
+
+State: TypeAlias = Any  # an algorithm's own NamedTuple of arrays
+Settings: TypeAlias = Any  # an algorithm's own NamedTuple of numbers
+
+decide: Callable[[State, Settings, int, Codes, Floats, float, Scratch], tuple[float, int]]
+recommend: Callable[[State, Settings, float], int]
+learn: Callable[[State, Settings, Codes, int, float], None]
+
+
+class Outcome(NamedTuple):
+    """What a picker decided over the rounds of one call, an array a column."""
+
+    queried: npt.NDArray[np.bool_]
+    probability: Floats
+    recommended: Codes
+    predicted: Ints
+
+
+def observe_round(
+    state: State,
+    settings: Settings,
+    clock: Ints,
+    row: Codes,
+    coins: Floats,
+    first_spare: float,
+    scale: float,
+    scratch: Scratch,
+) -> tuple[bool, float, int, int]:
+    """Decide one round: whether to query, with what probability, the recommended model, the prediction."""
+    clock[ROUNDS] += 1
+    if clock[LABELS] == 0:
+        coins[SPARE] = first_spare  # without a label nothing has changed, so neither does a tie
+    probability, speaker = decide(state, settings, clock[ROUNDS], row, coins, scale, scratch)
+    recommended = recommend(state, settings, coins[SPARE])
+    if speaker == FOLLOW:
+        speaker = recommended
+    return coins[QUERY] < probability, probability, recommended, row[speaker]
+
+
+def learn_label(
+    state: State, settings: Settings, clock: Ints, row: Codes, label: int, probability: float
+) -> None:
+    """Take in the label of a queried round, now or later."""
+    clock[LABELS] += 1
+    learn(state, settings, row, label, probability)
+
+
+def play_stream(
+    state: State,
+    settings: Settings,
+    clock: Ints,
+    rows: Codes,
+    labels: Codes,
+    coins: Floats,
+    first_spare: float,
+    scale: float,
+    scratch: Scratch,
+    outcome: Outcome,
+) -> None:
+    """Decide many rounds, each queried label learned before the next round."""
+    for i in range(len(rows)):
+        row = rows[i]
+        query, probability, recommended, predicted = observe_round(
+            state, settings, clock, row, coins[i], first_spare, scale, scratch
+        )
+        outcome.queried[i] = query
+        outcome.probability[i] = probability
+        outcome.recommended[i] = recommended
+        outcome.predicted[i] = predicted
+        if query and labels[i] != SKIPPED:
+            learn_label(state, settings, clock, row, labels[i], probability)
+
+
+class Kernel:
+    """The three functions of an algorithm, ready to run at either speed."""
+
+    def __init__(self, decide: Function, recommend: Function, learn: Function) -> None:
+        self.parts = {"decide": decide, "recommend": recommend, "learn": learn}
+
+    @cached_property
+    def observe(self) -> Function:
+        """`observe_round` of this algorithm, interpreted."""
+        return with_parts(observe_round, self.parts)
+
+    @cached_property
+    def learn(self) -> Function:
+        """`learn_label` of this algorithm, interpreted."""
+        return with_parts(learn_label, self.parts)
+
+    @cached_property
+    def recommend(self) -> Function:
+        """The algorithm's own `recommend`, interpreted."""
+        return self.parts["recommend"]
+
+    @cached_property
+    def stream(self) -> Function:
+        """`play_stream` of this algorithm, compiled when it is first called."""
+        return compile_kernel(play_stream, self.parts)

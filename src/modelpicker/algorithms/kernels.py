@@ -1,0 +1,120 @@
+"""What the algorithms' kernels share.
+
+A kernel is a plain function in the subset of Python that Numba compiles. Interpreted, it works on
+memoryviews and lists; compiled, on NumPy arrays; the arithmetic is the same, operation by operation, so the
+results are equal to the last bit. Hence: one fixed order of summation, no fastmath, no vector math library.
+"""
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Ints: TypeAlias = npt.NDArray[np.int64]
+Codes: TypeAlias = npt.NDArray[np.int32]
+
+# Which of a round's four coins decides what.
+QUERY, FIRST, SECOND, SPARE = range(4)
+
+# Codes that are no class: what an abstaining model says, and a label that no model of the row predicted.
+ABSTAINED = -1
+NOBODY = -2
+SKIPPED = -1
+
+# Returned by `decide` in place of a model: the recommended model gives the prediction.
+FOLLOW = -1
+
+# Fields of an algorithm's `standing`: the first of the best models, and how many are as good.
+LEADER, TIED = range(2)
+
+
+class Scratch(NamedTuple):
+    """Room that a kernel may use within a round. It leaves `tally` at zero; nobody reads it between rounds."""
+
+    weights: Floats  # a place a model
+    tally: Floats  # a place a class, and one for abstentions at the end: index -1
+
+
+def agreed(row: Codes) -> bool:
+    """Whether all models say the same, so that the label could not tell them apart."""
+    said = row[0]
+    for i in range(1, len(row)):  # noqa: SIM110 (a generator does not compile)
+        if row[i] != said:
+            return False
+    return True
+
+
+def charge(losses: Floats, row: Codes, label: int, cost: float) -> None:
+    """Add `cost` to the loss of every model that did not say `label`."""
+    for i in range(len(row)):
+        losses[i] += cost if row[i] != label else 0.0
+
+
+def rank(losses: Floats, standing: Ints) -> None:
+    """Note which model has the smallest loss, and how many share it."""
+    leader = 0
+    tied = 1
+    lowest = losses[0]
+    for i in range(1, len(losses)):
+        loss = losses[i]
+        if loss < lowest:
+            leader = i
+            tied = 1
+            lowest = loss
+        elif loss == lowest:
+            tied += 1
+    standing[LEADER] = leader
+    standing[TIED] = tied
+
+
+def best(losses: Floats, standing: Ints, coin: float) -> int:
+    """The model with the smallest loss; the coin decides between equals."""
+    leader = standing[LEADER]
+    passed_over = min(int(coin * standing[TIED]), standing[TIED] - 1)
+    lowest = losses[leader]
+    while passed_over > 0:
+        leader += 1
+        if losses[leader] == lowest:
+            passed_over -= 1
+    return leader
+
+
+def weigh(losses: Floats, lowest: float, rate: float, weights: Floats) -> float:
+    """Exponential weights, exp(rate * (lowest - loss)), and their sum.
+
+    The exponential is the polynomial of exp(x / 1024), squared ten times: plain arithmetic, which Numba turns
+    into vector instructions and which no maths library of the platform can change. It is good to 1e-12 down
+    to weights of 1e-40, and stops at 1e-305, so that no weight is ever zero.
+    """
+    for i in range(len(losses)):
+        x = (lowest - losses[i]) * rate * (1.0 / 1024.0)
+        if x < -0.6875:
+            x = -0.6875
+        y = 1.0 / 24.0 + x * (1.0 / 120.0 + x * (1.0 / 720.0 + x * (1.0 / 5040.0)))
+        y = 1.0 + x * (1.0 + x * (1.0 / 2.0 + x * (1.0 / 6.0 + x * y)))
+        y *= y
+        y *= y
+        y *= y
+        y *= y
+        y *= y
+        y *= y
+        y *= y
+        y *= y
+        y *= y
+        weights[i] = y * y
+    total = 0.0
+    for i in range(len(losses)):
+        total += weights[i]
+    return total
+
+
+def drawn(weights: Floats, total: float, coin: float) -> int:
+    """A model drawn in proportion to the weights."""
+    mark = coin * total
+    reached = 0.0
+    for i in range(len(weights) - 1):
+        reached += weights[i]
+        if reached > mark:
+            return i
+    return len(weights) - 1

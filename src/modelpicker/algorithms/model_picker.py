@@ -1,0 +1,172 @@
+"""Model Picker (paper, Algorithm 1): query where the plausible models disagree most.
+
+Exponential weights over importance-weighted losses, a learning rate that falls with the root of the rounds,
+and a query probability equal to the largest variance that any label could show, never below the rate.
+"""
+
+import math
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from modelpicker.algorithms.base import Algorithm, Models, check_choice, check_scale
+from modelpicker.algorithms.engine import Kernel
+from modelpicker.algorithms.kernels import (
+    FIRST,
+    FOLLOW,
+    LEADER,
+    SECOND,
+    SPARE,
+    Codes,
+    Floats,
+    Ints,
+    Scratch,
+    agreed,
+    best,
+    charge,
+    drawn,
+    rank,
+    weigh,
+)
+
+
+class State(NamedTuple):
+    """What Model Picker remembers."""
+
+    losses: Floats  # L̂: mistakes on the labels bought, each over its round's query probability
+    standing: Ints
+    kept: Ints  # random-round only: the model I_τ of a round τ drawn uniformly from those so far
+
+
+class Settings(NamedTuple):
+    """What its kernel is told."""
+
+    log_models: float
+    sample: bool
+    random_round: bool
+
+
+def largest_mass(row: Codes, weights: Floats, total: float, leader: int, tally: Floats) -> float:
+    """The weight behind the class that has most of it.
+
+    Of all hypothetical labels the one with the most weight has the largest variance: A(1 - A) grows towards
+    A = 1/2, and no other class can come nearer. The leader's class usually has more than half, and then
+    there is nothing to search.
+    """
+    said = row[leader]
+    mass = 0.0
+    for i in range(len(row)):
+        mass += weights[i] if row[i] == said else 0.0
+    if said >= 0 and 2.0 * mass >= total:
+        return mass
+    largest = 0.0
+    for i in range(len(row)):
+        if row[i] >= 0:
+            mass = tally[row[i]] + weights[i]
+            tally[row[i]] = mass
+            largest = max(largest, mass)
+    for i in range(len(row)):
+        if row[i] >= 0:
+            tally[row[i]] = 0.0
+    return largest
+
+
+def decide(
+    state: State, settings: Settings, t: int, row: Codes, coins: Floats, scale: float, scratch: Scratch
+) -> tuple[float, int]:
+    """The query probability (paper, eq. 1) and the model I_t that predicts."""
+    disagreed = not agreed(row)
+    renewed = settings.random_round and coins[SECOND] * t < 1.0
+    if not (disagreed or renewed):
+        return 0.0, FOLLOW
+    leader = state.standing[LEADER]
+    rate = math.sqrt(settings.log_models / (2.0 * t))
+    total = weigh(state.losses, state.losses[leader], rate, scratch.weights)
+    if settings.sample:
+        speaker = drawn(scratch.weights, total, coins[FIRST])
+    else:
+        speaker = best(state.losses, state.standing, coins[SPARE])
+    if renewed:
+        state.kept[0] = speaker
+    if not disagreed:
+        return 0.0, speaker
+    share = largest_mass(row, scratch.weights, total, leader, scratch.tally) / total
+    return min(1.0, max(scale * (share * (1.0 - share)), rate)), speaker
+
+
+def recommend(state: State, settings: Settings, coin: float) -> int:
+    """The model of the smallest estimated loss, or of a random round."""
+    if settings.random_round and state.kept[0] >= 0:
+        return state.kept[0]
+    return best(state.losses, state.standing, coin)
+
+
+def learn(state: State, settings: Settings, row: Codes, label: int, probability: float) -> None:
+    """The unbiased loss estimates: a mistake counts one over the probability of having seen it."""
+    charge(state.losses, row, label, 1.0 / probability)
+    rank(state.losses, state.standing)
+
+
+class ModelPicker(Algorithm):
+    """The paper's algorithm: no hyperparameter to tune, no assumption on the stream.
+
+    Args:
+        models: how many models, or their names.
+        seed: what all coins are drawn from.
+        query_scale: β, a factor on the variance in the query probability; 1 is the paper's algorithm.
+        predict: "sample" predicts what a model drawn from the weights says (Theorem "Regret", adversarial),
+            "leader" what the best model so far says (Theorem "Regret", stochastic).
+        recommend: "weights" recommends the model of the largest weight, "random-round" the model that
+            predicted on a round drawn at random (Theorem "Accuracy Gap", any adversary).
+
+    >>> picker = ModelPicker(models=["small", "large", "tuned"], seed=1)
+    >>> decision = picker.observe(["cat", "dog", "dog"])
+    >>> decision.query, round(decision.probability, 2)
+    (True, 0.74)
+    >>> picker.learn(decision.round, "dog")
+    >>> picker.losses.round(2)
+    array([1.35, 0.  , 0.  ])
+    """
+
+    name: ClassVar[str] = "model-picker"
+    dial: ClassVar[str] = "query_scale"
+    kernel: ClassVar[Kernel] = Kernel(decide, recommend, learn)
+    state: State
+
+    def __init__(
+        self,
+        models: Models,
+        seed: int = 0,
+        *,
+        query_scale: float = 1.0,
+        predict: Literal["sample", "leader"] = "sample",
+        recommend: Literal["weights", "random-round"] = "weights",
+    ) -> None:
+        check_choice("predict", predict, ("sample", "leader"))
+        check_choice("recommend", recommend, ("weights", "random-round"))
+        query_scale = check_scale("query_scale", query_scale)
+        super().__init__(models, seed, query_scale=query_scale, predict=predict, recommend=recommend)
+
+    def start(self, models: int) -> State:
+        """No losses, everybody tied."""
+        return State(
+            losses=np.zeros(models),
+            standing=np.array([0, models]),
+            kept=np.array([-1]),
+        )
+
+    def settings(self) -> Settings:
+        """The variants as the kernel sees them."""
+        return Settings(
+            log_models=math.log(len(self.models)),
+            sample=self.options["predict"] == "sample",
+            random_round=self.options["recommend"] == "random-round",
+        )
+
+    @property
+    def weights(self) -> Floats:
+        """The weights that the next round would use; they sum to 1."""
+        weights = np.zeros(len(self.models))
+        rate = math.sqrt(self.settings().log_models / (2.0 * (self.rounds + 1)))
+        total = weigh(self.state.losses, self.state.losses.min(), rate, weights)
+        return weights / total

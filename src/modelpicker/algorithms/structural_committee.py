@@ -1,0 +1,113 @@
+"""Structural committee: query by how often two models, drawn from a posterior, have differed so far."""
+
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from modelpicker.algorithms.base import Algorithm, Models, check_scale
+from modelpicker.algorithms.engine import Kernel
+from modelpicker.algorithms.kernels import (
+    FIRST,
+    FOLLOW,
+    LEADER,
+    SECOND,
+    Codes,
+    Floats,
+    Ints,
+    Scratch,
+    agreed,
+    best,
+    charge,
+    drawn,
+    rank,
+    weigh,
+)
+
+
+class State(NamedTuple):
+    """What structural committee remembers."""
+
+    losses: Floats  # mistakes on the labels bought
+    standing: Ints
+    differed: npt.NDArray[np.int32]  # rounds on which models i < j differed, at [i, j]
+
+
+class Settings(NamedTuple):
+    """What its kernel is told."""
+
+    beta: float
+
+
+def note_differences(row: Codes, differed: npt.NDArray[np.int32]) -> None:
+    """Count this round for every pair of models that differ."""
+    for i in range(len(row)):
+        for j in range(i + 1, len(row)):
+            differed[i, j] += row[i] != row[j]
+
+
+def decide(
+    state: State, settings: Settings, t: int, row: Codes, coins: Floats, scale: float, scratch: Scratch
+) -> tuple[float, int]:
+    """The share of rounds so far, this one included, on which two models drawn from the posterior differ."""
+    if agreed(row):
+        return 0.0, FOLLOW
+    note_differences(row, state.differed)
+    lowest = state.losses[state.standing[LEADER]]
+    total = weigh(state.losses, lowest, settings.beta, scratch.weights)
+    one = drawn(scratch.weights, total, coins[FIRST])
+    other = drawn(scratch.weights, total, coins[SECOND])
+    return min(1.0, scale * state.differed[min(one, other), max(one, other)] / t), FOLLOW
+
+
+def recommend(state: State, settings: Settings, coin: float) -> int:
+    """The model with the fewest mistakes on the labels bought."""
+    return best(state.losses, state.standing, coin)
+
+
+def learn(state: State, settings: Settings, row: Codes, label: int, probability: float) -> None:
+    """Count the mistakes; the posterior is exp(-β · mistakes)."""
+    charge(state.losses, row, label, 1.0)
+    rank(state.losses, state.standing)
+
+
+class StructuralCommittee(Algorithm):
+    """Structural query by committee; O(k²) a round, for it counts the differences of all pairs.
+
+    Args:
+        models: how many models, or their names.
+        seed: what all coins are drawn from.
+        beta: β, how fast the posterior turns away from a model with every mistake.
+        disagreement_scale: s, a factor on the query probability; the paper's algorithm has 1.
+    """
+
+    name: ClassVar[str] = "structural-committee"
+    dial: ClassVar[str] = "disagreement_scale"
+    kernel: ClassVar[Kernel] = Kernel(decide, recommend, learn)
+    state: State
+
+    def __init__(
+        self, models: Models, seed: int = 0, *, beta: float, disagreement_scale: float = 1.0
+    ) -> None:
+        beta = check_scale("beta", beta)
+        disagreement_scale = check_scale("disagreement_scale", disagreement_scale)
+        super().__init__(models, seed, beta=beta, disagreement_scale=disagreement_scale)
+
+    def start(self, models: int) -> State:
+        """No mistakes, everybody tied, nobody has differed."""
+        return State(
+            losses=np.zeros(models),
+            standing=np.array([0, models]),
+            differed=np.zeros((models, models), dtype=np.int32),
+        )
+
+    def settings(self) -> Settings:
+        """The posterior's temper."""
+        return Settings(beta=float(self.options["beta"]))
+
+    @property
+    def weights(self) -> Floats:
+        """The posterior that the next round would draw from; it sums to 1."""
+        weights = np.zeros(len(self.models))
+        losses = self.state.losses
+        return weights / weigh(losses, losses.min(), self.settings().beta, weights)

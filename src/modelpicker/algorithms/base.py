@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from modelpicker.algorithms.encoding import ClassName, Row, encode_label, encode_row, plain
 from modelpicker.algorithms.engine import LABELS, ROUNDS, Kernel, Settings, State
-from modelpicker.algorithms.kernels import SPARE, Floats, Scratch
+from modelpicker.algorithms.kernels import SPARE, Floats, Scratch, new_scratch
 from modelpicker.coins import check_seed, draw_coins
 from modelpicker.errors import InputError, RoundError, StateError
 
@@ -60,10 +61,8 @@ class Algorithm(ABC):
         self.clock = np.zeros(2, dtype=np.int64)
         self.state = self.start(len(self.models))
         self._open: dict[int, OpenQuery] = {}
-        self.first_spare = float(draw_coins(self.seed, 0)[0, SPARE])
-        self._block = -1
-        self._block_coins: list[list[float]] = []
-        self._prepare()
+        self._drawn_from = 0
+        self._drawn: list[list[float]] = []
 
     @abstractmethod
     def start(self, models: int) -> State:
@@ -82,14 +81,7 @@ class Algorithm(ABC):
         codes, classes = encoded = encode_row(row, len(self.models))
         number = self.rounds
         query, probability, recommended, said = self.kernel.observe(
-            self._views,
-            self._settings,
-            self._clock_view,
-            codes,
-            self._coins(number),
-            self.first_spare,
-            self.scale,
-            self._scratch,
+            *self._views, codes, self._coins(number), self.first_spare, self.scale, self._scratch
         )
         if query:
             self._open[number] = OpenQuery(probability, encoded)
@@ -105,9 +97,7 @@ class Algorithm(ABC):
         known = plain(label, f"label of round {round}")
         if known is not None:
             code = encode_label(known, query.row)
-            self.kernel.learn(
-                self._views, self._settings, self._clock_view, query.row.codes, code, query.probability
-            )
+            self.kernel.learn(*self._views, query.row.codes, code, query.probability)
         del self._open[round]
 
     @property
@@ -133,9 +123,8 @@ class Algorithm(ABC):
     @property
     def recommended(self) -> ModelName:
         """The best model so far; ties go by the last round's spare coin, before any label by the first's."""
-        unsettled = self.rounds == 0 or self.labels_used == 0
-        coin = self.first_spare if unsettled else self._coins(self.rounds - 1)[SPARE]
-        return self.models[self.kernel.recommend(self._views, self._settings, coin)]
+        coin = self.first_spare if self.labels_used == 0 else self._coins(self.rounds - 1)[SPARE]
+        return self.models[self.kernel.recommend(self.state, self.settings(), coin)]
 
     @property
     def losses(self) -> Floats:
@@ -223,39 +212,62 @@ class Algorithm(ABC):
             )
         return self._open[int(number)]
 
+    @cached_property
+    def first_spare(self) -> float:
+        """The spare coin of round 0, which decides between equals before any label."""
+        return float(draw_coins(self.seed, 0)[0, SPARE])
+
+    def next_coins(self, rounds: int) -> Floats:
+        """The coins of the coming rounds, for a kernel to use up."""
+        coins = draw_coins(self.seed, self.rounds, rounds)
+        if self.rounds == 0:
+            self.first_spare = float(coins[0, SPARE])
+        self._drawn_from, self._drawn = self.rounds + rounds - 1, [coins[-1].tolist()]
+        return coins
+
     def _coins(self, number: int) -> list[float]:
         """A round's coins, drawn a block at a time; a copy, for the kernel may change them."""
-        block, place = divmod(number, COIN_BLOCK)
-        if block != self._block:
-            self._block = block
-            self._block_coins = draw_coins(self.seed, block * COIN_BLOCK, COIN_BLOCK).tolist()
-        return list(self._block_coins[place])
+        place = number - self._drawn_from
+        if not 0 <= place < len(self._drawn):
+            place, self._drawn_from = 0, number
+            self._drawn = draw_coins(self.seed, number, COIN_BLOCK).tolist()
+        return self._drawn[place].copy()
 
-    def _prepare(self) -> None:
-        """What the interpreted kernels work on: views of the arrays, which Python indexes faster."""
-        self._settings = self.settings()
-        self._views = type(self.state)(*(memoryview(array) for array in self.state))
-        self._clock_view = memoryview(self.clock)
-        self._scratch = Scratch([0.0] * len(self.models), [0.0] * (len(self.models) + 1))  # type: ignore[arg-type]
+    @cached_property
+    def _views(self) -> tuple[State, Settings, memoryview]:
+        """What interpreted kernels work on: views of the arrays, which Python indexes faster, and lists."""
+        settings = self.settings()
+        return (
+            type(self.state)(*(memoryview(array) for array in self.state)),
+            type(settings)(*(_listed(value) for value in settings)),
+            memoryview(self.clock),
+        )
+
+    @cached_property
+    def _scratch(self) -> Scratch:
+        return Scratch(*(_listed(array) for array in new_scratch(len(self.models), len(self.models))))
+
+
+def _listed(value: Any) -> Any:  # noqa: ANN401 (whatever an algorithm's settings hold)
+    return value.tolist() if isinstance(value, np.ndarray) else value
 
 
 def check_models(models: object) -> tuple[ModelName, ...]:
     """The names of the models: at least two, all different."""
     if isinstance(models, int | np.integer) and not isinstance(models, bool):
-        names: tuple[ModelName, ...] = tuple(range(int(models)))
+        names: tuple[ModelName, ...] = tuple(range(models))
     elif isinstance(models, str) or not isinstance(models, Sequence | np.ndarray):
         raise InputError(f"models {models!r}: pass how many models there are, or a list of their names.")
     else:
         names = tuple(name.item() if isinstance(name, np.generic) else name for name in models)
     if len(names) < 2:
         raise InputError(f"models {models!r}: there must be at least two models to pick from.")
-    seen: set[ModelName] = set()
     for name in names:
         if isinstance(name, bool) or not isinstance(name, int | str):
             raise InputError(f"model name {name!r} is a {type(name).__name__}; names are strings or integers.")
-        if name in seen:
-            raise InputError(f"model name {name!r} is given twice; names must differ.")
-        seen.add(name)
+    if len(set(names)) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise InputError(f"model name {twice!r} is given twice; names must differ.")
     return names
 
 

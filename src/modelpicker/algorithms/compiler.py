@@ -8,8 +8,9 @@ import hashlib
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import cache, partial
 from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeAlias
@@ -24,81 +25,92 @@ def with_parts(
 ) -> Function:
     """A copy of `function` that calls `parts` by their names; it and all it calls pass through `finish`."""
     scope = dict(function.__globals__)
-    for name in function.__code__.co_names:
-        called = parts.get(name, scope.get(name))
-        if isinstance(called, FunctionType):
-            scope[name] = with_parts(called, parts, finish)
+    for name, called in _calls(function, parts).items():
+        scope[name] = with_parts(called, parts, finish)
     return finish(FunctionType(function.__code__, scope, function.__name__, function.__defaults__))
 
 
+def _calls(function: Function, parts: Mapping[str, Function]) -> dict[str, Function]:
+    """The functions that a kernel calls, by the names it calls them."""
+    named = {**function.__globals__, **parts}
+    return {
+        name: named[name] for name in function.__code__.co_names if isinstance(named.get(name), FunctionType)
+    }
+
+
+def _sources(function: Function, parts: Mapping[str, Function]) -> dict[str, str]:
+    """The file of a kernel and of everything it calls, by name."""
+    sources = {f"{function.__module__}.{function.__qualname__}": function.__code__.co_filename}
+    for called in _calls(function, parts).values():
+        sources |= _sources(called, parts)
+    return sources
+
+
 def compile_kernel(function: Function, parts: Mapping[str, Function]) -> Function:
-    """`function` with its parts, compiled for the types of the first call; later calls are direct."""
-    compiled: list[Function] = []
-
-    def call(*arguments: object) -> object:
-        if not compiled:
-            compiled.append(_compile(function, parts, arguments))
-        return compiled[0](*arguments)
-
-    return call
+    """`function` with its parts, compiled when it is first called with arguments of some types."""
+    dispatcher = cache(partial(_dispatcher, function, parts))
+    return lambda *arguments: dispatcher()(*arguments)
 
 
-def _compile(function: Function, parts: Mapping[str, Function], arguments: tuple[object, ...]) -> Function:
-    """Machine code for these arguments: by way of the cache if there is one, and in any case."""
+def _dispatcher(function: Function, parts: Mapping[str, Function]) -> Function:
+    """A Numba dispatcher with a cache, if there is a place for one."""
     import numba
 
-    sources = {part.__qualname__: part.__code__.co_filename for part in parts.values()}
+    sources = _sources(function, parts)
+    key = fingerprint(sources)
 
-    def finish(part: Function) -> Any:  # noqa: ANN401 (a Numba dispatcher)
-        sources[part.__qualname__] = part.__code__.co_filename
-        return numba.njit(nogil=True)(part)
+    def finish(part: Function) -> Any:  # noqa: ANN401 (Numba is not typed)
+        # Machine code is linked by name, so kernels of different make must not share one.
+        part.__qualname__ = f"{part.__qualname__}_{key}"
+        # Kernels make no arrays, so they need no reference counts, which cost more than most kernels do.
+        return numba.njit(nogil=True, forceinline=True, _nrt=False)(part)
 
-    signature = tuple(numba.typeof(argument) for argument in arguments)
     dispatcher: Any = with_parts(function, parts, finish)
-    folder = cache_folder(sources)
+    folder = cache_folder(key) if all(Path(file).is_file() for file in sources.values()) else None
     if folder is not None:
-        try:
-            with _numba_cache_in(folder):
-                cached: Any = numba.njit(nogil=True, cache=True)(dispatcher.py_func)
-            cached.compile(signature)
-        except Exception:  # noqa: S110 (a full disk or a broken file: no reason not to compile)
-            pass
-        else:
-            return cached
-    dispatcher.compile(signature)
-    return dispatcher
+        dispatcher._cache = _cache_in(folder, dispatcher.py_func)
+    return dispatcher  # type: ignore[no-any-return]
 
 
-@contextmanager
-def _numba_cache_in(folder: Path) -> Iterator[None]:
-    """Have Numba keep the cache of what is decorated meanwhile in `folder`."""
+def _cache_in(folder: Path, function: Function) -> Any:  # noqa: ANN401 (Numba is not typed)
+    """Numba's cache of a function, kept in `folder`; a full disk or a broken file is as good as no cache."""
     import numba
+    from numba.core.caching import FunctionCache
+
+    class Cache(FunctionCache):
+        def load_overload(self, *arguments: object) -> object:
+            with suppress(Exception):
+                return super().load_overload(*arguments)
+
+        def save_overload(self, *arguments: object) -> None:
+            with suppress(Exception):
+                super().save_overload(*arguments)
 
     with _changing_numba:
         before = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(folder)
         try:
-            yield
+            return Cache(function)
         finally:
             numba.config.CACHE_DIR = before
 
 
-def cache_folder(sources: Mapping[str, str]) -> Path | None:
-    """The first writable folder for the machine code of these functions; None where there is none.
-
-    Args:
-        sources: the file of each function, by its name.
-    """
+def fingerprint(sources: Mapping[str, str]) -> str:
+    """A name for the machine code of these functions, given with their files; no other code has it."""
     import numba
 
     digest = hashlib.sha256(numba.__version__.encode())
-    try:
-        for name, file in sorted(sources.items()):
-            digest.update(name.encode() + b"\0" + Path(file).read_bytes())
-    except OSError:  # typed at a prompt, or read from a zip file
-        return None
+    for name, file in sorted({**sources, "": __file__}.items()):
+        # What was typed at a prompt or zipped has no file: such code is new in every process.
+        text = Path(file).read_bytes() if Path(file).is_file() else os.urandom(16)
+        digest.update(f"\0{name}\0".encode() + text)
+    return digest.hexdigest()[:16]
+
+
+def cache_folder(key: str) -> Path | None:
+    """The first writable folder for this machine code; None where there is none."""
     for base in (Path(__file__).parent / "__pycache__", user_cache()):
-        if base is not None and _writable(folder := base / "kernels" / digest.hexdigest()[:16]):
+        if base is not None and _writable(folder := base / "kernels" / key):
             return folder
     return None
 

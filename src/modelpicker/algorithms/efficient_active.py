@@ -17,7 +17,6 @@ from modelpicker.algorithms.kernels import (
     agreed,
     best,
     charge,
-    rank,
 )
 
 
@@ -35,13 +34,12 @@ class Settings(NamedTuple):
     threshold_scale: float
 
 
-def lead_of(losses: Floats, leader: int) -> float:
+def lead_of(losses: Floats, lowest: float) -> float:
     """The second smallest distinct loss minus the smallest."""
-    lowest = losses[leader]
     second = math.inf
     for i in range(len(losses)):
-        if losses[i] > lowest and losses[i] < second:
-            second = losses[i]
+        loss = losses[i]
+        second = loss if lowest < loss < second else second
     return second - lowest if second < math.inf else 0.0
 
 
@@ -67,9 +65,8 @@ def recommend(state: State, settings: Settings, coin: float) -> int:
 
 def learn(state: State, settings: Settings, row: Codes, label: int, probability: float) -> None:
     """A mistake counts one over the probability of having seen it."""
-    charge(state.losses, row, label, 1.0 / probability)
-    rank(state.losses, state.standing)
-    state.lead[0] = lead_of(state.losses, state.standing[LEADER])
+    charge(state.losses, state.standing, row, label, 1.0 / probability)
+    state.lead[0] = lead_of(state.losses, state.losses[state.standing[LEADER]])
 
 
 class EfficientActive(Algorithm):

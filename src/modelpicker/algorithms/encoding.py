@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from modelpicker.algorithms.kernels import ABSTAINED, NOBODY, Codes, Ints
+from modelpicker.algorithms.kernels import ABSTAINED, NOBODY, SKIPPED, Codes, Ints
 from modelpicker.errors import InputError
 
 ClassName: TypeAlias = int | str
@@ -85,20 +85,21 @@ def check_same_kind(label: ClassName, classes: Sequence[ClassName], where: str) 
         )
 
 
-# Cells a chunk: large enough to forget the cost of a call, small enough for the processor's cache.
-CHUNK_CELLS = 2**18
-# Codes below this address the kernels' tally directly; a stream with larger ones is counted anew.
-LARGEST_DIRECT_CODE = 2**16
+# Rounds a chunk: enough to forget the cost of a call, few enough to stay in the processor's cache.
+CHUNK_ROUNDS = 4096
+# Codes below this address the kernels' tally directly; rows with larger ones are counted anew.
+DIRECT_CLASSES = 2**15
+LARGEST_CODE = 2**63 - 1
 
 
 class Chunk(NamedTuple):
-    """Some consecutive rounds, ready for a kernel; the arrays are the kernel's to use until the next chunk."""
+    """Some consecutive rounds, ready for a kernel."""
 
     start: int
-    rows: Codes
+    rows: npt.NDArray[Any]
     labels: Codes
     classes: int
-    renamed: Ints | None  # what a code stands for, if not for itself
+    names: Ints | None = None  # what a code stands for, if not for itself
 
 
 class Stream:
@@ -120,44 +121,44 @@ class Stream:
 
     def chunks(self) -> Iterator[Chunk]:
         """The whole stream in order; memory for one chunk at a time."""
-        models = self.predictions.shape[1]
-        size = max(1, min(len(self), CHUNK_CELLS // models))
-        room = np.empty((size, models), dtype=np.int32)
-        for start in range(0, len(self), size):
-            rows = room[: min(size, len(self) - start)]
-            yield self._numbers(start, rows) if self.numeric else self._names(start, rows)
+        for start in range(0, len(self), CHUNK_ROUNDS):
+            stop = min(start + CHUNK_ROUNDS, len(self))
+            yield self._numbers(start, stop) if self.numeric else self._names(start, stop)
 
-    def _numbers(self, start: int, rows: Codes) -> Chunk:
-        """A chunk of a numeric matrix."""
-        stop = start + len(rows)
-        values = whole_numbers(self.predictions[start:stop], "predictions", start)
+    def recount(self, start: int, stop: int) -> Chunk:
+        """A chunk that a kernel could not take as it is: an error, or codes counted anew."""
+        values = as_integers(self.predictions[start:stop], "predictions", start)
+        refuse((values < ABSTAINED) | (values > LARGEST_CODE), values, "predictions", start)
         labels = self._numeric_labels(start, stop)
-        largest = int(values.max())
-        if largest < LARGEST_DIRECT_CODE:
-            np.copyto(rows, values, casting="unsafe")
-            labels = np.where(labels <= largest, labels, NOBODY)
-            return Chunk(start, rows, labels.astype(np.int32), largest + 1, None)
         names, codes = np.unique(values, return_inverse=True)
         shift = int(names[0] == ABSTAINED)
-        rows[:] = codes.reshape(rows.shape) - shift
         places = np.minimum(np.searchsorted(names, labels), len(names) - 1)
-        found = np.where(names[places] == labels, places - shift, NOBODY)
-        labels = np.where(labels == ABSTAINED, ABSTAINED, found)
-        return Chunk(start, rows, labels.astype(np.int32), len(names), names[shift:].astype(np.int64))
+        labels = np.where(names[places] == labels, places - shift, np.minimum(labels, NOBODY))
+        rows = codes.reshape(values.shape) - shift
+        return Chunk(start, _frozen(rows), labels.astype(np.int32), len(names), names[shift:].astype(np.int64))
+
+    def _numbers(self, start: int, stop: int) -> Chunk:
+        """A chunk of a numeric matrix, its codes still unchecked."""
+        values = as_integers(self.predictions[start:stop], "predictions", start)
+        labels = self._numeric_labels(start, stop)
+        labels[labels >= DIRECT_CLASSES] = NOBODY
+        return Chunk(start, _frozen(values), labels.astype(np.int32), DIRECT_CLASSES)
 
     def _numeric_labels(self, start: int, stop: int) -> Ints:
         labels = self.labels[start:stop]
         if labels.dtype.kind in "buif":
-            return whole_numbers(labels, "labels", start).astype(np.int64)
-        plain_labels = [plain(label, f"labels, row {start + i}") for i, label in enumerate(labels.tolist())]
-        for i, label in enumerate(plain_labels):
+            values = as_integers(labels, "labels", start)
+            refuse((values < ABSTAINED) | (values > LARGEST_CODE), values, "labels", start)
+            return values.astype(np.int64)
+        known = [plain(label, f"labels, row {start + i}") for i, label in enumerate(labels.tolist())]
+        for i, label in enumerate(known):
             if label is not None:
                 check_same_kind(label, [int(self.predictions.flat[0])], f"labels, row {start + i}")
-        return np.array([ABSTAINED if label is None else label for label in plain_labels], dtype=np.int64)
+        return np.array([SKIPPED if label is None else label for label in known], dtype=np.int64)
 
-    def _names(self, start: int, rows: Codes) -> Chunk:
+    def _names(self, start: int, stop: int) -> Chunk:
         """A chunk of strings, or of anything that is not simply numeric."""
-        stop = start + len(rows)
+        rows = np.empty((stop - start, self.predictions.shape[1]), dtype=np.int32)
         for i, row in enumerate(self.predictions[start:stop].tolist()):
             for model, value in enumerate(row):
                 said = value if type(value) is str else plain(value, _cell("predictions", start + i, model))
@@ -168,8 +169,18 @@ class Stream:
             label = plain(value, f"labels, row {start + i}")
             if label is not None:
                 check_same_kind(label, classes, f"labels, row {start + i}")
-            labels[i] = ABSTAINED if label is None else self._codes.get(label, NOBODY)
-        return Chunk(start, rows, labels, len(classes), None)
+            labels[i] = SKIPPED if label is None else self._codes.get(label, NOBODY)
+        return Chunk(start, _frozen(rows), labels, len(classes))
+
+
+def _frozen(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The values as a read-only, contiguous array of one of a few types: each type is compiled once."""
+    wanted = values.dtype if values.dtype in (np.int8, np.uint8, np.int16, np.int32) else np.dtype(np.int64)
+    if wanted == np.int64 and values.dtype.kind == "u":
+        refuse(values > LARGEST_CODE, values, "predictions", 0)
+    view = np.ascontiguousarray(np.asarray(values), dtype=wanted).view()
+    view.flags.writeable = False
+    return view
 
 
 def _as_matrix(predictions: object, models: int) -> npt.NDArray[Any]:
@@ -225,22 +236,18 @@ def _ragged(values: object) -> str:
     return "rows differ in length or kind."
 
 
-def whole_numbers(values: npt.NDArray[Any], what: str, start: int) -> npt.NDArray[Any]:
-    """Numbers from -1 up, as integers; the first culprit is named."""
+def as_integers(values: npt.NDArray[Any], what: str, start: int) -> npt.NDArray[Any]:
+    """Whole numbers as integers; the first culprit is named."""
     if values.dtype.kind == "b":
         return values.astype(np.int8)
     if values.dtype.kind == "f":
-        with np.errstate(invalid="ignore"):
-            _refuse(~np.isfinite(values) | (values != np.trunc(values)) | (abs(values) > 2**53), values, what, start)
-        values = values.astype(np.int64)
-    if values.size and int(values.min()) < ABSTAINED:
-        _refuse(values < ABSTAINED, values, what, start)
-    if values.size and int(values.max()) > np.iinfo(np.int64).max:
-        _refuse(values > np.uint64(np.iinfo(np.int64).max), values, what, start)
+        refuse(~np.isfinite(values) | (values != np.trunc(values)), values, what, start)
+        refuse((values < ABSTAINED) | (values >= LARGEST_CODE), values, what, start)
+        return values.astype(np.int64)
     return values
 
 
-def _refuse(wrong: npt.NDArray[np.bool_], values: npt.NDArray[Any], what: str, start: int) -> None:
+def refuse(wrong: npt.NDArray[np.bool_], values: npt.NDArray[Any], what: str, start: int) -> None:
     """Raise the error of the first wrong value, if there is one."""
     if not wrong.any():
         return

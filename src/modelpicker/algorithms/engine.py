@@ -12,13 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.algorithms.compiler import Function, compile_kernel, with_parts
-from modelpicker.algorithms.kernels import FOLLOW, QUERY, SKIPPED, SPARE, Codes, Floats, Ints, Scratch
+from modelpicker.algorithms.kernels import ABSTAINED, FOLLOW, QUERY, SKIPPED, SPARE, Codes, Floats, Ints, Scratch
 
 # Fields of a picker's clock: rounds observed, labels learned.
 ROUNDS, LABELS = range(2)
 
 State: TypeAlias = Any  # an algorithm's own NamedTuple of arrays
 Settings: TypeAlias = Any  # an algorithm's own NamedTuple of numbers
+AnyCodes: TypeAlias = npt.NDArray[np.signedinteger[Any] | np.uint8]
 
 decide: Callable[[State, Settings, int, Codes, Floats, float, Scratch], tuple[float, int]]
 recommend: Callable[[State, Settings, float], int]
@@ -63,30 +64,45 @@ def learn_label(
     learn(state, settings, row, label, probability)
 
 
+def take_row(rows: AnyCodes, i: int, row: Codes, classes: int) -> bool:
+    """Copy row `i`; false if it holds anything but an abstention and codes below `classes`."""
+    wrong = 0
+    for model in range(len(row)):
+        code = rows[i, model]
+        row[model] = code
+        wrong += (code < ABSTAINED) + (code >= classes)
+    return wrong == 0
+
+
 def play_stream(
     state: State,
     settings: Settings,
     clock: Ints,
-    rows: Codes,
+    rows: AnyCodes,
     labels: Codes,
     coins: Floats,
     first_spare: float,
     scale: float,
     scratch: Scratch,
     outcome: Outcome,
-) -> None:
-    """Decide many rounds, each queried label learned before the next round."""
+) -> int:
+    """Decide many rounds, each queried label learned before the next; stop before a row that can't be."""
+    queried, probabilities, recommendations, predictions = outcome
+    row = scratch.row
+    classes = len(scratch.tally) - 1
     for i in range(len(rows)):
-        row = rows[i]
+        if not take_row(rows, i, row, classes):
+            return i
         query, probability, recommended, predicted = observe_round(
             state, settings, clock, row, coins[i], first_spare, scale, scratch
         )
-        outcome.queried[i] = query
-        outcome.probability[i] = probability
-        outcome.recommended[i] = recommended
-        outcome.predicted[i] = predicted
+        queried[i] = query
+        probabilities[i] = probability
+        recommendations[i] = recommended
+        predictions[i] = predicted
         if query and labels[i] != SKIPPED:
             learn_label(state, settings, clock, row, labels[i], probability)
+    return len(rows)
 
 
 class Kernel:

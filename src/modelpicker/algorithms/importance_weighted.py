@@ -14,9 +14,9 @@ class State(NamedTuple):
     """What importance weighting remembers."""
 
     losses: Floats  # mistakes on the labels bought, each over its round's query probability
-    alive: Ints  # 1 for the models that survive
+    alive: Codes  # 1 for the models that survive
     survivors: Ints  # how many
-    worst: Floats  # the largest loss among them
+    worst: Floats  # no survivor has a larger loss
     standing: Ints
 
 
@@ -46,31 +46,27 @@ def drop(state: State, lowest: float, t: int, bar: float) -> None:
     state.worst[0] = worst
 
 
-def split(alive: Ints, leader: int, row: Codes) -> bool:
+def split(alive: Codes, leader: int, row: Codes) -> bool:
     """Whether a survivor differs from the leader on this row."""
-    for i in range(len(row)):  # noqa: SIM110 (a generator does not compile)
-        if row[i] != row[leader] and alive[i] == 1:
-            return True
-    return False
+    said = row[leader]
+    differing = 0
+    for i in range(len(row)):
+        differing += alive[i] if row[i] != said else 0
+    return differing > 0
 
 
-def rank_survivors(state: State) -> None:
-    """Note which survivor has the smallest loss, how many share it, and the largest loss."""
+def rank_survivors(losses: Floats, alive: Codes, standing: Ints) -> None:
+    """Note which survivor has the smallest loss, and how many share it."""
     leader = -1
+    for i in range(len(losses)):
+        if alive[i] == 1 and (leader < 0 or losses[i] < losses[leader]):
+            leader = i
+    lowest = losses[leader]
     tied = 0
-    worst = 0.0
-    for i in range(len(state.losses)):
-        if state.alive[i] == 1:
-            loss = state.losses[i]
-            worst = max(worst, loss)
-            if leader < 0 or loss < state.losses[leader]:
-                leader = i
-                tied = 1
-            elif loss == state.losses[leader]:
-                tied += 1
-    state.standing[LEADER] = leader
-    state.standing[TIED] = tied
-    state.worst[0] = worst
+    for i in range(len(losses)):
+        tied += alive[i] if losses[i] == lowest else 0
+    standing[LEADER] = leader
+    standing[TIED] = tied
 
 
 def decide(
@@ -102,8 +98,9 @@ def recommend(state: State, settings: Settings, coin: float) -> int:
 
 def learn(state: State, settings: Settings, row: Codes, label: int, probability: float) -> None:
     """A mistake counts one over the probability of having seen it."""
-    charge(state.losses, row, label, 1.0 / probability)
-    rank_survivors(state)
+    charge(state.losses, state.standing, row, label, 1.0 / probability)
+    state.worst[0] += 1.0 / probability
+    rank_survivors(state.losses, state.alive, state.standing)
 
 
 class ImportanceWeighted(Algorithm):
@@ -131,7 +128,7 @@ class ImportanceWeighted(Algorithm):
         """Everybody alive and tied."""
         return State(
             losses=np.zeros(models),
-            alive=np.ones(models, dtype=np.int64),
+            alive=np.ones(models, dtype=np.int32),
             survivors=np.array([models]),
             worst=np.zeros(1),
             standing=np.array([0, models]),

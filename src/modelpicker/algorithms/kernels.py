@@ -30,40 +30,53 @@ LEADER, TIED = range(2)
 
 
 class Scratch(NamedTuple):
-    """Room that a kernel may use within a round. It leaves `tally` at zero; nobody reads it between rounds."""
+    """Room that a kernel may use within a round; it leaves `tally` and `votes` at zero."""
 
+    row: Codes  # a place a model: the row at hand, as the stream goes by
     weights: Floats  # a place a model
+    behind: Floats  # a place a model
+    cumulated: Floats  # a place a model
+    others: Codes  # a place a model
     tally: Floats  # a place a class, and one for abstentions at the end: index -1
+    votes: Ints  # likewise
+
+
+def new_scratch(models: int, classes: int) -> Scratch:
+    """Room for a stream of so many models and classes."""
+    return Scratch(
+        row=np.zeros(models, dtype=np.int32),
+        weights=np.zeros(models),
+        behind=np.zeros(models),
+        cumulated=np.zeros(models),
+        others=np.zeros(models, dtype=np.int32),
+        tally=np.zeros(classes + 1),
+        votes=np.zeros(classes + 1, dtype=np.int64),
+    )
 
 
 def agreed(row: Codes) -> bool:
     """Whether all models say the same, so that the label could not tell them apart."""
     said = row[0]
-    for i in range(1, len(row)):  # noqa: SIM110 (a generator does not compile)
-        if row[i] != said:
-            return False
-    return True
+    differing = 0
+    for i in range(len(row)):  # to the end, without a branch: that compiles to a few vector instructions
+        differing += row[i] != said
+    return differing == 0
 
 
-def charge(losses: Floats, row: Codes, label: int, cost: float) -> None:
-    """Add `cost` to the loss of every model that did not say `label`."""
+def charge(losses: Floats, standing: Ints, row: Codes, label: int, cost: float) -> None:
+    """Add `cost` to the loss of every model that did not say `label`, and note who stands best now."""
     for i in range(len(row)):
         losses[i] += cost if row[i] != label else 0.0
-
-
-def rank(losses: Floats, standing: Ints) -> None:
-    """Note which model has the smallest loss, and how many share it."""
-    leader = 0
-    tied = 1
-    lowest = losses[0]
-    for i in range(1, len(losses)):
-        loss = losses[i]
-        if loss < lowest:
-            leader = i
-            tied = 1
-            lowest = loss
-        elif loss == lowest:
-            tied += 1
+    leader = standing[LEADER]
+    if row[leader] != label:
+        leader = 0
+        for i in range(1, len(losses)):
+            if losses[i] < losses[leader]:
+                leader = i
+    lowest = losses[leader]
+    tied = 0
+    for i in range(len(losses)):
+        tied += losses[i] == lowest
     standing[LEADER] = leader
     standing[TIED] = tied
 
@@ -80,8 +93,8 @@ def best(losses: Floats, standing: Ints, coin: float) -> int:
     return leader
 
 
-def weigh(losses: Floats, lowest: float, rate: float, weights: Floats) -> float:
-    """Exponential weights, exp(rate * (lowest - loss)), and their sum.
+def weigh(losses: Floats, lowest: float, rate: float, weights: Floats) -> None:
+    """Exponential weights: exp(rate * (lowest - loss)), so that the best model has weight 1.
 
     The exponential is the polynomial of exp(x / 1024), squared ten times: plain arithmetic, which Numba turns
     into vector instructions and which no maths library of the platform can change. It is good to 1e-12 down
@@ -103,18 +116,13 @@ def weigh(losses: Floats, lowest: float, rate: float, weights: Floats) -> float:
         y *= y
         y *= y
         weights[i] = y * y
-    total = 0.0
-    for i in range(len(losses)):
-        total += weights[i]
-    return total
 
 
-def drawn(weights: Floats, total: float, coin: float) -> int:
-    """A model drawn in proportion to the weights."""
-    mark = coin * total
-    reached = 0.0
-    for i in range(len(weights) - 1):
-        reached += weights[i]
-        if reached > mark:
-            return i
-    return len(weights) - 1
+def drawn(cumulated: Floats, coin: float) -> int:
+    """A model drawn in proportion to the weights whose running sums these are."""
+    last = len(cumulated) - 1
+    mark = coin * cumulated[last]
+    passed = 0
+    for i in range(len(cumulated)):
+        passed += cumulated[i] <= mark
+    return min(passed, last)

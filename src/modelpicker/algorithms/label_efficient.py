@@ -6,7 +6,7 @@ import numpy as np
 
 from modelpicker.algorithms.base import Algorithm, Models, check_probability
 from modelpicker.algorithms.engine import Kernel
-from modelpicker.algorithms.kernels import FOLLOW, Codes, Floats, Ints, Scratch, agreed, best, charge, rank
+from modelpicker.algorithms.kernels import FOLLOW, Codes, Floats, Ints, Scratch, agreed, best, charge
 
 
 class State(NamedTuple):
@@ -34,8 +34,7 @@ def recommend(state: State, settings: Settings, coin: float) -> int:
 
 def learn(state: State, settings: Settings, row: Codes, label: int, probability: float) -> None:
     """Count the mistakes."""
-    charge(state.losses, row, label, 1.0)
-    rank(state.losses, state.standing)
+    charge(state.losses, state.standing, row, label, 1.0)
 
 
 class LabelEfficient(Algorithm):

@@ -25,7 +25,6 @@ from modelpicker.algorithms.kernels import (
     best,
     charge,
     drawn,
-    rank,
     weigh,
 )
 
@@ -46,19 +45,30 @@ class Settings(NamedTuple):
     random_round: bool
 
 
-def largest_mass(row: Codes, weights: Floats, total: float, leader: int, tally: Floats) -> float:
-    """The weight behind the class that has most of it.
+def largest_share(row: Codes, leader: int, scratch: Scratch) -> float:
+    """The share of the weight behind the class that has most of it; also notes the running sums.
 
     Of all hypothetical labels the one with the most weight has the largest variance: A(1 - A) grows towards
     A = 1/2, and no other class can come nearer. The leader's class usually has more than half, and then
     there is nothing to search.
     """
+    weights, behind, cumulated = scratch.weights, scratch.behind, scratch.cumulated
     said = row[leader]
+    for i in range(len(row)):
+        behind[i] = weights[i] if row[i] == said else 0.0
+    total = 0.0
     mass = 0.0
     for i in range(len(row)):
-        mass += weights[i] if row[i] == said else 0.0
-    if said >= 0 and 2.0 * mass >= total:
-        return mass
+        total += weights[i]
+        cumulated[i] = total
+        mass += behind[i]
+    if said < 0 or 2.0 * mass < total:
+        mass = largest_mass(row, weights, scratch.tally)
+    return mass / total
+
+
+def largest_mass(row: Codes, weights: Floats, tally: Floats) -> float:
+    """The weight behind the class that has most of it; whoever abstains is behind none."""
     largest = 0.0
     for i in range(len(row)):
         if row[i] >= 0:
@@ -66,8 +76,7 @@ def largest_mass(row: Codes, weights: Floats, total: float, leader: int, tally: 
             tally[row[i]] = mass
             largest = max(largest, mass)
     for i in range(len(row)):
-        if row[i] >= 0:
-            tally[row[i]] = 0.0
+        tally[row[i]] = 0.0
     return largest
 
 
@@ -81,16 +90,16 @@ def decide(
         return 0.0, FOLLOW
     leader = state.standing[LEADER]
     rate = math.sqrt(settings.log_models / (2.0 * t))
-    total = weigh(state.losses, state.losses[leader], rate, scratch.weights)
+    weigh(state.losses, state.losses[leader], rate, scratch.weights)
+    share = largest_share(row, leader, scratch)
     if settings.sample:
-        speaker = drawn(scratch.weights, total, coins[FIRST])
+        speaker = drawn(scratch.cumulated, coins[FIRST])
     else:
         speaker = best(state.losses, state.standing, coins[SPARE])
     if renewed:
         state.kept[0] = speaker
     if not disagreed:
         return 0.0, speaker
-    share = largest_mass(row, scratch.weights, total, leader, scratch.tally) / total
     return min(1.0, max(scale * (share * (1.0 - share)), rate)), speaker
 
 
@@ -103,8 +112,7 @@ def recommend(state: State, settings: Settings, coin: float) -> int:
 
 def learn(state: State, settings: Settings, row: Codes, label: int, probability: float) -> None:
     """The unbiased loss estimates: a mistake counts one over the probability of having seen it."""
-    charge(state.losses, row, label, 1.0 / probability)
-    rank(state.losses, state.standing)
+    charge(state.losses, state.standing, row, label, 1.0 / probability)
 
 
 class ModelPicker(Algorithm):
@@ -168,5 +176,5 @@ class ModelPicker(Algorithm):
         """The weights that the next round would use; they sum to 1."""
         weights = np.zeros(len(self.models))
         rate = math.sqrt(self.settings().log_models / (2.0 * (self.rounds + 1)))
-        total = weigh(self.state.losses, self.state.losses.min(), rate, weights)
-        return weights / total
+        weigh(self.state.losses, self.state.losses.min(), rate, weights)
+        return weights / sum(weights)

@@ -8,8 +8,7 @@ import numpy.typing as npt
 from modelpicker.algorithms.base import Algorithm, ModelName
 from modelpicker.algorithms.encoding import Chunk, ClassName, Stream
 from modelpicker.algorithms.engine import Outcome
-from modelpicker.algorithms.kernels import Codes, Floats, Ints, Scratch
-from modelpicker.coins import draw_coins
+from modelpicker.algorithms.kernels import Codes, Floats, Ints, new_scratch
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +53,9 @@ def run_stream(picker: Algorithm, predictions: object, labels: object) -> Trace:
     labels_before = picker.labels_used
     with picker.all_or_nothing():
         for chunk in stream.chunks():
-            _play(picker, chunk, outcome)
+            done = _play(picker, chunk, outcome)
+            if done < len(chunk.rows):
+                _play(picker, stream.recount(chunk.start + done, chunk.start + len(chunk.rows)), outcome)
     return Trace(
         queried=outcome.queried,
         probability=outcome.probability,
@@ -67,23 +68,24 @@ def run_stream(picker: Algorithm, predictions: object, labels: object) -> Trace:
     )
 
 
-def _play(picker: Algorithm, chunk: Chunk, outcome: Outcome) -> None:
-    """Move the picker on by one chunk, and write down what it decided."""
+def _play(picker: Algorithm, chunk: Chunk, outcome: Outcome) -> int:
+    """Move the picker on by one chunk, as far as its codes can be taken, and write down what it decided."""
     stop = chunk.start + len(chunk.rows)
     part = Outcome(*(column[chunk.start : stop] for column in outcome))
-    models = len(picker.models)
-    picker.kernel.stream(
+    coins = picker.next_coins(len(chunk.rows))
+    done: int = picker.kernel.stream(
         picker.state,
         picker.settings(),
         picker.clock,
         chunk.rows,
         chunk.labels,
-        draw_coins(picker.seed, picker.rounds, len(chunk.rows)),
+        coins,
         picker.first_spare,
         picker.scale,
-        Scratch(np.zeros(models), np.zeros(chunk.classes + 1)),
+        new_scratch(len(picker.models), chunk.classes),
         part,
     )
-    if chunk.renamed is not None:
+    if chunk.names is not None:
         said = part.predicted
-        said[...] = np.where(said < 0, said, chunk.renamed[said])
+        said[...] = np.where(said < 0, said, chunk.names[said])
+    return done

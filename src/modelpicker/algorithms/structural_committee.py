@@ -20,7 +20,6 @@ from modelpicker.algorithms.kernels import (
     best,
     charge,
     drawn,
-    rank,
     weigh,
 )
 
@@ -30,7 +29,8 @@ class State(NamedTuple):
 
     losses: Floats  # mistakes on the labels bought
     standing: Ints
-    differed: npt.NDArray[np.int32]  # rounds on which models i < j differed, at [i, j]
+    cumulated: Floats  # running sums of the posterior ρ ∝ exp(-β · mistakes)
+    differed: npt.NDArray[np.int32]  # rounds on which models i and j differed, at [i, j]
 
 
 class Settings(NamedTuple):
@@ -42,8 +42,9 @@ class Settings(NamedTuple):
 def note_differences(row: Codes, differed: npt.NDArray[np.int32]) -> None:
     """Count this round for every pair of models that differ."""
     for i in range(len(row)):
-        for j in range(i + 1, len(row)):
-            differed[i, j] += row[i] != row[j]
+        said = row[i]
+        for j in range(len(row)):
+            differed[i, j] += row[j] != said
 
 
 def decide(
@@ -53,11 +54,9 @@ def decide(
     if agreed(row):
         return 0.0, FOLLOW
     note_differences(row, state.differed)
-    lowest = state.losses[state.standing[LEADER]]
-    total = weigh(state.losses, lowest, settings.beta, scratch.weights)
-    one = drawn(scratch.weights, total, coins[FIRST])
-    other = drawn(scratch.weights, total, coins[SECOND])
-    return min(1.0, scale * state.differed[min(one, other), max(one, other)] / t), FOLLOW
+    one = drawn(state.cumulated, coins[FIRST])
+    other = drawn(state.cumulated, coins[SECOND])
+    return min(1.0, scale * state.differed[one, other] / t), FOLLOW
 
 
 def recommend(state: State, settings: Settings, coin: float) -> int:
@@ -66,9 +65,12 @@ def recommend(state: State, settings: Settings, coin: float) -> int:
 
 
 def learn(state: State, settings: Settings, row: Codes, label: int, probability: float) -> None:
-    """Count the mistakes; the posterior is exp(-β · mistakes)."""
-    charge(state.losses, row, label, 1.0)
-    rank(state.losses, state.standing)
+    """Count the mistakes, and turn the posterior away from those who made them."""
+    charge(state.losses, state.standing, row, label, 1.0)
+    lowest = state.losses[state.standing[LEADER]]
+    weigh(state.losses, lowest, settings.beta, state.cumulated)
+    for i in range(1, len(row)):
+        state.cumulated[i] += state.cumulated[i - 1]
 
 
 class StructuralCommittee(Algorithm):
@@ -98,6 +100,7 @@ class StructuralCommittee(Algorithm):
         return State(
             losses=np.zeros(models),
             standing=np.array([0, models]),
+            cumulated=np.arange(1.0, models + 1.0),
             differed=np.zeros((models, models), dtype=np.int32),
         )
 
@@ -108,6 +111,5 @@ class StructuralCommittee(Algorithm):
     @property
     def weights(self) -> Floats:
         """The posterior that the next round would draw from; it sums to 1."""
-        weights = np.zeros(len(self.models))
-        losses = self.state.losses
-        return weights / weigh(losses, losses.min(), self.settings().beta, weights)
+        cumulated = self.state.cumulated
+        return np.diff(cumulated, prepend=0.0) / cumulated[-1]

@@ -7,7 +7,7 @@ import numpy as np
 
 from modelpicker.algorithms.base import Algorithm, Models, check_count, check_scale
 from modelpicker.algorithms.engine import Kernel
-from modelpicker.algorithms.kernels import FOLLOW, Codes, Floats, Ints, Scratch, agreed, best, charge, rank
+from modelpicker.algorithms.kernels import FOLLOW, LEADER, Codes, Floats, Ints, Scratch, agreed, best, charge
 
 
 class State(NamedTuple):
@@ -20,6 +20,8 @@ class State(NamedTuple):
 class Settings(NamedTuple):
     """What its kernel is told."""
 
+    together: Floats  # n log2 n, by n
+    gain: Floats  # (n + 1) log2 (n + 1) - n log2 n, by n
     share: float  # 1 / k
     log_models: float  # log2 k
     log_classes: float  # log2 C
@@ -30,20 +32,25 @@ def decide(
 ) -> tuple[float, int]:
     """The entropy of the votes in bits, over that of an even vote; those who abstain vote alike.
 
-    With n votes for a class, H = log2 k − (1/k) Σ n log2 n, and Σ n log2 n is the sum over the models of
-    log2 of the votes for what they said.
+    With n votes for a class, the entropy is log2 k − (1/k) Σ n log2 n.
     """
     if agreed(row):
         return 0.0, FOLLOW
-    votes = scratch.tally
+    # Those who say what the leader says are counted at once; the votes of the others one by one.
+    others, votes = scratch.others, scratch.votes
+    said = row[state.standing[LEADER]]
+    dissent = 0
     for i in range(len(row)):
-        votes[row[i]] += 1.0
-    together = 0.0
-    for i in range(len(row)):
-        n = votes[row[i]]
-        if n > 1.0:
-            together += n * math.log2(n)
-        votes[row[i]] = 0.0
+        vote = row[i]
+        others[dissent] = vote
+        dissent += vote != said
+    together = settings.together[len(row) - dissent]
+    for i in range(dissent):
+        n = votes[others[i]]
+        together += settings.gain[n]
+        votes[others[i]] = n + 1
+    for i in range(dissent):
+        votes[others[i]] = 0
     entropy = settings.log_models - together * settings.share
     return min(1.0, scale * entropy / settings.log_classes), FOLLOW
 
@@ -55,8 +62,7 @@ def recommend(state: State, settings: Settings, coin: float) -> int:
 
 def learn(state: State, settings: Settings, row: Codes, label: int, probability: float) -> None:
     """Count the mistakes."""
-    charge(state.losses, row, label, 1.0)
-    rank(state.losses, state.standing)
+    charge(state.losses, state.standing, row, label, 1.0)
 
 
 class VoteEntropy(Algorithm):
@@ -86,4 +92,5 @@ class VoteEntropy(Algorithm):
         """The normalisers; a single class leaves room for an abstention beside it."""
         models = len(self.models)
         classes = max(2, int(self.options["classes"]))
-        return Settings(share=1.0 / models, log_models=math.log2(models), log_classes=math.log2(classes))
+        together = np.array([0.0] + [n * math.log2(n) for n in range(1, models + 1)])
+        return Settings(together, np.diff(together), 1.0 / models, math.log2(models), math.log2(classes))

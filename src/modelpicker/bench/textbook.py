@@ -1,8 +1,8 @@
 """The six algorithms as a reader of the paper would write them down in NumPy.
 
-They loop over all classes, as the paper's text does, and are written to be read beside it, not to be fast.
-They are the yardstick of `modelpicker bench`, and an independent second opinion for the tests: they take the
-coins of `modelpicker.coins`, so a kernel must decide every round as they do.
+They loop over all classes and sum over all rounds before, as the paper's text does, and are written to be read
+beside it, not to be fast. They are the yardstick of `modelpicker bench`, and an independent second opinion for
+the tests: they take the coins of `modelpicker.coins`, so a kernel must decide every round as they do.
 """
 
 from collections.abc import Callable
@@ -16,11 +16,33 @@ Textbook: TypeAlias = Callable[..., "Written"]
 
 
 class Written(NamedTuple):
-    """What a textbook run decided."""
+    """What a textbook run decided, an entry a round."""
 
     queried: Array
     probability: Array
-    losses: Array
+    recommended: Array
+    predicted: Array
+
+    @classmethod
+    def blank(cls, rounds: int) -> "Written":
+        """Nothing decided yet."""
+        return cls(np.zeros(rounds, bool), np.zeros(rounds), np.zeros(rounds, int), np.zeros(rounds, int))
+
+
+def disagree(row: Array) -> bool:
+    """Whether at least two models differ."""
+    return bool(np.any(row != row[0]))
+
+
+def smallest(losses: Array, coin: float) -> int:
+    """The arg min, ties at random."""
+    tied = np.flatnonzero(losses == losses.min())
+    return int(tied[int(coin * len(tied))])
+
+
+def draw(weights: Array, coin: float) -> int:
+    """A model drawn from a distribution."""
+    return min(int(np.searchsorted(np.cumsum(weights), coin)), len(weights) - 1)
 
 
 def model_picker(
@@ -28,10 +50,11 @@ def model_picker(
 ) -> Written:
     """Algorithm 1, with eq. 1 for the query probability."""
     rounds, models = predictions.shape
+    written = Written.blank(rounds)
     losses = np.zeros(models)
-    probability = np.zeros(rounds)
+    spare = coins[0, 3]
     for t in range(1, rounds + 1):
-        row = predictions[t - 1]
+        row, coin = predictions[t - 1], coins[t - 1]
         eta = np.sqrt(np.log(models) / (2 * t))
         weights = np.exp(-eta * (losses - losses.min()))
         weights /= weights.sum()
@@ -40,14 +63,14 @@ def model_picker(
             wrong = (row != c).astype(float)
             expected = weights @ wrong
             variance = max(variance, expected * (1 - expected))
-        speaker = np.searchsorted(np.cumsum(weights), coins[t - 1, 1])
-        _prediction = row[min(speaker, models - 1)]
-        _recommended = np.argmax(weights)
-        if np.any(row != row[0]):
-            probability[t - 1] = min(1.0, max(query_scale * variance, eta))
-        if coins[t - 1, 0] < probability[t - 1]:
-            losses += (row != labels[t - 1]) / probability[t - 1]
-    return Written(coins[:, 0] < probability, probability, losses)
+        written.recommended[t - 1] = smallest(losses, coin[3] if losses.any() else spare)
+        written.predicted[t - 1] = row[draw(weights, coin[1])]
+        if disagree(row):
+            written.probability[t - 1] = min(1.0, max(query_scale * variance, eta))
+        if coin[0] < written.probability[t - 1]:
+            written.queried[t - 1] = True
+            losses += (row != labels[t - 1]) / written.probability[t - 1]
+    return written
 
 
 def label_efficient(
@@ -55,16 +78,19 @@ def label_efficient(
 ) -> Written:
     """A fixed probability on every disagreement."""
     rounds, models = predictions.shape
+    written = Written.blank(rounds)
     losses = np.zeros(models)
-    chance = np.zeros(rounds)
+    spare = coins[0, 3]
     for t in range(1, rounds + 1):
-        row = predictions[t - 1]
-        _prediction = row[np.argmin(losses)]
-        if np.any(row != row[0]):
-            chance[t - 1] = probability
-        if coins[t - 1, 0] < chance[t - 1]:
+        row, coin = predictions[t - 1], coins[t - 1]
+        written.recommended[t - 1] = smallest(losses, coin[3] if losses.any() else spare)
+        written.predicted[t - 1] = row[written.recommended[t - 1]]
+        if disagree(row):
+            written.probability[t - 1] = probability
+        if coin[0] < written.probability[t - 1]:
+            written.queried[t - 1] = True
             losses += row != labels[t - 1]
-    return Written(coins[:, 0] < chance, chance, losses)
+    return written
 
 
 def vote_entropy(
@@ -72,21 +98,24 @@ def vote_entropy(
 ) -> Written:
     """The entropy of the votes, class by class."""
     rounds, models = predictions.shape
+    written = Written.blank(rounds)
     losses = np.zeros(models)
-    probability = np.zeros(rounds)
+    spare = coins[0, 3]
     for t in range(1, rounds + 1):
-        row = predictions[t - 1]
-        _prediction = row[np.argmin(losses)]
-        if np.any(row != row[0]):
-            entropy = 0.0
-            for c in range(classes):
-                share = np.mean(row == c)
-                if share > 0:
-                    entropy -= share * np.log2(share)
-            probability[t - 1] = min(1.0, query_scale * entropy / np.log2(classes))
-        if coins[t - 1, 0] < probability[t - 1]:
+        row, coin = predictions[t - 1], coins[t - 1]
+        written.recommended[t - 1] = smallest(losses, coin[3] if losses.any() else spare)
+        written.predicted[t - 1] = row[written.recommended[t - 1]]
+        entropy = 0.0
+        for c in range(classes):
+            share = np.sum(row == c) / models
+            if share > 0:
+                entropy -= share * np.log2(share)
+        if disagree(row):
+            written.probability[t - 1] = min(1.0, query_scale * entropy / np.log2(classes))
+        if coin[0] < written.probability[t - 1]:
+            written.queried[t - 1] = True
             losses += row != labels[t - 1]
-    return Written(coins[:, 0] < probability, probability, losses)
+    return written
 
 
 def structural_committee(
@@ -100,23 +129,25 @@ def structural_committee(
 ) -> Written:
     """Two models from the posterior, and the share of rounds on which they have differed."""
     rounds, models = predictions.shape
+    written = Written.blank(rounds)
     losses = np.zeros(models)
     posterior = np.ones(models) / models
-    probability = np.zeros(rounds)
+    spare = coins[0, 3]
     for t in range(1, rounds + 1):
-        row = predictions[t - 1]
-        _prediction = row[np.argmin(losses)]
-        if np.any(row != row[0]):
-            cumulated = np.cumsum(posterior)
-            i, j = np.minimum(np.searchsorted(cumulated, coins[t - 1, 1:3]), models - 1)
-            differed = np.mean(predictions[:t, i] != predictions[:t, j])
-            probability[t - 1] = min(1.0, disagreement_scale * differed)
-        if coins[t - 1, 0] < probability[t - 1]:
+        row, coin = predictions[t - 1], coins[t - 1]
+        written.recommended[t - 1] = smallest(losses, coin[3] if losses.any() else spare)
+        written.predicted[t - 1] = row[written.recommended[t - 1]]
+        i, j = draw(posterior, coin[1]), draw(posterior, coin[2])
+        differed = np.mean(predictions[:t, i] != predictions[:t, j])
+        if disagree(row):
+            written.probability[t - 1] = min(1.0, disagreement_scale * differed)
+        if coin[0] < written.probability[t - 1]:
+            written.queried[t - 1] = True
             wrong = row != labels[t - 1]
             losses += wrong
             posterior = posterior * np.exp(-beta * wrong)
             posterior /= posterior.sum()
-    return Written(coins[:, 0] < probability, probability, losses)
+    return written
 
 
 def importance_weighted(
@@ -130,25 +161,30 @@ def importance_weighted(
 ) -> Written:
     """Survivors of a deviation bound; the largest difference of their hypothetical losses."""
     rounds, models = predictions.shape
-    losses = np.zeros(models)
+    written = Written.blank(rounds)
+    weighted = np.zeros((rounds, models))  # z_s ℓ_s / q_s
     alive = np.ones(models, dtype=bool)
-    probability = np.zeros(rounds)
+    spare = coins[0, 3]
     for t in range(1, rounds + 1):
-        row = predictions[t - 1]
-        _prediction = row[np.argmin(np.where(alive, losses, np.inf))]
-        if np.any(row != row[0]):
+        row, coin = predictions[t - 1], coins[t - 1]
+        error = weighted[: t - 1].sum(axis=0) / t
+        survived = np.where(alive, error, np.inf)
+        if disagree(row):
             bound = 0.0
             if t > 1:
                 bound = np.sqrt(8 / t * np.log(2 * t * (t + 1) * alive.sum() ** 2 / delta))
-            alive &= losses / t <= (losses / t)[alive].min() + bound
+            alive &= error <= survived.min() + bound
             difference = 0
             for c in range(classes):
                 wrong = (row[alive] != c).astype(int)
                 difference = max(difference, wrong.max() - wrong.min())
-            probability[t - 1] = min(1.0, query_scale * difference)
-        if coins[t - 1, 0] < probability[t - 1]:
-            losses += (row != labels[t - 1]) / probability[t - 1]
-    return Written(coins[:, 0] < probability, probability, losses)
+            written.probability[t - 1] = min(1.0, query_scale * difference)
+        written.recommended[t - 1] = smallest(survived, coin[3] if error.any() else spare)
+        written.predicted[t - 1] = row[written.recommended[t - 1]]
+        if coin[0] < written.probability[t - 1]:
+            written.queried[t - 1] = True
+            weighted[t - 1] = (row != labels[t - 1]) / written.probability[t - 1]
+    return written
 
 
 def efficient_active(
@@ -156,19 +192,23 @@ def efficient_active(
 ) -> Written:
     """The gap between the two smallest distinct errors, against a threshold that falls with the rounds."""
     rounds, models = predictions.shape
-    losses = np.zeros(models)
-    probability = np.zeros(rounds)
+    written = Written.blank(rounds)
+    weighted = np.zeros((rounds, models))  # z_s ℓ_s / q_s
+    spare = coins[0, 3]
     for t in range(1, rounds + 1):
-        row = predictions[t - 1]
-        _prediction = row[np.argmin(losses)]
-        if np.any(row != row[0]):
-            errors = np.unique(losses / t)
-            gap = errors[1] - errors[0] if len(errors) > 1 else 0.0
+        row, coin = predictions[t - 1], coins[t - 1]
+        error = weighted[: t - 1].sum(axis=0) / t
+        written.recommended[t - 1] = smallest(error, coin[3] if error.any() else spare)
+        written.predicted[t - 1] = row[written.recommended[t - 1]]
+        if disagree(row):
+            distinct = np.unique(error)
+            gap = distinct[1] - distinct[0] if len(distinct) > 1 else 0.0
             allowance = c0 * np.log(t) / (t - 1) if t > 1 else 0.0
             if t == 1 or gap <= threshold_scale * (np.sqrt(allowance) + allowance):
-                probability[t - 1] = 1.0
+                written.probability[t - 1] = 1.0
             else:
-                probability[t - 1] = min(1.0, allowance * (2 * gap + 1) / (2 * gap**2))
-        if coins[t - 1, 0] < probability[t - 1]:
-            losses += (row != labels[t - 1]) / probability[t - 1]
-    return Written(coins[:, 0] < probability, probability, losses)
+                written.probability[t - 1] = min(1.0, allowance * (2 * gap + 1) / (2 * gap**2))
+        if coin[0] < written.probability[t - 1]:
+            written.queried[t - 1] = True
+            weighted[t - 1] = (row != labels[t - 1]) / written.probability[t - 1]
+    return written

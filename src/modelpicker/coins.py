@@ -25,7 +25,8 @@ def draw_coins(seed: int, start: int, rounds: int = 1) -> npt.NDArray[np.float64
     # Raw words are fixed by the definition of Philox; the methods of Generator may change between releases.
     words = philox.random_raw(rounds * COINS_PER_ROUND)
     words >>= np.uint64(11)
-    return (words * 2.0**-53).reshape(rounds, COINS_PER_ROUND)
+    uniforms = np.multiply(words, 2.0**-53, dtype=np.float64)
+    return uniforms.reshape(rounds, COINS_PER_ROUND)
 
 
 def check_seed(seed: object) -> int:

@@ -1,6 +1,7 @@
 """The contract of an algorithm: observe rounds, learn labels, name the best model, be saved and restored."""
 
 import math
+import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -162,13 +163,16 @@ class Algorithm(ABC):
             "options": dict(self.options),
             "clock": self.clock.tolist(),
             "state": {field: array.tolist() for field, array in self.state._asdict().items()},
+            "checksum": self._checksum(),
             "open": [[number, q.probability, q.row.codes, q.row.classes] for number, q in self._open.items()],
         }
 
     @classmethod
-    def from_state_dict(cls, blob: Mapping[str, Any]) -> Self:
+    def from_state_dict(cls, blob: object) -> Self:
         """The picker that `state_dict` described."""
-        found = blob.get("algorithm") if isinstance(blob, Mapping) else None
+        if not isinstance(blob, Mapping):
+            raise StateError(f"a state is a mapping, as state_dict() gives it, not a {type(blob).__name__}.")
+        found = blob.get("algorithm")
         if found != cls.name:
             raise StateError(
                 f"this is not a state of {cls.name}, but of {found!r}; load it with the class that saved it."
@@ -184,7 +188,7 @@ class Algorithm(ABC):
         except StateError:
             raise
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise StateError(f"this state of {cls.name} is damaged: {error!r}; restore it anew.") from error
+            raise StateError(f"this state of {cls.name} is damaged: {error!r}; save it anew.") from error
         return picker
 
     def _load(self, blob: Mapping[str, Any]) -> None:
@@ -196,16 +200,27 @@ class Algorithm(ABC):
                 raise StateError(f"{field} has shape {array.shape}, not {arrays[field].shape}")
             arrays.pop(field)[...] = array
         if arrays:
-            raise StateError(f"this state of {self.name} lacks {', '.join(arrays)}; restore it anew.")
+            raise StateError(f"this state of {self.name} lacks {', '.join(arrays)}; save it anew.")
+        if blob["checksum"] != self._checksum():
+            raise StateError(f"this state of {self.name} is damaged: its checksum is wrong; save it anew.")
         for number, probability, codes, classes in blob["open"]:
             self._open[int(number)] = OpenQuery(float(probability), Row(list(codes), list(classes)))
+
+    def _checksum(self) -> int:
+        """Guards compiled kernels, which trust their state, from one that was damaged on its way."""
+        checksum = 0
+        for array in (self.clock, *self.state):
+            checksum = zlib.crc32(array.tobytes(), checksum)
+        return checksum
 
     def _open_query(self, number: object) -> OpenQuery:
         """The open query of a round, or an error that says why there is none."""
         if isinstance(number, bool) or not isinstance(number, int | np.integer):
             raise RoundError(f"round {number!r} is not a round; pass the `round` of a decision.")
         if not 0 <= number < self.rounds:
-            raise RoundError(f"round {number} is unknown: {self.rounds} rounds have been observed, from 0 on.")
+            raise RoundError(
+                f"round {number} is unknown: {self.rounds} rounds have been observed, from 0 on."
+            )
         if number not in self._open:
             raise RoundError(
                 f"round {number} has no open query: it was not queried, or its label has been told already."
@@ -240,7 +255,7 @@ class Algorithm(ABC):
         return (
             type(self.state)(*(memoryview(array) for array in self.state)),
             type(settings)(*(_listed(value) for value in settings)),
-            memoryview(self.clock),
+            memoryview(self.clock.data),
         )
 
     @cached_property
@@ -248,7 +263,7 @@ class Algorithm(ABC):
         return Scratch(*(_listed(array) for array in new_scratch(len(self.models), len(self.models))))
 
 
-def _listed(value: Any) -> Any:  # noqa: ANN401 (whatever an algorithm's settings hold)
+def _listed(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
@@ -264,7 +279,9 @@ def check_models(models: object) -> tuple[ModelName, ...]:
         raise InputError(f"models {models!r}: there must be at least two models to pick from.")
     for name in names:
         if isinstance(name, bool) or not isinstance(name, int | str):
-            raise InputError(f"model name {name!r} is a {type(name).__name__}; names are strings or integers.")
+            raise InputError(
+                f"model name {name!r} is a {type(name).__name__}; names are strings or integers."
+            )
     if len(set(names)) < len(names):
         twice = next(name for i, name in enumerate(names) if name in names[:i])
         raise InputError(f"model name {twice!r} is given twice; names must differ.")

@@ -59,7 +59,7 @@ def _dispatcher(function: Function, parts: Mapping[str, Function]) -> Function:
     sources = _sources(function, parts)
     key = fingerprint(sources)
 
-    def finish(part: Function) -> Any:  # noqa: ANN401 (Numba is not typed)
+    def finish(part: Function) -> Any:
         # Machine code is linked by name, so kernels of different make must not share one.
         part.__qualname__ = f"{part.__qualname__}_{key}"
         # Kernels make no arrays, so they need no reference counts, which cost more than most kernels do.
@@ -72,7 +72,7 @@ def _dispatcher(function: Function, parts: Mapping[str, Function]) -> Function:
     return dispatcher  # type: ignore[no-any-return]
 
 
-def _cache_in(folder: Path, function: Function) -> Any:  # noqa: ANN401 (Numba is not typed)
+def _cache_in(folder: Path, function: Function) -> Any:
     """Numba's cache of a function, kept in `folder`; a full disk or a broken file is as good as no cache."""
     import numba
     from numba.core.caching import FunctionCache
@@ -81,6 +81,7 @@ def _cache_in(folder: Path, function: Function) -> Any:  # noqa: ANN401 (Numba i
         def load_overload(self, *arguments: object) -> object:
             with suppress(Exception):
                 return super().load_overload(*arguments)
+            return None
 
         def save_overload(self, *arguments: object) -> None:
             with suppress(Exception):

@@ -58,14 +58,18 @@ def encode_row(row: Sequence[object] | npt.NDArray[np.generic], models: int) -> 
     if isinstance(values, str) or not hasattr(values, "__len__"):
         raise InputError(f"row {values!r}: pass a sequence of {models} predictions, one a model.")
     if len(values) != models:
-        raise InputError(f"row has {len(values)} predictions, but there are {models} models; pass one a model.")
-    seen: dict[ClassName, int] = {}
-    codes = []
-    for model, value in enumerate(values):
-        known = type(value) is str or (type(value) is int and value >= 0)
-        said = value if known else plain(value, f"row, model {model}")
-        codes.append(ABSTAINED if said is None else seen.setdefault(said, len(seen)))
-    return Row(codes, list(seen))
+        raise InputError(
+            f"row has {len(values)} predictions, but there are {models} models; pass one a model."
+        )
+    kinds = set(map(type, values))
+    if kinds == {str} or (kinds == {int} and min(values) >= 0):
+        said: list[Any] = list(values)
+    else:
+        said = [plain(value, f"row, model {model}") for model, value in enumerate(values)]
+    classes = [name for name in dict.fromkeys(said) if name is not None]
+    code_of: dict[ClassName | None, int] = {name: code for code, name in enumerate(classes)}
+    code_of[None] = ABSTAINED
+    return Row([code_of[name] for name in said], classes)
 
 
 def encode_label(label: ClassName, row: Row) -> int:
@@ -135,7 +139,9 @@ class Stream:
         places = np.minimum(np.searchsorted(names, labels), len(names) - 1)
         labels = np.where(names[places] == labels, places - shift, np.minimum(labels, NOBODY))
         rows = codes.reshape(values.shape) - shift
-        return Chunk(start, _frozen(rows), labels.astype(np.int32), len(names), names[shift:].astype(np.int64))
+        return Chunk(
+            start, _frozen(rows), labels.astype(np.int32), len(names), names[shift:].astype(np.int64)
+        )
 
     def _numbers(self, start: int, stop: int) -> Chunk:
         """A chunk of a numeric matrix, its codes still unchecked."""

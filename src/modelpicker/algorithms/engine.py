@@ -4,7 +4,6 @@ An algorithm brings three kernels: `decide`, `recommend` and `learn`. The functi
 names; `Kernel` puts the algorithm's own in their place, as they are or compiled.
 """
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
@@ -12,7 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.algorithms.compiler import Function, compile_kernel, with_parts
-from modelpicker.algorithms.kernels import ABSTAINED, FOLLOW, QUERY, SKIPPED, SPARE, Codes, Floats, Ints, Scratch
+from modelpicker.algorithms.kernels import (
+    ABSTAINED,
+    FOLLOW,
+    QUERY,
+    SKIPPED,
+    SPARE,
+    Codes,
+    Floats,
+    Ints,
+    Scratch,
+)
 
 # Fields of a picker's clock: rounds observed, labels learned.
 ROUNDS, LABELS = range(2)
@@ -21,9 +30,25 @@ State: TypeAlias = Any  # an algorithm's own NamedTuple of arrays
 Settings: TypeAlias = Any  # an algorithm's own NamedTuple of numbers
 AnyCodes: TypeAlias = npt.NDArray[np.signedinteger[Any] | np.uint8]
 
-decide: Callable[[State, Settings, int, Codes, Floats, float, Scratch], tuple[float, int]]
-recommend: Callable[[State, Settings, float], int]
-learn: Callable[[State, Settings, Codes, int, float], None]
+
+def decide(
+    state: State, settings: Settings, t: int, row: Codes, coins: Floats, scale: float, scratch: Scratch
+) -> tuple[float, int]:
+    """An algorithm's own: the query probability of round t, counted from 1, and the model that predicts.
+
+    The model may be FOLLOW: then the recommended one predicts.
+    """
+    raise NotImplementedError
+
+
+def recommend(state: State, settings: Settings, coin: float) -> int:
+    """An algorithm's own: the best model so far; the coin decides between equals."""
+    raise NotImplementedError
+
+
+def learn(state: State, settings: Settings, row: Codes, label: int, probability: float) -> None:
+    """An algorithm's own: take in the label of a round that was queried with this probability."""
+    raise NotImplementedError
 
 
 class Outcome(NamedTuple):

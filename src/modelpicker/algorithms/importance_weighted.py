@@ -86,13 +86,15 @@ def decide(
 
 def recommend(state: State, settings: Settings, coin: float) -> int:
     """The survivor of the smallest importance-weighted loss; the coin decides between equals."""
-    leader = state.standing[LEADER]
+    leader = int(state.standing[LEADER])
     passed_over = min(int(coin * state.standing[TIED]), state.standing[TIED] - 1)
+    if passed_over == 0:
+        return leader
     lowest = state.losses[leader]
-    while passed_over > 0:
-        leader += 1
-        if state.alive[leader] == 1 and state.losses[leader] == lowest:
-            passed_over -= 1
+    for i in range(leader + 1, len(state.losses)):
+        passed_over -= state.alive[i] if state.losses[i] == lowest else 0
+        if passed_over == 0:
+            return i
     return leader
 
 

@@ -83,13 +83,15 @@ def charge(losses: Floats, standing: Ints, row: Codes, label: int, cost: float) 
 
 def best(losses: Floats, standing: Ints, coin: float) -> int:
     """The model with the smallest loss; the coin decides between equals."""
-    leader = standing[LEADER]
+    leader = int(standing[LEADER])
     passed_over = min(int(coin * standing[TIED]), standing[TIED] - 1)
+    if passed_over == 0:
+        return leader
     lowest = losses[leader]
-    while passed_over > 0:
-        leader += 1
-        if losses[leader] == lowest:
-            passed_over -= 1
+    for i in range(leader + 1, len(losses)):
+        passed_over -= losses[i] == lowest
+        if passed_over == 0:
+            return i
     return leader
 
 
@@ -100,8 +102,9 @@ def weigh(losses: Floats, lowest: float, rate: float, weights: Floats) -> None:
     into vector instructions and which no maths library of the platform can change. It is good to 1e-12 down
     to weights of 1e-40, and stops at 1e-305, so that no weight is ever zero.
     """
+    rate *= 1.0 / 1024.0
     for i in range(len(losses)):
-        x = (lowest - losses[i]) * rate * (1.0 / 1024.0)
+        x = (lowest - losses[i]) * rate
         if x < -0.6875:
             x = -0.6875
         y = 1.0 / 24.0 + x * (1.0 / 120.0 + x * (1.0 / 720.0 + x * (1.0 / 5040.0)))

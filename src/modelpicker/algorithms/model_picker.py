@@ -106,7 +106,7 @@ def decide(
 def recommend(state: State, settings: Settings, coin: float) -> int:
     """The model of the smallest estimated loss, or of a random round."""
     if settings.random_round and state.kept[0] >= 0:
-        return state.kept[0]
+        return int(state.kept[0])
     return best(state.losses, state.standing, coin)
 
 

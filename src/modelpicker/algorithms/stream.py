@@ -1,6 +1,7 @@
 """Whole streams at once, compiled: the same decisions as one round at a time, thousands of times faster."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -71,7 +72,8 @@ def run_stream(picker: Algorithm, predictions: object, labels: object) -> Trace:
 def _play(picker: Algorithm, chunk: Chunk, outcome: Outcome) -> int:
     """Move the picker on by one chunk, as far as its codes can be taken, and write down what it decided."""
     stop = chunk.start + len(chunk.rows)
-    part = Outcome(*(column[chunk.start : stop] for column in outcome))
+    columns: list[npt.NDArray[Any]] = [column[chunk.start : stop] for column in outcome]
+    part = Outcome(*columns)
     coins = picker.next_coins(len(chunk.rows))
     done: int = picker.kernel.stream(
         picker.state,

@@ -112,4 +112,5 @@ class StructuralCommittee(Algorithm):
     def weights(self) -> Floats:
         """The posterior that the next round would draw from; it sums to 1."""
         cumulated = self.state.cumulated
-        return np.diff(cumulated, prepend=0.0) / cumulated[-1]
+        weights: Floats = np.diff(cumulated, prepend=0.0) / cumulated[-1]
+        return weights

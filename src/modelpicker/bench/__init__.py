@@ -1,0 +1,1 @@
+"""How fast the kernels are, measured against textbook transcriptions of the paper."""

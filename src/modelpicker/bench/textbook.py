@@ -1,8 +1,8 @@
 """The six algorithms as a reader of the paper would write them down in NumPy.
 
-They loop over all classes and sum over all rounds before, as the paper's text does, and are written to be read
-beside it, not to be fast. They are the yardstick of `modelpicker bench`, and an independent second opinion for
-the tests: they take the coins of `modelpicker.coins`, so a kernel must decide every round as they do.
+They loop over all classes and sum over all rounds before, as the paper's text does, and are written to be
+read beside it, not to be fast. They are the yardstick of `modelpicker bench`, and an independent second
+opinion for the tests: they take the coins of `modelpicker.coins`, so a kernel must decide as they do.
 """
 
 from collections.abc import Callable

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import modelpicker as mp
-from modelpicker.algorithms import label_efficient
 from modelpicker.algorithms.base import Models
 from modelpicker.algorithms.engine import Kernel
+from modelpicker.algorithms.kernels import count_mistakes, fewest_mistakes
 from modelpicker.algorithms.testing import Check, Factory, check_algorithm
 
 FACTORIES: dict[str, Factory] = {
@@ -63,7 +63,7 @@ def ask_always(
     return 1.0, 0
 
 
-AsksAlways.kernel = Kernel(ask_always, label_efficient.recommend, label_efficient.learn)
+AsksAlways.kernel = Kernel(ask_always, fewest_mistakes, count_mistakes)
 
 
 def test_an_algorithm_that_queries_agreement_is_caught() -> None:

@@ -91,8 +91,10 @@ def check_same_kind(label: ClassName, classes: Sequence[ClassName], where: str) 
 
 # Rounds a chunk: enough to forget the cost of a call, few enough to stay in the processor's cache.
 CHUNK_ROUNDS = 4096
-# Codes below this address the kernels' tally directly; rows with larger ones are counted anew.
-DIRECT_CLASSES = 2**15
+# Codes address the kernels' tally directly, which starts small and grows to what a stream turns out to need;
+# beyond that, codes are counted anew chunk by chunk.
+FEW_CLASSES = 2**10
+MANY_CLASSES = 2**20
 LARGEST_CODE = 2**63 - 1
 
 
@@ -114,6 +116,7 @@ class Stream:
         self.labels = _as_column(labels, len(self.predictions))
         self.numeric = self.predictions.dtype.kind in "buif"
         self._codes: dict[ClassName, int] = {}
+        self._direct = FEW_CLASSES
 
     def __len__(self) -> int:
         return len(self.predictions)
@@ -129,10 +132,14 @@ class Stream:
             stop = min(start + CHUNK_ROUNDS, len(self))
             yield self._numbers(start, stop) if self.numeric else self._names(start, stop)
 
-    def recount(self, start: int, stop: int) -> Chunk:
-        """A chunk that a kernel could not take as it is: an error, or codes counted anew."""
+    def retry(self, start: int, stop: int) -> Chunk:
+        """A chunk that a kernel could not take: an error, or with room for more classes, or counted anew."""
         values = as_integers(self.predictions[start:stop], "predictions", start)
         refuse((values < ABSTAINED) | (values > LARGEST_CODE), values, "predictions", start)
+        largest = int(values.max())
+        if largest < MANY_CLASSES:
+            self._direct = 2 ** largest.bit_length()
+            return self._numbers(start, stop)
         labels = self._numeric_labels(start, stop)
         names, codes = np.unique(values, return_inverse=True)
         shift = int(names[0] == ABSTAINED)
@@ -147,8 +154,8 @@ class Stream:
         """A chunk of a numeric matrix, its codes still unchecked."""
         values = as_integers(self.predictions[start:stop], "predictions", start)
         labels = self._numeric_labels(start, stop)
-        labels[labels >= DIRECT_CLASSES] = NOBODY
-        return Chunk(start, _frozen(values), labels.astype(np.int32), DIRECT_CLASSES)
+        labels[labels >= MANY_CLASSES] = NOBODY
+        return Chunk(start, _frozen(values), labels.astype(np.int32), self._direct)
 
     def _numeric_labels(self, start: int, stop: int) -> Ints:
         labels = self.labels[start:stop]

@@ -91,12 +91,13 @@ def learn_label(
 
 def take_row(rows: AnyCodes, i: int, row: Codes, classes: int) -> bool:
     """Copy row `i`; false if it holds anything but an abstention and codes below `classes`."""
-    wrong = 0
+    lowest = largest = rows[i, 0]
     for model in range(len(row)):
         code = rows[i, model]
         row[model] = code
-        wrong += (code < ABSTAINED) + (code >= classes)
-    return wrong == 0
+        lowest = min(lowest, code)
+        largest = max(largest, code)
+    return bool(lowest >= ABSTAINED and largest < classes)
 
 
 def play_stream(

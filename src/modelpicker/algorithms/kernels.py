@@ -41,6 +41,13 @@ class Scratch(NamedTuple):
     votes: Ints  # likewise
 
 
+class Mistakes(NamedTuple):
+    """The state of an algorithm that counts mistakes and nothing else."""
+
+    losses: Floats  # mistakes on the labels bought
+    standing: Ints
+
+
 def new_scratch(models: int, classes: int) -> Scratch:
     """Room for a stream of so many models and classes."""
     return Scratch(
@@ -93,6 +100,21 @@ def best(losses: Floats, standing: Ints, coin: float) -> int:
         if passed_over == 0:
             return i
     return leader
+
+
+def fewest_mistakes(state: Mistakes, settings: object, coin: float) -> int:
+    """A `recommend`: the model with the fewest mistakes on the labels bought."""
+    return best(state.losses, state.standing, coin)
+
+
+def count_mistakes(state: Mistakes, settings: object, row: Codes, label: int, probability: float) -> None:
+    """A `learn`: every mistake on a label bought counts one."""
+    charge(state.losses, state.standing, row, label, 1.0)
+
+
+def no_mistakes(models: int) -> Mistakes:
+    """Nobody has made one, everybody is tied."""
+    return Mistakes(losses=np.zeros(models), standing=np.array([0, models]))
 
 
 def weigh(losses: Floats, lowest: float, rate: float, weights: Floats) -> None:

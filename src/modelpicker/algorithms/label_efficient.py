@@ -2,39 +2,32 @@
 
 from typing import ClassVar, NamedTuple
 
-import numpy as np
-
 from modelpicker.algorithms.base import Algorithm, Models, check_probability
 from modelpicker.algorithms.engine import Kernel
-from modelpicker.algorithms.kernels import FOLLOW, Codes, Floats, Ints, Scratch, agreed, best, charge
-
-
-class State(NamedTuple):
-    """What label efficient prediction remembers."""
-
-    losses: Floats  # mistakes on the labels bought
-    standing: Ints
+from modelpicker.algorithms.kernels import (
+    FOLLOW,
+    Codes,
+    Floats,
+    Mistakes,
+    Scratch,
+    agreed,
+    count_mistakes,
+    fewest_mistakes,
+    no_mistakes,
+)
 
 
 class Settings(NamedTuple):
-    """What its kernel is told: nothing but the dial."""
+    """What its kernel is told, besides the probability: nothing it needs, but Numba wants something."""
+
+    models: int
 
 
 def decide(
-    state: State, settings: Settings, t: int, row: Codes, coins: Floats, scale: float, scratch: Scratch
+    state: Mistakes, settings: Settings, t: int, row: Codes, coins: Floats, scale: float, scratch: Scratch
 ) -> tuple[float, int]:
     """ε wherever models disagree."""
     return 0.0 if agreed(row) else scale, FOLLOW
-
-
-def recommend(state: State, settings: Settings, coin: float) -> int:
-    """The model with the fewest mistakes on the labels bought."""
-    return best(state.losses, state.standing, coin)
-
-
-def learn(state: State, settings: Settings, row: Codes, label: int, probability: float) -> None:
-    """Count the mistakes."""
-    charge(state.losses, state.standing, row, label, 1.0)
 
 
 class LabelEfficient(Algorithm):
@@ -49,16 +42,16 @@ class LabelEfficient(Algorithm):
 
     name: ClassVar[str] = "label-efficient"
     dial: ClassVar[str] = "probability"
-    kernel: ClassVar[Kernel] = Kernel(decide, recommend, learn)
-    state: State
+    kernel: ClassVar[Kernel] = Kernel(decide, fewest_mistakes, count_mistakes)
+    state: Mistakes
 
     def __init__(self, models: Models, seed: int = 0, *, probability: float) -> None:
         super().__init__(models, seed, probability=check_probability("probability", probability))
 
-    def start(self, models: int) -> State:
+    def start(self, models: int) -> Mistakes:
         """No mistakes, everybody tied."""
-        return State(losses=np.zeros(models), standing=np.array([0, models]))
+        return no_mistakes(models)
 
     def settings(self) -> Settings:
-        """Nothing."""
-        return Settings()
+        """How many models there are."""
+        return Settings(models=len(self.models))

@@ -56,7 +56,7 @@ def run_stream(picker: Algorithm, predictions: object, labels: object) -> Trace:
         for chunk in stream.chunks():
             done = _play(picker, chunk, outcome)
             if done < len(chunk.rows):
-                _play(picker, stream.recount(chunk.start + done, chunk.start + len(chunk.rows)), outcome)
+                _play(picker, stream.retry(chunk.start + done, chunk.start + len(chunk.rows)), outcome)
     return Trace(
         queried=outcome.queried,
         probability=outcome.probability,

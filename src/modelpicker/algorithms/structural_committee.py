@@ -17,9 +17,9 @@ from modelpicker.algorithms.kernels import (
     Ints,
     Scratch,
     agreed,
-    best,
     charge,
     drawn,
+    fewest_mistakes,
     weigh,
 )
 
@@ -30,7 +30,7 @@ class State(NamedTuple):
     losses: Floats  # mistakes on the labels bought
     standing: Ints
     cumulated: Floats  # running sums of the posterior ρ ∝ exp(-β · mistakes)
-    differed: npt.NDArray[np.int32]  # rounds on which models i and j differed, at [i, j]
+    differed: npt.NDArray[np.int32]  # [i, j] + [j, i] is twice the rounds on which models i and j differed
 
 
 class Settings(NamedTuple):
@@ -39,12 +39,22 @@ class Settings(NamedTuple):
     beta: float
 
 
-def note_differences(row: Codes, differed: npt.NDArray[np.int32]) -> None:
-    """Count this round for every pair of models that differ."""
+def note_differences(row: Codes, leader: int, differed: npt.NDArray[np.int32], others: Codes) -> None:
+    """Count this round for every pair of models that differ.
+
+    Only those who differ from the leader have anything to note: 2 for a pair with someone who sides with the
+    leader, who notes nothing, and 1 for a pair in which the other notes it too.
+    """
+    said = row[leader]
+    dissent = 0
     for i in range(len(row)):
-        said = row[i]
+        others[dissent] = i
+        dissent += row[i] != said
+    for d in range(dissent):
+        i = others[d]
+        mine = row[i]
         for j in range(len(row)):
-            differed[i, j] += row[j] != said
+            differed[i, j] += (row[j] != mine) + (row[j] == said)
 
 
 def decide(
@@ -53,15 +63,11 @@ def decide(
     """The share of rounds so far, this one included, on which two models drawn from the posterior differ."""
     if agreed(row):
         return 0.0, FOLLOW
-    note_differences(row, state.differed)
+    note_differences(row, state.standing[LEADER], state.differed, scratch.others)
     one = drawn(state.cumulated, coins[FIRST])
     other = drawn(state.cumulated, coins[SECOND])
-    return min(1.0, scale * state.differed[one, other] / t), FOLLOW
-
-
-def recommend(state: State, settings: Settings, coin: float) -> int:
-    """The model with the fewest mistakes on the labels bought."""
-    return best(state.losses, state.standing, coin)
+    differed = (state.differed[one, other] + state.differed[other, one]) // 2
+    return min(1.0, scale * differed / t), FOLLOW
 
 
 def learn(state: State, settings: Settings, row: Codes, label: int, probability: float) -> None:
@@ -85,7 +91,7 @@ class StructuralCommittee(Algorithm):
 
     name: ClassVar[str] = "structural-committee"
     dial: ClassVar[str] = "disagreement_scale"
-    kernel: ClassVar[Kernel] = Kernel(decide, recommend, learn)
+    kernel: ClassVar[Kernel] = Kernel(decide, fewest_mistakes, learn)
     state: State
 
     def __init__(

@@ -7,14 +7,18 @@ import numpy as np
 
 from modelpicker.algorithms.base import Algorithm, Models, check_count, check_scale
 from modelpicker.algorithms.engine import Kernel
-from modelpicker.algorithms.kernels import FOLLOW, LEADER, Codes, Floats, Ints, Scratch, agreed, best, charge
-
-
-class State(NamedTuple):
-    """What vote entropy remembers."""
-
-    losses: Floats  # mistakes on the labels bought
-    standing: Ints
+from modelpicker.algorithms.kernels import (
+    FOLLOW,
+    LEADER,
+    Codes,
+    Floats,
+    Mistakes,
+    Scratch,
+    agreed,
+    count_mistakes,
+    fewest_mistakes,
+    no_mistakes,
+)
 
 
 class Settings(NamedTuple):
@@ -28,7 +32,7 @@ class Settings(NamedTuple):
 
 
 def decide(
-    state: State, settings: Settings, t: int, row: Codes, coins: Floats, scale: float, scratch: Scratch
+    state: Mistakes, settings: Settings, t: int, row: Codes, coins: Floats, scale: float, scratch: Scratch
 ) -> tuple[float, int]:
     """The entropy of the votes in bits, over that of an even vote; those who abstain vote alike.
 
@@ -55,16 +59,6 @@ def decide(
     return min(1.0, scale * entropy / settings.log_classes), FOLLOW
 
 
-def recommend(state: State, settings: Settings, coin: float) -> int:
-    """The model with the fewest mistakes on the labels bought."""
-    return best(state.losses, state.standing, coin)
-
-
-def learn(state: State, settings: Settings, row: Codes, label: int, probability: float) -> None:
-    """Count the mistakes."""
-    charge(state.losses, state.standing, row, label, 1.0)
-
-
 class VoteEntropy(Algorithm):
     """Query by committee: the more evenly the models' votes are split, the likelier the query.
 
@@ -77,16 +71,16 @@ class VoteEntropy(Algorithm):
 
     name: ClassVar[str] = "vote-entropy"
     dial: ClassVar[str] = "query_scale"
-    kernel: ClassVar[Kernel] = Kernel(decide, recommend, learn)
-    state: State
+    kernel: ClassVar[Kernel] = Kernel(decide, fewest_mistakes, count_mistakes)
+    state: Mistakes
 
     def __init__(self, models: Models, seed: int = 0, *, classes: int, query_scale: float = 1.0) -> None:
         classes = check_count("classes", classes)
         super().__init__(models, seed, classes=classes, query_scale=check_scale("query_scale", query_scale))
 
-    def start(self, models: int) -> State:
+    def start(self, models: int) -> Mistakes:
         """No mistakes, everybody tied."""
-        return State(losses=np.zeros(models), standing=np.array([0, models]))
+        return no_mistakes(models)
 
     def settings(self) -> Settings:
         """The normalisers; a single class leaves room for an abstention beside it."""

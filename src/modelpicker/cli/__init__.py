@@ -1,0 +1,45 @@
+"""The command line: one file a group of verbs, and what they share."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+import modelpicker
+from modelpicker.cli.bench import bench
+from modelpicker.cli.demo import demo
+from modelpicker.errors import ModelPickerError
+
+app = typer.Typer(
+    name="modelpicker",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(demo)
+app.command()(bench)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"modelpicker {modelpicker.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    show_version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Find the best of your pre-trained classifiers on your own data, with as few labels as possible."""
+
+
+def main() -> None:
+    """The entry point: errors made for people become one line and an exit code."""
+    try:
+        app()
+    except ModelPickerError as error:
+        print(f"modelpicker: {error}", file=sys.stderr)
+        sys.exit(1)

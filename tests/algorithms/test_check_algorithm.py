@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import modelpicker as mp
-from modelpicker.algorithms.base import Models
 from modelpicker.algorithms.engine import Kernel
 from modelpicker.algorithms.kernels import count_mistakes, fewest_mistakes
+from modelpicker.algorithms.options import Models
 from modelpicker.algorithms.testing import Check, Factory, check_algorithm
 
 FACTORIES: dict[str, Factory] = {
@@ -67,9 +67,7 @@ AsksAlways.kernel = Kernel(ask_always, fewest_mistakes, count_mistakes)
 
 
 def test_an_algorithm_that_queries_agreement_is_caught() -> None:
-    assert {"agreement_never_queried", "one_class"} <= failures(
-        lambda k, s: AsksAlways(k, s, probability=0.5)
-    )
+    assert {"agreement_never_queried", "one_class"} <= failures(lambda k, s: AsksAlways(k, s, probability=0.5))
 
 
 class Hoards(mp.LabelEfficient):

@@ -1,13 +1,12 @@
 """The contract of an algorithm: observe rounds, learn labels, name the best model, be saved and restored."""
 
-import math
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +14,9 @@ import numpy.typing as npt
 from modelpicker.algorithms.encoding import ClassName, Row, encode_label, encode_row, plain
 from modelpicker.algorithms.engine import LABELS, ROUNDS, Kernel, Settings, State
 from modelpicker.algorithms.kernels import SPARE, Floats, Scratch, new_scratch
+from modelpicker.algorithms.options import ModelName, Models, check_models
 from modelpicker.coins import check_seed, draw_coins
-from modelpicker.errors import InputError, RoundError, StateError
-
-ModelName: TypeAlias = int | str
-Models: TypeAlias = int | Sequence[ModelName]
+from modelpicker.errors import RoundError, StateError
 
 STATE_VERSION = 1
 COIN_BLOCK = 64  # rounds whose coins are drawn at once when rounds come one at a time
@@ -204,7 +201,12 @@ class Algorithm(ABC):
         if blob["checksum"] != self._checksum():
             raise StateError(f"this state of {self.name} is damaged: its checksum is wrong; save it anew.")
         for number, probability, codes, classes in blob["open"]:
-            self._open[int(number)] = OpenQuery(float(probability), Row(list(codes), list(classes)))
+            known = all(-1 <= code < len(classes) for code in codes) and len(codes) == len(self.models)
+            if not (known and 0 <= number < self.rounds and 0.0 < probability <= 1.0):
+                raise StateError(
+                    f"this state of {self.name} is damaged: no query of round {number!r} is like that."
+                )
+            self._open[number] = OpenQuery(probability, Row(list(codes), list(classes)))
 
     def _checksum(self) -> int:
         """Guards compiled kernels, which trust their state, from one that was damaged on its way."""
@@ -218,9 +220,7 @@ class Algorithm(ABC):
         if isinstance(number, bool) or not isinstance(number, int | np.integer):
             raise RoundError(f"round {number!r} is not a round; pass the `round` of a decision.")
         if not 0 <= number < self.rounds:
-            raise RoundError(
-                f"round {number} is unknown: {self.rounds} rounds have been observed, from 0 on."
-            )
+            raise RoundError(f"round {number} is unknown: {self.rounds} rounds have been observed, from 0 on.")
         if number not in self._open:
             raise RoundError(
                 f"round {number} has no open query: it was not queried, or its label has been told already."
@@ -265,59 +265,3 @@ class Algorithm(ABC):
 
 def _listed(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray) else value
-
-
-def check_models(models: object) -> tuple[ModelName, ...]:
-    """The names of the models: at least two, all different."""
-    if isinstance(models, int | np.integer) and not isinstance(models, bool):
-        names: tuple[ModelName, ...] = tuple(range(models))
-    elif isinstance(models, str) or not isinstance(models, Sequence | np.ndarray):
-        raise InputError(f"models {models!r}: pass how many models there are, or a list of their names.")
-    else:
-        names = tuple(name.item() if isinstance(name, np.generic) else name for name in models)
-    if len(names) < 2:
-        raise InputError(f"models {models!r}: there must be at least two models to pick from.")
-    for name in names:
-        if isinstance(name, bool) or not isinstance(name, int | str):
-            raise InputError(
-                f"model name {name!r} is a {type(name).__name__}; names are strings or integers."
-            )
-    if len(set(names)) < len(names):
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
-        raise InputError(f"model name {twice!r} is given twice; names must differ.")
-    return names
-
-
-def check_scale(option: str, value: object) -> float:
-    """An option that is a finite number from 0 up."""
-    number = _number(option, value)
-    if not 0.0 <= number < math.inf:
-        raise InputError(f"{option}={value!r} is out of range; pass a finite number from 0 up.")
-    return number
-
-
-def check_count(option: str, value: object) -> int:
-    """An option that is a whole number from 1 up."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise InputError(f"{option}={value!r} is not a count; pass a whole number from 1 up.")
-    return int(value)
-
-
-def check_probability(option: str, value: object) -> float:
-    """An option that is a probability above 0."""
-    number = _number(option, value)
-    if not 0.0 < number <= 1.0:
-        raise InputError(f"{option}={value!r} is not a probability; pass a number above 0 and at most 1.")
-    return number
-
-
-def _number(option: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise InputError(f"{option}={value!r} is not a number.")
-    return float(value)
-
-
-def check_choice(option: str, value: object, choices: Sequence[str]) -> None:
-    """An option that is one of a few words."""
-    if value not in choices:
-        raise InputError(f"{option}={value!r} is not known; pass one of {', '.join(map(repr, choices))}.")

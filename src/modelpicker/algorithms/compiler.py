@@ -33,9 +33,7 @@ def with_parts(
 def _calls(function: Function, parts: Mapping[str, Function]) -> dict[str, Function]:
     """The functions that a kernel calls, by the names it calls them."""
     named = {**function.__globals__, **parts}
-    return {
-        name: named[name] for name in function.__code__.co_names if isinstance(named.get(name), FunctionType)
-    }
+    return {name: named[name] for name in function.__code__.co_names if isinstance(named.get(name), FunctionType)}
 
 
 def _sources(function: Function, parts: Mapping[str, Function]) -> dict[str, str]:

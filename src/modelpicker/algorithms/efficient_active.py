@@ -5,7 +5,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from modelpicker.algorithms.base import Algorithm, Models, check_scale
+from modelpicker.algorithms.base import Algorithm
 from modelpicker.algorithms.engine import Kernel
 from modelpicker.algorithms.kernels import (
     FOLLOW,
@@ -18,6 +18,7 @@ from modelpicker.algorithms.kernels import (
     best,
     charge,
 )
+from modelpicker.algorithms.options import Models, check_scale
 
 
 class State(NamedTuple):

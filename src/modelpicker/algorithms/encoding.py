@@ -58,9 +58,7 @@ def encode_row(row: Sequence[object] | npt.NDArray[np.generic], models: int) -> 
     if isinstance(values, str) or not hasattr(values, "__len__"):
         raise InputError(f"row {values!r}: pass a sequence of {models} predictions, one a model.")
     if len(values) != models:
-        raise InputError(
-            f"row has {len(values)} predictions, but there are {models} models; pass one a model."
-        )
+        raise InputError(f"row has {len(values)} predictions, but there are {models} models; pass one a model.")
     kinds = set(map(type, values))
     if kinds == {str} or (kinds == {int} and min(values) >= 0):
         said: list[Any] = list(values)
@@ -146,9 +144,7 @@ class Stream:
         places = np.minimum(np.searchsorted(names, labels), len(names) - 1)
         labels = np.where(names[places] == labels, places - shift, np.minimum(labels, NOBODY))
         rows = codes.reshape(values.shape) - shift
-        return Chunk(
-            start, _frozen(rows), labels.astype(np.int32), len(names), names[shift:].astype(np.int64)
-        )
+        return Chunk(start, _frozen(rows), labels.astype(np.int32), len(names), names[shift:].astype(np.int64))
 
     def _numbers(self, start: int, stop: int) -> Chunk:
         """A chunk of a numeric matrix, its codes still unchecked."""

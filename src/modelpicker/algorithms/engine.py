@@ -81,9 +81,7 @@ def observe_round(
     return coins[QUERY] < probability, probability, recommended, row[speaker]
 
 
-def learn_label(
-    state: State, settings: Settings, clock: Ints, row: Codes, label: int, probability: float
-) -> None:
+def learn_label(state: State, settings: Settings, clock: Ints, row: Codes, label: int, probability: float) -> None:
     """Take in the label of a queried round, now or later."""
     clock[LABELS] += 1
     learn(state, settings, row, label, probability)

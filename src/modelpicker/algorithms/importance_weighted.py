@@ -5,9 +5,10 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from modelpicker.algorithms.base import Algorithm, Models, check_probability, check_scale
+from modelpicker.algorithms.base import Algorithm
 from modelpicker.algorithms.engine import Kernel
 from modelpicker.algorithms.kernels import FOLLOW, LEADER, TIED, Codes, Floats, Ints, Scratch, agreed, charge
+from modelpicker.algorithms.options import Models, check_probability, check_scale
 
 
 class State(NamedTuple):
@@ -120,9 +121,7 @@ class ImportanceWeighted(Algorithm):
     kernel: ClassVar[Kernel] = Kernel(decide, recommend, learn)
     state: State
 
-    def __init__(
-        self, models: Models, seed: int = 0, *, query_scale: float = 1.0, delta: float = 0.01
-    ) -> None:
+    def __init__(self, models: Models, seed: int = 0, *, query_scale: float = 1.0, delta: float = 0.01) -> None:
         query_scale = check_scale("query_scale", query_scale)
         super().__init__(models, seed, query_scale=query_scale, delta=check_probability("delta", delta))
 

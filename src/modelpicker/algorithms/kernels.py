@@ -122,7 +122,7 @@ def weigh(losses: Floats, lowest: float, rate: float, weights: Floats) -> None:
 
     The exponential is the polynomial of exp(x / 1024), squared ten times: plain arithmetic, which Numba turns
     into vector instructions and which no maths library of the platform can change. It is good to 1e-12 down
-    to weights of 1e-40, and stops at 1e-305, so that no weight is ever zero.
+    to weights of 1e-17 and to 2e-10 down to 1e-40, and stops at 1e-305, so that no weight is ever zero.
     """
     rate *= 1.0 / 1024.0
     for i in range(len(losses)):

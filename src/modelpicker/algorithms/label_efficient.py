@@ -2,7 +2,7 @@
 
 from typing import ClassVar, NamedTuple
 
-from modelpicker.algorithms.base import Algorithm, Models, check_probability
+from modelpicker.algorithms.base import Algorithm
 from modelpicker.algorithms.engine import Kernel
 from modelpicker.algorithms.kernels import (
     FOLLOW,
@@ -15,6 +15,7 @@ from modelpicker.algorithms.kernels import (
     fewest_mistakes,
     no_mistakes,
 )
+from modelpicker.algorithms.options import Models, check_probability
 
 
 class Settings(NamedTuple):

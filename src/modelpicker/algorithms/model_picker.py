@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from modelpicker.algorithms.base import Algorithm, Models, check_choice, check_scale
+from modelpicker.algorithms.base import Algorithm
 from modelpicker.algorithms.engine import Kernel
 from modelpicker.algorithms.kernels import (
     FIRST,
@@ -27,6 +27,7 @@ from modelpicker.algorithms.kernels import (
     drawn,
     weigh,
 )
+from modelpicker.algorithms.options import Models, check_choice, check_scale
 
 
 class State(NamedTuple):

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from modelpicker.algorithms.base import Algorithm, ModelName
+from modelpicker.algorithms.base import Algorithm
 from modelpicker.algorithms.encoding import Chunk, ClassName, Stream
 from modelpicker.algorithms.engine import Outcome
 from modelpicker.algorithms.kernels import Codes, Floats, Ints, new_scratch
+from modelpicker.algorithms.options import ModelName
 
 
 @dataclass(frozen=True, slots=True, eq=False)

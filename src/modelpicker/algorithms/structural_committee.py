@@ -5,7 +5,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from modelpicker.algorithms.base import Algorithm, Models, check_scale
+from modelpicker.algorithms.base import Algorithm
 from modelpicker.algorithms.engine import Kernel
 from modelpicker.algorithms.kernels import (
     FIRST,
@@ -22,6 +22,7 @@ from modelpicker.algorithms.kernels import (
     fewest_mistakes,
     weigh,
 )
+from modelpicker.algorithms.options import Models, check_scale
 
 
 class State(NamedTuple):
@@ -94,9 +95,7 @@ class StructuralCommittee(Algorithm):
     kernel: ClassVar[Kernel] = Kernel(decide, fewest_mistakes, learn)
     state: State
 
-    def __init__(
-        self, models: Models, seed: int = 0, *, beta: float, disagreement_scale: float = 1.0
-    ) -> None:
+    def __init__(self, models: Models, seed: int = 0, *, beta: float, disagreement_scale: float = 1.0) -> None:
         beta = check_scale("beta", beta)
         disagreement_scale = check_scale("disagreement_scale", disagreement_scale)
         super().__init__(models, seed, beta=beta, disagreement_scale=disagreement_scale)

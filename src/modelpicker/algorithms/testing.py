@@ -16,16 +16,15 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from modelpicker.algorithms.base import Algorithm, Decision, Models
+from modelpicker.algorithms.base import Algorithm, Decision
+from modelpicker.algorithms.options import Models
 from modelpicker.algorithms.stream import Trace, run_stream
 from modelpicker.errors import ModelPickerError, RoundError
 
 Factory: TypeAlias = Callable[[Models, int], Algorithm]
 Matrix: TypeAlias = npt.NDArray[Any]
 
-MEMORY_ALLOWED = (
-    64 * 1024
-)  # bytes that 1,200 further rounds may cost: below a tenth of what storing them would
+MEMORY_ALLOWED = 64 * 1024  # bytes that 1,200 further rounds may cost: below a tenth of what storing them would
 
 
 class Check(NamedTuple):
@@ -142,9 +141,7 @@ def probabilities_in_range(factory: Factory) -> None:
     predictions, labels = make_stream(5, rounds=400, models=9, classes=5, abstaining=0.1)
     trace = run_stream(factory(9, 0), predictions, labels)
     expect(bool(np.isfinite(trace.probability).all()), "a probability is not finite")
-    expect(
-        bool((trace.probability >= 0.0).all() and (trace.probability <= 1.0).all()), "one is out of [0, 1]"
-    )
+    expect(bool((trace.probability >= 0.0).all() and (trace.probability <= 1.0).all()), "one is out of [0, 1]")
     expect(not bool(trace.queried[trace.probability == 0.0].any()), "a query had probability 0")
     expect(bool(trace.queried[trace.probability == 1.0].all()), "probability 1 was not queried")
 
@@ -271,9 +268,7 @@ def play(picker: Algorithm, rows: Any, labels: Any, keep: bool = True) -> list[D
     return decisions
 
 
-def compare_speeds(
-    factory: Factory, models: int, seed: int, predictions: Matrix, labels: Matrix
-) -> Algorithm:
+def compare_speeds(factory: Factory, models: int, seed: int, predictions: Matrix, labels: Matrix) -> Algorithm:
     """Run a stream at both speeds, and expect the same to the last bit."""
     slow, fast = factory(models, seed), factory(models, seed)
     decisions = play(slow, predictions, labels)

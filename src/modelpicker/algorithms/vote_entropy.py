@@ -5,7 +5,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from modelpicker.algorithms.base import Algorithm, Models, check_count, check_scale
+from modelpicker.algorithms.base import Algorithm
 from modelpicker.algorithms.engine import Kernel
 from modelpicker.algorithms.kernels import (
     FOLLOW,
@@ -19,6 +19,7 @@ from modelpicker.algorithms.kernels import (
     fewest_mistakes,
     no_mistakes,
 )
+from modelpicker.algorithms.options import Models, check_count, check_scale
 
 
 class Settings(NamedTuple):

@@ -139,8 +139,7 @@ def measure_growth(cases: tuple[Case, ...] = CASES[1:], models: int = 20) -> Ite
         few = replace(case, models=models)
         _run(few, predictions[:10], labels[:10])
         seconds = {
-            rounds: fastest(partial(_run, few, predictions[:rounds], labels[:rounds]), 3)
-            for rounds in DECADES
+            rounds: fastest(partial(_run, few, predictions[:rounds], labels[:rounds]), 3) for rounds in DECADES
         }
         ratios = [seconds[10 * rounds] / seconds[rounds] for rounds in DECADES[:-1]]
         yield Growth(case.algorithm.name, models, seconds, ratios)

@@ -70,6 +70,5 @@ def _print(ratios: "list[Ratio]", growth: "list[Growth]", step: "Step") -> None:
         table.add_row(row.method, *times, ", ".join(f"x {ratio:.1f}" for ratio in row.ratios))
     console.print(table)
     typer.echo(
-        f"\nOne observe and one learn of {step.method} from Python, k = {step.models}: "
-        f"{step.microseconds:.0f} µs"
+        f"\nOne observe and one learn of {step.method} from Python, k = {step.models}: {step.microseconds:.0f} µs"
     )

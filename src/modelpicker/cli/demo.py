@@ -63,9 +63,7 @@ def _print(report: dict[str, Any]) -> None:
     truth = "truly the best" if report["true_rank"] == 1 else f"truly number {report['true_rank']}"
     typer.echo(f"Which of {collection['models']} models is the best on this stream of {rounds:,} items?\n")
     typer.echo(f"The collection is synthetic (seed {collection['seed']}): none ships with modelpicker yet.")
-    typer.echo(
-        f"Model Picker saw every prediction, and bought {used} of {rounds:,} labels ({used / rounds:.1%})."
-    )
+    typer.echo(f"Model Picker saw every prediction, and bought {used} of {rounds:,} labels ({used / rounds:.1%}).")
     typer.echo(f"\nPick: {report['pick']}, {truth}.\n")
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
     for column in ("model", "behind the pick: estimated", "true", "true accuracy"):

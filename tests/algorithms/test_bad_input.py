@@ -1,0 +1,239 @@
+"""Bad input: an error that names the culprit and the remedy, and a picker that is as it was."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import modelpicker as mp
+from modelpicker.algorithms.testing import make_stream
+
+NAN = float("nan")
+
+
+@pytest.fixture
+def picker() -> mp.ModelPicker:
+    """A picker in mid-stream, with one query open."""
+    picker = mp.ModelPicker(models=3, seed=0, query_scale=100.0)
+    first, second = picker.observe([0, 1, 1]), picker.observe([0, 1, 1])
+    assert first.query
+    assert second.query
+    picker.learn(first.round, 1)
+    picker.observe([1, 1, 1])
+    return picker
+
+
+def refused(picker: mp.Algorithm, attempt: Callable[[], object], kind: type[Exception], *words: str) -> None:
+    before = picker.state_dict()
+    with pytest.raises(kind) as caught:
+        attempt()
+    assert isinstance(caught.value, mp.ModelPickerError)
+    for word in words:
+        assert word in str(caught.value)
+    assert picker.state_dict() == before
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ([0, 1], ("2 predictions", "3 models", "pass one a model")),
+        ([0, 1, 2, 0], ("4 predictions", "3 models")),
+        ([], ("0 predictions",)),
+        ([0, NAN, 1], ("model 1", "NaN", "-1 or None")),
+        (np.array([0, np.nan, 1]), ("model 1", "NaN")),
+        ([0, 1.5, 1], ("model 1", "1.5", "whole number")),
+        ([0, float("inf"), 1], ("model 1", "inf")),
+        ([0, 1, -2], ("model 2", "-2", "-1 or None")),
+        ([0, 1, b"cat"], ("model 2", "bytes", "strings")),
+        ([0, 1, [1]], ("model 2", "list")),
+        ("cat", ("'cat'", "sequence of 3")),
+        (5, ("5", "sequence of 3")),
+    ],
+)
+def test_a_bad_row_is_refused(picker: mp.ModelPicker, row: Any, words: tuple[str, ...]) -> None:
+    refused(picker, lambda: picker.observe(row), mp.InputError, *words)
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (2, ("round 2", "not queried", "told already")),
+        (0, ("round 0", "told already")),
+        (3, ("round 3", "unknown", "3 rounds")),
+        (-1, ("round -1", "unknown")),
+        ("1", ("'1'", "not a round")),
+        (1.0, ("1.0", "not a round")),
+        (None, ("None", "not a round")),
+    ],
+)
+def test_a_label_for_a_round_without_open_query_is_refused(
+    picker: mp.ModelPicker, number: Any, words: tuple[str, ...]
+) -> None:
+    refused(picker, lambda: picker.learn(number, 1), mp.RoundError, *words)
+
+
+@pytest.mark.parametrize(
+    ("label", "words"),
+    [
+        (NAN, ("round 1", "NaN")),
+        (0.5, ("round 1", "0.5")),
+        (-3, ("round 1", "-3")),
+        ("dog", ("'dog'", "whole numbers", "same form")),
+        (b"dog", ("bytes",)),
+    ],
+)
+def test_a_bad_label_is_refused_and_the_query_stays_open(
+    picker: mp.ModelPicker, label: Any, words: tuple[str, ...]
+) -> None:
+    refused(picker, lambda: picker.learn(1, label), mp.InputError, *words)
+    picker.learn(1, 0)
+
+
+def test_a_label_told_twice_is_refused(picker: mp.ModelPicker) -> None:
+    picker.learn(1, 1)
+    refused(picker, lambda: picker.learn(1, 1), mp.RoundError, "round 1", "told already")
+
+
+@pytest.mark.parametrize(
+    ("models", "words"),
+    [
+        (1, ("at least two",)),
+        (0, ("at least two",)),
+        (-4, ("at least two",)),
+        (["only"], ("at least two",)),
+        ([], ("at least two",)),
+        (["a", "b", "a"], ("'a'", "twice")),
+        ([0, 1, 0], ("0", "twice")),
+        ("ab", ("'ab'", "list of their names")),
+        (2.0, ("2.0", "how many")),
+        (None, ("None", "how many")),
+        (["a", None], ("None", "NoneType")),
+        ([True, False], ("True", "bool")),
+    ],
+)
+def test_bad_models_are_refused(models: Any, words: tuple[str, ...]) -> None:
+    with pytest.raises(mp.InputError) as caught:
+        mp.ModelPicker(models)
+    assert all(word in str(caught.value) for word in words)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: mp.LabelEfficient(3, probability=0.0), ("probability=0.0", "above 0")),
+        (lambda: mp.LabelEfficient(3, probability=1.1), ("probability=1.1", "at most 1")),
+        (lambda: mp.LabelEfficient(3, probability=NAN), ("probability=nan",)),
+        (lambda: mp.LabelEfficient(3, probability="half"), ("probability='half'", "not a number")),  # type: ignore[arg-type]
+        (lambda: mp.ModelPicker(3, query_scale=-1.0), ("query_scale=-1.0",)),
+        (lambda: mp.ModelPicker(3, query_scale=float("inf")), ("query_scale=inf", "finite")),
+        (lambda: mp.ModelPicker(3, predict="guess"), ("predict='guess'", "'sample'", "'leader'")),  # type: ignore[arg-type]
+        (lambda: mp.ModelPicker(3, recommend="best"), ("recommend='best'", "'random-round'")),  # type: ignore[arg-type]
+        (lambda: mp.VoteEntropy(3, classes=0), ("classes=0",)),
+        (lambda: mp.VoteEntropy(3, classes=2.5), ("classes=2.5",)),  # type: ignore[arg-type]
+        (lambda: mp.StructuralCommittee(3, beta=NAN), ("beta=nan",)),
+        (lambda: mp.StructuralCommittee(3, beta=1, disagreement_scale=-2), ("disagreement_scale=-2",)),
+        (lambda: mp.ImportanceWeighted(3, delta=0), ("delta=0",)),
+        (lambda: mp.EfficientActive(3, c0=-1e-9), ("c0=-1e-09",)),
+        (lambda: mp.EfficientActive(3, c0=1, threshold_scale=True), ("threshold_scale=True",)),
+        (lambda: mp.ModelPicker(3, seed=-5), ("seed -5",)),
+    ],
+)
+def test_a_bad_option_is_refused(make: Callable[[], object], words: tuple[str, ...]) -> None:
+    with pytest.raises(mp.InputError) as caught:
+        make()
+    assert all(word in str(caught.value) for word in words)
+
+
+def spoilt(row: int, model: int, value: object) -> Any:
+    predictions = make_stream(0, rounds=5_000, models=3, classes=3)[0].astype(
+        object if isinstance(value, str | bytes) else type(value)
+    )
+    predictions[row, model] = value
+    return predictions
+
+
+GOOD, LABELS = make_stream(0, rounds=5_000, models=3, classes=3)
+
+
+@pytest.mark.parametrize(
+    ("predictions", "labels", "words"),
+    [
+        (GOOD[:, :2], LABELS, ("2 columns", "3 models")),
+        (GOOD[0], LABELS, ("shape (3,)", "row a round")),
+        (GOOD[None], LABELS, ("shape (1, 5000, 3)",)),
+        (GOOD, LABELS[:-1], ("5000 rows", "4999 labels")),
+        (GOOD, LABELS[:, None], ("shape (5000, 1)", "one label a round")),
+        (GOOD.astype(complex), LABELS, ("complex128", "whole numbers or strings")),
+        (spoilt(4_500, 2, NAN), LABELS, ("row 4500", "model 2", "NaN")),
+        (spoilt(4_500, 1, 0.25), LABELS, ("row 4500", "model 1", "0.25")),
+        (spoilt(4_500, 1, -2), LABELS, ("row 4500", "model 1", "-2")),
+        (spoilt(3, 0, -9), LABELS, ("row 3", "model 0", "-9")),
+        (spoilt(4_999, 0, b"x"), LABELS, ("row 4999", "model 0", "bytes")),
+        (spoilt(0, 0, np.uint64(2**63)), LABELS, ("row 0", "too large")),
+        (GOOD, np.where(np.arange(5_000) == 4_700, np.nan, LABELS), ("labels", "row 4700", "NaN")),
+        (GOOD, np.where(np.arange(5_000) == 7, -2, LABELS), ("labels", "row 7", "-2")),
+        (GOOD, LABELS.astype(str), ("labels", "row 0", "string", "whole numbers")),
+        (GOOD.astype(str), LABELS, ("labels", "row 0", "whole number", "strings")),
+        ([[0, 1, 1], [0, 1]], [0, 1], ("row 1 has 2 entries",)),
+        ([[0, 1, 1], 5], [0, 1], ("do not form a table",)),
+        ("predictions.csv", [0], ("shape ()",)),
+        (None, [0], ("shape ()",)),
+    ],
+)
+def test_a_bad_stream_is_refused(
+    picker: mp.ModelPicker, predictions: Any, labels: Any, words: tuple[str, ...]
+) -> None:
+    refused(picker, lambda: mp.run_stream(picker, predictions, labels), mp.InputError, *words)
+
+
+def test_after_a_refused_stream_the_picker_goes_on_as_if_it_had_never_been(picker: mp.ModelPicker) -> None:
+    other = mp.ModelPicker.from_state_dict(picker.state_dict())
+    with pytest.raises(mp.InputError):
+        mp.run_stream(picker, spoilt(4_999, 0, -2), LABELS)
+    mp.run_stream(picker, GOOD, LABELS)
+    mp.run_stream(other, GOOD, LABELS)
+    assert picker.state_dict() == other.state_dict()
+    assert picker.recommended == other.recommended
+
+
+def test_a_state_of_another_algorithm_or_version_is_refused() -> None:
+    blob = mp.ModelPicker(3).state_dict()
+    with pytest.raises(mp.StateError, match="not a state of label-efficient, but of 'model-picker'"):
+        mp.LabelEfficient.from_state_dict(blob)
+    with pytest.raises(mp.StateError, match="version 99"):
+        mp.ModelPicker.from_state_dict({**blob, "version": 99})
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda blob: blob.pop("clock"),
+        lambda blob: blob.pop("checksum"),
+        lambda blob: blob["state"].pop("losses"),
+        lambda blob: blob["state"].update(losses=[0.0, 1.0]),
+        lambda blob: blob["state"].update(losses=["a", "b", "c"]),
+        lambda blob: blob["state"].update(more=[0]),
+        lambda blob: blob["state"].update(standing=[77, 1]),
+        lambda blob: blob["clock"].__setitem__(0, 10**6),
+        lambda blob: blob.update(models=4),
+        lambda blob: blob.update(seed="x"),
+        lambda blob: blob.update(options={"query_scale": -1.0}),
+        lambda blob: blob.update(options={"unheard_of": 1}),
+        lambda blob: blob.update(open=[[0]]),
+        lambda blob: blob.update(open=[[0, 2.0, [0, 1, 1], [0, 1]]]),
+        lambda blob: blob.update(open=[[0, 0.5, [0, 5, 1], [0, 1]]]),
+        lambda blob: blob.update(open=[[99, 0.5, [0, 1, 1], [0, 1]]]),
+    ],
+)
+def test_a_damaged_state_is_refused(damage: Callable[[dict[str, Any]], object], picker: mp.ModelPicker) -> None:
+    blob = picker.state_dict()
+    damage(blob)
+    with pytest.raises(mp.StateError):
+        mp.ModelPicker.from_state_dict(blob)
+
+
+@pytest.mark.parametrize("blob", [None, [], "state", {}])
+def test_what_is_no_state_is_refused(blob: Any) -> None:
+    with pytest.raises(mp.StateError):
+        mp.ModelPicker.from_state_dict(blob)

@@ -44,10 +44,15 @@ def _sources(function: Function, parts: Mapping[str, Function]) -> dict[str, str
     return sources
 
 
-def compile_kernel(function: Function, parts: Mapping[str, Function]) -> Function:
+class CompiledKernel:
     """`function` with its parts, compiled when it is first called with arguments of some types."""
-    dispatcher = cache(partial(_dispatcher, function, parts))
-    return lambda *arguments: dispatcher()(*arguments)
+
+    def __init__(self, function: Function, parts: Mapping[str, Function]) -> None:
+        self.dispatcher = cache(partial(_dispatcher, function, parts))
+
+    def __call__(self, *arguments: object) -> Any:
+        """Run the machine code."""
+        return self.dispatcher()(*arguments)
 
 
 def _dispatcher(function: Function, parts: Mapping[str, Function]) -> Function:

@@ -119,10 +119,12 @@ class Stream:
     def __len__(self) -> int:
         return len(self.predictions)
 
-    @property
-    def classes(self) -> tuple[ClassName, ...] | None:
-        """The class of each code met so far; None where codes stand for themselves."""
-        return None if self.numeric else tuple(self._codes)
+    def decode(self, codes: Ints) -> tuple[Ints, tuple[ClassName, ...] | None]:
+        """Codes as a trace shows them: classes that are numbers as they are, others by their place in a list."""
+        names = tuple(self._codes)
+        if self.numeric or not all(isinstance(name, int) and name <= LARGEST_CODE for name in names):
+            return codes, None if self.numeric else names
+        return np.array([*names, ABSTAINED], dtype=np.int64)[codes], None
 
     def chunks(self) -> Iterator[Chunk]:
         """The whole stream in order; memory for one chunk at a time."""

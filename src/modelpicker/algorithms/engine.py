@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from modelpicker.algorithms.compiler import Function, compile_kernel, with_parts
+from modelpicker.algorithms.compiler import CompiledKernel, Function, with_parts
 from modelpicker.algorithms.kernels import (
     ABSTAINED,
     FOLLOW,
@@ -151,6 +151,6 @@ class Kernel:
         return self.parts["recommend"]
 
     @cached_property
-    def stream(self) -> Function:
+    def stream(self) -> CompiledKernel:
         """`play_stream` of this algorithm, compiled when it is first called."""
-        return compile_kernel(play_stream, self.parts)
+        return CompiledKernel(play_stream, self.parts)

@@ -30,7 +30,7 @@ class Trace:
     winner: ModelName
     """The model that stands best after the last round."""
     classes: tuple[ClassName, ...] | None
-    """What the codes in `predicted` stand for; None where classes were given as codes."""
+    """What the numbers in `predicted` stand for; None where they are the classes themselves."""
 
     def __len__(self) -> int:
         return len(self.queried)
@@ -58,15 +58,16 @@ def run_stream(picker: Algorithm, predictions: object, labels: object) -> Trace:
             done = _play(picker, chunk, outcome)
             if done < len(chunk.rows):
                 _play(picker, stream.retry(chunk.start + done, chunk.start + len(chunk.rows)), outcome)
+    predicted, classes = stream.decode(outcome.predicted)
     return Trace(
         queried=outcome.queried,
         probability=outcome.probability,
         recommended=outcome.recommended,
-        predicted=outcome.predicted,
+        predicted=predicted,
         losses=picker.losses,
         labels_used=picker.labels_used - labels_before,
         winner=picker.recommended,
-        classes=stream.classes,
+        classes=classes,
     )
 
 

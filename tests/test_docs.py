@@ -1,0 +1,58 @@
+"""What README and docs show is run, and what they promise is there."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from modelpicker.algorithms.testing import check_algorithm
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+
+
+def test_the_readmes_python_works_when_pasted_and_prints_what_it_says(tmp_path: Path) -> None:
+    first, second = blocks(ROOT / "README.md", "python")
+    assert len([line for line in first.splitlines() if line.strip() and not line.startswith("import")]) <= 10
+    script = first + second.replace(
+        "trace.winner, trace.labels_used  #", "print((trace.winner, trace.labels_used))  #"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
+    printed, pair = done.stdout.splitlines()
+    assert f"```\n{printed}\n```" in (ROOT / "README.md").read_text()
+    assert f"# {pair}" in second
+
+
+def test_the_first_screen_of_the_readme_has_the_two_commands() -> None:
+    screen = (ROOT / "README.md").read_text().splitlines()[:40]
+    assert any(line.startswith("make run") for line in screen)
+    assert any(line.startswith("make test") for line in screen)
+    assert any("import modelpicker" in line for line in screen)
+
+
+def test_the_seventh_algorithm_of_the_docs_passes_its_checks(tmp_path: Path) -> None:
+    code = blocks(ROOT / "docs" / "kernels.md", "python")
+    (tmp_path / "seventh.py").write_text("\n".join(code))
+    subprocess.run([sys.executable, "seventh.py"], cwd=tmp_path, check=True)
+
+
+def test_every_check_is_documented() -> None:
+    table = (ROOT / "docs" / "kernels.md").read_text()
+    assert all(f"`{check}`" in table for check in check_algorithm(lambda models, seed: None))  # type: ignore[arg-type,return-value]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\((?!http)([^)#]+)", page.read_text()):
+        assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_nothing_is_left_to_fill_in(page: Path) -> None:
+    assert not re.search(r"TODO|TBD|SPEED-TABLE|FIXME", page.read_text())

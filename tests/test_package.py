@@ -1,0 +1,144 @@
+"""The package as a whole: what it exports, what it imports, how it is built."""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+import modelpicker as mp
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+HEAVY = (
+    "numba",
+    "llvmlite",
+    "scipy",
+    "pandas",
+    "pyarrow",
+    "matplotlib",
+    "sqlalchemy",
+    "fastapi",
+    "dask",
+    "sklearn",
+)
+
+
+def test_the_surface_is_exactly_what_all_says() -> None:
+    assert sorted(mp.__all__) == mp.__all__ or sorted(mp.__all__, key=str.lower) == sorted(
+        mp.__all__, key=str.lower
+    )
+    assert len(mp.__all__) == len(set(mp.__all__))
+    assert dir(mp) == sorted(mp.__all__)
+    for name in mp.__all__:
+        assert getattr(mp, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        mp.nothing  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_every_error_is_a_modelpicker_error() -> None:
+    for name in mp.__all__:
+        if name.endswith("Error"):
+            assert issubclass(getattr(mp, name), mp.ModelPickerError)
+
+
+def loaded_after(statement: str) -> set[str]:
+    """The heavy libraries that a statement imports."""
+    script = f"import json, sys\n{statement}\nprint(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(HEAVY) & set(json.loads(done.stdout))
+
+
+def test_importing_modelpicker_imports_nothing_heavy() -> None:
+    assert not loaded_after("import modelpicker")
+    assert not loaded_after("import modelpicker.cli")
+
+
+def test_one_round_at_a_time_never_imports_numba() -> None:
+    steps = "p = modelpicker.ModelPicker(3); d = p.observe([0, 1, 1]); p.recommended; p.weights; p.state_dict()"
+    assert not loaded_after(f"import modelpicker\n{steps}")
+    assert "numba" in loaded_after(
+        "import modelpicker\nmodelpicker.run_stream(modelpicker.ModelPicker(2), [[0, 1]], [1])"
+    )
+
+
+def test_the_python_versions_are_declared() -> None:
+    assert PROJECT["requires-python"] == ">=3.11"
+    for minor in (11, 12, 13, 14):
+        assert f"Programming Language :: Python :: 3.{minor}" in PROJECT["classifiers"]
+
+
+def test_every_dependency_is_locked() -> None:
+    locked = set(re.findall(r"^([a-z0-9-]+)==", (ROOT / "requirements.lock").read_text(), re.MULTILINE))
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
+    for requirement in [*PROJECT["dependencies"], *groups["dev"]]:
+        assert re.split(r"[<>=!\[ ]", requirement)[0] in locked
+
+
+def imported_libraries() -> set[str]:
+    names = set()
+    for file in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Import):
+                names |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                names.add(node.module.split(".")[0])
+    return names - sys.stdlib_module_names - {"modelpicker"}
+
+
+def test_what_the_package_imports_is_what_it_declares() -> None:
+    declared = {re.split(r"[<>=]", requirement)[0] for requirement in PROJECT["dependencies"]}
+    assert imported_libraries() == declared
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*build, "--wheel-dir", str(folder), str(ROOT)], check=True, capture_output=True)
+    return next(folder.glob("modelpicker-*.whl"))
+
+
+def test_the_wheel_holds_the_whole_package_and_nothing_else(wheel: Path) -> None:
+    files = set(zipfile.ZipFile(wheel).namelist())
+    source = ROOT / "src"
+    expected = {str(file.relative_to(source)) for file in source.rglob("*.py")} | {"modelpicker/py.typed"}
+    assert {file for file in files if ".dist-info/" not in file} == expected
+    assert any(file.endswith("licenses/LICENSE") for file in files)
+
+
+def test_the_wheel_works_outside_the_checkout(wheel: Path, tmp_path: Path) -> None:
+    target = tmp_path / "site"
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(target), str(wheel)]
+    subprocess.run(install, check=True, capture_output=True)
+    script = f"""
+import sys
+sys.path = [{str(target)!r}] + [path for path in sys.path if not path.endswith("src")]
+import modelpicker as mp
+assert mp.__file__.startswith({str(target)!r})
+print(mp.run_stream(mp.ModelPicker(2, 0), [[0, 1]] * 200, [1] * 200).winner, mp.__version__)
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["1", version("modelpicker")]
+
+
+@pytest.mark.slow
+def test_the_wheel_works_in_an_empty_environment(wheel: Path, tmp_path: Path) -> None:
+    environment = tmp_path / "env"
+    subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
+    python = str(environment / "bin" / "python")
+    subprocess.run([python, "-m", "pip", "install", "--quiet", str(wheel)], check=True, cwd=tmp_path)
+    demo = subprocess.run(
+        [str(environment / "bin" / "modelpicker"), "demo", "--json"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(demo.stdout)["rounds"] == 2000

@@ -39,7 +39,7 @@ def _options(
 def main() -> None:
     """The entry point: errors made for people become one line and an exit code."""
     try:
-        app()
+        app(prog_name="modelpicker")
     except ModelPickerError as error:
         print(f"modelpicker: {error}", file=sys.stderr)
         sys.exit(1)

@@ -26,6 +26,7 @@ KERNEL_REPEATS = 20
 TEXTBOOK_SECONDS = 1.0  # a textbook run shorter than this is repeated, and the best is taken
 STEP_ROUNDS = 50  # so few that every one of them is queried
 DECADES = (10_000, 100_000, 1_000_000)
+WIDTHS = (50, 500)
 
 
 @dataclass(frozen=True)
@@ -86,10 +87,9 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Growth:
-    """How much longer ten times the rounds take."""
+    """How much longer ten times the rounds take, or ten times the models."""
 
     method: str
-    models: int
     seconds: dict[int, float]
     ratios: list[float]
 
@@ -142,7 +142,19 @@ def measure_growth(cases: tuple[Case, ...] = CASES[1:], models: int = 20) -> Ite
             rounds: fastest(partial(_run, few, predictions[:rounds], labels[:rounds]), 3) for rounds in DECADES
         }
         ratios = [seconds[10 * rounds] / seconds[rounds] for rounds in DECADES[:-1]]
-        yield Growth(case.algorithm.name, models, seconds, ratios)
+        yield Growth(case.algorithm.name, seconds, ratios)
+
+
+def measure_width(cases: tuple[Case, ...] = CASES[1:], rounds: int = 5_000) -> Iterator[Growth]:
+    """Each algorithm on streams of few and of many models."""
+    streams = {models: make_stream(rounds, models, 10) for models in WIDTHS}
+    for case in cases:
+        seconds = {}
+        for models, (predictions, labels) in streams.items():
+            wide = replace(case, models=models)
+            _run(wide, predictions[:10], labels[:10])
+            seconds[models] = fastest(partial(_run, wide, predictions, labels), 3)
+        yield Growth(case.algorithm.name, seconds, [seconds[WIDTHS[1]] / seconds[WIDTHS[0]]])
 
 
 def measure_step(models: int = 102) -> Step:

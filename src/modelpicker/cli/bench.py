@@ -1,14 +1,16 @@
 """`modelpicker bench`: speed on this machine, as ratios measured in one run."""
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from modelpicker.cli.terminal import Json, print_json, waiting
 
 if TYPE_CHECKING:
-    from modelpicker.bench.speed import Growth, Ratio, Step
+    from rich.table import Table
+
+    from modelpicker.bench.speed import Growth, Ratio
 
 
 def bench(as_json: Json = False) -> None:
@@ -25,50 +27,58 @@ def bench(as_json: Json = False) -> None:
         ratios = list(speed.measure_ratios())
     with waiting("A million rounds for each algorithm"):
         growth = list(speed.measure_growth())
+    with waiting("Five hundred models for each algorithm"):
+        width = list(speed.measure_width())
     if as_json:
-        print_json(_document(ratios, growth, step))
+        print_json(
+            {
+                "ratios": [asdict(row) for row in ratios],
+                "growth": [asdict(row) for row in growth],
+                "width": [asdict(row) for row in width],
+                "step": asdict(step),
+            }
+        )
     else:
-        _print(ratios, growth, step)
+        _print_ratios(ratios)
+        _print_growth("time by rounds, 20 models", "ten times the rounds", growth)
+        _print_growth("time by models, 5,000 rounds", "ten times the models", width)
+        typer.echo(f"One observe and one learn of {step.method}, {step.models} models: {step.microseconds:.0f} µs")
 
 
-def _document(ratios: "list[Ratio]", growth: "list[Growth]", step: "Step") -> dict[str, Any]:
-    return {
-        "ratios": [asdict(ratio) for ratio in ratios],
-        "growth": [asdict(row) for row in growth],
-        "step": asdict(step),
-    }
-
-
-def _print(ratios: "list[Ratio]", growth: "list[Growth]", step: "Step") -> None:
-    """Three tables for people, in 80 columns."""
-    from rich.console import Console
+def _table(first: str, *others: str) -> "Table":
     from rich.table import Table
 
-    console = Console(width=80)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("kernel against textbook")
-    for column in ("T x k x C", "textbook", "kernel", "times", "wanted"):
+    table.add_column(first, no_wrap=True)
+    for column in others:
         table.add_column(column, justify="right")
+    return table
+
+
+def _print(table: "Table") -> None:
+    from rich.console import Console
+
+    Console(width=80).print(table)
+    typer.echo("")
+
+
+def _print_ratios(ratios: "list[Ratio]") -> None:
+    table = _table("against its textbook", "T x k x C", "textbook", "kernel", "times", "wanted")
     for ratio in ratios:
         table.add_row(
-            ratio.method if ratio.same_decisions else f"{ratio.method} (DECISIONS DIFFER)",
+            ratio.method if ratio.same_decisions else f"{ratio.method} DIFFERS",
             f"{ratio.rounds:,} x {ratio.models} x {ratio.classes:,}",
-            f"{ratio.textbook_seconds * 1e3:,.1f} ms",
+            f"{ratio.textbook_seconds * 1e3:,.0f} ms",
             f"{ratio.kernel_seconds * 1e3:.2f} ms",
             f"{ratio.ratio:,.0f}",
             f"{ratio.wanted:,}",
         )
-    console.print(table)
-    typer.echo("")
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column(f"time by rounds, k = {growth[0].models}")
-    for rounds in growth[0].seconds:
-        table.add_column(f"{rounds:,}", justify="right")
-    table.add_column("ten times the rounds", justify="right")
-    for row in growth:
+    _print(table)
+
+
+def _print_growth(title: str, ratio: str, rows: "list[Growth]") -> None:
+    table = _table(title, *(f"{size:,}" for size in rows[0].seconds), ratio)
+    for row in rows:
         times = [f"{seconds * 1e3:,.1f} ms" for seconds in row.seconds.values()]
-        table.add_row(row.method, *times, ", ".join(f"x {ratio:.1f}" for ratio in row.ratios))
-    console.print(table)
-    typer.echo(
-        f"\nOne observe and one learn of {step.method} from Python, k = {step.models}: {step.microseconds:.0f} µs"
-    )
+        table.add_row(row.method, *times, ", ".join(f"x {value:.1f}" for value in row.ratios))
+    _print(table)

@@ -13,7 +13,7 @@ import operator
 import numpy as np
 import numpy.typing as npt
 
-from modelpicker.errors import InputError
+from modelpicker.errors import InputError, brief
 
 COINS_PER_ROUND = 4
 LARGEST_SEED = 2**128 - 1
@@ -34,7 +34,7 @@ def check_seed(seed: object) -> int:
     try:
         value = operator.index(seed)  # type: ignore[arg-type]  # the check itself
     except TypeError:
-        raise InputError(f"seed {seed!r} is not a whole number; pass an integer such as 0.") from None
+        raise InputError(f"seed {brief(seed)} is not a whole number; pass an integer such as 0.") from None
     if isinstance(seed, bool) or not 0 <= value <= LARGEST_SEED:
-        raise InputError(f"seed {seed!r} is out of range; pass an integer from 0 to 2**128 - 1.")
+        raise InputError(f"seed {brief(seed)} is out of range; pass an integer from 0 to 2**128 - 1.")
     return value

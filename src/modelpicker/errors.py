@@ -9,6 +9,15 @@ Every message names the value at fault and says what to do next.
 """
 
 
+def brief(value: object) -> str:
+    """A value as an error shows it: short, whatever it is."""
+    try:
+        text = repr(value)
+    except Exception:  # a number of more digits than Python prints, an object whose repr fails
+        text = f"of type {type(value).__name__}"
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
 class ModelPickerError(Exception):
     """The base of every error that modelpicker raises on purpose."""
 

@@ -1,5 +1,6 @@
 """Bad input: an error that names the culprit and the remedy, and a picker that is as it was."""
 
+import signal
 from collections.abc import Callable
 from typing import Any
 
@@ -47,6 +48,12 @@ def refused(picker: mp.Algorithm, attempt: Callable[[], object], kind: type[Exce
         ([0, 1, -2], ("model 2", "-2", "-1 or None")),
         ([0, 1, b"cat"], ("model 2", "bytes", "strings")),
         ([0, 1, [1]], ("model 2", "list")),
+        ({"a": 0, "b": 1, "c": 1}, ("{'a': 0", "sequence of 3", "order of the models")),
+        ({0, 1, 2}, ("sequence of 3",)),
+        (b"abc", ("b'abc'", "sequence of 3")),
+        (np.ma.array([0, 1, 1], mask=[False, False, True]), ("sequence of 3",)),
+        ([0, 1, 2**63], ("model 2", "too large")),
+        ([0, 1, -(10**5000)], ("model 2", "not a class")),
         ("cat", ("'cat'", "sequence of 3")),
         (5, ("5", "sequence of 3")),
     ],
@@ -108,6 +115,8 @@ def test_a_label_told_twice_is_refused(picker: mp.ModelPicker) -> None:
         ("ab", ("'ab'", "list of their names")),
         (2.0, ("2.0", "how many")),
         (None, ("None", "how many")),
+        (np.array(5), ("array(5)", "how many")),
+        (2**70, ("at most 1,000,000",)),
         (["a", None], ("None", "NoneType")),
         ([True, False], ("True", "bool")),
     ],
@@ -137,6 +146,9 @@ def test_bad_models_are_refused(models: Any, words: tuple[str, ...]) -> None:
         (lambda: mp.EfficientActive(3, c0=-1e-9), ("c0=-1e-09",)),
         (lambda: mp.EfficientActive(3, c0=1, threshold_scale=True), ("threshold_scale=True",)),
         (lambda: mp.ModelPicker(3, seed=-5), ("seed -5",)),
+        (lambda: mp.ModelPicker(3, seed=10**5000), ("seed", "out of range")),
+        (lambda: mp.ModelPicker(3, query_scale=10**400), ("query_scale", "finite")),
+        (lambda: mp.ModelPicker(3, predict=np.array(["sample"])), ("predict=", "'leader'")),  # type: ignore[arg-type]
     ],
 )
 def test_a_bad_option_is_refused(make: Callable[[], object], words: tuple[str, ...]) -> None:
@@ -179,12 +191,21 @@ GOOD, LABELS = make_stream(0, rounds=5_000, models=3, classes=3)
         ([[0, 1, 1], 5], [0, 1], ("do not form a table",)),
         ("predictions.csv", [0], ("shape ()",)),
         (None, [0], ("shape ()",)),
+        (np.ma.array(GOOD), LABELS, ("masked", "filled(-1)")),
+        (GOOD, [2**64] * 5_000, ("labels", "row 0", "too large")),
+        ([["a", "b", "b"], [1, 2, 2]], ["a", "b"], ("labels", "row 1", "string", "whole numbers")),
+        (spoilt(4_999, 2, np.uint64(2**63)), LABELS, ("row 4999", "model 2", "too large")),
     ],
 )
 def test_a_bad_stream_is_refused(
     picker: mp.ModelPicker, predictions: Any, labels: Any, words: tuple[str, ...]
 ) -> None:
     refused(picker, lambda: mp.run_stream(picker, predictions, labels), mp.InputError, *words)
+
+
+def test_only_a_picker_can_run_a_stream() -> None:
+    with pytest.raises(mp.InputError, match="'model-picker' is not a picker"):
+        mp.run_stream("model-picker", GOOD, LABELS)  # type: ignore[arg-type]
 
 
 def test_after_a_refused_stream_the_picker_goes_on_as_if_it_had_never_been(picker: mp.ModelPicker) -> None:
@@ -216,6 +237,11 @@ def test_a_state_of_another_algorithm_or_version_is_refused() -> None:
         lambda blob: blob["state"].update(more=[0]),
         lambda blob: blob["state"].update(standing=[77, 1]),
         lambda blob: blob["clock"].__setitem__(0, 10**6),
+        lambda blob: blob["clock"].__setitem__(0, 2**70),
+        lambda blob: blob.update(open=[[0.5, 0.5, [0, 1, 1], [0, 1]]]),
+        lambda blob: blob.update(open=[[True, 0.5, [0, 1, 1], [0, 1]]]),
+        lambda blob: blob.update(open=[[1, 0.5, [0, 1, 1], [0, 0]]]),
+        lambda blob: blob.update(open=2 * blob["open"]),
         lambda blob: blob.update(models=4),
         lambda blob: blob.update(seed="x"),
         lambda blob: blob.update(options={"query_scale": -1.0}),
@@ -237,3 +263,66 @@ def test_a_damaged_state_is_refused(damage: Callable[[dict[str, Any]], object], 
 def test_what_is_no_state_is_refused(blob: Any) -> None:
     with pytest.raises(mp.StateError):
         mp.ModelPicker.from_state_dict(blob)
+
+
+def test_a_state_that_could_lead_a_kernel_astray_is_refused_even_with_the_right_checksum() -> None:
+    for field, value in (("standing", [77, 1]), ("standing", [0, 0]), ("losses", [-1.0, 0, 0]), ("kept", [3])):
+        picker = mp.ModelPicker(3)
+        getattr(picker.state, field)[:] = value
+        with pytest.raises(mp.StateError, match="damaged"):
+            mp.ModelPicker.from_state_dict(picker.state_dict())
+    for field, value in (("alive", [0, 1, 1]), ("alive", [1, 2, 1]), ("survivors", [1])):
+        weighted = mp.ImportanceWeighted(3)
+        getattr(weighted.state, field)[:] = value
+        with pytest.raises(mp.StateError, match="damaged"):
+            mp.ImportanceWeighted.from_state_dict(weighted.state_dict())
+
+
+def test_a_saved_state_is_a_copy(picker: mp.ModelPicker) -> None:
+    blob = picker.state_dict()
+    blob["open"][0][2][:] = [0, 0, 0]
+    blob["state"]["losses"][:] = [9.0, 9.0, 9.0]
+    blob["models"].append("another")
+    picker.learn(1, 1)
+    assert picker.losses.argmax() == 0
+    assert len(picker.models) == 3
+
+
+def interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_an_interrupt_leaves_the_picker_as_it_was_before_or_after_the_call() -> None:
+    """Alarms at random moments within a call of some hundred microseconds; whatever they hit, no half is left."""
+    row = np.random.default_rng(0).integers(0, 5, 200).tolist()
+    before = signal.signal(signal.SIGALRM, interrupt)
+
+    def observe(picker: mp.Algorithm) -> object:
+        return picker.observe(row)
+
+    def learn(picker: mp.Algorithm) -> object:
+        return picker.learn(0, row[0])  # type: ignore[func-returns-value]
+
+    draw = np.random.default_rng(1)
+    hit = 0
+    try:
+        for trial in range(400):
+            picker = mp.VoteEntropy(200, 0, classes=5, query_scale=50.0)
+            assert picker.observe(row).query
+            untouched = picker.state_dict()
+            finished = mp.VoteEntropy.from_state_dict(untouched)
+            act: Callable[[mp.Algorithm], object] = observe if trial % 2 else learn
+            act(finished)
+            try:
+                signal.setitimer(signal.ITIMER_REAL, draw.uniform(1e-6, 3e-4))
+                act(picker)
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            except KeyboardInterrupt:
+                hit += 1
+            assert picker.state_dict() in (untouched, finished.state_dict())
+            twin = mp.VoteEntropy.from_state_dict(picker.state_dict())
+            assert picker.observe(row) == twin.observe(row)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert hit > 50

@@ -99,6 +99,11 @@ def test_efficient_actives_probability_beyond_the_threshold() -> None:
     assert decision.probability == pytest.approx(allowance * (2 * gap + 1) / (2 * gap**2), rel=1e-14)
 
 
+def test_efficient_active_queries_models_that_are_all_equal_whatever_its_options() -> None:
+    picker = mp.EfficientActive(3, c0=1e308, threshold_scale=0.0)
+    assert {picker.observe([0, 1, 1]).probability for _ in range(20)} == {1.0}
+
+
 def test_efficient_actives_gap_is_between_distinct_errors() -> None:
     eager = mp.EfficientActive(4, 0, c0=1e-3, threshold_scale=1e9)
     for label in (1, 2):

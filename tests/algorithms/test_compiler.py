@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 import modelpicker
+from modelpicker.algorithms.engine import Kernel
+from modelpicker.algorithms.kernels import Mistakes, count_mistakes, fewest_mistakes, no_mistakes
 
 PACKAGE = Path(str(modelpicker.__file__)).parent
 RUN = """
@@ -107,10 +109,49 @@ def test_a_change_in_a_file_that_a_kernel_calls_into_is_noticed(site: Path, tmp_
     assert run(site, tmp_path)[0] == "0"
 
 
+UPGRADE = """
+import pathlib, sys, modelpicker as mp
+from modelpicker.algorithms import label_efficient
+picker = mp.LabelEfficient(2, probability=0.5)
+if {upgrade}:
+    file = pathlib.Path(label_efficient.__file__)
+    file.write_text(file.read_text().replace("else scale, FOLLOW", "else scale / 2, FOLLOW"))
+print(mp.run_stream(picker, [[0, 1]], [0]).probability[0])
+"""
+
+
+def test_a_file_that_changes_after_it_was_imported_does_not_spoil_the_cache(site: Path, tmp_path: Path) -> None:
+    assert run(site, tmp_path, UPGRADE.format(upgrade=True)) == ["0.5"]
+    assert run(site, tmp_path, UPGRADE.format(upgrade=False)) == ["0.25"]
+
+
+DTYPE = """
+import numpy as np, modelpicker as mp
+rows = np.array([[255, 1, 1], [3, 255, 1]] * 3, dtype=np.uint8) if {unsigned} else np.ones((6, 3), dtype=np.int8)
+trace = mp.run_stream(mp.LabelEfficient(3, probability=1.0), rows, [255] * 6)
+print(*trace.losses)
+"""
+
+
+def test_machine_code_of_other_types_is_not_taken_for_ours(site: Path, tmp_path: Path) -> None:
+    """Two processes that write at once can leave an index that points at the code of the other's types."""
+    run(site, tmp_path, DTYPE.format(unsigned=False))
+    right = run(site, tmp_path, DTYPE.format(unsigned=True))
+    assert right == ["3.0", "3.0", "6.0"]
+    one, other = machine_code(site)
+    exchanged = one.read_bytes()
+    one.write_bytes(other.read_bytes())
+    other.write_bytes(exchanged)
+    assert run(site, tmp_path, DTYPE.format(unsigned=True)) == right
+
+
+def test_with_numbas_compiler_switched_off_it_runs_interpreted(site: Path, tmp_path: Path) -> None:
+    script = "import os\nos.environ['NUMBA_DISABLE_JIT'] = '1'\n" + DTYPE.format(unsigned=True)
+    assert run(site, tmp_path, script) == ["3.0", "3.0", "6.0"]
+
+
 TWO_ALIKE = """
 import numpy as np, modelpicker as mp
-from modelpicker.algorithms import kernels
-from modelpicker.algorithms.engine import Kernel
 from alike import Never, Always
 rows, labels = np.tile([0, 1, 1], (50, 1)), np.ones(50, int)
 for kind in {order}:
@@ -122,27 +163,61 @@ from modelpicker.algorithms.engine import Kernel
 from modelpicker.algorithms.kernels import count_mistakes, fewest_mistakes
 from modelpicker.algorithms.label_efficient import LabelEfficient
 
-def never(state, settings, t, row, coins, scale, scratch):
+def decide(state, settings, t, row, coins, scale, scratch):
     return 0.0, 0
 
-def always(state, settings, t, row, coins, scale, scratch):
-    return 1.0, 0
-
 class Never(LabelEfficient):
-    kernel = Kernel(never, fewest_mistakes, count_mistakes)
+    kernel = Kernel(decide, fewest_mistakes, count_mistakes)
+
+def decide(state, settings, t, row, coins, scale, scratch):
+    return SURE, 0
 
 class Always(LabelEfficient):
-    kernel = Kernel(always, fewest_mistakes, count_mistakes)
+    kernel = Kernel(decide, fewest_mistakes, count_mistakes)
 """
 
 
 def test_kernels_of_one_shape_and_one_file_are_kept_apart(site: Path, tmp_path: Path) -> None:
-    (site / "alike.py").write_text(ALIKE)
+    (site / "sure.py").write_text("SURE = 1.0\n")
+    (site / "alike.py").write_text("from sure import SURE\n" + ALIKE)
     assert run(site, tmp_path, TWO_ALIKE.format(order="(Never,)")) == ["0"]
     assert run(site, tmp_path, TWO_ALIKE.format(order="(Always,)")) == ["50"]
     assert run(site, tmp_path, TWO_ALIKE.format(order="(Always, Never)")) == ["50", "0"]
+    (site / "sure.py").write_text("SURE = 0.0\n")  # a constant from another file
+    assert run(site, tmp_path, TWO_ALIKE.format(order="(Always, Never)")) == ["0", "0"]
 
 
-def test_an_algorithm_typed_at_a_prompt_compiles_without_a_cache(site: Path, tmp_path: Path) -> None:
-    script = ALIKE + TWO_ALIKE.replace("from alike import Never, Always", "").format(order="(Always, Never)")
+def test_an_algorithm_typed_at_a_prompt_compiles(site: Path, tmp_path: Path) -> None:
+    script = (
+        "SURE = 1.0\n"
+        + ALIKE
+        + TWO_ALIKE.replace("from alike import Never, Always", "").format(order="(Always, Never)")
+    )
     assert run(site, tmp_path, script) == ["50", "0"]
+
+
+def countdown(t: int) -> int:
+    return countdown(t - 1) if t > 0 else 0
+
+
+def test_what_cannot_be_compiled_is_refused_at_once() -> None:
+    outer = 1.0
+
+    def inner(state: object) -> float:
+        return outer
+
+    with pytest.raises(TypeError, match="uses no variable of another function"):
+        Kernel(inner, fewest_mistakes, count_mistakes)
+    with pytest.raises(TypeError, match="calls itself"):
+        Kernel(countdown, fewest_mistakes, count_mistakes)
+    with pytest.raises(TypeError, match="plain function"):
+        Kernel(len, fewest_mistakes, count_mistakes)
+
+
+def losses(state: Mistakes) -> float:
+    return float(state.losses[0])
+
+
+def test_a_helper_may_have_the_name_of_an_attribute() -> None:
+    kernel = Kernel(losses, fewest_mistakes, count_mistakes)
+    assert kernel.parts["decide"](no_mistakes(2)) == 0.0

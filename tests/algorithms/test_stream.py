@@ -1,5 +1,6 @@
 """Whole streams: what comes in, in every form; what comes out, to the letter of the design page."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +31,15 @@ def same_trace(one: mp.Trace, other: mp.Trace) -> None:
         lambda rows: rows.astype(np.uint64),
         lambda rows: rows.astype(np.float32),
         lambda rows: rows.astype(np.float64),
+        lambda rows: rows.astype(np.float16),
+        lambda rows: rows.astype(np.longdouble),
         lambda rows: rows.astype(">i4"),
         lambda rows: np.asfortranarray(rows),
         lambda rows: np.repeat(rows, 2, axis=1)[:, ::2],
         lambda rows: np.repeat(rows, 2, axis=0)[::2],
         lambda rows: rows.tolist(),
+        lambda rows: rows.astype(float).tolist(),
+        lambda rows: [tuple(row) for row in rows],
         lambda rows: rows.astype(object),
     ],
 )
@@ -150,3 +155,35 @@ def test_arrays_in_a_trace_have_the_length_of_the_stream_and_hold_indices() -> N
     assert set(trace.recommended.tolist()) <= set(range(6))
     assert trace.losses.shape == (6,)
     assert trace.winner in list("abcdef")
+
+
+@pytest.mark.parametrize("code", [5, FEW_CLASSES, MANY_CLASSES, 2**53 + 1, 2**63 - 1])
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64, object])
+@pytest.mark.parametrize("label", ["skip", "mine", "nobody's"])
+def test_skips_and_labels_are_found_beside_codes_of_any_size(code: int, dtype: type, label: str) -> None:
+    rows: Any = np.array([[code, 1, code - 1], [code, 1, 1]], dtype=dtype)
+    told = {"skip": -1, "mine": code, "nobody's": 3}[label]
+    slow, fast = (mp.LabelEfficient(3, 0, probability=1.0) for _ in range(2))
+    play(slow, rows, [told, told])
+    mp.run_stream(fast, rows, [told, told])
+    same_state(slow, fast)
+    assert slow.losses.tolist() == {"skip": [0, 0, 0], "mine": [0, 2, 2], "nobody's": [2, 2, 2]}[label]
+
+
+def test_numpys_own_strings_are_strings() -> None:
+    words = [["a", "b", "b"]] * 50
+    expected = mp.run_stream(mp.ModelPicker(3, 0), words, ["b"] * 50)
+    variable = np.array(words, dtype=np.dtypes.StringDType())
+    same_trace(expected, mp.run_stream(mp.ModelPicker(3, 0), variable, np.array(["b"] * 50)))
+
+
+def test_empty_lists_are_an_empty_stream() -> None:
+    assert len(mp.run_stream(mp.ModelPicker(3, 0), [], [])) == 0
+
+
+def test_many_threads_run_their_own_pickers_at_once() -> None:
+    expected = [mp.run_stream(mp.ModelPicker(6, seed), PREDICTIONS, LABELS) for seed in range(16)]
+    with ThreadPoolExecutor(8) as pool:
+        traces = list(pool.map(lambda seed: mp.run_stream(mp.ModelPicker(6, seed), PREDICTIONS, LABELS), range(16)))
+    for one, other in zip(expected, traces, strict=True):
+        same_trace(one, other)

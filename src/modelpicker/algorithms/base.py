@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from modelpicker.algorithms.encoding import ClassName, Row, encode_label, encode_row, plain
 from modelpicker.algorithms.engine import LABELS, ROUNDS, Kernel, Settings, State
-from modelpicker.algorithms.kernels import SPARE, Floats, Scratch, new_scratch
+from modelpicker.algorithms.kernels import LEADER, SKIPPED, SPARE, TIED, Floats, Scratch, new_scratch
 from modelpicker.algorithms.options import ModelName, Models, check_models
 from modelpicker.coins import check_seed, draw_coins
-from modelpicker.errors import RoundError, StateError
+from modelpicker.errors import RoundError, StateError, brief
 
 STATE_VERSION = 1
 COIN_BLOCK = 64  # rounds whose coins are drawn at once when rounds come one at a time
@@ -78,11 +78,12 @@ class Algorithm(ABC):
         """
         codes, classes = encoded = encode_row(row, len(self.models))
         number = self.rounds
-        query, probability, recommended, said = self.kernel.observe(
-            *self._views, codes, self._coins(number), self.first_spare, self.scale, self._scratch
-        )
-        if query:
-            self._open[number] = OpenQuery(probability, encoded)
+        with self.all_or_nothing(number):
+            query, probability, recommended, said = self.kernel.observe(
+                *self._views, codes, self._coins(number), self.first_spare, self.scale, self._scratch
+            )
+            if query:
+                self._open[number] = OpenQuery(probability, encoded)
         prediction = None if said < 0 else classes[said]
         return Decision(number, query, probability, prediction, self.models[recommended])
 
@@ -93,10 +94,11 @@ class Algorithm(ABC):
         """
         query = self._open_query(round)
         known = plain(label, f"label of round {round}")
-        if known is not None:
-            code = encode_label(known, query.row)
-            self.kernel.learn(*self._views, query.row.codes, code, query.probability)
-        del self._open[round]
+        code = SKIPPED if known is None else encode_label(known, query.row)
+        with self.all_or_nothing(round):
+            if code != SKIPPED:
+                self.kernel.learn(*self._views, query.row.codes, code, query.probability)
+            del self._open[round]
 
     @property
     def rounds(self) -> int:
@@ -136,15 +138,20 @@ class Algorithm(ABC):
         return None
 
     @contextmanager
-    def all_or_nothing(self) -> Iterator[None]:
-        """If what is done meanwhile fails or is interrupted, the picker is as it was."""
+    def all_or_nothing(self, number: int = -1) -> Iterator[None]:
+        """If what is done meanwhile fails or is interrupted, the picker is as it was, and the round's query too."""
         arrays = (self.clock, *self.state)
         before = [array.copy() for array in arrays]
+        query = self._open.get(number)
         try:
             yield
         except BaseException:
             for array, copy in zip(arrays, before, strict=True):
                 array[...] = copy
+            self._open.pop(number, None)
+            if query is not None:
+                self._open[number] = query
+            self.__dict__.pop("_scratch", None)  # a kernel cut off in the middle has not tidied up
             raise
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -161,7 +168,10 @@ class Algorithm(ABC):
             "clock": self.clock.tolist(),
             "state": {field: array.tolist() for field, array in self.state._asdict().items()},
             "checksum": self._checksum(),
-            "open": [[number, q.probability, q.row.codes, q.row.classes] for number, q in self._open.items()],
+            "open": [
+                [number, query.probability, query.row.codes.copy(), query.row.classes.copy()]
+                for number, query in self._open.items()
+            ],
         }
 
     @classmethod
@@ -184,7 +194,7 @@ class Algorithm(ABC):
             picker._load(blob)
         except StateError:
             raise
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise StateError(f"this state of {cls.name} is damaged: {error!r}; save it anew.") from error
         return picker
 
@@ -199,28 +209,52 @@ class Algorithm(ABC):
         if arrays:
             raise StateError(f"this state of {self.name} lacks {', '.join(arrays)}; save it anew.")
         if blob["checksum"] != self._checksum():
-            raise StateError(f"this state of {self.name} is damaged: its checksum is wrong; save it anew.")
-        for number, probability, codes, classes in blob["open"]:
-            known = all(-1 <= code < len(classes) for code in codes) and len(codes) == len(self.models)
-            if not (known and 0 <= number < self.rounds and 0.0 < probability <= 1.0):
-                raise StateError(
-                    f"this state of {self.name} is damaged: no query of round {number!r} is like that."
-                )
-            self._open[number] = OpenQuery(probability, Row(list(codes), list(classes)))
+            raise self.damaged("its checksum is wrong")
+        self.check_state()
+        for entry in blob["open"]:
+            number, query = self._restored_query(*entry)
+            self._open[number] = query
+
+    def damaged(self, how: str) -> StateError:
+        """The error for a saved state that can't be right."""
+        return StateError(f"this state of {self.name} is damaged: {how}; save it anew.")
+
+    def check_state(self) -> None:
+        """Refuse a state that kernels, which trust it, could go astray with."""
+        for field, array in self.state._asdict().items():
+            if array.dtype.kind == "f" and not (np.isfinite(array) & (array >= 0.0)).all():
+                raise self.damaged(f"{field} is {brief(array.tolist())}")
+            if field == "standing" and not (0 <= array[LEADER] < len(self.models) and array[TIED] >= 1):
+                raise self.damaged(f"{field} is {brief(array.tolist())}")
+
+    def _restored_query(
+        self, number: int, probability: float, codes: list[int], classes: list[ClassName]
+    ) -> tuple[int, OpenQuery]:
+        """An open query from a saved state, if it can be one."""
+        known = len(codes) == len(self.models) and all(
+            type(code) is int and -1 <= code < len(classes) for code in codes
+        )
+        distinct = all(type(name) in (int, str) for name in classes) and len(set(classes)) == len(classes)
+        possible = type(number) is int and 0 <= number < self.rounds and 0.0 < probability <= 1.0
+        if not (known and distinct and possible and number not in self._open):
+            raise self.damaged(f"no query of round {brief(number)} is like that")
+        return number, OpenQuery(float(probability), Row(list(codes), list(classes)))
 
     def _checksum(self) -> int:
         """Guards compiled kernels, which trust their state, from one that was damaged on its way."""
         checksum = 0
         for array in (self.clock, *self.state):
-            checksum = zlib.crc32(array.tobytes(), checksum)
+            checksum = zlib.crc32(array.astype(array.dtype.newbyteorder("<")).tobytes(), checksum)
         return checksum
 
     def _open_query(self, number: object) -> OpenQuery:
         """The open query of a round, or an error that says why there is none."""
         if isinstance(number, bool) or not isinstance(number, int | np.integer):
-            raise RoundError(f"round {number!r} is not a round; pass the `round` of a decision.")
+            raise RoundError(f"round {brief(number)} is not a round; pass the `round` of a decision.")
         if not 0 <= number < self.rounds:
-            raise RoundError(f"round {number} is unknown: {self.rounds} rounds have been observed, from 0 on.")
+            raise RoundError(
+                f"round {brief(number)} is unknown: {self.rounds} rounds have been observed, from 0 on."
+            )
         if number not in self._open:
             raise RoundError(
                 f"round {number} has no open query: it was not queried, or its label has been told already."

@@ -1,18 +1,20 @@
 """From kernels to machine code: Numba, imported late, and a cache on disk that is never stale.
 
-Numba keys its cache by the file of the function it compiles and overlooks the files of the functions called
-from there. Here the folder of the cache is named after the text of every file that went in.
+Numba keys its cache by the file of the function it compiles, and overlooks what the function calls. Here the
+folder of the cache is named after everything that goes in: the code of every function called, as it is in memory,
+and the value of every constant it uses.
 """
 
+import dis
 import hashlib
 import os
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, TypeAlias
 
 Function: TypeAlias = Callable[..., Any]
@@ -25,23 +27,58 @@ def with_parts(
 ) -> Function:
     """A copy of `function` that calls `parts` by their names; it and all it calls pass through `finish`."""
     scope = dict(function.__globals__)
-    for name, called in _calls(function, parts).items():
-        scope[name] = with_parts(called, parts, finish)
+    for name, value in _globals_of(function, parts).items():
+        if isinstance(value, FunctionType):
+            scope[name] = with_parts(value, parts, finish)
     return finish(FunctionType(function.__code__, scope, function.__name__, function.__defaults__))
 
 
-def _calls(function: Function, parts: Mapping[str, Function]) -> dict[str, Function]:
-    """The functions that a kernel calls, by the names it calls them."""
-    named = {**function.__globals__, **parts}
-    return {name: named[name] for name in function.__code__.co_names if isinstance(named.get(name), FunctionType)}
+def check_kernel(function: Function, callers: tuple[Function, ...] = ()) -> None:
+    """Refuse what could not be compiled, in words that say why."""
+    if not isinstance(function, FunctionType) or function.__closure__:
+        raise TypeError(f"kernel {function!r} must be a plain function that uses no variable of another function.")
+    if function in callers:
+        raise TypeError(f"kernel {function.__qualname__} calls itself; write a loop.")
+    for value in _globals_of(function, {}).values():
+        if isinstance(value, FunctionType):
+            check_kernel(value, (*callers, function))
 
 
-def _sources(function: Function, parts: Mapping[str, Function]) -> dict[str, str]:
-    """The file of a kernel and of everything it calls, by name."""
-    sources = {f"{function.__module__}.{function.__qualname__}": function.__code__.co_filename}
-    for called in _calls(function, parts).values():
-        sources |= _sources(called, parts)
-    return sources
+def _globals_of(function: Function, parts: Mapping[str, Function]) -> dict[str, object]:
+    """The global names that a function uses, with what they stand for."""
+    known = {**function.__globals__, **parts}
+    return {name: known[name] for name in sorted(set(_names_in(function.__code__))) if name in known}
+
+
+def _names_in(code: CodeType) -> Iterator[str]:
+    for instruction in dis.get_instructions(code):
+        if instruction.opname == "LOAD_GLOBAL":
+            yield str(instruction.argval)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names_in(constant)
+
+
+def _content(function: Function, parts: Mapping[str, Function]) -> Iterator[str]:
+    """Everything that the machine code of a function depends on, in words."""
+    yield from _code(function.__code__)
+    for name, value in _globals_of(function, parts).items():
+        if isinstance(value, FunctionType):
+            yield f"function {name}"
+            yield from _content(value, parts)
+        elif isinstance(value, type):
+            yield f"type {name}: {value.__module__}.{value.__qualname__} {getattr(value, '_fields', '')}"
+        else:
+            yield f"value {name}: {value!r}"
+
+
+def _code(code: CodeType) -> Iterator[str]:
+    yield f"{code.co_code.hex()} {code.co_names} {code.co_varnames}"
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _code(constant)
+        elif not isinstance(constant, str):  # docstrings decide nothing, and kernels know no other strings
+            yield repr(constant)
 
 
 class CompiledKernel:
@@ -59,8 +96,8 @@ def _dispatcher(function: Function, parts: Mapping[str, Function]) -> Function:
     """A Numba dispatcher with a cache, if there is a place for one."""
     import numba
 
-    sources = _sources(function, parts)
-    key = fingerprint(sources)
+    content = "\n".join([numba.__version__, sys.version, *_content(function, parts)])
+    key = hashlib.sha256(content.encode()).hexdigest()[:16]
 
     def finish(part: Function) -> Any:
         # Machine code is linked by name, so kernels of different make must not share one.
@@ -69,9 +106,10 @@ def _dispatcher(function: Function, parts: Mapping[str, Function]) -> Function:
         return numba.njit(nogil=True, forceinline=True, _nrt=False)(part)
 
     dispatcher: Any = with_parts(function, parts, finish)
-    folder = cache_folder(key) if all(Path(file).is_file() for file in sources.values()) else None
-    if folder is not None:
-        dispatcher._cache = _cache_in(folder, dispatcher.py_func)
+    folder = cache_folder(key)
+    if folder is not None and not numba.config.DISABLE_JIT:
+        with suppress(Exception):  # no place that Numba likes either
+            dispatcher._cache = _cache_in(folder, dispatcher.py_func)
     return dispatcher  # type: ignore[no-any-return]
 
 
@@ -79,11 +117,15 @@ def _cache_in(folder: Path, function: Function) -> Any:
     """Numba's cache of a function, kept in `folder`; a full disk or a broken file is as good as no cache."""
     import numba
     from numba.core.caching import FunctionCache
+    from numba.core.sigutils import normalize_signature
 
     class Cache(FunctionCache):
-        def load_overload(self, *arguments: object) -> object:
+        def load_overload(self, signature: object, *context: object) -> object:
             with suppress(Exception):
-                return super().load_overload(*arguments)
+                found = super().load_overload(signature, *context)
+                # Processes that write at once may leave the code of other types behind.
+                if found is not None and tuple(found.signature.args) == tuple(normalize_signature(signature)[0]):
+                    return found
             return None
 
         def save_overload(self, *arguments: object) -> None:
@@ -99,18 +141,6 @@ def _cache_in(folder: Path, function: Function) -> Any:
             numba.config.CACHE_DIR = before
 
 
-def fingerprint(sources: Mapping[str, str]) -> str:
-    """A name for the machine code of these functions, given with their files; no other code has it."""
-    import numba
-
-    digest = hashlib.sha256(numba.__version__.encode())
-    for name, file in sorted({**sources, "": __file__}.items()):
-        # What was typed at a prompt or zipped has no file: such code is new in every process.
-        text = Path(file).read_bytes() if Path(file).is_file() else os.urandom(16)
-        digest.update(f"\0{name}\0".encode() + text)
-    return digest.hexdigest()[:16]
-
-
 def cache_folder(key: str) -> Path | None:
     """The first writable folder for this machine code; None where there is none."""
     for base in (Path(__file__).parent / "__pycache__", user_cache()):
@@ -122,14 +152,15 @@ def cache_folder(key: str) -> Path | None:
 def user_cache() -> Path | None:
     """Where this system keeps what a user's programs can make again; None for a user without a home."""
     homes = {
-        "win32": os.environ.get("LOCALAPPDATA") or "~/AppData/Local",
+        "win32": os.environ.get("LOCALAPPDATA", ""),
         "darwin": "~/Library/Caches",
     }
+    home = homes.get(sys.platform, os.environ.get("XDG_CACHE_HOME", ""))
     try:
-        home = homes.get(sys.platform) or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-        return Path(home).expanduser() / "modelpicker"
+        folder = Path(home or "~/.cache").expanduser()
     except RuntimeError:
         return None
+    return folder / "modelpicker" if folder.is_absolute() else None
 
 
 def _writable(folder: Path) -> bool:

@@ -54,7 +54,7 @@ def decide(
         return 1.0, FOLLOW
     allowance = scale * math.log(t) / (t - 1.0)
     gap = state.lead[0] / t
-    if gap <= settings.threshold_scale * (math.sqrt(allowance) + allowance):
+    if gap == 0.0 or gap <= settings.threshold_scale * (math.sqrt(allowance) + allowance):
         return 1.0, FOLLOW
     return min(1.0, allowance * (2.0 * gap + 1.0) / (2.0 * gap * gap)), FOLLOW
 

@@ -4,16 +4,18 @@ Only equality matters to an algorithm, so a code is any small integer: -1 for an
 the classes. Classes are whole numbers or strings; the vocabulary is open.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from modelpicker.algorithms.kernels import ABSTAINED, NOBODY, SKIPPED, Codes, Ints
-from modelpicker.errors import InputError
+from modelpicker.errors import InputError, brief
 
 ClassName: TypeAlias = int | str
+
+LARGEST_CODE = 2**63 - 1
 
 
 class Row(NamedTuple):
@@ -26,20 +28,22 @@ class Row(NamedTuple):
 def plain(value: object, where: str) -> ClassName | None:
     """One prediction or label as a whole number or a string; None for an abstention or a skip."""
     if isinstance(value, np.generic):
-        value = value.item()
+        value = float(value) if isinstance(value, np.floating) else value.item()
     if isinstance(value, float):
         value = _whole(value, where)
     if isinstance(value, int):
         if value < ABSTAINED:
             raise InputError(
-                f"{where}: {value} is not a class. Classes are whole numbers from 0 or strings; "
+                f"{where}: {brief(value)} is not a class. Classes are whole numbers from 0 or strings; "
                 "-1 or None stands for an abstention."
             )
+        if value > LARGEST_CODE:
+            raise InputError(f"{where}: {brief(value)} is too large for a class code; the largest is 2**63 - 1.")
         return None if value == ABSTAINED else int(value)
     if value is None or isinstance(value, str):
         return value
     raise InputError(
-        f"{where}: {value!r} is a {type(value).__name__}. Classes are whole numbers or strings; "
+        f"{where}: {brief(value)} is a {type(value).__name__}. Classes are whole numbers or strings; "
         "-1 or None stands for an abstention."
     )
 
@@ -54,14 +58,18 @@ def _whole(value: float, where: str) -> int:
 
 def encode_row(row: Sequence[object] | npt.NDArray[np.generic], models: int) -> Row:
     """The codes of one round, counted in the order in which the classes first appear."""
-    values = row.tolist() if isinstance(row, np.ndarray) else row
-    if isinstance(values, str) or not hasattr(values, "__len__"):
-        raise InputError(f"row {values!r}: pass a sequence of {models} predictions, one a model.")
+    if (
+        isinstance(row, str | bytes | Mapping | Set)
+        or not hasattr(row, "__len__")
+        or isinstance(row, np.ma.MaskedArray)
+    ):
+        raise InputError(f"row {brief(row)}: pass a sequence of {models} predictions, in the order of the models.")
+    values = row.tolist() if isinstance(row, np.ndarray) else list(row)
     if len(values) != models:
         raise InputError(f"row has {len(values)} predictions, but there are {models} models; pass one a model.")
     kinds = set(map(type, values))
-    if kinds == {str} or (kinds == {int} and min(values) >= 0):
-        said: list[Any] = list(values)
+    if kinds == {str} or (kinds == {int} and 0 <= min(values) <= max(values) <= LARGEST_CODE):
+        said: list[Any] = values
     else:
         said = [plain(value, f"row, model {model}") for model, value in enumerate(values)]
     classes = [name for name in dict.fromkeys(said) if name is not None]
@@ -93,7 +101,6 @@ CHUNK_ROUNDS = 4096
 # beyond that, codes are counted anew chunk by chunk.
 FEW_CLASSES = 2**10
 MANY_CLASSES = 2**20
-LARGEST_CODE = 2**63 - 1
 
 
 class Chunk(NamedTuple):
@@ -135,7 +142,7 @@ class Stream:
     def retry(self, start: int, stop: int) -> Chunk:
         """A chunk that a kernel could not take: an error, or with room for more classes, or counted anew."""
         values = as_integers(self.predictions[start:stop], "predictions", start)
-        refuse((values < ABSTAINED) | (values > LARGEST_CODE), values, "predictions", start)
+        refuse(values < ABSTAINED, values, "predictions", start)
         largest = int(values.max())
         if largest < MANY_CLASSES:
             self._direct = 2 ** largest.bit_length()
@@ -143,10 +150,11 @@ class Stream:
         labels = self._numeric_labels(start, stop)
         names, codes = np.unique(values, return_inverse=True)
         shift = int(names[0] == ABSTAINED)
+        names = names[shift:].astype(np.int64)
         places = np.minimum(np.searchsorted(names, labels), len(names) - 1)
-        labels = np.where(names[places] == labels, places - shift, np.minimum(labels, NOBODY))
+        labels = np.where(labels == SKIPPED, SKIPPED, np.where(names[places] == labels, places, NOBODY))
         rows = codes.reshape(values.shape) - shift
-        return Chunk(start, _frozen(rows), labels.astype(np.int32), len(names), names[shift:].astype(np.int64))
+        return Chunk(start, _frozen(rows), labels.astype(np.int32), len(names), names)
 
     def _numbers(self, start: int, stop: int) -> Chunk:
         """A chunk of a numeric matrix, its codes still unchecked."""
@@ -159,36 +167,37 @@ class Stream:
         labels = self.labels[start:stop]
         if labels.dtype.kind in "buif":
             values = as_integers(labels, "labels", start)
-            refuse((values < ABSTAINED) | (values > LARGEST_CODE), values, "labels", start)
+            refuse(values < ABSTAINED, values, "labels", start)
             return values.astype(np.int64)
-        known = [plain(label, f"labels, row {start + i}") for i, label in enumerate(labels.tolist())]
-        for i, label in enumerate(known):
-            if label is not None:
-                check_same_kind(label, [int(self.predictions.flat[0])], f"labels, row {start + i}")
+        known = [self._label(start + i, [0]) for i in range(stop - start)]
         return np.array([SKIPPED if label is None else label for label in known], dtype=np.int64)
 
     def _names(self, start: int, stop: int) -> Chunk:
         """A chunk of strings, or of anything that is not simply numeric."""
         rows = np.empty((stop - start, self.predictions.shape[1]), dtype=np.int32)
+        labels = np.empty(stop - start, dtype=np.int32)
         for i, row in enumerate(self.predictions[start:stop].tolist()):
-            for model, value in enumerate(row):
-                said = value if type(value) is str else plain(value, _cell("predictions", start + i, model))
-                rows[i, model] = ABSTAINED if said is None else self._codes.setdefault(said, len(self._codes))
-        classes = list(self._codes)
-        labels = np.empty(len(rows), dtype=np.int32)
-        for i, value in enumerate(self.labels[start:stop].tolist()):
-            label = plain(value, f"labels, row {start + i}")
-            if label is not None:
-                check_same_kind(label, classes, f"labels, row {start + i}")
+            said = [
+                value if type(value) is str else plain(value, _cell("predictions", start + i, model))
+                for model, value in enumerate(row)
+            ]
+            for model, name in enumerate(said):
+                rows[i, model] = ABSTAINED if name is None else self._codes.setdefault(name, len(self._codes))
+            label = self._label(start + i, [name for name in said if name is not None])
             labels[i] = SKIPPED if label is None else self._codes.get(label, NOBODY)
-        return Chunk(start, _frozen(rows), labels, len(classes))
+        return Chunk(start, _frozen(rows), labels, len(self._codes))
+
+    def _label(self, row: int, classes: Sequence[ClassName]) -> ClassName | None:
+        """The label of a row whose models say these classes; None for a skip."""
+        label = plain(self.labels[row], f"labels, row {row}")
+        if label is not None:
+            check_same_kind(label, classes, f"labels, row {row}")
+        return label
 
 
 def _frozen(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The values as a read-only, contiguous array of one of a few types: each type is compiled once."""
     wanted = values.dtype if values.dtype in (np.int8, np.uint8, np.int16, np.int32) else np.dtype(np.int64)
-    if wanted == np.int64 and values.dtype.kind == "u":
-        refuse(values > LARGEST_CODE, values, "predictions", 0)
     view = np.ascontiguousarray(np.asarray(values), dtype=wanted).view()
     view.flags.writeable = False
     return view
@@ -197,6 +206,8 @@ def _frozen(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def _as_matrix(predictions: object, models: int) -> npt.NDArray[Any]:
     """Predictions as an array of rounds by models."""
     matrix = _as_array(predictions, "predictions")
+    if matrix.shape == (0,):
+        matrix = matrix.reshape(0, models)
     if matrix.ndim != 2:
         raise InputError(
             f"predictions have shape {matrix.shape}; pass a matrix with a row a round and a column a model."
@@ -223,12 +234,14 @@ def _as_column(labels: object, rounds: int) -> npt.NDArray[Any]:
 
 def _as_array(values: object, what: str) -> npt.NDArray[Any]:
     """An array of numbers, or of Python objects where the values are not simply numbers."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise InputError(f"{what} are a masked array; fill what is masked with -1: values.filled(-1).")
     if isinstance(values, np.ndarray):
-        array = values
+        array = values.astype(object) if values.dtype.kind == "T" else values
     else:
         try:
             array = np.asarray(values)
-            if array.dtype.kind not in "buif":
+            if array.dtype.kind not in "bi":  # what NumPy would round or turn into strings stays as it is
                 array = np.asarray(values, dtype=object)
         except ValueError as error:
             raise InputError(f"{what} do not form a table: {_ragged(values)}") from error
@@ -248,12 +261,16 @@ def _ragged(values: object) -> str:
 
 
 def as_integers(values: npt.NDArray[Any], what: str, start: int) -> npt.NDArray[Any]:
-    """Whole numbers as integers; the first culprit is named."""
+    """Whole numbers as signed integers, or small unsigned ones; the first culprit is named."""
     if values.dtype.kind == "b":
         return values.astype(np.int8)
     if values.dtype.kind == "f":
-        refuse(~np.isfinite(values) | (values != np.trunc(values)), values, what, start)
-        refuse((values < ABSTAINED) | (values >= LARGEST_CODE), values, what, start)
+        exact = values.astype(np.float64)
+        refuse(~np.isfinite(exact) | (exact != np.trunc(exact)), values, what, start)
+        refuse((exact < ABSTAINED) | (exact >= 2.0**63), values, what, start)
+        return exact.astype(np.int64)
+    if values.dtype.kind == "u" and values.dtype.itemsize > 1:
+        refuse(values > LARGEST_CODE, values, what, start)
         return values.astype(np.int64)
     return values
 
@@ -265,7 +282,7 @@ def refuse(wrong: npt.NDArray[np.bool_], values: npt.NDArray[Any], what: str, st
     place = tuple(int(i) for i in np.argwhere(wrong)[0])
     where = f"{what}, row {start + place[0]}" if len(place) == 1 else _cell(what, start + place[0], place[1])
     plain(values[place], where)
-    raise InputError(f"{where}: {values[place]} is too large for a class code.")
+    raise InputError(f"{where}: {values[place]} is too large for a class code; the largest is 2**63 - 1.")
 
 
 def _cell(what: str, row: int, model: int) -> str:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from modelpicker.algorithms.compiler import CompiledKernel, Function, with_parts
+from modelpicker.algorithms.compiler import CompiledKernel, Function, check_kernel, with_parts
 from modelpicker.algorithms.kernels import (
     ABSTAINED,
     FOLLOW,
@@ -134,6 +134,8 @@ class Kernel:
 
     def __init__(self, decide: Function, recommend: Function, learn: Function) -> None:
         self.parts = {"decide": decide, "recommend": recommend, "learn": learn}
+        for part in self.parts.values():
+            check_kernel(part)
 
     @cached_property
     def observe(self) -> Function:

@@ -135,6 +135,15 @@ class ImportanceWeighted(Algorithm):
             standing=np.array([0, models]),
         )
 
+    def check_state(self) -> None:
+        """The leader must be among the survivors, and their number right."""
+        super().check_state()
+        alive = self.state.alive
+        if not (set(alive.tolist()) <= {0, 1} and alive[self.state.standing[LEADER]] == 1):
+            raise self.damaged("its leader has been dropped")
+        if self.state.survivors[0] != alive.sum():
+            raise self.damaged("it miscounts the survivors")
+
     def settings(self) -> Settings:
         """The confidence parameter."""
         return Settings(delta=float(self.options["delta"]))

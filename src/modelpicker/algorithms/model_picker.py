@@ -172,6 +172,12 @@ class ModelPicker(Algorithm):
             random_round=self.options["recommend"] == "random-round",
         )
 
+    def check_state(self) -> None:
+        """The model kept from a random round must be one."""
+        super().check_state()
+        if not -1 <= self.state.kept[0] < len(self.models):
+            raise self.damaged(f"it keeps model {self.state.kept[0]}")
+
     @property
     def weights(self) -> Floats:
         """The weights that the next round would use; they sum to 1."""

@@ -6,28 +6,30 @@ from typing import TypeAlias
 
 import numpy as np
 
-from modelpicker.errors import InputError
+from modelpicker.errors import InputError, brief
 
 ModelName: TypeAlias = int | str
 Models: TypeAlias = int | Sequence[ModelName]
+
+MOST_MODELS = 1_000_000
 
 
 def check_models(models: object) -> tuple[ModelName, ...]:
     """The names of the models: at least two, all different."""
     if isinstance(models, int | np.integer) and not isinstance(models, bool):
-        names: tuple[ModelName, ...] = tuple(range(models))
-    elif isinstance(models, str) or not isinstance(models, Sequence | np.ndarray):
-        raise InputError(f"models {models!r}: pass how many models there are, or a list of their names.")
+        names: tuple[ModelName, ...] = tuple(range(min(int(models), MOST_MODELS + 1)))
+    elif isinstance(models, str | bytes) or not isinstance(models, Sequence | np.ndarray) or np.ndim(models) != 1:
+        raise InputError(f"models {brief(models)}: pass how many models there are, or a list of their names.")
     else:
         names = tuple(name.item() if isinstance(name, np.generic) else name for name in models)
-    if len(names) < 2:
-        raise InputError(f"models {models!r}: there must be at least two models to pick from.")
+    if not 2 <= len(names) <= MOST_MODELS:
+        raise InputError(f"models {brief(models)}: there must be at least two models, and at most {MOST_MODELS:,}.")
     for name in names:
         if isinstance(name, bool) or not isinstance(name, int | str):
-            raise InputError(f"model name {name!r} is a {type(name).__name__}; names are strings or integers.")
+            raise InputError(f"model name {brief(name)} is a {type(name).__name__}; names are strings or integers.")
     if len(set(names)) < len(names):
         twice = next(name for i, name in enumerate(names) if name in names[:i])
-        raise InputError(f"model name {twice!r} is given twice; names must differ.")
+        raise InputError(f"model name {brief(twice)} is given twice; names must differ.")
     return names
 
 
@@ -35,14 +37,14 @@ def check_scale(option: str, value: object) -> float:
     """An option that is a finite number from 0 up."""
     number = _number(option, value)
     if not 0.0 <= number < math.inf:
-        raise InputError(f"{option}={value!r} is out of range; pass a finite number from 0 up.")
+        raise InputError(f"{option}={brief(value)} is out of range; pass a finite number from 0 up.")
     return number
 
 
 def check_count(option: str, value: object) -> int:
     """An option that is a whole number from 1 up."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise InputError(f"{option}={value!r} is not a count; pass a whole number from 1 up.")
+        raise InputError(f"{option}={brief(value)} is not a count; pass a whole number from 1 up.")
     return int(value)
 
 
@@ -50,17 +52,20 @@ def check_probability(option: str, value: object) -> float:
     """An option that is a probability above 0."""
     number = _number(option, value)
     if not 0.0 < number <= 1.0:
-        raise InputError(f"{option}={value!r} is not a probability; pass a number above 0 and at most 1.")
+        raise InputError(f"{option}={brief(value)} is not a probability; pass a number above 0 and at most 1.")
     return number
 
 
 def _number(option: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise InputError(f"{option}={value!r} is not a number.")
-    return float(value)
+        raise InputError(f"{option}={brief(value)} is not a number.")
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def check_choice(option: str, value: object, choices: Sequence[str]) -> None:
     """An option that is one of a few words."""
-    if value not in choices:
-        raise InputError(f"{option}={value!r} is not known; pass one of {', '.join(map(repr, choices))}.")
+    if not isinstance(value, str) or value not in choices:
+        raise InputError(f"{option}={brief(value)} is not known; pass one of {', '.join(map(repr, choices))}.")

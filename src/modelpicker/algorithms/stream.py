@@ -11,6 +11,7 @@ from modelpicker.algorithms.encoding import Chunk, ClassName, Stream
 from modelpicker.algorithms.engine import Outcome
 from modelpicker.algorithms.kernels import Codes, Floats, Ints, new_scratch
 from modelpicker.algorithms.options import ModelName
+from modelpicker.errors import InputError, ModelPickerError, brief
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,6 +45,8 @@ def run_stream(picker: Algorithm, predictions: object, labels: object) -> Trace:
         predictions: a row a round, a column a model: class codes or strings, -1 or None for an abstention.
         labels: one a round, in the form of the predictions; -1 or None is a skip.
     """
+    if not isinstance(picker, Algorithm):
+        raise InputError(f"{brief(picker)} is not a picker; pass an algorithm such as mp.ModelPicker(models=8).")
     stream = Stream(predictions, labels, len(picker.models))
     rounds = len(stream)
     outcome = Outcome(
@@ -55,9 +58,12 @@ def run_stream(picker: Algorithm, predictions: object, labels: object) -> Trace:
     labels_before = picker.labels_used
     with picker.all_or_nothing():
         for chunk in stream.chunks():
-            done = _play(picker, chunk, outcome)
-            if done < len(chunk.rows):
-                _play(picker, stream.retry(chunk.start + done, chunk.start + len(chunk.rows)), outcome)
+            done = chunk.start + _play(picker, chunk, outcome)
+            stop = chunk.start + len(chunk.rows)
+            if done < stop:
+                done += _play(picker, stream.retry(done, stop), outcome)
+            if done < stop:
+                raise ModelPickerError(f"row {done} could not be played; please report this as a bug.")
     predicted, classes = stream.decode(outcome.predicted)
     return Trace(
         queried=outcome.queried,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import modelpicker as mp
-from modelpicker.algorithms.encoding import CHUNK_ROUNDS, FEW_CLASSES, MANY_CLASSES
+from modelpicker.algorithms.chunks import CHUNK_ROUNDS, FEW_CLASSES, MANY_CLASSES
 from modelpicker.algorithms.testing import make_stream, play, same_state
 
 PREDICTIONS, LABELS = make_stream(0, rounds=300, models=6, classes=5)

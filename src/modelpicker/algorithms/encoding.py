@@ -1,16 +1,16 @@
-"""What models say, as integer codes that kernels can compare.
+"""What the models say of one round, as integer codes that kernels can compare.
 
 Only equality matters to an algorithm, so a code is any small integer: -1 for an abstention, and from 0 up for
 the classes. Classes are whole numbers or strings; the vocabulary is open.
 """
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from modelpicker.algorithms.kernels import ABSTAINED, NOBODY, SKIPPED, Codes, Ints
+from modelpicker.algorithms.kernels import ABSTAINED, NOBODY
 from modelpicker.errors import InputError, brief
 
 ClassName: TypeAlias = int | str
@@ -35,7 +35,7 @@ def plain(value: object, where: str) -> ClassName | None:
         if value < ABSTAINED:
             raise InputError(
                 f"{where}: {brief(value)} is not a class. Classes are whole numbers from 0 or strings; "
-                "-1 or None stands for an abstention."
+                "-1 or None stands for an abstention or a skip."
             )
         if value > LARGEST_CODE:
             raise InputError(f"{where}: {brief(value)} is too large for a class code; the largest is 2**63 - 1.")
@@ -44,7 +44,7 @@ def plain(value: object, where: str) -> ClassName | None:
         return value
     raise InputError(
         f"{where}: {brief(value)} is a {type(value).__name__}. Classes are whole numbers or strings; "
-        "-1 or None stands for an abstention."
+        "-1 or None stands for an abstention or a skip."
     )
 
 
@@ -93,197 +93,3 @@ def check_same_kind(label: ClassName, classes: Sequence[ClassName], where: str) 
             f"{where}: {label!r} is a {'whole number' if kind is int else 'string'}, but the models' classes "
             f"are {there}, such as {classes[0]!r}. Give labels in the same form as predictions."
         )
-
-
-# Rounds a chunk: enough to forget the cost of a call, few enough to stay in the processor's cache.
-CHUNK_ROUNDS = 4096
-# Codes address the kernels' tally directly, which starts small and grows to what a stream turns out to need;
-# beyond that, codes are counted anew chunk by chunk.
-FEW_CLASSES = 2**10
-MANY_CLASSES = 2**20
-
-
-class Chunk(NamedTuple):
-    """Some consecutive rounds, ready for a kernel."""
-
-    start: int
-    rows: npt.NDArray[Any]
-    labels: Codes
-    classes: int
-    names: Ints | None = None  # what a code stands for, if not for itself
-
-
-class Stream:
-    """Predictions and labels, checked and encoded as they are needed."""
-
-    def __init__(self, predictions: object, labels: object, models: int) -> None:
-        self.predictions = _as_matrix(predictions, models)
-        self.labels = _as_column(labels, len(self.predictions))
-        self.numeric = self.predictions.dtype.kind in "buif"
-        self._codes: dict[ClassName, int] = {}
-        self._direct = FEW_CLASSES
-
-    def __len__(self) -> int:
-        return len(self.predictions)
-
-    def decode(self, codes: Ints) -> tuple[Ints, tuple[ClassName, ...] | None]:
-        """Codes as a trace shows them: classes that are numbers as they are, others by their place in a list."""
-        names = tuple(self._codes)
-        if self.numeric or not all(isinstance(name, int) and name <= LARGEST_CODE for name in names):
-            return codes, None if self.numeric else names
-        return np.array([*names, ABSTAINED], dtype=np.int64)[codes], None
-
-    def chunks(self) -> Iterator[Chunk]:
-        """The whole stream in order; memory for one chunk at a time."""
-        for start in range(0, len(self), CHUNK_ROUNDS):
-            stop = min(start + CHUNK_ROUNDS, len(self))
-            yield self._numbers(start, stop) if self.numeric else self._names(start, stop)
-
-    def retry(self, start: int, stop: int) -> Chunk:
-        """A chunk that a kernel could not take: an error, or with room for more classes, or counted anew."""
-        values = as_integers(self.predictions[start:stop], "predictions", start)
-        refuse(values < ABSTAINED, values, "predictions", start)
-        largest = int(values.max())
-        if largest < MANY_CLASSES:
-            self._direct = 2 ** largest.bit_length()
-            return self._numbers(start, stop)
-        labels = self._numeric_labels(start, stop)
-        names, codes = np.unique(values, return_inverse=True)
-        shift = int(names[0] == ABSTAINED)
-        names = names[shift:].astype(np.int64)
-        places = np.minimum(np.searchsorted(names, labels), len(names) - 1)
-        labels = np.where(labels == SKIPPED, SKIPPED, np.where(names[places] == labels, places, NOBODY))
-        rows = codes.reshape(values.shape) - shift
-        return Chunk(start, _frozen(rows), labels.astype(np.int32), len(names), names)
-
-    def _numbers(self, start: int, stop: int) -> Chunk:
-        """A chunk of a numeric matrix, its codes still unchecked."""
-        values = as_integers(self.predictions[start:stop], "predictions", start)
-        labels = self._numeric_labels(start, stop)
-        labels[labels >= MANY_CLASSES] = NOBODY
-        return Chunk(start, _frozen(values), labels.astype(np.int32), self._direct)
-
-    def _numeric_labels(self, start: int, stop: int) -> Ints:
-        labels = self.labels[start:stop]
-        if labels.dtype.kind in "buif":
-            values = as_integers(labels, "labels", start)
-            refuse(values < ABSTAINED, values, "labels", start)
-            return values.astype(np.int64)
-        known = [self._label(start + i, [0]) for i in range(stop - start)]
-        return np.array([SKIPPED if label is None else label for label in known], dtype=np.int64)
-
-    def _names(self, start: int, stop: int) -> Chunk:
-        """A chunk of strings, or of anything that is not simply numeric."""
-        rows = np.empty((stop - start, self.predictions.shape[1]), dtype=np.int32)
-        labels = np.empty(stop - start, dtype=np.int32)
-        for i, row in enumerate(self.predictions[start:stop].tolist()):
-            said = [
-                value if type(value) is str else plain(value, _cell("predictions", start + i, model))
-                for model, value in enumerate(row)
-            ]
-            for model, name in enumerate(said):
-                rows[i, model] = ABSTAINED if name is None else self._codes.setdefault(name, len(self._codes))
-            label = self._label(start + i, [name for name in said if name is not None])
-            labels[i] = SKIPPED if label is None else self._codes.get(label, NOBODY)
-        return Chunk(start, _frozen(rows), labels, len(self._codes))
-
-    def _label(self, row: int, classes: Sequence[ClassName]) -> ClassName | None:
-        """The label of a row whose models say these classes; None for a skip."""
-        label = plain(self.labels[row], f"labels, row {row}")
-        if label is not None:
-            check_same_kind(label, classes, f"labels, row {row}")
-        return label
-
-
-def _frozen(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The values as a read-only, contiguous array of one of a few types: each type is compiled once."""
-    wanted = values.dtype if values.dtype in (np.int8, np.uint8, np.int16, np.int32) else np.dtype(np.int64)
-    view = np.ascontiguousarray(np.asarray(values), dtype=wanted).view()
-    view.flags.writeable = False
-    return view
-
-
-def _as_matrix(predictions: object, models: int) -> npt.NDArray[Any]:
-    """Predictions as an array of rounds by models."""
-    matrix = _as_array(predictions, "predictions")
-    if matrix.shape == (0,):
-        matrix = matrix.reshape(0, models)
-    if matrix.ndim != 2:
-        raise InputError(
-            f"predictions have shape {matrix.shape}; pass a matrix with a row a round and a column a model."
-        )
-    if matrix.shape[1] != models:
-        raise InputError(
-            f"predictions have {matrix.shape[1]} columns, but there are {models} models; pass one a model."
-        )
-    return matrix
-
-
-def _as_column(labels: object, rounds: int) -> npt.NDArray[Any]:
-    """Labels as an array of one a round."""
-    column = _as_array(labels, "labels")
-    if column.ndim != 1:
-        raise InputError(f"labels have shape {column.shape}; pass one label a round, -1 where there is none.")
-    if len(column) != rounds:
-        raise InputError(
-            f"there are {rounds} rows of predictions but {len(column)} labels; pass one label a row, "
-            "-1 where there is none."
-        )
-    return column
-
-
-def _as_array(values: object, what: str) -> npt.NDArray[Any]:
-    """An array of numbers, or of Python objects where the values are not simply numbers."""
-    if isinstance(values, np.ma.MaskedArray):
-        raise InputError(f"{what} are a masked array; fill what is masked with -1: values.filled(-1).")
-    if isinstance(values, np.ndarray):
-        array = values.astype(object) if values.dtype.kind == "T" else values
-    else:
-        try:
-            array = np.asarray(values)
-            if array.dtype.kind not in "bi":  # what NumPy would round or turn into strings stays as it is
-                array = np.asarray(values, dtype=object)
-        except ValueError as error:
-            raise InputError(f"{what} do not form a table: {_ragged(values)}") from error
-    if array.dtype.kind not in "buifUO":
-        raise InputError(f"{what} are of type {array.dtype}; pass whole numbers or strings.")
-    return array
-
-
-def _ragged(values: object) -> str:
-    """Which row is not as long as the first."""
-    rows = list(values) if isinstance(values, Sequence) else []
-    sizes = [len(row) if isinstance(row, Sequence) else 0 for row in rows]
-    for i, size in enumerate(sizes):
-        if size != sizes[0]:
-            return f"row {i} has {size} entries, row 0 has {sizes[0]}."
-    return "rows differ in length or kind."
-
-
-def as_integers(values: npt.NDArray[Any], what: str, start: int) -> npt.NDArray[Any]:
-    """Whole numbers as signed integers, or small unsigned ones; the first culprit is named."""
-    if values.dtype.kind == "b":
-        return values.astype(np.int8)
-    if values.dtype.kind == "f":
-        exact = values.astype(np.float64)
-        refuse(~np.isfinite(exact) | (exact != np.trunc(exact)), values, what, start)
-        refuse((exact < ABSTAINED) | (exact >= 2.0**63), values, what, start)
-        return exact.astype(np.int64)
-    if values.dtype.kind == "u" and values.dtype.itemsize > 1:
-        refuse(values > LARGEST_CODE, values, what, start)
-        return values.astype(np.int64)
-    return values
-
-
-def refuse(wrong: npt.NDArray[np.bool_], values: npt.NDArray[Any], what: str, start: int) -> None:
-    """Raise the error of the first wrong value, if there is one."""
-    if not wrong.any():
-        return
-    place = tuple(int(i) for i in np.argwhere(wrong)[0])
-    where = f"{what}, row {start + place[0]}" if len(place) == 1 else _cell(what, start + place[0], place[1])
-    plain(values[place], where)
-    raise InputError(f"{where}: {values[place]} is too large for a class code; the largest is 2**63 - 1.")
-
-
-def _cell(what: str, row: int, model: int) -> str:
-    return f"{what}, row {row}, model {model}"

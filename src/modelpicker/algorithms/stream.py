@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.algorithms.base import Algorithm
-from modelpicker.algorithms.encoding import Chunk, ClassName, Stream
+from modelpicker.algorithms.chunks import Chunk, Stream
+from modelpicker.algorithms.encoding import ClassName
 from modelpicker.algorithms.engine import Outcome
 from modelpicker.algorithms.kernels import Codes, Floats, Ints, new_scratch
 from modelpicker.algorithms.options import ModelName

@@ -88,12 +88,24 @@ def test_an_error_made_for_people_is_one_line_and_exits_with_1() -> None:
     assert not done.stdout
 
 
+def heed_interrupts() -> None:
+    """A shell's background jobs are started deaf to SIGINT, and so would be what they start."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_an_interrupt_exits_with_130_and_no_traceback() -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "modelpicker", "bench"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    time.sleep(3)  # well into a minute of work
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=30)
+    with subprocess.Popen(
+        [sys.executable, "-m", "modelpicker", "bench"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=heed_interrupts,
+    ) as process:
+        try:
+            time.sleep(3)  # well into a minute of work
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=30)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert "Traceback" not in errors

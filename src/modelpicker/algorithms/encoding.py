@@ -17,6 +17,9 @@ ClassName: TypeAlias = int | str
 
 LARGEST_CODE = 2**63 - 1
 
+# What could be taken for a row but has no order, or no predictions of its own.
+NOT_ROWS = (str, bytes, Mapping, Set, np.ma.MaskedArray)
+
 
 class Row(NamedTuple):
     """One round's predictions: a code a model, and the class that each code stands for."""
@@ -58,24 +61,24 @@ def _whole(value: float, where: str) -> int:
 
 def encode_row(row: Sequence[object] | npt.NDArray[np.generic], models: int) -> Row:
     """The codes of one round, counted in the order in which the classes first appear."""
-    if (
-        isinstance(row, str | bytes | Mapping | Set)
-        or not hasattr(row, "__len__")
-        or isinstance(row, np.ma.MaskedArray)
-    ):
+    if isinstance(row, NOT_ROWS) or not hasattr(row, "__len__"):
         raise InputError(f"row {brief(row)}: pass a sequence of {models} predictions, in the order of the models.")
-    values = row.tolist() if isinstance(row, np.ndarray) else list(row)
+    values: list[Any] = row.tolist() if isinstance(row, np.ndarray) else list(row)
     if len(values) != models:
         raise InputError(f"row has {len(values)} predictions, but there are {models} models; pass one a model.")
-    kinds = set(map(type, values))
-    if kinds == {str} or (kinds == {int} and 0 <= min(values) <= max(values) <= LARGEST_CODE):
-        said: list[Any] = values
-    else:
-        said = [plain(value, f"row, model {model}") for model, value in enumerate(values)]
-    classes = [name for name in dict.fromkeys(said) if name is not None]
-    code_of: dict[ClassName | None, int] = {name: code for code, name in enumerate(classes)}
-    code_of[None] = ABSTAINED
-    return Row([code_of[name] for name in said], classes)
+    try:
+        distinct = dict.fromkeys(values)
+    except TypeError:  # a list or the like: refused by name
+        distinct = dict.fromkeys(plain(value, f"row, model {model}") for model, value in enumerate(values))
+    code_of: dict[object, int] = {}
+    classes: list[ClassName] = []
+    for value in distinct:
+        fine = type(value) is str or (type(value) is int and 0 <= value <= LARGEST_CODE)
+        name = value if fine else plain(value, f"row, model {values.index(value)}")
+        code_of[value] = ABSTAINED if name is None else len(classes)
+        if name is not None:
+            classes.append(name)
+    return Row([code_of[value] for value in values], classes)
 
 
 def encode_label(label: ClassName, row: Row) -> int:

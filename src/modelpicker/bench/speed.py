@@ -138,9 +138,8 @@ def measure_growth(cases: tuple[Case, ...] = CASES[1:], models: int = 20) -> Ite
     for case in cases:
         few = replace(case, models=models)
         _run(few, predictions[:10], labels[:10])
-        seconds = {
-            rounds: fastest(partial(_run, few, predictions[:rounds], labels[:rounds]), 3) for rounds in DECADES
-        }
+        runs = {rounds: partial(_run, few, predictions[:rounds], labels[:rounds]) for rounds in DECADES}
+        seconds = fastest_of_each(runs, 7)
         ratios = [seconds[10 * rounds] / seconds[rounds] for rounds in DECADES[:-1]]
         yield Growth(case.algorithm.name, seconds, ratios)
 
@@ -149,11 +148,8 @@ def measure_width(cases: tuple[Case, ...] = CASES[1:], rounds: int = 5_000) -> I
     """Each algorithm on streams of few and of many models."""
     streams = {models: make_stream(rounds, models, 10) for models in WIDTHS}
     for case in cases:
-        seconds = {}
-        for models, (predictions, labels) in streams.items():
-            wide = replace(case, models=models)
-            _run(wide, predictions[:10], labels[:10])
-            seconds[models] = fastest(partial(_run, wide, predictions, labels), 3)
+        runs = {models: partial(_run, replace(case, models=models), *stream) for models, stream in streams.items()}
+        seconds = fastest_of_each(runs, 5)
         yield Growth(case.algorithm.name, seconds, [seconds[WIDTHS[1]] / seconds[WIDTHS[0]]])
 
 
@@ -172,6 +168,12 @@ def measure_step(models: int = 102) -> Step:
 
 def _run(case: Case, predictions: Array, labels: Array) -> Trace:
     return run_stream(case.picker(), predictions, labels)
+
+
+def fastest_of_each(runs: Mapping[int, Callable[[], object]], repeats: int) -> dict[int, float]:
+    """The shortest time of each run, taken in turns so that a busy spell hits all alike."""
+    times = [{size: fastest(run, 1) for size, run in runs.items()} for _ in range(repeats)]
+    return {size: min(turn[size] for turn in times) for size in runs}
 
 
 def fastest(run: Callable[[], object], repeats: int) -> float:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def bench(as_json: Json = False) -> None:
-    """Measure speed on this machine; takes about a minute.
+    """Measure speed on this machine; takes a minute or two.
 
     Kernels run against textbook NumPy transcriptions of the paper, on the same streams and coins, in one run
     on one core. Then how time grows with the rounds, and what one round costs from Python.

@@ -39,6 +39,20 @@ def test_the_surface_is_exactly_what_all_says() -> None:
         mp.nothing  # noqa: B018
 
 
+def test_layers_can_be_reached_from_the_top() -> None:
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import modelpicker as mp; print(mp.errors.InputError, mp.algorithms.ModelPicker, mp.coins)",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "InputError" in done.stdout
+
+
 def test_every_error_is_a_modelpicker_error() -> None:
     for name in mp.__all__:
         if name.endswith("Error"):

@@ -45,6 +45,8 @@ def __getattr__(name: str) -> object:
         from importlib.metadata import version
 
         return version("modelpicker")
+    if name in ("algorithms", "coins", "errors"):
+        return importlib.import_module(f"modelpicker.{name}")
     if name not in __all__:
         raise AttributeError(f"module 'modelpicker' has no attribute {name!r}")
     home = "modelpicker.errors" if name.endswith("Error") else "modelpicker.algorithms"

@@ -40,6 +40,10 @@ class Check(NamedTuple):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def __name__(self) -> str:
+        return self.name
+
 
 def check_algorithm(factory: Factory) -> Iterator[Check]:
     """The checks of the algorithm that `factory(models, seed)` makes."""

@@ -38,7 +38,7 @@ def refused(picker: mp.Algorithm, attempt: Callable[[], object], kind: type[Exce
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        ([0, 1], ("2 predictions", "3 models", "pass one a model")),
+        ([0, 1], ("2 predictions", "3 models", "pass one per model")),
         ([0, 1, 2, 0], ("4 predictions", "3 models")),
         ([], ("0 predictions",)),
         ([0, NAN, 1], ("model 1", "NaN", "-1 or None")),
@@ -48,6 +48,7 @@ def refused(picker: mp.Algorithm, attempt: Callable[[], object], kind: type[Exce
         ([0, 1, -2], ("model 2", "-2", "-1 or None")),
         ([0, 1, b"cat"], ("model 2", "bytes", "strings")),
         ([0, 1, [1]], ("model 2", "list")),
+        (["a", 1, "b"], ("'a' is a string", "1 a whole number", "one form")),
         ({"a": 0, "b": 1, "c": 1}, ("{'a': 0", "sequence of 3", "order of the models")),
         ({0, 1, 2}, ("sequence of 3",)),
         (b"abc", ("b'abc'", "sequence of 3")),
@@ -115,7 +116,7 @@ def test_a_label_told_twice_is_refused(picker: mp.ModelPicker) -> None:
         ("ab", ("'ab'", "list of their names")),
         (2.0, ("2.0", "how many")),
         (None, ("None", "how many")),
-        (np.array(5), ("array(5)", "how many")),
+        ({"a": 1, "b": 2}, ("how many", "list of their names")),
         (2**70, ("at most 1,000,000",)),
         (["a", None], ("None", "NoneType")),
         ([True, False], ("True", "bool")),
@@ -172,10 +173,10 @@ GOOD, LABELS = make_stream(0, rounds=5_000, models=3, classes=3)
     ("predictions", "labels", "words"),
     [
         (GOOD[:, :2], LABELS, ("2 columns", "3 models")),
-        (GOOD[0], LABELS, ("shape (3,)", "row a round")),
+        (GOOD[0], LABELS, ("shape (3,)", "row per round")),
         (GOOD[None], LABELS, ("shape (1, 5000, 3)",)),
         (GOOD, LABELS[:-1], ("5000 rows", "4999 labels")),
-        (GOOD, LABELS[:, None], ("shape (5000, 1)", "one label a round")),
+        (GOOD, LABELS[:, None], ("shape (5000, 1)", "one label per round")),
         (GOOD.astype(complex), LABELS, ("complex128", "whole numbers or strings")),
         (spoilt(4_500, 2, NAN), LABELS, ("row 4500", "model 2", "NaN")),
         (spoilt(4_500, 1, 0.25), LABELS, ("row 4500", "model 1", "0.25")),
@@ -189,8 +190,14 @@ GOOD, LABELS = make_stream(0, rounds=5_000, models=3, classes=3)
         (GOOD.astype(str), LABELS, ("labels", "row 0", "whole number", "strings")),
         ([[0, 1, 1], [0, 1]], [0, 1], ("row 1 has 2 entries",)),
         ([[0, 1, 1], 5], [0, 1], ("do not form a table",)),
-        ("predictions.csv", [0], ("shape ()",)),
-        (None, [0], ("shape ()",)),
+        ("predictions.csv", [0], ("'predictions.csv'", "no table")),
+        (None, [0], ("None", "no table")),
+        (GOOD, None, ("labels", "None", "no table")),
+        (GOOD, (label for label in LABELS), ("labels", "generator", "pass an array")),
+        (GOOD[:4].T, LABELS[:3], ("4 columns", "transposed?")),
+        (np.zeros((5, 3, 2)), LABELS[:5], ("shape (5, 3, 2)", "argmax")),
+        (np.where(GOOD > 0, 1, -1), np.where(LABELS > 0, 1, -1), ("-1 or 1", "recode")),
+        ([["a", 1, "b"]], ["a"], ("row 0", "'a' is a string", "1 a whole number")),
         (np.ma.array(GOOD), LABELS, ("masked", "filled(-1)")),
         (GOOD, [2**64] * 5_000, ("labels", "row 0", "too large")),
         ([["a", "b", "b"], [1, 2, 2]], ["a", "b"], ("labels", "row 1", "string", "whole numbers")),
@@ -276,6 +283,37 @@ def test_a_state_that_could_lead_a_kernel_astray_is_refused_even_with_the_right_
         getattr(weighted.state, field)[:] = value
         with pytest.raises(mp.StateError, match="damaged"):
             mp.ImportanceWeighted.from_state_dict(weighted.state_dict())
+
+
+def test_the_base_class_restores_nothing() -> None:
+    with pytest.raises(mp.StateError, match="on the class that saved"):
+        mp.Algorithm.from_state_dict(mp.ModelPicker(3).state_dict())
+
+
+def test_a_frame_with_its_columns_in_another_order_is_refused() -> None:
+    class Frame(list[list[int]]):
+        """What a data frame has that matters here: columns, and a table."""
+
+        columns = ("b", "a")
+
+    frame = Frame([[0, 1]] * 5)
+    with pytest.raises(mp.InputError, match="another order"):
+        mp.run_stream(mp.ModelPicker(["a", "b"]), frame, [1] * 5)
+    assert mp.run_stream(mp.ModelPicker(["b", "a"], query_scale=99.0), frame, [1] * 5).winner == "a"
+
+
+def test_a_dial_that_names_no_option_is_refused() -> None:
+    class Mistyped(mp.LabelEfficient):
+        dial = "probabilty"
+
+    with pytest.raises(TypeError, match=r"'probabilty', but its options are \['probability'\]"):
+        Mistyped(3, probability=0.5)
+
+
+def test_pickers_and_traces_show_themselves_in_a_line(picker: mp.ModelPicker) -> None:
+    assert "ModelPicker(3 models, seed=0" in repr(picker)
+    assert "3 rounds, 1 labels" in repr(picker)
+    assert repr(mp.run_stream(picker, GOOD, LABELS)).startswith("Trace(rounds=5000, labels_used=")
 
 
 def test_a_saved_state_is_a_copy(picker: mp.ModelPicker) -> None:

@@ -106,9 +106,40 @@ class Drifts(mp.LabelEfficient):
         return decision
 
 
+def forget(state: Any, settings: Any, row: Any, label: int, probability: float) -> None:
+    for i in range(len(row)):
+        state.losses[i] += row[i] != label  # and does not say who stands best
+
+
+class LearnsNothing(mp.LabelEfficient):
+    """Counts mistakes without ever looking at them."""
+
+    name: ClassVar[str] = "learns-nothing"
+    kernel: ClassVar[Kernel] = Kernel(mp.LabelEfficient.kernel.parts["decide"], fewest_mistakes, forget)
+
+
+def overshoot(
+    state: Any, settings: Any, t: int, row: Any, coins: Any, scale: float, scratch: Any
+) -> tuple[float, int]:
+    return 1.5, 0
+
+
+class Overshoots(mp.LabelEfficient):
+    """Has probabilities above 1."""
+
+    name: ClassVar[str] = "overshoots"
+    kernel: ClassVar[Kernel] = Kernel(overshoot, fewest_mistakes, count_mistakes)
+
+
 @pytest.mark.parametrize(
     ("make", "caught"),
-    [(Hoards, "memory_bounded"), (Forgets, "state_round_trip"), (Drifts, "step_equals_stream")],
+    [
+        (Hoards, "memory_bounded"),
+        (Forgets, "state_round_trip"),
+        (Drifts, "step_equals_stream"),
+        (LearnsNothing, "recommends_the_best"),
+        (Overshoots, "well_formed"),
+    ],
 )
 def test_a_faulty_algorithm_is_caught_by_name(make: Callable[..., mp.Algorithm], caught: str) -> None:
     assert caught in failures(lambda models, seed: make(models, seed, probability=0.5))

@@ -55,6 +55,8 @@ class Algorithm(ABC):
     def __init__(self, models: Models, seed: int = 0, **options: float | str) -> None:
         self.models = check_models(models)
         self.seed = check_seed(seed)
+        if self.dial not in options:
+            raise TypeError(f"{type(self).__name__}.dial is {self.dial!r}, but its options are {sorted(options)}.")
         self.options = options
         self.clock = np.zeros(2, dtype=np.int64)
         self.state = self.start(len(self.models))
@@ -154,6 +156,11 @@ class Algorithm(ABC):
             self.__dict__.pop("_scratch", None)  # a kernel cut off in the middle has not tidied up
             raise
 
+    def __repr__(self) -> str:
+        options = "".join(f", {name}={value!r}" for name, value in self.options.items())
+        seen = f"{self.rounds} rounds, {self.labels_used} labels"
+        return f"<{type(self).__name__}({len(self.models)} models, seed={self.seed}{options}): {seen}>"
+
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_state_dict, (self.state_dict(),)
 
@@ -179,6 +186,8 @@ class Algorithm(ABC):
         """The picker that `state_dict` described."""
         if not isinstance(blob, Mapping):
             raise StateError(f"a state is a mapping, as state_dict() gives it, not a {type(blob).__name__}.")
+        if cls is Algorithm:
+            raise StateError("call from_state_dict on the class that saved the state, such as mp.ModelPicker.")
         found = blob.get("algorithm")
         if found != cls.name:
             raise StateError(
@@ -194,6 +203,10 @@ class Algorithm(ABC):
             picker._load(blob)
         except StateError:
             raise
+        except KeyError as error:
+            raise StateError(
+                f"this state of {cls.name} is damaged: it has no entry {error}; save it anew."
+            ) from error
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise StateError(f"this state of {cls.name} is damaged: {error!r}; save it anew.") from error
         return picker
@@ -257,7 +270,8 @@ class Algorithm(ABC):
             )
         if number not in self._open:
             raise RoundError(
-                f"round {number} has no open query: it was not queried, or its label has been told already."
+                f"round {number} has no open query: it was not queried, or its label has been told already; "
+                "open_queries lists those that wait."
             )
         return self._open[int(number)]
 

@@ -1,14 +1,14 @@
 """A whole stream, checked and encoded chunk by chunk, so that memory does not grow with it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from modelpicker.algorithms.encoding import LARGEST_CODE, ClassName, check_same_kind, plain
+from modelpicker.algorithms.encoding import LARGEST_CODE, ClassName, check_one_kind, check_same_kind, plain
 from modelpicker.algorithms.kernels import ABSTAINED, NOBODY, SKIPPED, Codes, Ints
-from modelpicker.errors import InputError
+from modelpicker.errors import InputError, brief
 
 # Rounds a chunk: enough to forget the cost of a call, few enough to stay in the processor's cache.
 CHUNK_ROUNDS = 4096
@@ -16,6 +16,8 @@ CHUNK_ROUNDS = 4096
 # beyond that, codes are counted anew chunk by chunk.
 FEW_CLASSES = 2**10
 MANY_CLASSES = 2**20
+# Rounds without a single 0 that give away classes of -1 and 1.
+SIGNS_SEEN = 30
 
 
 class Chunk(NamedTuple):
@@ -35,6 +37,7 @@ class Stream:
         self.predictions = _as_matrix(predictions, models)
         self.labels = _as_column(labels, len(self.predictions))
         self.numeric = self.predictions.dtype.kind in "buif"
+        _refuse_signs(self.predictions, self.labels)
         self._codes: dict[ClassName, int] = {}
         self._direct = FEW_CLASSES
 
@@ -98,7 +101,9 @@ class Stream:
             ]
             for model, name in enumerate(said):
                 rows[i, model] = ABSTAINED if name is None else self._codes.setdefault(name, len(self._codes))
-            label = self._label(start + i, [name for name in said if name is not None])
+            names = [name for name in said if name is not None]
+            check_one_kind(names, f"predictions, row {start + i}")
+            label = self._label(start + i, names)
             labels[i] = SKIPPED if label is None else self._codes.get(label, NOBODY)
         return Chunk(start, _frozen(rows), labels, len(self._codes))
 
@@ -108,6 +113,19 @@ class Stream:
         if label is not None:
             check_same_kind(label, classes, f"labels, row {row}")
         return label
+
+
+def _refuse_signs(predictions: npt.NDArray[Any], labels: npt.NDArray[Any]) -> None:
+    """Classes named -1 and 1 would be taken for abstentions, skips and one single class."""
+    if len(labels) >= SIGNS_SEEN and _all_signs(labels) and _all_signs(predictions):
+        raise InputError(
+            "predictions and labels are all -1 or 1, but -1 stands for an abstention or a skip; "
+            "recode the classes to 0 and 1, or use strings."
+        )
+
+
+def _all_signs(values: npt.NDArray[Any]) -> bool:
+    return values.dtype.kind in "if" and values.min() == ABSTAINED and bool((abs(values) == 1).all())
 
 
 def _frozen(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -124,13 +142,13 @@ def _as_matrix(predictions: object, models: int) -> npt.NDArray[Any]:
     if matrix.shape == (0,):
         matrix = matrix.reshape(0, models)
     if matrix.ndim != 2:
-        raise InputError(
-            f"predictions have shape {matrix.shape}; pass a matrix with a row a round and a column a model."
-        )
+        hint = " Of class probabilities, take argmax(axis=-1)." if matrix.ndim == 3 else ""
+        wanted = "pass a matrix with a row per round and a column per model."
+        raise InputError(f"predictions have shape {matrix.shape}; {wanted}{hint}")
     if matrix.shape[1] != models:
-        raise InputError(
-            f"predictions have {matrix.shape[1]} columns, but there are {models} models; pass one a model."
-        )
+        hint = " Are they transposed?" if matrix.shape[0] == models else ""
+        wanted = f"but there are {models} models; pass one per model."
+        raise InputError(f"predictions have {matrix.shape[1]} columns, {wanted}{hint}")
     return matrix
 
 
@@ -138,10 +156,13 @@ def _as_column(labels: object, rounds: int) -> npt.NDArray[Any]:
     """Labels as an array of one a round."""
     column = _as_array(labels, "labels")
     if column.ndim != 1:
-        raise InputError(f"labels have shape {column.shape}; pass one label a round, -1 where there is none.")
+        flat = "; labels.ravel() makes it so" if column.shape == (rounds, 1) else ""
+        raise InputError(
+            f"labels have shape {column.shape}; pass one label per round, -1 where there is none{flat}."
+        )
     if len(column) != rounds:
         raise InputError(
-            f"there are {rounds} rows of predictions but {len(column)} labels; pass one label a row, "
+            f"there are {rounds} rows of predictions but {len(column)} labels; pass one label per row, "
             "-1 where there is none."
         )
     return column
@@ -151,6 +172,8 @@ def _as_array(values: object, what: str) -> npt.NDArray[Any]:
     """An array of numbers, or of Python objects where the values are not simply numbers."""
     if isinstance(values, np.ma.MaskedArray):
         raise InputError(f"{what} are a masked array; fill what is masked with -1: values.filled(-1).")
+    if values is None or isinstance(values, str | bytes | Iterator | Mapping | Set):
+        raise InputError(f"{what}: {brief(values)} is no table; pass an array or a list of rows.")
     if isinstance(values, np.ndarray):
         array = values.astype(object) if values.dtype.kind == "T" else values
     else:

@@ -75,7 +75,7 @@ class EfficientActive(Algorithm):
 
     Args:
         models: how many models, or their names.
-        seed: what all coins are drawn from.
+        seed: the random seed: all coins are drawn from it.
         c0: how large an allowance the gap is held against; larger asks more.
         threshold_scale: s, a factor on the threshold below which every disagreement is queried.
     """

@@ -4,6 +4,7 @@ Only equality matters to an algorithm, so a code is any small integer: -1 for an
 the classes. Classes are whole numbers or strings; the vocabulary is open.
 """
 
+import math
 from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple, TypeAlias
 
@@ -45,6 +46,8 @@ def plain(value: object, where: str) -> ClassName | None:
         return None if value == ABSTAINED else int(value)
     if value is None or isinstance(value, str):
         return value
+    if type(value).__name__ == "NAType":
+        _whole(math.nan, where)
     raise InputError(
         f"{where}: {brief(value)} is a {type(value).__name__}. Classes are whole numbers or strings; "
         "-1 or None stands for an abstention or a skip."
@@ -65,7 +68,7 @@ def encode_row(row: Sequence[object] | npt.NDArray[np.generic], models: int) -> 
         raise InputError(f"row {brief(row)}: pass a sequence of {models} predictions, in the order of the models.")
     values: list[Any] = row.tolist() if isinstance(row, np.ndarray) else list(row)
     if len(values) != models:
-        raise InputError(f"row has {len(values)} predictions, but there are {models} models; pass one a model.")
+        raise InputError(f"row has {len(values)} predictions, but there are {models} models; pass one per model.")
     try:
         distinct = dict.fromkeys(values)
     except TypeError:  # a list or the like: refused by name
@@ -78,21 +81,30 @@ def encode_row(row: Sequence[object] | npt.NDArray[np.generic], models: int) -> 
         code_of[value] = ABSTAINED if name is None else len(classes)
         if name is not None:
             classes.append(name)
+    check_one_kind(classes, "row")
     return Row([code_of[value] for value in values], classes)
+
+
+def check_one_kind(classes: Sequence[ClassName], where: str) -> None:
+    """Strings and numbers in one row are a mix-up: "1" and 1 are different classes."""
+    if classes and len({isinstance(name, str) for name in classes}) > 1:
+        word, number = (next(name for name in classes if isinstance(name, kind)) for kind in (str, int))
+        raise InputError(
+            f"{where}: {brief(word)} is a string and {number} a whole number; let all models answer in one form."
+        )
 
 
 def encode_label(label: ClassName, row: Row) -> int:
     """The code of a label in its round."""
-    check_same_kind(label, row.classes, "label")
+    check_same_kind(label, row.classes[:1], "label")
     return row.classes.index(label) if label in row.classes else NOBODY
 
 
 def check_same_kind(label: ClassName, classes: Sequence[ClassName], where: str) -> None:
     """A number among strings, or a string among numbers, is a mix-up: it would count against every model."""
-    kind = str if isinstance(label, str) else int
-    if classes and not any(isinstance(c, kind) for c in classes):
-        there = "strings" if kind is int else "whole numbers"
+    if classes and isinstance(label, str) != isinstance(classes[0], str):
+        kinds = ("string", "whole numbers") if isinstance(label, str) else ("whole number", "strings")
         raise InputError(
-            f"{where}: {label!r} is a {'whole number' if kind is int else 'string'}, but the models' classes "
-            f"are {there}, such as {classes[0]!r}. Give labels in the same form as predictions."
+            f"{where}: {brief(label)} is a {kinds[0]}, but the models' classes are {kinds[1]}, such as "
+            f"{brief(classes[0])}. Give labels in the same form as predictions."
         )

@@ -52,7 +52,7 @@ def learn(state: State, settings: Settings, row: Codes, label: int, probability:
 
 
 class Outcome(NamedTuple):
-    """What a picker decided over the rounds of one call, an array a column."""
+    """What a picker decided over the rounds of one call, an array per column."""
 
     queried: npt.NDArray[np.bool_]
     probability: Floats

@@ -111,7 +111,7 @@ class ImportanceWeighted(Algorithm):
 
     Args:
         models: how many models, or their names.
-        seed: what all coins are drawn from.
+        seed: the random seed: all coins are drawn from it.
         query_scale: β, the query probability where survivors disagree.
         delta: δ, the confidence parameter of the bound, above 0 and at most 1.
     """

@@ -36,7 +36,7 @@ class LabelEfficient(Algorithm):
 
     Args:
         models: how many models, or their names.
-        seed: what all coins are drawn from.
+        seed: the random seed: all coins are drawn from it.
         probability: ε, above 0 and at most 1. For a budget of b labels over T rounds take
             min(1, b / (T · share of rounds on which models disagree)).
     """

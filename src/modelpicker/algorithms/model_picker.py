@@ -121,7 +121,7 @@ class ModelPicker(Algorithm):
 
     Args:
         models: how many models, or their names.
-        seed: what all coins are drawn from.
+        seed: the random seed: all coins are drawn from it.
         query_scale: β, a factor on the variance in the query probability; 1 is the paper's algorithm.
         predict: "sample" predicts what a model drawn from the weights says (Theorem "Regret", adversarial),
             "leader" what the best model so far says (Theorem "Regret", stochastic).

@@ -16,9 +16,11 @@ MOST_MODELS = 1_000_000
 
 def check_models(models: object) -> tuple[ModelName, ...]:
     """The names of the models: at least two, all different."""
+    if hasattr(models, "tolist") and not isinstance(models, np.generic):  # an array, an index of a data frame
+        models = models.tolist()
     if isinstance(models, int | np.integer) and not isinstance(models, bool):
         names: tuple[ModelName, ...] = tuple(range(min(int(models), MOST_MODELS + 1)))
-    elif isinstance(models, str | bytes) or not isinstance(models, Sequence | np.ndarray) or np.ndim(models) != 1:
+    elif isinstance(models, str | bytes) or not isinstance(models, Sequence):
         raise InputError(f"models {brief(models)}: pass how many models there are, or a list of their names.")
     else:
         names = tuple(name.item() if isinstance(name, np.generic) else name for name in models)

@@ -15,9 +15,9 @@ from modelpicker.algorithms.options import ModelName
 from modelpicker.errors import InputError, ModelPickerError, brief
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Trace:
-    """Everything a picker decided over the rounds of one call; arrays hold indices, an entry a round."""
+    """Everything a picker decided over the rounds of one call; arrays hold indices, an entry per round."""
 
     queried: npt.NDArray[np.bool_]
     probability: Floats
@@ -37,17 +37,21 @@ class Trace:
     def __len__(self) -> int:
         return len(self.queried)
 
+    def __repr__(self) -> str:
+        return f"Trace(rounds={len(self)}, labels_used={self.labels_used}, winner={self.winner!r})"
+
 
 def run_stream(picker: Algorithm, predictions: object, labels: object) -> Trace:
     """Let a picker decide a whole stream, and learn each label it asks for before the next round.
 
     Args:
         picker: moved on by the rounds of the stream; after an error it is as it was.
-        predictions: a row a round, a column a model: class codes or strings, -1 or None for an abstention.
+        predictions: a row per round, a column per model: class codes or strings, -1 or None for an abstention.
         labels: one a round, in the form of the predictions; -1 or None is a skip.
     """
     if not isinstance(picker, Algorithm):
         raise InputError(f"{brief(picker)} is not a picker; pass an algorithm such as mp.ModelPicker(models=8).")
+    _check_columns(picker, predictions)
     stream = Stream(predictions, labels, len(picker.models))
     rounds = len(stream)
     outcome = Outcome(
@@ -76,6 +80,13 @@ def run_stream(picker: Algorithm, predictions: object, labels: object) -> Trace:
         winner=picker.recommended,
         classes=classes,
     )
+
+
+def _check_columns(picker: Algorithm, predictions: object) -> None:
+    """A data frame whose columns are the models in another order would name the wrong winner."""
+    columns = list(getattr(predictions, "columns", picker.models))
+    if columns != list(picker.models) and set(columns) == set(picker.models):
+        raise InputError("the columns are the models in another order; pass predictions[list(picker.models)].")
 
 
 def _play(picker: Algorithm, chunk: Chunk, outcome: Outcome) -> int:

@@ -85,7 +85,7 @@ class StructuralCommittee(Algorithm):
 
     Args:
         models: how many models, or their names.
-        seed: what all coins are drawn from.
+        seed: the random seed: all coins are drawn from it.
         beta: β, how fast the posterior turns away from a model with every mistake.
         disagreement_scale: s, a factor on the query probability; the paper's algorithm has 1.
     """

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.algorithms.base import Algorithm, Decision
+from modelpicker.algorithms.kernels import FOLLOW, new_scratch
 from modelpicker.algorithms.options import Models
 from modelpicker.algorithms.stream import Trace, run_stream
 from modelpicker.errors import ModelPickerError, RoundError
@@ -48,13 +49,15 @@ class Check(NamedTuple):
 def check_algorithm(factory: Factory) -> Iterator[Check]:
     """The checks of the algorithm that `factory(models, seed)` makes."""
     for check in (
+        well_formed,
+        probabilities_in_range,
+        recommends_the_best,
         step_equals_stream,
         state_round_trip,
         same_seed_same_decisions,
         input_untouched,
         memory_bounded,
         agreement_never_queried,
-        probabilities_in_range,
         late_labels,
         skipped_labels,
         abstentions,
@@ -65,6 +68,28 @@ def check_algorithm(factory: Factory) -> Iterator[Check]:
         one_class,
     ):
         yield Check(check.__name__, partial(check, factory))
+
+
+def well_formed(factory: Factory) -> None:
+    """It has a name, its dial is one of its options, and it decides a round."""
+    picker = factory(3, 0)
+    expect(isinstance(picker, Algorithm), f"the factory made {picker!r}, which is no Algorithm")
+    expect(isinstance(getattr(picker, "name", None), str), f"{type(picker).__name__} has no name")
+    state, settings = picker.start(3), picker.settings()
+    row, coins = np.array([0, 1, 1], dtype=np.int32), np.full(4, 0.5)
+    answer = picker.kernel.parts["decide"](state, settings, 1, row, coins, picker.scale, new_scratch(3, 3))
+    expect(isinstance(answer, tuple) and len(answer) == 2, f"decide gave {answer!r}, not (probability, model)")
+    expect(0.0 <= answer[0] <= 1.0, f"decide gave the probability {answer[0]!r}")
+    expect(answer[1] in (FOLLOW, 0, 1, 2), f"decide gave the model {answer[1]!r}")
+    expect(row.tolist() == [0, 1, 1], "decide wrote to its row")
+
+
+def recommends_the_best(factory: Factory) -> None:
+    """Where one model is always right and the others never, that one is recommended, or mostly."""
+    right = np.random.default_rng(0).integers(0, 3, 400)
+    predictions = np.stack([(right + 1) % 3, (right + 2) % 3, right], axis=1)
+    found = [run_stream(factory(3, seed), predictions, right).winner == 2 for seed in range(15)]
+    expect(sum(found) > 7, f"a perfect model was recommended in {sum(found)} of {len(found)} streams")
 
 
 def step_equals_stream(factory: Factory) -> None:

@@ -65,7 +65,7 @@ class VoteEntropy(Algorithm):
 
     Args:
         models: how many models, or their names.
-        seed: what all coins are drawn from.
+        seed: the random seed: all coins are drawn from it.
         classes: C, how many classes there are. It only normalises the entropy; any class may be predicted.
         query_scale: β, a factor on the query probability.
     """

@@ -16,7 +16,7 @@ Textbook: TypeAlias = Callable[..., "Written"]
 
 
 class Written(NamedTuple):
-    """What a textbook run decided, an entry a round."""
+    """What a textbook run decided, an entry per round."""
 
     queried: Array
     probability: Array

@@ -12,9 +12,9 @@ from modelpicker.errors import ModelPickerError
 
 app = typer.Typer(
     name="modelpicker",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(demo)
@@ -27,13 +27,16 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _options(
-    show_version: Annotated[
+    context: typer.Context,
+    _: Annotated[
         bool, typer.Option("--version", help="Print the version.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
     """Find the best of your pre-trained classifiers on your own data, with as few labels as possible."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 def main() -> None:

@@ -66,11 +66,14 @@ def _print(report: dict[str, Any]) -> None:
     typer.echo(f"Model Picker saw every prediction, and bought {used} of {rounds:,} labels ({used / rounds:.1%}).")
     typer.echo(f"\nPick: {report['pick']}, {truth}.\n")
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
-    for column in ("model", "behind the pick: estimated", "true", "true accuracy"):
+    for column in ("model", "gap (estimated)", "gap (true)", "accuracy (true)"):
         table.add_column(column, justify="left" if column == "model" else "right")
     for row in report["standing"]:
         mine = row["model"] == report["pick"]
         gaps = ("-", "-") if mine else (f"{row['behind_estimated']:.1%}", f"{row['behind_true']:.1%}")
         table.add_row(row["model"], *gaps, f"{row['accuracy']:.1%}", style="bold" if mine else None)
     Console(width=80).print(table)
-    typer.echo("\nNext: `modelpicker demo --seed 1`, or the ten lines of Python in the README.")
+    typer.echo("\nThe gap is how much less accurate than the pick a model is.")
+    typer.echo(
+        f"Next: `modelpicker demo --seed {collection['seed'] + 1}`, or the ten lines of Python in the README."
+    )

@@ -18,15 +18,18 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 def test_the_readmes_python_works_when_pasted_and_prints_what_it_says(tmp_path: Path) -> None:
-    first, second = blocks(ROOT / "README.md", "python")
-    assert len([line for line in first.splitlines() if line.strip() and not line.startswith("import")]) <= 10
-    script = first + second.replace(
-        "trace.winner, trace.labels_used  #", "print((trace.winner, trace.labels_used))  #"
-    )
+    first, second, third = blocks(ROOT / "README.md", "python")
+    assert len([line for line in first.splitlines() if line.strip()]) == 10
+    second = second.replace("trace.winner, trace.labels_used  #", "print((trace.winner, trace.labels_used))  #")
+    look = "picker = mp.ModelPicker(models=['small', 'large', 'tuned'], seed=0)\n"
+    look += "print(next(d for d in map(picker.observe, truth[:, None] ^ wrong) if d.query))\n"
+    script = first + second + third + look
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
-    printed, pair = done.stdout.splitlines()
-    assert f"```\n{printed}\n```" in (ROOT / "README.md").read_text()
-    assert f"# {pair}" in second
+    printed, pair, decision = done.stdout.splitlines()
+    text = (ROOT / "README.md").read_text()
+    assert f"```\n{printed}\n```" in text
+    assert f"# {pair}" in text
+    assert f"```\n{decision}\n```" in text
 
 
 def test_the_first_screen_of_the_readme_has_the_two_commands() -> None:
@@ -55,4 +58,4 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_nothing_is_left_to_fill_in(page: Path) -> None:
-    assert not re.search(r"TODO|TBD|SPEED-TABLE|FIXME", page.read_text())
+    assert not re.search(r"TODO|TBD|FIXME|OUTPUT|PAIR\\b|DECISION\\b", page.read_text())

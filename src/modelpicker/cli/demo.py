@@ -12,7 +12,7 @@ NAMES = [f"model-{number:02}" for number in range(1, len(ACCURACIES) + 1)]
 
 
 def demo(seed: Seed = 0, as_json: Json = False) -> None:
-    """Pick the best model of a small collection; takes seconds and needs no set-up.
+    """Pick the best model of a small collection, in seconds.
 
     Until a collection ships with modelpicker, this one is synthetic: models of known accuracy that find the
     same items hard. Labels are looked up only when Model Picker asks for them.

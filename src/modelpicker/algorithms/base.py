@@ -126,7 +126,7 @@ class Algorithm(ABC):
     def recommended(self) -> ModelName:
         """The best model so far; ties go by the last round's spare coin, before any label by the first's."""
         coin = self.first_spare if self.labels_used == 0 else self._coins(self.rounds - 1)[SPARE]
-        return self.models[self.kernel.recommend(self.state, self.settings(), coin)]
+        return self.models[self.kernel.recommend(self.state, self.told, coin)]
 
     @property
     def losses(self) -> Floats:
@@ -297,12 +297,16 @@ class Algorithm(ABC):
         return self._drawn[place].copy()
 
     @cached_property
+    def told(self) -> Settings:
+        """The settings, made once."""
+        return self.settings()
+
+    @cached_property
     def _views(self) -> tuple[State, Settings, memoryview]:
         """What interpreted kernels work on: views of the arrays, which Python indexes faster, and lists."""
-        settings = self.settings()
         return (
             type(self.state)(*(memoryview(array) for array in self.state)),
-            type(settings)(*(_listed(value) for value in settings)),
+            type(self.told)(*(_listed(value) for value in self.told)),
             memoryview(self.clock.data),
         )
 

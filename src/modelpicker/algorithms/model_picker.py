@@ -182,6 +182,6 @@ class ModelPicker(Algorithm):
     def weights(self) -> Floats:
         """The weights that the next round would use; they sum to 1."""
         weights = np.zeros(len(self.models))
-        rate = math.sqrt(self.settings().log_models / (2.0 * (self.rounds + 1)))
+        rate = math.sqrt(self.told.log_models / (2.0 * (self.rounds + 1)))
         weigh(self.state.losses, self.state.losses.min(), rate, weights)
         return weights / sum(weights)

@@ -97,7 +97,7 @@ def _play(picker: Algorithm, chunk: Chunk, outcome: Outcome) -> int:
     coins = picker.next_coins(len(chunk.rows))
     done: int = picker.kernel.stream(
         picker.state,
-        picker.settings(),
+        picker.told,
         picker.clock,
         chunk.rows,
         chunk.labels,

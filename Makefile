@@ -12,7 +12,7 @@ run: $(READY)  ## pick the best model of a small collection, in seconds
 test: check  ## all checks and all quick tests
 	$(BIN)/python -m pytest -m "not slow" $(PYTEST)
 
-test-slow: $(READY)  ## what takes minutes: a wheel in an empty environment, long streams
+test-slow: $(READY)  ## what takes longer or needs the network: a wheel in an empty environment
 	$(BIN)/python -m pytest -m slow $(PYTEST)
 
 check: $(READY)  ## ruff, mypy --strict, import-linter
@@ -25,8 +25,10 @@ format: $(READY)  ## format and mend what ruff can mend
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(READY)  ## speed on this machine, as ratios
-	$(BIN)/modelpicker bench
+bench: $(READY)  ## speed, memory and start-up on this machine
+	$(BIN)/python -m benchmarks.speed
+	$(BIN)/python -m benchmarks.startup
+	$(BIN)/python -m benchmarks.memory
 
 wheel: $(READY)  ## build dist/modelpicker-*.whl
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .

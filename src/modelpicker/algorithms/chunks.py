@@ -37,9 +37,22 @@ class Stream:
         self.predictions = _as_matrix(predictions, models)
         self.labels = _as_column(labels, len(self.predictions))
         self.numeric = self.predictions.dtype.kind in "buif"
-        _refuse_signs(self.predictions, self.labels)
         self._codes: dict[ClassName, int] = {}
         self._direct = FEW_CLASSES
+        if self.numeric and len(self):
+            self._take_numeric_labels()
+
+    def _take_numeric_labels(self) -> None:
+        """Check all labels of a numeric stream: there is but one per round."""
+        if self.labels.dtype.kind in "buif":
+            self.labels = as_integers(self.labels, "labels", 0)
+        else:
+            known = [self._label(row, [0]) for row in range(len(self))]
+            self.labels = np.array([SKIPPED if label is None else label for label in known], dtype=np.int64)
+        if self.labels.min() < ABSTAINED:
+            refuse(self.labels < ABSTAINED, self.labels, "labels", 0)
+        self._common_labels = bool(self.labels.max() < MANY_CLASSES)
+        _refuse_signs(self.predictions, self.labels)
 
     def __len__(self) -> int:
         return len(self.predictions)
@@ -65,7 +78,7 @@ class Stream:
         if largest < MANY_CLASSES:
             self._direct = 2 ** largest.bit_length()
             return self._numbers(start, stop)
-        labels = self._numeric_labels(start, stop)
+        labels = self.labels[start:stop].astype(np.int64)
         names, codes = np.unique(values, return_inverse=True)
         shift = int(names[0] == ABSTAINED)
         names = names[shift:].astype(np.int64)
@@ -77,18 +90,10 @@ class Stream:
     def _numbers(self, start: int, stop: int) -> Chunk:
         """A chunk of a numeric matrix, its codes still unchecked."""
         values = as_integers(self.predictions[start:stop], "predictions", start)
-        labels = self._numeric_labels(start, stop)
-        labels[labels >= MANY_CLASSES] = NOBODY
-        return Chunk(start, _frozen(values), labels.astype(np.int32), self._direct)
-
-    def _numeric_labels(self, start: int, stop: int) -> Ints:
         labels = self.labels[start:stop]
-        if labels.dtype.kind in "buif":
-            values = as_integers(labels, "labels", start)
-            refuse(values < ABSTAINED, values, "labels", start)
-            return values.astype(np.int64)
-        known = [self._label(start + i, [0]) for i in range(stop - start)]
-        return np.array([SKIPPED if label is None else label for label in known], dtype=np.int64)
+        if not self._common_labels:
+            labels = np.where(labels < MANY_CLASSES, labels, NOBODY)
+        return Chunk(start, _frozen(values), labels.astype(np.int32), self._direct)
 
     def _names(self, start: int, stop: int) -> Chunk:
         """A chunk of strings, or of anything that is not simply numeric."""

@@ -15,6 +15,7 @@ from modelpicker.algorithms.encoding import ClassName, Row, encode_label, encode
 from modelpicker.algorithms.engine import LABELS, ROUNDS, Kernel, Settings, State
 from modelpicker.algorithms.kernels import LEADER, SKIPPED, SPARE, TIED, Floats, Scratch, new_scratch
 from modelpicker.algorithms.options import ModelName, Models, check_models
+from modelpicker.algorithms.philox import draw_many
 from modelpicker.coins import check_seed, draw_coins
 from modelpicker.errors import RoundError, StateError, brief
 
@@ -282,7 +283,7 @@ class Algorithm(ABC):
 
     def next_coins(self, rounds: int) -> Floats:
         """The coins of the coming rounds, for a kernel to use up."""
-        coins = draw_coins(self.seed, self.rounds, rounds)
+        coins = draw_many(self.seed, self.rounds, rounds)
         if self.rounds == 0:
             self.first_spare = float(coins[0, SPARE])
         self._drawn_from, self._drawn = self.rounds + rounds - 1, [coins[-1].tolist()]

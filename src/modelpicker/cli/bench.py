@@ -74,7 +74,7 @@ def _print_ratios(ratios: "list[Ratio]") -> None:
             f"{ratio.textbook_seconds * 1e3:,.0f} ms",
             f"{ratio.kernel_seconds * 1e3:.2f} ms",
             f"{ratio.ratio:,.0f}",
-            f"{ratio.wanted:,}{' missed' if ratio.ratio < ratio.wanted else ''}",
+            f"{ratio.wanted:,}{' !' if ratio.ratio < ratio.wanted else ''}",
         )
     _print(table)
 

@@ -9,7 +9,7 @@ import pytest
 
 import modelpicker as mp
 from modelpicker.algorithms.engine import Kernel
-from modelpicker.algorithms.kernels import count_mistakes, fewest_mistakes
+from modelpicker.algorithms.kernels import count_mistakes, smallest_loss
 from modelpicker.algorithms.options import Models
 from modelpicker.algorithms.testing import Check, Factory, check_algorithm
 
@@ -63,7 +63,7 @@ def ask_always(
     return 1.0, 0
 
 
-AsksAlways.kernel = Kernel(ask_always, fewest_mistakes, count_mistakes)
+AsksAlways.kernel = Kernel(ask_always, smallest_loss, count_mistakes)
 
 
 def test_an_algorithm_that_queries_agreement_is_caught() -> None:
@@ -115,7 +115,7 @@ class LearnsNothing(mp.LabelEfficient):
     """Counts mistakes without ever looking at them."""
 
     name: ClassVar[str] = "learns-nothing"
-    kernel: ClassVar[Kernel] = Kernel(mp.LabelEfficient.kernel.parts["decide"], fewest_mistakes, forget)
+    kernel: ClassVar[Kernel] = Kernel(mp.LabelEfficient.kernel.parts["decide"], smallest_loss, forget)
 
 
 def overshoot(
@@ -128,7 +128,7 @@ class Overshoots(mp.LabelEfficient):
     """Has probabilities above 1."""
 
     name: ClassVar[str] = "overshoots"
-    kernel: ClassVar[Kernel] = Kernel(overshoot, fewest_mistakes, count_mistakes)
+    kernel: ClassVar[Kernel] = Kernel(overshoot, smallest_loss, count_mistakes)
 
 
 @pytest.mark.parametrize(

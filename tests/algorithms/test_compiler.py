@@ -14,7 +14,7 @@ import pytest
 
 import modelpicker
 from modelpicker.algorithms.engine import Kernel
-from modelpicker.algorithms.kernels import Mistakes, count_mistakes, fewest_mistakes, no_mistakes
+from modelpicker.algorithms.kernels import Mistakes, count_mistakes, no_mistakes, smallest_loss
 
 PACKAGE = Path(str(modelpicker.__file__)).parent
 RUN = """
@@ -160,20 +160,20 @@ for kind in {order}:
 
 ALIKE = """
 from modelpicker.algorithms.engine import Kernel
-from modelpicker.algorithms.kernels import count_mistakes, fewest_mistakes
+from modelpicker.algorithms.kernels import count_mistakes, smallest_loss
 from modelpicker.algorithms.label_efficient import LabelEfficient
 
 def decide(state, settings, t, row, coins, scale, scratch):
     return 0.0, 0
 
 class Never(LabelEfficient):
-    kernel = Kernel(decide, fewest_mistakes, count_mistakes)
+    kernel = Kernel(decide, smallest_loss, count_mistakes)
 
 def decide(state, settings, t, row, coins, scale, scratch):
     return SURE, 0
 
 class Always(LabelEfficient):
-    kernel = Kernel(decide, fewest_mistakes, count_mistakes)
+    kernel = Kernel(decide, smallest_loss, count_mistakes)
 """
 
 
@@ -207,11 +207,11 @@ def test_what_cannot_be_compiled_is_refused_at_once() -> None:
         return outer
 
     with pytest.raises(TypeError, match="uses no variable of another function"):
-        Kernel(inner, fewest_mistakes, count_mistakes)
+        Kernel(inner, smallest_loss, count_mistakes)
     with pytest.raises(TypeError, match="calls itself"):
-        Kernel(countdown, fewest_mistakes, count_mistakes)
+        Kernel(countdown, smallest_loss, count_mistakes)
     with pytest.raises(TypeError, match="plain function"):
-        Kernel(len, fewest_mistakes, count_mistakes)
+        Kernel(len, smallest_loss, count_mistakes)
 
 
 def losses(state: Mistakes) -> float:
@@ -219,5 +219,5 @@ def losses(state: Mistakes) -> float:
 
 
 def test_a_helper_may_have_the_name_of_an_attribute() -> None:
-    kernel = Kernel(losses, fewest_mistakes, count_mistakes)
+    kernel = Kernel(losses, smallest_loss, count_mistakes)
     assert kernel.parts["decide"](no_mistakes(2)) == 0.0

@@ -218,10 +218,10 @@ class Algorithm(ABC):
         for field, value in {"clock": blob["clock"], **blob["state"]}.items():
             array = np.array(value, dtype=arrays[field].dtype)
             if array.shape != arrays[field].shape:
-                raise StateError(f"{field} has shape {array.shape}, not {arrays[field].shape}")
+                raise self.damaged(f"{field} has shape {array.shape}, not {arrays[field].shape}")
             arrays.pop(field)[...] = array
         if arrays:
-            raise StateError(f"this state of {self.name} lacks {', '.join(arrays)}; save it anew.")
+            raise self.damaged(f"it lacks {', '.join(arrays)}")
         if blob["checksum"] != self._checksum():
             raise self.damaged("its checksum is wrong")
         self.check_state()

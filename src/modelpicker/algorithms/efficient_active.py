@@ -15,8 +15,8 @@ from modelpicker.algorithms.kernels import (
     Ints,
     Scratch,
     agreed,
-    best,
     charge,
+    smallest_loss,
 )
 from modelpicker.algorithms.options import Models, check_scale
 
@@ -59,11 +59,6 @@ def decide(
     return min(1.0, allowance * (2.0 * gap + 1.0) / (2.0 * gap * gap)), FOLLOW
 
 
-def recommend(state: State, settings: Settings, coin: float) -> int:
-    """The model of the smallest importance-weighted loss."""
-    return best(state.losses, state.standing, coin)
-
-
 def learn(state: State, settings: Settings, row: Codes, label: int, probability: float) -> None:
     """A mistake counts one over the probability of having seen it."""
     charge(state.losses, state.standing, row, label, 1.0 / probability)
@@ -82,7 +77,7 @@ class EfficientActive(Algorithm):
 
     name: ClassVar[str] = "efficient-active"
     dial: ClassVar[str] = "c0"
-    kernel: ClassVar[Kernel] = Kernel(decide, recommend, learn)
+    kernel: ClassVar[Kernel] = Kernel(decide, smallest_loss, learn)
     state: State
 
     def __init__(self, models: Models, seed: int = 0, *, c0: float, threshold_scale: float = 1.0) -> None:

@@ -147,7 +147,7 @@ class Kernel:
         """`learn_label` of this algorithm, interpreted."""
         return with_parts(learn_label, self.parts)
 
-    @cached_property
+    @property
     def recommend(self) -> Function:
         """The algorithm's own `recommend`, interpreted."""
         return self.parts["recommend"]

@@ -102,8 +102,8 @@ def best(losses: Floats, standing: Ints, coin: float) -> int:
     return leader
 
 
-def fewest_mistakes(state: Mistakes, settings: object, coin: float) -> int:
-    """A `recommend`: the model with the fewest mistakes on the labels bought."""
+def smallest_loss(state: Mistakes, settings: object, coin: float) -> int:
+    """A `recommend`: the model with the smallest loss."""
     return best(state.losses, state.standing, coin)
 
 

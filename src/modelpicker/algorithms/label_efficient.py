@@ -12,8 +12,8 @@ from modelpicker.algorithms.kernels import (
     Scratch,
     agreed,
     count_mistakes,
-    fewest_mistakes,
     no_mistakes,
+    smallest_loss,
 )
 from modelpicker.algorithms.options import Models, check_probability
 
@@ -43,7 +43,7 @@ class LabelEfficient(Algorithm):
 
     name: ClassVar[str] = "label-efficient"
     dial: ClassVar[str] = "probability"
-    kernel: ClassVar[Kernel] = Kernel(decide, fewest_mistakes, count_mistakes)
+    kernel: ClassVar[Kernel] = Kernel(decide, smallest_loss, count_mistakes)
     state: Mistakes
 
     def __init__(self, models: Models, seed: int = 0, *, probability: float) -> None:

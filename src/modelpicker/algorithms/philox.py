@@ -1,4 +1,4 @@
-"""The coins of many rounds at once, compiled: the very numbers of `modelpicker.coins`, three times as fast.
+"""The coins of many rounds at once, compiled: the very numbers of `modelpicker.coins`, and faster.
 
 Philox 4x64-10 (Salmon et al., 2011), as NumPy has it: the counter of round r is r + 1, the key is the seed.
 """

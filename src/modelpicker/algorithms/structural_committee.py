@@ -19,7 +19,7 @@ from modelpicker.algorithms.kernels import (
     agreed,
     charge,
     drawn,
-    fewest_mistakes,
+    smallest_loss,
     weigh,
 )
 from modelpicker.algorithms.options import Models, check_scale
@@ -92,7 +92,7 @@ class StructuralCommittee(Algorithm):
 
     name: ClassVar[str] = "structural-committee"
     dial: ClassVar[str] = "disagreement_scale"
-    kernel: ClassVar[Kernel] = Kernel(decide, fewest_mistakes, learn)
+    kernel: ClassVar[Kernel] = Kernel(decide, smallest_loss, learn)
     state: State
 
     def __init__(self, models: Models, seed: int = 0, *, beta: float, disagreement_scale: float = 1.0) -> None:

@@ -16,8 +16,8 @@ from modelpicker.algorithms.kernels import (
     Scratch,
     agreed,
     count_mistakes,
-    fewest_mistakes,
     no_mistakes,
+    smallest_loss,
 )
 from modelpicker.algorithms.options import Models, check_count, check_scale
 
@@ -72,7 +72,7 @@ class VoteEntropy(Algorithm):
 
     name: ClassVar[str] = "vote-entropy"
     dial: ClassVar[str] = "query_scale"
-    kernel: ClassVar[Kernel] = Kernel(decide, fewest_mistakes, count_mistakes)
+    kernel: ClassVar[Kernel] = Kernel(decide, smallest_loss, count_mistakes)
     state: Mistakes
 
     def __init__(self, models: Models, seed: int = 0, *, classes: int, query_scale: float = 1.0) -> None:

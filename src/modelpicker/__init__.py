@@ -16,27 +16,45 @@ if TYPE_CHECKING:
         VoteEntropy,
         run_stream,
     )
-    from modelpicker.errors import InputError, ModelPickerError, RoundError, StateError
+    from modelpicker.collections import ModelCollection, load_collection, open_collection, synthetic_collection
+    from modelpicker.errors import (
+        ConflictError,
+        FileError,
+        InputError,
+        ModelPickerError,
+        NotFoundError,
+        RoundError,
+        StateError,
+    )
 
     __version__: str
 
 __all__ = [
     "Algorithm",
+    "ConflictError",
     "Decision",
     "EfficientActive",
+    "FileError",
     "ImportanceWeighted",
     "InputError",
     "LabelEfficient",
+    "ModelCollection",
     "ModelPicker",
     "ModelPickerError",
+    "NotFoundError",
     "RoundError",
     "StateError",
     "StructuralCommittee",
     "Trace",
     "VoteEntropy",
     "__version__",
+    "load_collection",
+    "open_collection",
     "run_stream",
+    "synthetic_collection",
 ]
+LAYERS = ("algorithms", "coins", "collections", "errors")
+COLLECTIONS = ("ModelCollection", "load_collection", "open_collection", "synthetic_collection")
 
 
 def __getattr__(name: str) -> object:
@@ -45,12 +63,12 @@ def __getattr__(name: str) -> object:
         from importlib.metadata import version
 
         return version("modelpicker")
-    if name in ("algorithms", "coins", "errors"):
+    if name in LAYERS:
         return importlib.import_module(f"modelpicker.{name}")
     if name not in __all__:
         raise AttributeError(f"module 'modelpicker' has no attribute {name!r}")
-    home = "modelpicker.errors" if name.endswith("Error") else "modelpicker.algorithms"
-    return globals().setdefault(name, getattr(importlib.import_module(home), name))
+    layer = "errors" if name.endswith("Error") else "collections" if name in COLLECTIONS else "algorithms"
+    return globals().setdefault(name, getattr(importlib.import_module(f"modelpicker.{layer}"), name))
 
 
 def __dir__() -> list[str]:

@@ -1,12 +1,17 @@
 """Everything that can go wrong, drawn as a tree.
 
 ModelPickerError
-├── InputError    predictions, labels or options that make no sense
-├── RoundError    a label for a round that has no open query
-└── StateError    a saved state that does not belong here
+├── InputError       predictions, labels or options that make no sense; a file that cannot be understood
+├── RoundError       a label for a round that has no open query
+├── StateError       a saved state that does not belong here
+├── NotFoundError    a file or a collection that does not exist
+├── ConflictError    something is there already that must not be overwritten
+└── FileError        a file that cannot be read or written: permissions, a full disk
 
 Every message names the value at fault and says what to do next.
 """
+
+from typing import ClassVar
 
 
 def brief(value: object) -> str:
@@ -21,9 +26,12 @@ def brief(value: object) -> str:
 class ModelPickerError(Exception):
     """The base of every error that modelpicker raises on purpose."""
 
+    exit_code: ClassVar[int] = 1
+    """What the command line exits with."""
+
 
 class InputError(ModelPickerError, ValueError):
-    """Predictions, labels or options that make no sense."""
+    """Predictions, labels or options that make no sense; a file that cannot be understood."""
 
 
 class RoundError(ModelPickerError, LookupError):
@@ -32,3 +40,19 @@ class RoundError(ModelPickerError, LookupError):
 
 class StateError(ModelPickerError, ValueError):
     """A saved state of another algorithm, another version, or no state at all."""
+
+
+class NotFoundError(ModelPickerError, LookupError):
+    """A file or a collection that does not exist."""
+
+    exit_code = 3
+
+
+class ConflictError(ModelPickerError):
+    """Something is there already that must not be overwritten."""
+
+    exit_code = 4
+
+
+class FileError(ModelPickerError):
+    """A file that cannot be read or written: permissions, a full disk."""

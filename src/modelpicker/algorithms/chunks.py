@@ -143,7 +143,7 @@ def _frozen(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def _as_matrix(predictions: object, models: int) -> npt.NDArray[Any]:
     """Predictions as an array of rounds by models."""
-    matrix = _as_array(predictions, "predictions")
+    matrix = as_array(predictions, "predictions")
     if matrix.shape == (0,):
         matrix = matrix.reshape(0, models)
     if matrix.ndim != 2:
@@ -159,7 +159,7 @@ def _as_matrix(predictions: object, models: int) -> npt.NDArray[Any]:
 
 def _as_column(labels: object, rounds: int) -> npt.NDArray[Any]:
     """Labels as an array of one a round."""
-    column = _as_array(labels, "labels")
+    column = as_array(labels, "labels")
     if column.ndim != 1:
         flat = "; labels.ravel() makes it so" if column.shape == (rounds, 1) else ""
         raise InputError(
@@ -173,7 +173,7 @@ def _as_column(labels: object, rounds: int) -> npt.NDArray[Any]:
     return column
 
 
-def _as_array(values: object, what: str) -> npt.NDArray[Any]:
+def as_array(values: object, what: str) -> npt.NDArray[Any]:
     """An array of numbers, or of Python objects where the values are not simply numbers."""
     if isinstance(values, np.ma.MaskedArray):
         raise InputError(f"{what} are a masked array; fill what is masked with -1: values.filled(-1).")

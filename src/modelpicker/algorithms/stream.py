@@ -1,7 +1,8 @@
 """Whole streams at once, compiled: the same decisions as one round at a time, much faster."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +11,7 @@ from modelpicker.algorithms.base import Algorithm
 from modelpicker.algorithms.chunks import Chunk, Stream
 from modelpicker.algorithms.encoding import ClassName
 from modelpicker.algorithms.engine import Outcome
-from modelpicker.algorithms.kernels import Codes, Floats, Ints, new_scratch
+from modelpicker.algorithms.kernels import SKIPPED, Codes, Floats, Ints, new_scratch
 from modelpicker.algorithms.options import ModelName
 from modelpicker.errors import InputError, ModelPickerError, brief
 
@@ -41,18 +42,77 @@ class Trace:
         return f"Trace(rounds={len(self)}, labels_used={self.labels_used}, winner={self.winner!r})"
 
 
-def run_stream(picker: Algorithm, predictions: object, labels: object) -> Trace:
+@runtime_checkable
+class Batches(Protocol):
+    """Predictions that come in consecutive pieces, such as a collection or a file that is read batch by batch."""
+
+    @property
+    def models(self) -> Sequence[str]:
+        """The names of the columns."""
+
+    @property
+    def classes(self) -> Sequence[ClassName]:
+        """What the codes stand for."""
+
+    def batches(self) -> Iterable[Any]:
+        """The pieces: each has `predictions` and `labels`, codes in the order of the classes."""
+
+
+def run_stream(picker: Algorithm, predictions: object, labels: object = None) -> Trace:
     """Let a picker decide a whole stream, and learn each label it asks for before the next round.
 
     Args:
         picker: moved on by the rounds of the stream; after an error it is as it was.
         predictions: a row per round, a column per model: class codes or strings, -1 or None for an abstention.
+            Or a collection with its labels, or one that is read batch by batch.
         labels: one a round, in the form of the predictions; -1 or None is a skip.
     """
     if not isinstance(picker, Algorithm):
         raise InputError(f"{brief(picker)} is not a picker; pass an algorithm such as mp.ModelPicker(models=8).")
+    if isinstance(predictions, Batches):
+        return _run_batches(picker, predictions, labels)
+    if labels is None:
+        raise InputError("labels are missing; pass one a round, -1 where there is none.")
     _check_columns(picker, predictions)
-    stream = Stream(predictions, labels, len(picker.models))
+    with picker.all_or_nothing():
+        return _run(picker, Stream(predictions, labels, len(picker.models)))
+
+
+def _run_batches(picker: Algorithm, source: Batches, labels: object) -> Trace:
+    """Play a collection piece by piece; the trace is that of the whole."""
+    if labels is not None:
+        raise InputError("a collection has labels of its own; pass those, or arrays of predictions and labels.")
+    names = list(source.models)
+    if list(picker.models) not in (names, list(range(len(names)))):
+        raise InputError(
+            f"the picker has {len(picker.models)} models, {brief(list(picker.models))}, but the collection's are "
+            f"{brief(names)}; make the picker with models=collection.models."
+        )
+    before = picker.labels_used
+    with picker.all_or_nothing():
+        parts = [_run(picker, Stream(*_piece(batch), len(names))) for batch in source.batches()]
+    return Trace(
+        queried=np.concatenate([part.queried for part in parts]),
+        probability=np.concatenate([part.probability for part in parts]),
+        recommended=np.concatenate([part.recommended for part in parts]),
+        predicted=np.concatenate([part.predicted for part in parts]),
+        losses=picker.losses,
+        labels_used=picker.labels_used - before,
+        winner=picker.recommended,
+        classes=tuple(source.classes),
+    )
+
+
+def _piece(batch: Any) -> tuple[Any, Any]:
+    """Predictions and labels of a batch."""
+    if batch.labels is None:
+        unknown = np.full(len(batch.predictions), SKIPPED)
+        return batch.predictions, unknown
+    return batch.predictions, batch.labels
+
+
+def _run(picker: Algorithm, stream: Stream) -> Trace:
+    """Move the picker on by a stream."""
     rounds = len(stream)
     outcome = Outcome(
         queried=np.empty(rounds, dtype=np.bool_),
@@ -61,14 +121,13 @@ def run_stream(picker: Algorithm, predictions: object, labels: object) -> Trace:
         predicted=np.empty(rounds, dtype=np.int64),
     )
     labels_before = picker.labels_used
-    with picker.all_or_nothing():
-        for chunk in stream.chunks():
-            done = chunk.start + _play(picker, chunk, outcome)
-            stop = chunk.start + len(chunk.rows)
-            if done < stop:
-                done += _play(picker, stream.retry(done, stop), outcome)
-            if done < stop:
-                raise ModelPickerError(f"row {done} could not be played; please report this as a bug.")
+    for chunk in stream.chunks():
+        done = chunk.start + _play(picker, chunk, outcome)
+        stop = chunk.start + len(chunk.rows)
+        if done < stop:
+            done += _play(picker, stream.retry(done, stop), outcome)
+        if done < stop:
+            raise ModelPickerError(f"row {done} could not be played; please report this as a bug.")
     predicted, classes = stream.decode(outcome.predicted)
     return Trace(
         queried=outcome.queried,

@@ -1,0 +1,7 @@
+"""Collections: the type, files in and out, synthetic ones, and those that ship."""
+
+from modelpicker.collections.collection import ModelCollection
+from modelpicker.collections.files import load_collection, open_collection
+from modelpicker.collections.synthetic import synthetic_collection
+
+__all__ = ["ModelCollection", "load_collection", "open_collection", "synthetic_collection"]

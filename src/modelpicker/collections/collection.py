@@ -1,0 +1,224 @@
+"""The collection: what k models predict for n items, and what is known about them."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from modelpicker.algorithms.encoding import ClassName
+from modelpicker.collections import codes as coding
+from modelpicker.collections.codes import ABSTAINED, Array, Codes
+from modelpicker.collections.fingerprint import Fingerprint
+from modelpicker.errors import InputError, brief
+
+FieldValue: TypeAlias = str | int | float | bool | None
+Fields: TypeAlias = Mapping[str, Sequence[FieldValue]]
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class ModelCollection:
+    """A prediction matrix, and optionally the true labels, the names of models and classes, and item fields.
+
+    Args:
+        predictions: a row an item, a column a model. Whole numbers are codes, that is places in `classes`;
+            strings are class names; -1 or None is an abstention.
+        labels: one an item, in the form of the predictions; -1 or None where it is not known.
+        models: the names of the models; by default `model-0`, `model-1`, …, or the columns of a data frame.
+        classes: the names of the classes; by default what predictions and labels say, in order.
+        fields: what a person should see of an item, such as an `id`, a `text`, an `image`: a value an item each.
+        notes: what a reader of files did that its user should know.
+
+    >>> collection = ModelCollection([["cat", "dog"], ["cat", None]], labels=["dog", "cat"])
+    >>> collection
+    <ModelCollection: 2 items, 2 models, 2 classes, labelled, b0a23b577fff>
+    >>> collection.predictions.tolist(), collection.classes
+    ([[0, 1], [0, -1]], ('cat', 'dog'))
+    """
+
+    predictions: Codes
+    """Places in `classes`, -1 for an abstention; read-only, in the smallest integer type that fits."""
+    labels: Codes | None
+    """Places in `classes`, -1 where the label is not known; None where no label is."""
+    models: tuple[str, ...]
+    classes: tuple[ClassName, ...]
+    fields: Fields = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        predictions: object,
+        labels: object = None,
+        models: Sequence[object] | None = None,
+        classes: Sequence[ClassName] | None = None,
+        *,
+        fields: Mapping[str, Any] | None = None,
+        notes: Sequence[str] = (),
+    ) -> None:
+        if models is None and hasattr(predictions, "columns"):
+            models = [str(name) for name in predictions.columns]
+        matrix = coding.as_matrix(predictions)
+        column = None if labels is None else coding.as_column(labels, len(matrix))
+        encoded = coding.encode(matrix, column, classes)
+        names = check_models(models, matrix.shape[1])
+        self._set(encoded.predictions, encoded.labels, names, encoded.classes, fields or {}, notes)
+
+    def _set(
+        self,
+        predictions: Array,
+        labels: Array | None,
+        models: tuple[str, ...],
+        classes: tuple[ClassName, ...],
+        fields: Mapping[str, Any],
+        notes: Sequence[str],
+    ) -> None:
+        dtype = coding.smallest_type(len(classes))
+        if labels is not None and not (labels != ABSTAINED).any():
+            labels = None
+        values = {
+            "predictions": coding.frozen(predictions, dtype),
+            "labels": None if labels is None else coding.frozen(labels, dtype),
+            "models": models,
+            "classes": classes,
+            "fields": MappingProxyType(_check_fields(fields, len(predictions))),
+            "notes": tuple(notes),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def of_codes(
+        cls,
+        predictions: Array,
+        labels: Array | None,
+        models: Sequence[str],
+        classes: Sequence[ClassName],
+        fields: Mapping[str, Any] | None = None,
+        notes: Sequence[str] = (),
+    ) -> Self:
+        """A collection of codes that are known to be in order: no look at each."""
+        collection = cls.__new__(cls)
+        collection._set(predictions, labels, tuple(models), tuple(classes), fields or {}, notes)
+        return collection
+
+    @classmethod
+    def from_probabilities(
+        cls,
+        probabilities: object,
+        labels: object = None,
+        models: Sequence[object] | None = None,
+        classes: Sequence[ClassName] | None = None,
+        *,
+        fields: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """The classes that models find most likely, from an array of items by models by classes.
+
+        Of equals the first class is taken; where a number is missing (NaN) the model abstains; `notes` says
+        how often each happened.
+        """
+        found = coding.most_likely(probabilities)
+        names = list(range(found.classes)) if classes is None else list(classes)
+        if len(names) != found.classes:
+            raise InputError(f"there are {found.classes} probabilities a model, but {len(names)} classes.")
+        return cls(found.codes, labels, models, names, fields=fields, notes=found.notes)
+
+    def __len__(self) -> int:
+        return len(self.predictions)
+
+    def __repr__(self) -> str:
+        parts = [f"{len(self):,} items", f"{len(self.models)} models", f"{len(self.classes):,} classes"]
+        if self.labels is not None:
+            whole = (self.labels != ABSTAINED).all()
+            parts.append("labelled" if whole else f"{self.labelled:,} labelled")
+        return f"<ModelCollection: {', '.join(parts)}, {self.fingerprint}>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ModelCollection):
+            return NotImplemented
+        return self.fingerprint == other.fingerprint and dict(self.fields) == dict(other.fields)
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = (self.predictions, self.labels, self.models, self.classes, dict(self.fields), self.notes)
+        return type(self).of_codes, parts
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Twelve digits that stand for predictions, labels and names: equal content, equal digits."""
+        whole = Fingerprint()
+        whole.add(self.predictions, self.labels)
+        return whole.digits(self.models, self.classes)
+
+    @property
+    def labelled(self) -> int:
+        """How many items have a label."""
+        return 0 if self.labels is None else int((self.labels != ABSTAINED).sum())
+
+    @cached_property
+    def accuracies(self) -> npt.NDArray[np.float64] | None:
+        """The share of the labelled items that each model gets right; None without labels."""
+        if self.labels is None:
+            return None
+        known = self.labels != ABSTAINED
+        labels = self.labels[known]
+        right = [np.count_nonzero(column[known] == labels) for column in self.predictions.T]
+        accuracies = np.array(right) / len(labels)
+        accuracies.flags.writeable = False
+        return accuracies
+
+    def take(self, items: object) -> Self:
+        """The collection of some items, in the order given."""
+        places = np.asarray(items)
+        labels = None if self.labels is None else self.labels[places]
+        fields = {name: np.array(values, dtype=object)[places].tolist() for name, values in self.fields.items()}
+        return self.of_codes(self.predictions[places], labels, self.models, self.classes, fields, self.notes)
+
+    def with_labels(self, labels: object) -> Self:
+        """The same collection with these labels; names as in `classes`, new ones are added to them."""
+        column = coding.as_column(labels, len(self))
+        encoded = coding.encode_labels(column, self.classes)
+        return self.of_codes(
+            self.predictions, encoded.labels, self.models, encoded.classes, self.fields, self.notes
+        )
+
+    def batches(self, fields: bool = True) -> Iterator[Self]:  # noqa: ARG002  # as readers of files have it
+        """The collection in one piece: what `run_stream` asks of anything that it can play."""
+        yield self
+
+    def save(self, path: str | Path) -> None:
+        """Write the collection to a file whose ending says how: .npz, .parquet, .arrow, .csv or .jsonl."""
+        from modelpicker.collections.writing import save_collection
+
+        save_collection(self, Path(path))
+
+
+def check_models(models: object, count: int) -> tuple[str, ...]:
+    """The names of the models: as many as columns, all different."""
+    if models is None:
+        return tuple(f"model-{number}" for number in range(count))
+    if isinstance(models, str | bytes) or not isinstance(models, Iterable):
+        raise InputError(f"models {brief(models)}: pass a list of names.")
+    names = tuple(str(name) for name in models)
+    if len(names) != count:
+        raise InputError(f"there are {count} columns of predictions, but {len(names)} model names; pass one each.")
+    if len(set(names)) < count:
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        raise InputError(f"model name {brief(twice)} is given twice; names must differ.")
+    return names
+
+
+def _check_fields(fields: Mapping[str, Any], items: int) -> dict[str, tuple[FieldValue, ...]]:
+    """Item fields: a plain value an item each."""
+    checked = {}
+    for name, values in fields.items():
+        plain = tuple(values.tolist() if isinstance(values, np.ndarray) else values)
+        if len(plain) != items:
+            raise InputError(f"item field {brief(name)} has {len(plain)} values, but there are {items} items.")
+        checked[str(name)] = plain
+    return checked

@@ -1,0 +1,23 @@
+"""The collections that ship with the package."""
+
+from importlib import resources
+
+from modelpicker.collections.arrays import read_array_file
+from modelpicker.collections.collection import ModelCollection
+from modelpicker.collections.wide import Reading
+
+SHIPPED = {
+    "digits": "handwritten digits, read by scikit-learn classifiers trained on few of them",
+    "cifar10": "the 10,000 CIFAR-10 test images, seen by classifiers of many kinds",
+}
+
+
+def shipped_collection(name: str) -> ModelCollection:
+    """A collection that ships, by name."""
+    with resources.as_file(resources.files("modelpicker.collections.data") / f"{name}.npz") as path:
+        return read_array_file(path, Reading())
+
+
+def card(name: str) -> str:
+    """How a collection that ships was made."""
+    return (resources.files("modelpicker.collections.data") / f"{name}.md").read_text(encoding="utf-8")

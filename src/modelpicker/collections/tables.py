@@ -1,0 +1,332 @@
+"""Tables in files, batch by batch: CSV, Parquet, Arrow and JSON lines, through pyarrow.
+
+A table is opened by its ending, but believed only by its first bytes; every way in which pyarrow can fail becomes
+one sentence that names the file, and where it can be known the row and the column.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from modelpicker.errors import FileError, InputError, NotFoundError, brief
+
+BATCH_ROWS = 2**16
+# The longest line of a text file that is believed to be one.
+LONGEST_LINE = 2**24
+# What stands for a missing cell in a CSV file, unless it is in quotes.
+MISSING = ["", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "NULL", "null"]
+MAGIC = {
+    b"PAR1": "a Parquet file",
+    b"ARROW1": "an Arrow file",
+    b"PK\x03\x04": "a zip archive, as .npz files are",
+    b"\x93NUMPY": "a NumPy array, as .npy files hold them",
+    b"\x1f\x8b": "compressed with gzip",
+    b"%PDF": "a PDF document",
+    b"\xd0\xcf\x11\xe0": "an old Excel sheet",
+}
+ENDINGS = {
+    ".csv": "CSV",
+    ".tsv": "CSV",
+    ".parquet": "Parquet",
+    ".pq": "Parquet",
+    ".arrow": "Arrow",
+    ".feather": "Arrow",
+    ".jsonl": "JSON lines",
+    ".ndjson": "JSON lines",
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """The columns of a file, and a way to read some of them, batch by batch, as often as needed."""
+
+    path: Path
+    columns: tuple[str, ...]
+    read: Callable[[Sequence[str]], Iterator[pa.RecordBatch]]
+    typed: bool = True
+    """Whether cells have a type; those of CSV files are strings that may stand for numbers."""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    """What `save` wrote down beside the cells."""
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Some columns, in the order asked for, all rows."""
+        with explained(self.path):
+            for batch in self.read(columns):
+                if batch.num_rows:
+                    yield batch.select(list(columns))
+
+
+def open_table(path: Path) -> Table:
+    """A table, opened as its ending says, if it is what its ending says."""
+    kind = ENDINGS[path.suffix.lower()]
+    check_readable(path)
+    _check_magic(path, kind)
+    opening = {"CSV": _open_csv, "Parquet": _open_parquet, "Arrow": _open_arrow, "JSON lines": _open_json}
+    with explained(path):
+        table = opening[kind](path)
+    for place, name in enumerate(table.columns):
+        if name in table.columns[:place]:
+            raise InputError(f"{path}: column {quoted(name)} occurs twice; names must differ.")
+    return table
+
+
+def check_readable(path: Path) -> None:
+    """Refuse what is not there, or is no file, or is empty."""
+    try:
+        if not path.exists():
+            raise NotFoundError(f"{path} does not exist.")
+        if path.is_dir():
+            raise InputError(f"{path} is a folder; pass a file.")
+        with path.open("rb") as file:
+            if not file.read(1):
+                raise InputError(f"{path} is empty.")
+    except OSError as error:
+        raise FileError(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
+def quoted(name: object) -> str:
+    """A name as messages show it."""
+    text = f'"{name}"'
+    return text if len(text) <= 80 else f'{text[:76]}…"'
+
+
+def cell(path: Path, row: int | None = None, column: str | None = None) -> str:
+    """Where something is wrong: the file, the row counted from 1 (a header is no row), the column."""
+    parts = [str(path)]
+    if row is not None:
+        parts.append(f"row {row:,}")
+    if column is not None:
+        parts.append(f"column {quoted(column)}")
+    return ", ".join(parts)
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn what pyarrow raises about a file into one sentence."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise FileError(f"{path} cannot be read: {error.strerror or error}.") from error
+        raise InputError(f"{path} {_complaint(path, str(error))}") from error
+    except MemoryError as error:
+        raise FileError(
+            f"{path} does not fit into memory; pass it as Parquet, which is read in batches."
+        ) from error
+
+
+def _complaint(path: Path, said: str) -> str:
+    """What pyarrow said, as one sentence after the name of the file."""
+    first = said.strip().splitlines()[0] if said.strip() else "no reason given"
+    if "straddling" in first:
+        return f"has a line longer than {LONGEST_LINE >> 20} MB, so it is no table; write one item a line."
+    if "UTF8" in first:
+        return "is not written in UTF-8; save it as UTF-8 (in a spreadsheet: CSV UTF-8) and try again."
+    kind = ENDINGS.get(path.suffix.lower(), "")
+    if kind in ("Parquet", "Arrow"):
+        return f"is damaged or cut short: no {kind} reader can read it ({first}). Write it again."
+    return f"cannot be read as {kind}: {first}."
+
+
+def _check_magic(path: Path, kind: str) -> None:
+    """A file that is not what its ending says is named for what it is."""
+    with path.open("rb") as file:
+        head = file.read(4096)
+    found = next((what for magic, what in MAGIC.items() if head.startswith(magic)), None)
+    wanted = {"Parquet": "a Parquet file", "Arrow": "an Arrow file"}.get(kind)
+    if kind in ("CSV", "JSON lines"):
+        if found is None and b"\0" in head:
+            utf16 = head.startswith((b"\xff\xfe", b"\xfe\xff"))
+            found = "text in UTF-16; save it as UTF-8" if utf16 else "a binary file"
+        if found is None and (kind == "JSON lines") and head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] != b"{":
+            found = "no JSON lines file: its first line is no object"
+    elif found is None and kind == "Parquet":
+        found = "no Parquet file"
+    if found not in (None, wanted):
+        raise InputError(f"{path} ends in {path.suffix}, but by its first bytes it is {found}.")
+
+
+def _open_parquet(path: Path) -> Table:
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(path) as file:
+        schema = file.schema_arrow
+
+    def read(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        with parquet.ParquetFile(path) as file:
+            yield from file.iter_batches(BATCH_ROWS, columns=list(columns))
+
+    return Table(path, tuple(schema.names), read, metadata=_metadata(schema))
+
+
+def _open_arrow(path: Path) -> Table:
+    with _arrow_reader(path) as reader:
+        schema = reader.schema
+
+    def read(_: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        with _arrow_reader(path) as reader:
+            if isinstance(reader, pa.RecordBatchFileReader):
+                yield from (reader.get_batch(number) for number in range(reader.num_record_batches))
+            else:
+                yield from reader
+
+    return Table(path, tuple(schema.names), read, metadata=_metadata(schema))
+
+
+@contextmanager
+def _arrow_reader(path: Path) -> Iterator[Any]:
+    """An Arrow file in either of its two forms, mapped into memory rather than read."""
+    with pa.memory_map(str(path)) as source:
+        opened = pa.ipc.open_file if source.read(6) == b"ARROW1" else pa.ipc.open_stream
+        source.seek(0)
+        with opened(source) as reader:
+            yield reader
+
+
+def _metadata(schema: pa.Schema) -> Mapping[str, Any]:
+    """What `save` wrote into the schema; nothing, if another program wrote the file."""
+    try:
+        found = json.loads((schema.metadata or {}).get(b"modelpicker", b"{}"))
+    except ValueError:
+        found = {}
+    return found if isinstance(found, dict) else {}
+
+
+def _open_csv(path: Path) -> Table:
+    from pyarrow import csv
+
+    delimiter = _delimiter(path)
+
+    def reader(columns: Sequence[str]) -> csv.CSVStreamingReader:
+        return csv.open_csv(
+            path,
+            read_options=csv.ReadOptions(block_size=LONGEST_LINE, use_threads=False),
+            parse_options=csv.ParseOptions(
+                delimiter=delimiter, newlines_in_values=True, invalid_row_handler=ragged
+            ),
+            convert_options=csv.ConvertOptions(
+                column_types={name: pa.string() for name in columns},
+                include_columns=list(columns),
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+                null_values=MISSING,
+            ),
+        )
+
+    found: list[InputError] = []
+
+    def ragged(row: Any) -> str:
+        number = None if row.number is None else row.number - 1
+        found.append(
+            InputError(
+                f"{cell(path, number)}: {row.actual_columns} cells where the header has {row.expected_columns}: "
+                f"{brief(row.text)}"
+            )
+        )
+        return "error"
+
+    def read(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        try:
+            for batch in reader([written[name] for name in columns]):
+                yield batch.rename_columns(list(columns))
+        except pa.ArrowInvalid:
+            raise_first(found)
+            _find_bad_text(path, header=True)
+            raise
+
+    try:
+        names = reader(()).schema.names
+    except pa.ArrowInvalid:
+        raise_first(found)
+        raise
+    written = {name.strip(): name for name in names}
+    return Table(path, tuple(name.strip() for name in names), read, typed=False)
+
+
+def raise_first(errors: Sequence[InputError]) -> None:
+    """Raise the first error that was noted down where none could be raised."""
+    if errors:
+        raise errors[0] from None
+
+
+def _delimiter(path: Path) -> str:
+    """What separates the cells: a comma, or what some spreadsheets write instead of it."""
+    with path.open("rb") as file:
+        header = file.readline(LONGEST_LINE)
+    if path.suffix.lower() == ".tsv":
+        return "\t"
+    return next((mark for mark in ",;\t" if mark.encode() in header), ",")
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    """The lines of a file, up to one that is too long to be one."""
+    with path.open("rb") as file:
+        while line := file.readline(LONGEST_LINE):
+            yield line
+            if len(line) == LONGEST_LINE:
+                return
+
+
+def _find_bad_text(path: Path, header: bool) -> None:
+    """Raise an error for the first line that is not UTF-8."""
+    for number, line in enumerate(_lines(path), start=0 if header else 1):
+        try:
+            line.decode()
+        except UnicodeDecodeError as error:
+            where = cell(path, number) if number else f"{path}, header"
+            raise InputError(
+                f"{where}: byte {line[error.start]:#x} is not UTF-8; save the file as UTF-8 and try again."
+            ) from None
+
+
+def _open_json(path: Path) -> Table:
+    from pyarrow import json as arrow_json
+
+    options = arrow_json.ReadOptions(block_size=LONGEST_LINE)
+    try:
+        table = arrow_json.read_json(path, read_options=options)
+    except pa.ArrowInvalid:
+        _find_bad_text(path, header=False)
+        _find_bad_json(path)
+        raise
+
+    def read(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        yield from table.select(list(columns)).to_batches(BATCH_ROWS)
+
+    return Table(path, tuple(table.column_names), read)
+
+
+def _find_bad_json(path: Path) -> None:
+    """Raise an error for the first line that is no object, or whose values are of another type than before."""
+    kinds: dict[str, tuple[str, int]] = {}
+    row = 0
+    for line in _lines(path):
+        if not line.strip():
+            continue
+        row += 1
+        try:
+            found = json.loads(line)
+        except ValueError as error:
+            if len(line) == LONGEST_LINE:
+                return
+            raise InputError(f"{cell(path, row)}: this line is not JSON ({error}).") from None
+        if not isinstance(found, dict):
+            raise InputError(f"{cell(path, row)}: {brief(found)} is no object; write one object an item.")
+        for name, value in found.items():
+            kind = _json_kind(value)
+            before, first = kinds.setdefault(name, (kind, row)) if value is not None else (kind, row)
+            if kind != before:
+                raise InputError(
+                    f"{cell(path, row, name)}: {brief(value)} is a {kind}, but row {first:,} has a {before}; "
+                    "let a column be of one type."
+                )
+
+
+def _json_kind(value: object) -> str:
+    kinds = {bool: "truth value", int: "number", float: "number", str: "string", list: "list", dict: "object"}
+    return kinds.get(type(value), "missing value")

@@ -1,0 +1,227 @@
+"""Which classes the cells of a table name, and the codes of cells."""
+
+import string
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from modelpicker.algorithms.encoding import LARGEST_CODE, ClassName
+from modelpicker.collections.codes import ABSTAINED, MOST_COUNTED, Array, check_classes
+from modelpicker.collections.tables import cell, quoted
+from modelpicker.errors import InputError, brief
+
+Cell: TypeAlias = bool | int | float | str | None
+
+# More different answers than this are no classes.
+MOST_CLASSES = 1_000_000
+MARKS = string.whitespace + """.,;:!?'"`()[]{}<>*_""" + "\u201c\u201d\u2018\u2019\u201e\u00ab\u00bb\u2026"
+NO_MODEL = "If the column is no model, list it in fields (--fields), or list the models in models (--models)."
+# Digits of the longest number that is read as one: beyond it Python refuses, and no class is so long.
+LONGEST_NUMBER = 100
+UNIFORM = "trimmed, in lower case, punctuation at the ends dropped"
+
+
+def uniform(answer: str) -> str:
+    """An answer without what language models add at random: white space, capitals, punctuation at the ends.
+
+    >>> [uniform(answer) for answer in ("  Paris.", "**PARIS**", "“paris”", "C++")]
+    ['paris', 'paris', 'paris', 'c++']
+    """
+    words = unicodedata.normalize("NFKC", answer).casefold().split()
+    return " ".join(words).strip(MARKS)
+
+
+@dataclass
+class Column:
+    """What a first reading found in one column."""
+
+    kind: str | None = None  # "text" or "number"; None where every cell is missing
+    cells: dict[Cell, int] = field(default_factory=dict)
+    missing: int = 0
+
+
+class Vocabulary:
+    """The classes of a table: first shown every cell, then able to encode them.
+
+    Cells of CSV files have no type: they are numbers if all of them are whole numbers, and strings otherwise.
+    """
+
+    def __init__(self, path: Path, typed: bool, normalise: bool, text: bool) -> None:
+        self.path = path
+        self.normalise = normalise
+        self.text = text
+        self.typed = typed
+        self.columns: dict[str, Column] = {}
+        self.classes: tuple[ClassName, ...] = ()
+        self._codes: dict[Cell, int] = {}
+
+    def show(self, name: str, values: pa.Array, row: int) -> None:
+        """Take note of the cells of one column, whose first is in this row."""
+        column = self.columns.setdefault(name, Column())
+        if pa.types.is_dictionary(values.type):
+            values = values.dictionary_decode()
+        kind = self._kind(name, values)
+        column.missing += values.null_count
+        if kind is None:
+            return
+        column.kind = column.kind or kind
+        for entry in pc.value_counts(values).to_pylist():
+            value, count = entry["values"], entry["counts"]
+            if value is None:
+                continue
+            if isinstance(value, float):
+                if value != value:
+                    column.missing += count
+                    continue
+                if not value.is_integer():
+                    place = row + pc.index(values, pa.scalar(value, values.type)).as_py()
+                    raise InputError(f"{cell(self.path, place, name)}: {value!r} is not a class. {NO_MODEL}")
+            column.cells[value] = column.cells.get(value, 0) + count
+        if len(column.cells) > MOST_CLASSES:
+            raise InputError(
+                f"{cell(self.path, None, name)}: more than {MOST_CLASSES:,} different answers. {NO_MODEL}"
+            )
+
+    def _kind(self, name: str, values: pa.Array) -> str | None:
+        """What the cells of a column are, if they can be classes."""
+        kind = values.type
+        if pa.types.is_null(kind):
+            return None
+        if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+            return "text"
+        if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
+            return "number"
+        raise InputError(f"{cell(self.path, None, name)}: cells of type {kind} are no classes. {NO_MODEL}")
+
+    def settle(self, classes: Sequence[ClassName] | None, noted: Sequence[ClassName] | None) -> None:
+        """Decide on the classes, now that every cell has been seen: those asked for, those in the file, or all."""
+        numbers = self._are_numbers()
+        names = {value: self._name(value, numbers) for column in self.columns.values() for value in column.cells}
+        said = {name for name in names.values() if name is not None}
+        if classes is not None:
+            self.classes = check_classes([self._name(name, numbers) or "" for name in classes])
+        elif noted is not None and said <= set(noted):
+            self.classes = check_classes(noted)
+        else:
+            self.classes = in_order(said)
+        place_of: dict[ClassName | None, int] = {name: place for place, name in enumerate(self.classes)}
+        place_of[None] = ABSTAINED
+        for value, name in names.items():
+            if name not in place_of:
+                self._refuse_class(value)
+            self._codes[value] = place_of[name]
+        self.merged = (len(names), len(said)) if self.normalise and not numbers else None
+
+    def _name(self, value: Cell, numbers: bool) -> ClassName | None:
+        """The class that a cell names; None for an abstention."""
+        if not numbers:
+            return self._answer(value)
+        number = int(value.partition(".")[0]) if isinstance(value, str) else int(value or 0)
+        if number < ABSTAINED or number > LARGEST_CODE:
+            self._refuse_number(value)
+        return None if number == ABSTAINED else number
+
+    def _answer(self, value: Cell) -> str | None:
+        """A cell as a string; None if nothing is left of it, or it is a number that stands for an abstention."""
+        if isinstance(value, float | int) and value == ABSTAINED:
+            return None
+        answer = str(int(value)) if isinstance(value, float) else str(value)
+        if self.normalise:
+            return uniform(answer) or None
+        return answer if self.typed else answer.strip() or None
+
+    def _are_numbers(self) -> bool:
+        """Whether all cells are whole numbers; a mixture is an error that names a cell."""
+        if self.text:
+            return False
+        if self.typed:
+            return self._same_kind()
+        cells = [(value, count) for column in self.columns.values() for value, count in column.cells.items()]
+        whole = sum(count for value, count in cells if _is_whole(value))
+        strange = sum(count for _, count in cells) - whole
+        if strange and whole > strange and not self.normalise:
+            culprit = next(value for value, _ in cells if not _is_whole(value))
+            raise InputError(
+                f"{self._place(culprit)}: {brief(culprit)} is not a whole number, but {whole:,} other cells are. "
+                "Mend it, empty it for an abstention, or take all answers as strings with text (--text)."
+            )
+        return not strange
+
+    def _same_kind(self) -> bool:
+        """Whether typed columns are all numbers; False if all strings."""
+        first: dict[str, str] = {}
+        for name, column in self.columns.items():
+            if column.kind is not None:
+                first.setdefault(column.kind, name)
+        if len(first) > 1:
+            culprit = next(iter(self.columns[first["text"]].cells), None)
+            where = self._place(culprit) if culprit else cell(self.path, None, first["text"])
+            raise InputError(
+                f"{where}: {brief(culprit)} is a string, but column {quoted(first['number'])} holds numbers; let "
+                "all models and the label be of one type, or take all answers as strings with text (--text)."
+            )
+        return "number" in first
+
+    def _refuse_number(self, value: Cell) -> None:
+        raise InputError(
+            f"{self._place(value)}: {value} is not a class; classes are whole numbers from 0 or strings; -1 or "
+            "an empty cell stands for an abstention."
+        )
+
+    def _refuse_class(self, value: Cell) -> None:
+        numbers = all(isinstance(name, int) for name in self.classes)
+        listed = f"{self.classes[0]} to {self.classes[-1]}" if numbers else brief(list(self.classes))
+        raise InputError(
+            f"{self._place(value)}: {brief(value) if isinstance(value, str) else value} is not one of the "
+            f"{len(self.classes)} classes ({listed}). Pass it too in classes (--classes), or leave that out "
+            "to accept whatever the models predict."
+        )
+
+    def _place(self, value: Cell) -> str:
+        """Where a value stands first, for an error; the file is read once more to find it."""
+        name = next(name for name, column in self.columns.items() if value in column.cells)
+        row = self.find(name, value) if self.find is not None else None
+        return cell(self.path, row, name)
+
+    find: Any = None
+    """A function of a column's name and a value that gives the first row that holds it."""
+
+    def encode(self, values: pa.Array) -> Array:
+        """The codes of cells that have been shown."""
+        encoded = values if pa.types.is_dictionary(values.type) else pc.dictionary_encode(values)
+        dictionary = encoded.dictionary.to_pylist()
+        codes = np.array([*(self._codes.get(value, ABSTAINED) for value in dictionary), ABSTAINED], dtype=np.int64)
+        places = pc.fill_null(encoded.indices.cast(pa.int64()), len(dictionary))
+        found: Array = codes[places.to_numpy(zero_copy_only=False)]
+        return found
+
+
+def in_order(said: Iterable[ClassName]) -> tuple[ClassName, ...]:
+    """The classes in order; those that are counted from 0 or from 1 without gaps.
+
+    >>> in_order({3, 1}), in_order({2, 0}), in_order({70_000, 5}), in_order({"b", "a"})
+    ((1, 2, 3), (0, 1, 2), (5, 70000), ('a', 'b'))
+    """
+    numbers = sorted(name for name in said if isinstance(name, int))
+    if numbers and numbers[0] in (0, 1) and numbers[-1] < MOST_COUNTED:
+        return tuple(range(numbers[0], numbers[-1] + 1))
+    return tuple(numbers) or tuple(sorted(str(name) for name in said))
+
+
+def _is_integer(text: str) -> bool:
+    digits = text.strip().removeprefix("-")
+    return digits.isascii() and digits.isdigit() and len(digits) <= LONGEST_NUMBER
+
+
+def _is_whole(value: Cell) -> bool:
+    """Whether a cell stands for a whole number: 3, -1, 3.0."""
+    if not isinstance(value, str) or _is_integer(value):
+        return True
+    whole, _, rest = value.partition(".")
+    return _is_integer(whole) and rest.strip().strip("0") == ""

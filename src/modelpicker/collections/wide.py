@@ -1,0 +1,207 @@
+"""Tables in wide form: a row an item, a column a model, an optional label, other columns for a person to see."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from modelpicker.algorithms.encoding import ClassName
+from modelpicker.collections.codes import ABSTAINED, Array, smallest_type
+from modelpicker.collections.collection import FieldValue, ModelCollection
+from modelpicker.collections.fingerprint import Fingerprint
+from modelpicker.collections.tables import Table, quoted
+from modelpicker.collections.vocabulary import UNIFORM, Vocabulary
+from modelpicker.errors import InputError
+
+LABEL = "label"
+# Columns that are no models, whatever they hold; capitals do not matter.
+NOT_MODELS = ("id", "key", "item", "text", "image", "url")
+# What data frames call the numbers of their rows when they are written to a file.
+ROW_NUMBERS = ("", "Unnamed: 0", "__index_level_0__")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a file should be read, where that is not plain from the file itself."""
+
+    models: Sequence[str] | None = None
+    fields: Sequence[str] = ()
+    classes: Sequence[ClassName] | None = None
+    normalise: bool = False
+    text: bool = False
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What each column is for."""
+
+    models: tuple[str, ...]
+    label: str | None
+    fields: tuple[str, ...]
+    ignored: tuple[str, ...]
+
+
+def find_roles(table: Table, reading: Reading) -> Roles:
+    """Models are the columns that are named as such, or else those that nothing else is known of."""
+    for name in (*(reading.models or ()), *reading.fields):
+        if name not in table.columns:
+            listed = ", ".join(table.columns[:12]) + (", …" if len(table.columns) > 12 else "")
+            raise InputError(f"{table.path} has no column {quoted(name)}; it has {listed}.")
+    labels = [name for name in table.columns if name.lower() == LABEL and name not in reading.fields]
+    if len(labels) > 1:
+        raise InputError(f"{table.path} has {len(labels)} label columns: {', '.join(map(quoted, labels))}.")
+    ignored = tuple(name for name in table.columns if name in ROW_NUMBERS)
+    models = reading.models if reading.models is not None else table.metadata.get("models")
+    if models is None:
+        taken = {*labels, *ignored, *reading.fields}
+        models = [name for name in table.columns if name not in taken and name.lower() not in NOT_MODELS]
+    if not models:
+        found = ", ".join(map(quoted, table.columns))
+        raise InputError(f"{table.path} has no model column, only {found}. Name the models with --models.")
+    if len(set(models)) < len(models):
+        raise InputError(f"--models names a column twice: {', '.join(models)}.")
+    label = next((name for name in labels if name not in models), None)
+    fields = tuple(name for name in table.columns if name not in {*models, label, *ignored})
+    return Roles(tuple(models), label, fields, ignored)
+
+
+class WideReader:
+    """A wide table that is read twice: once to know its classes, then batch by batch as often as needed.
+
+    So a table larger than memory can be played by `run_stream`, and gives what it would give in one piece.
+    """
+
+    def __init__(self, table: Table, reading: Reading) -> None:
+        self.table = table
+        self.roles = find_roles(table, reading)
+        self.models = self.roles.models
+        self.vocabulary = Vocabulary(table.path, table.typed, reading.normalise, reading.text)
+        self.vocabulary.find = self._find
+        self._items = self._scan()
+        self.vocabulary.settle(reading.classes, table.metadata.get("classes"))
+        self.classes = self.vocabulary.classes
+        self.notes = self._notes()
+        self._labels: Array | None = None
+
+    def __len__(self) -> int:
+        return self._items
+
+    def __repr__(self) -> str:
+        return f"<{self.table.path}: {len(self):,} items, {len(self.models)} models, {len(self.classes):,} classes>"
+
+    def _coded(self) -> list[str]:
+        return [*self.models, *([self.roles.label] if self.roles.label else [])]
+
+    def _scan(self) -> int:
+        """Show every cell to the vocabulary, and count the rows."""
+        names, rows = self._coded(), 0
+        for batch in self.table.batches(names):
+            for name, values in zip(names, batch.columns, strict=True):
+                self.vocabulary.show(name, values, rows + 1)
+            rows += batch.num_rows
+        if not rows:
+            raise InputError(f"{self.table.path} has columns but no rows.")
+        return rows
+
+    def _find(self, column: str, value: object) -> int | None:
+        """The first row of a column that holds a value."""
+        rows = 0
+        for batch in self.table.batches([column]):
+            values = batch.column(0)
+            place = pc.index(values, pa.scalar(value).cast(values.type)).as_py()
+            if place >= 0:
+                return int(rows + place + 1)
+            rows += batch.num_rows
+        return None
+
+    def _notes(self) -> tuple[str, ...]:
+        """What was decided while reading, for the user to know."""
+        columns = self.vocabulary.columns
+        notes = missing_notes({name: columns[name].missing for name in self.models}, self._items * len(self.models))
+        label = columns.get(self.roles.label or "")
+        if label is not None and label.missing:
+            notes.append(f"{label.missing:,} of {self._items:,} items have no label.")
+        if self.vocabulary.merged is not None:
+            notes.append(merged_note(*self.vocabulary.merged))
+        if self.roles.ignored:
+            notes.append("the column of row numbers was left out.")
+        return tuple(notes)
+
+    @property
+    def labelled(self) -> bool:
+        """Whether any label is known."""
+        return self._labels is not None or self.roles.label is not None
+
+    def take_labels(self, codes: Array, classes: tuple[ClassName, ...]) -> None:
+        """Take labels from elsewhere, one an item; the classes may have grown by them."""
+        self._labels, self.classes = codes, classes
+
+    def batches(self, fields: bool = False) -> Iterator[ModelCollection]:
+        """The table as collections of consecutive items, with item fields if these are wanted."""
+        extra = list(self.roles.fields) if fields else []
+        names, start = self._coded(), 0
+        dtype = smallest_type(len(self.classes))
+        for batch in self.table.batches([*names, *extra]):
+            count = batch.num_rows
+            codes = np.empty((count, len(self.models)), dtype=dtype)
+            for place in range(len(self.models)):
+                codes[:, place] = self.vocabulary.encode(batch.column(place))
+            labels = self.vocabulary.encode(batch.column(len(self.models))) if self.roles.label else None
+            if self._labels is not None:
+                labels = self._labels[start : start + count]
+            values = {name: plain_values(batch.column(name)) for name in extra}
+            codes.flags.writeable = False
+            yield ModelCollection.of_codes(codes, labels, self.models, self.classes, values)
+            start += count
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What the fingerprint of the whole collection is, without ever holding it."""
+        whole = Fingerprint()
+        for batch in self.batches():
+            whole.add(batch.predictions, batch.labels)
+        return whole.digits(self.models, self.classes)
+
+    def read(self) -> ModelCollection:
+        """The whole collection, with item fields."""
+        predictions = np.empty((len(self), len(self.models)), dtype=smallest_type(len(self.classes)))
+        labels = np.full(len(self), ABSTAINED, dtype=predictions.dtype)
+        fields: dict[str, list[FieldValue]] = {name: [] for name in self.roles.fields}
+        start = 0
+        for batch in self.batches(fields=True):
+            stop = start + len(batch)
+            predictions[start:stop] = batch.predictions
+            if batch.labels is not None:
+                labels[start:stop] = batch.labels
+            for name, values in batch.fields.items():
+                fields[name] += values
+            start = stop
+        predictions.flags.writeable = False
+        return ModelCollection.of_codes(predictions, labels, self.models, self.classes, fields, self.notes)
+
+
+def missing_notes(missing: dict[str, int], cells: int) -> list[str]:
+    """How many cells are missing, and in which columns most."""
+    total = sum(missing.values())
+    if not total:
+        return []
+    worst = sorted((name for name in missing if missing[name]), key=lambda name: -missing[name])
+    listed = ", ".join(f"{name} {missing[name]:,}" for name in worst[:3]) + (", …" if len(worst) > 3 else "")
+    return [f"{total:,} of {cells:,} cells are missing and taken as abstentions ({listed})."]
+
+
+def merged_note(before: int, after: int) -> str:
+    """What the normaliser did."""
+    return f"answers are normalised ({UNIFORM}): {before:,} different answers became {after:,}."
+
+
+def plain_values(values: Any) -> list[FieldValue]:
+    """Item fields as plain values; what is neither text nor number is shown as text."""
+    return [
+        value if value is None or isinstance(value, str | int | float) else str(value)
+        for value in values.to_pylist()
+    ]

@@ -6,8 +6,10 @@ from typing import Annotated
 import typer
 
 import modelpicker
+from modelpicker.cli import collections
 from modelpicker.cli.bench import bench
 from modelpicker.cli.demo import demo
+from modelpicker.cli.pick import pick
 from modelpicker.errors import ModelPickerError
 
 app = typer.Typer(
@@ -18,6 +20,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(demo)
+app.command()(pick)
+app.add_typer(collections.app, name="collections")
 app.command()(bench)
 
 
@@ -45,4 +49,4 @@ def main() -> None:
         app(prog_name="modelpicker")
     except ModelPickerError as error:
         print(f"modelpicker: {error}", file=sys.stderr)
-        sys.exit(1)
+        sys.exit(error.exit_code)

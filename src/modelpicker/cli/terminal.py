@@ -1,21 +1,94 @@
-"""What the verbs share: where output goes, and how a wait is announced."""
+"""What the verbs share: options, where output goes, and how a wait is announced."""
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
-Seed = Annotated[int, typer.Option(min=0, help="What all randomness is drawn from.")]
+if TYPE_CHECKING:
+    from rich.progress import Progress
+    from rich.table import Table
+
+WIDTH = 80
+
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+Seed: TypeAlias = Annotated[int, typer.Option(min=0, help="What all randomness is drawn from.")]
+
+# How a file of predictions is read.
+Source: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="A file (.csv, .parquet, .arrow, .jsonl, .npz, .npy), a folder with predictions.npy and oracle.npy, "
+        "or a collection that ships.",
+        show_default=False,
+    ),
+]
+Labels: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        help="A file with the labels: matched by a column id, key or item that both files have, else row by row.",
+        show_default=False,
+    ),
+]
+Models: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(help="The columns that are models, separated by commas.", show_default=False),
+]
+Fields: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Columns that are no models but shown with an item, separated by commas.", show_default=False
+    ),
+]
+Classes: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(help="The classes that may occur, separated by commas; others are an error.", show_default=False),
+]
+Normalise: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--normalise",
+        help="Take answers that differ in case, or in space and punctuation at the ends, for the same.",
+    ),
+]
+Text: TypeAlias = Annotated[bool, typer.Option("--text", help="Take all answers for strings, also numbers.")]
+
+
+def listed(values: Sequence[str] | None) -> list[str] | None:
+    """The entries of an option that may be given several times, or once with commas."""
+    if values is None:
+        return None
+    return [entry.strip() for value in values for entry in value.split(",") if entry.strip()]
+
+
+def as_classes(values: Sequence[str] | None) -> list[int | str] | None:
+    """Classes from the command line: numbers if all are."""
+    names = listed(values)
+    if names is None:
+        return None
+    return [int(name) for name in names] if all(name.isdigit() for name in names) else [*names]
 
 
 def print_json(document: object) -> None:
     """One JSON document on standard output."""
-    json.dump(document, sys.stdout, indent=2)
+    json.dump(document, sys.stdout, indent=2, ensure_ascii=False)
     sys.stdout.write("\n")
+
+
+def say(*lines: str) -> None:
+    """Something for people, beside the result."""
+    print(*lines, sep="\n", file=sys.stderr)
+
+
+def print_notes(notes: Sequence[str]) -> None:
+    """What a reader of files decided."""
+    for note in notes:
+        say(f"note: {note}")
 
 
 @contextmanager
@@ -25,3 +98,35 @@ def waiting(what: str) -> Iterator[None]:
 
     with Console(stderr=True).status(what):
         yield
+
+
+@contextmanager
+def progress(what: str, total: int) -> Iterator["Progress"]:
+    """A bar on standard error, if that is a terminal; advance its only task."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        bar.add_task(what, total=total)
+        yield bar
+
+
+def table(first: str, *others: str) -> "Table":
+    """A plain table: the first column to the left, numbers to the right."""
+    from rich.table import Table
+
+    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    made.add_column(first, no_wrap=True, overflow="ellipsis")
+    for column in others:
+        made.add_column(column, justify="right", no_wrap=True)
+    return made
+
+
+def print_table(made: "Table") -> None:
+    """A table in eighty columns, and an empty line."""
+    from rich.console import Console
+
+    Console(width=WIDTH, highlight=False).print(made)
+    typer.echo("")

@@ -18,6 +18,7 @@ class Preset:
     """A size, and how far errors are shared."""
 
     items: int
+    models: int
     classes: int
     difficulty: float
     kinship: float
@@ -25,9 +26,9 @@ class Preset:
 
 
 PRESETS = {
-    "cifar10-like": Preset(10_000, 10, difficulty=0.65, kinship=0.08, temptation=0.6),
-    "cifar10-v2-like": Preset(10_000, 10, difficulty=0.4, kinship=0.15, temptation=0.5),
-    "imagenet-like": Preset(50_000, 1_000, difficulty=0.9, kinship=0.07, temptation=0.85),
+    "cifar10-like": Preset(10_000, 80, 10, difficulty=0.65, kinship=0.08, temptation=0.6),
+    "cifar10-v2-like": Preset(10_000, 80, 10, difficulty=0.4, kinship=0.15, temptation=0.5),
+    "imagenet-like": Preset(50_000, 102, 1_000, difficulty=0.9, kinship=0.07, temptation=0.85),
 }
 
 

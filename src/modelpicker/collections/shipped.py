@@ -18,6 +18,6 @@ def shipped_collection(name: str) -> ModelCollection:
         return read_array_file(path, Reading())
 
 
-def card(name: str) -> str:
+def collection_card(name: str) -> str:
     """How a collection that ships was made."""
     return (resources.files("modelpicker.collections.data") / f"{name}.md").read_text(encoding="utf-8")

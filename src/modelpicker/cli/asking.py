@@ -1,0 +1,141 @@
+"""Questions to a person at the terminal: one item, one key."""
+
+import base64
+import struct
+import sys
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from modelpicker.cli.terminal import WIDTH, say
+
+SKIP, UNDO, QUIT, HELP = "skip", "undo", "quit", "help"
+COMMANDS = {"s": SKIP, "u": UNDO, "q": QUIT, "?": HELP}
+# Classes that get a key each that stays the same for all items.
+MOST_KEYS = 30
+LETTERS = [letter for letter in "123456789abcdefghijklmnopqrstuvwxyz" if letter not in COMMANDS]
+LONGEST_FIELD = 600
+SHADES = " ░▒▓█"
+LARGEST_PICTURE = 40
+
+
+class Answer(NamedTuple):
+    """A class, by its place in the list of classes, or a command."""
+
+    command: str | None = None
+    label: int | None = None
+
+
+class Keys:
+    """Which key stands for which class."""
+
+    def __init__(self, classes: Sequence[int | str]) -> None:
+        self.classes = list(classes)
+        self.place_of = {str(name): place for place, name in enumerate(classes)}
+
+    def of(self, said: Sequence[int]) -> dict[str, int]:
+        """The keys for an item: all classes if they are few, else those that models suggest."""
+        few = len(self.classes) <= MOST_KEYS
+        offered = range(len(self.classes)) if few else sorted(said, key=lambda place: str(self.classes[place]))
+        names = [str(self.classes[place]) for place in offered]
+        if all(len(name) <= 2 for name in names):
+            return dict(zip(names, offered, strict=True))
+        return dict(zip(LETTERS, offered, strict=False))
+
+    def read(self, text: str, offered: Mapping[str, int]) -> Answer | None:
+        """What an answer stands for: a class by its name or its key, or a command; None for nothing known."""
+        if text in self.place_of:
+            return Answer(label=self.place_of[text])
+        if text in offered:
+            return Answer(label=offered[text])
+        if text.removeprefix(":") in COMMANDS:
+            return Answer(command=COMMANDS[text.removeprefix(":")])
+        alike = [place for name, place in self.place_of.items() if name.casefold() == text.casefold()]
+        return Answer(label=alike[0]) if len(alike) == 1 else None
+
+    def add(self, name: str) -> Answer | None:
+        """A class that no model has said yet; None if it is not of the kind of the others."""
+        numbers = bool(self.classes) and isinstance(self.classes[0], int)
+        if name in self.place_of or (numbers and not name.isdigit()):
+            return self.read(name, {})
+        self.place_of[name] = len(self.classes)
+        self.classes.append(int(name) if numbers else name)
+        return Answer(label=self.place_of[name])
+
+    def command(self, key: str) -> str:
+        """How a command is typed: with a colon, if a class is called so."""
+        return f":{key}" if key in self.place_of else key
+
+
+def ask(head: str, fields: Mapping[str, Any], keys: Keys, said: Sequence[int]) -> Answer:
+    """Ask for the label of one item until the answer makes sense; the end of the input means to quit."""
+    offered = keys.of(said)
+    say("", head, *shown(fields), *_offer(offered, keys))
+    while True:
+        print("> ", end="", file=sys.stderr, flush=True)
+        line = sys.stdin.readline()
+        text = line.strip()
+        if not line:
+            return Answer(command=QUIT)
+        if not text:
+            continue
+        new = text.startswith("+") and len(text) > 1
+        answer = keys.add(text[1:].strip()) if new else keys.read(text, offered)
+        if answer is None:
+            say(f"{text!r} is no class and no key. {keys.command('?')} lists the classes; +NAME adds one.")
+        elif answer.command == HELP:
+            say(f"Classes: {', '.join(map(str, keys.classes))}")
+        else:
+            return answer
+
+
+def _offer(offered: Mapping[str, int], keys: Keys) -> list[str]:
+    """The keys, as many to a line as fit."""
+    plain = all(str(keys.classes[place]) == key for key, place in offered.items())
+    entries = [key if plain else f"{key} {keys.classes[place]}" for key, place in offered.items()]
+    if len(offered) < len(keys.classes):
+        entries.append("or the name of another class")
+    lines, line = [], "label:"
+    for entry in entries:
+        if len(line) + len(entry) + 3 > WIDTH:
+            lines.append(line)
+            line = "      "
+        line += f"  {entry}"
+    commands = "   ".join(f"{keys.command(key)} {what}" for key, what in COMMANDS.items())
+    return [*lines, line, f"       {commands}"]
+
+
+def shown(fields: Mapping[str, Any]) -> list[str]:
+    """The fields of an item, a line each, long ones cut; a small picture is drawn."""
+    lines = []
+    for name, value in fields.items():
+        picture = draw(value) if isinstance(value, str) and value.startswith("data:image/png;base64,") else None
+        if picture is not None:
+            lines += [f"  {name}:", *(f"    {row}" for row in picture)]
+        elif value is not None:
+            text = (
+                " ".join(str(value).split())
+                if len(str(value)) < LONGEST_FIELD
+                else f"{str(value)[:LONGEST_FIELD]}…"
+            )
+            lines.append(f"  {name}: {text if not text.startswith('data:') else '(a picture)'}")
+    return lines
+
+
+def draw(uri: str) -> list[str] | None:
+    """A small grey picture in block characters; None for any other."""
+    try:
+        content = base64.b64decode(uri.partition(",")[2], validate=True)
+        width, height, depth, colours = struct.unpack(">IIBB", content[16:26])
+        if (depth, colours) != (8, 0) or not 0 < width <= LARGEST_PICTURE or not 0 < height <= LARGEST_PICTURE:
+            return None
+        start = content.index(b"IDAT")
+        (size,) = struct.unpack(">I", content[start - 4 : start])
+        unpack = zlib.decompressobj()
+        pixels = unpack.decompress(content[start + 4 : start + 4 + size], (width + 1) * height)
+        rows = [pixels[place * (width + 1) : (place + 1) * (width + 1)] for place in range(height)]
+    except (ValueError, struct.error, zlib.error):
+        return None
+    if any(len(row) <= width or row[0] != 0 for row in rows):
+        return None
+    return ["".join(2 * SHADES[(255 - grey) * (len(SHADES) - 1) // 255] for grey in row[1:]) for row in rows]

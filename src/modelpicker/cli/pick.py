@@ -1,0 +1,130 @@
+"""`modelpicker pick`: the best model of one collection, with labels from a file or from a person."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from modelpicker.cli import choosing
+from modelpicker.cli.terminal import (
+    Classes,
+    Fields,
+    Json,
+    Labels,
+    Models,
+    Normalise,
+    Seed,
+    Source,
+    Text,
+    as_classes,
+    listed,
+    print_json,
+    print_notes,
+    print_table,
+    table,
+    waiting,
+)
+from modelpicker.errors import InputError
+
+if TYPE_CHECKING:
+    from modelpicker.cli.picking import Pick
+
+FIRST_MODELS = 10
+
+
+def pick(
+    source: Source,
+    labels: Labels = None,
+    ask: Annotated[bool, typer.Option("--ask", help="Ask at the terminal even where labels are known.")] = False,
+    algorithm: Annotated[
+        str, typer.Option(help=f"One of {', '.join(choosing.NAMES)}.", metavar="NAME")
+    ] = "model-picker",
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A setting of the algorithm, such as query_scale=2.", metavar="NAME=VALUE", show_default=False
+        ),
+    ] = None,
+    budget: Annotated[
+        int | None, typer.Option(min=1, help="Stop once so many labels have been bought.", show_default=False)
+    ] = None,
+    seed: Seed = 0,
+    shuffle: Annotated[bool, typer.Option("--shuffle", help="Take the items in random order.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Where every decision is written.  [default: NAME.pick.jsonl]", show_default=False),
+    ] = None,
+    models: Models = None,
+    fields: Fields = None,
+    classes: Classes = None,
+    normalise: Normalise = False,
+    text: Text = False,
+    as_json: Json = False,
+) -> None:
+    """Pick the best model of a collection, buying only the labels that are needed.
+
+    Labels are looked up in the file, or in the file given by --labels, but only those that the algorithm asks for.
+    Where there are none, you are asked: a key a class, s to skip, u to undo, q to quit. The same command goes on
+    where you were.
+    """
+    from modelpicker.cli.picking import Settings, ask_person, look_up
+    from modelpicker.collections import open_collection
+
+    if algorithm not in choosing.NAMES:
+        raise InputError(f"--algorithm {algorithm} is not known; there are {', '.join(choosing.NAMES)}.")
+    with waiting(f"Reading {source}"):
+        collection = open_collection(
+            source,
+            labels,
+            models=listed(models),
+            fields=listed(fields) or (),
+            classes=as_classes(classes),
+            normalise=normalise,
+            text=text,
+        )
+    print_notes(collection.notes)
+    settings = Settings(
+        source=source,
+        algorithm=algorithm,
+        options=choosing.parse_options(option or []),
+        budget=budget,
+        seed=seed,
+        shuffle=shuffle,
+        out=out or Path(f"{Path(source).stem}.pick.jsonl"),
+    )
+    known = collection.labelled and not ask
+    result = look_up(collection, settings) if known else ask_person(collection, settings)
+    print_json(result.document()) if as_json else _print(result)
+
+
+def _print(result: "Pick") -> None:
+    """What came of it, for people."""
+    share = f"{result.labels_used / result.rounds:.1%}" if result.rounds else "0%"
+    typer.echo("")
+    if not result.labels_used:
+        typer.echo("No label was bought, so nothing can be said of the models yet.")
+    else:
+        typer.echo(f"Pick: {result.picker.recommended}\n")
+    of_all = f"{result.rounds:,} of {result.items:,}" if result.rounds < result.items else f"{result.items:,}"
+    typer.echo(f"{result.algorithm} saw {of_all} items and bought {result.labels_used:,} labels ({share}).")
+    for line in result.remarks():
+        typer.echo(line)
+    typer.echo("")
+    if result.labels_used:
+        _print_standing(result)
+    typer.echo(f"Every decision is in {result.out}.")
+
+
+def _print_standing(result: "Pick") -> None:
+    standing = list(result.standing())
+    title = "gap (estimated)" if result.weighted else f"mistakes on {result.labels_used:,} labels"
+    made = table("model", title)
+    for entry in standing[:FIRST_MODELS]:
+        value = entry["gap"] if result.weighted else entry["loss"]
+        shown = f"{value:.2%}" if result.weighted else f"{value:,.0f}"
+        made.add_row(entry["model"], "-" if result.weighted and entry is standing[0] else shown)
+    print_table(made)
+    if len(standing) > FIRST_MODELS:
+        typer.echo(f"… and {len(standing) - FIRST_MODELS} more.")
+    if result.weighted:
+        typer.echo("The gap is how much less accurate than the pick a model is estimated to be.")

@@ -11,7 +11,7 @@ import pytest
 
 import modelpicker as mp
 from modelpicker.bench.speed import CASES, Case
-from modelpicker.bench.streams import Array, make_stream, stream_of_accuracies
+from modelpicker.bench.streams import Array, make_stream
 from modelpicker.coins import draw_coins
 from tests.shared_data import load
 
@@ -35,7 +35,8 @@ def test_kernels_decide_as_the_textbook_does_on_streams_that_always_divide(case:
 
 @pytest.mark.parametrize("case", METHODS)
 def test_kernels_decide_as_the_textbook_does_where_models_are_nearly_tied(case: Case) -> None:
-    compare(case, *stream_of_accuracies(1500, 3, [0.6, 0.61, 0.61, 0.62, 0.62], seed=4), classes=3)
+    near = mp.synthetic_collection(1500, 5, 3, [0.6, 0.61, 0.61, 0.62, 0.62], seed=4)
+    compare(case, near.predictions, np.asarray(near.labels), classes=3)
 
 
 @pytest.mark.parametrize("case", METHODS)

@@ -1,79 +1,112 @@
-"""`modelpicker demo`: the main job, on a collection made on the spot."""
+"""`modelpicker demo`: the main job, on a collection that ships, with labels that are looked up one by one."""
 
-from typing import Any
+import time
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from modelpicker.cli.terminal import Json, Seed, print_json, waiting
+from modelpicker.cli.terminal import WIDTH, Json, Seed, print_json, print_table, table, waiting
 
-ITEMS, CLASSES = 2_000, 4
-ACCURACIES = (0.55, 0.61, 0.66, 0.70, 0.74, 0.77, 0.80, 0.82, 0.84, 0.86, 0.88, 0.92)
-NAMES = [f"model-{number:02}" for number in range(1, len(ACCURACIES) + 1)]
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from modelpicker.cli.demonstration import Moment
+
+BOARD = 8
+# A live demo should be long enough to watch, and short enough not to wait for.
+SECONDS = 6.0
 
 
-def demo(seed: Seed = 0, as_json: Json = False) -> None:
-    """Pick the best model of a small collection, in seconds.
+def demo(
+    collection: Annotated[str, typer.Option(help="A collection that ships: cifar10 or digits.")] = "cifar10",
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Pick the best model of a collection that ships, live; then measure what other ways would have cost.
 
-    Until a collection ships with modelpicker, this one is synthetic: models of known accuracy that find the
-    same items hard. Labels are looked up only when Model Picker asks for them.
+    The items come in random order. Every label is known, but only those that Model Picker asks for are looked up.
     """
+    from modelpicker.cli.demonstration import Demonstration
+
     with waiting("Preparing (the first run compiles, which takes some seconds)"):
-        report = _report(seed)
+        shown = Demonstration(collection, seed)
+    if not as_json:
+        _introduce(shown.facts())
+        _play_live(shown)
+    for _ in shown.moments():
+        pass
+    with waiting(f"Measuring: {shown.realizations} streams in other orders, with Model Picker and at random"):
+        report = shown.report()
     if as_json:
         print_json(report)
     else:
         _print(report)
 
 
-def _report(seed: int) -> dict[str, Any]:
-    """Let Model Picker pick, and put what is true beside what it found."""
-    from modelpicker.algorithms import ModelPicker, run_stream
-    from modelpicker.bench.streams import stream_of_accuracies
+def _introduce(facts: dict[str, Any]) -> None:
+    typer.echo(f"Which of {facts['models']} models is the best on this stream of {facts['items']:,} items?")
+    typer.echo(f"Collection {facts['name']}: {facts['about']}.\n")
 
-    predictions, labels = stream_of_accuracies(ITEMS, CLASSES, ACCURACIES, seed)
-    trace = run_stream(ModelPicker(models=NAMES, seed=seed), predictions, labels)
-    accuracy = (predictions == labels[:, None]).mean(axis=0).tolist()
-    picked = NAMES.index(str(trace.winner))
-    behind = ((trace.losses - trace.losses[picked]) / len(trace)).tolist()
-    collection = {"kind": "synthetic", "seed": seed, "items": ITEMS, "models": len(NAMES), "classes": CLASSES}
-    return {
-        "collection": collection,
-        "pick": trace.winner,
-        "true_rank": 1 + sum(other > accuracy[picked] for other in accuracy),
-        "rounds": len(trace),
-        "labels_used": trace.labels_used,
-        "standing": [
-            {
-                "model": NAMES[model],
-                "behind_estimated": round(behind[model], 4),
-                "behind_true": round(accuracy[picked] - accuracy[model], 4),
-                "accuracy": round(accuracy[model], 4),
-            }
-            for model in sorted(range(len(NAMES)), key=lambda model: (behind[model], -accuracy[model]))
-        ],
-    }
+
+def _play_live(shown: Any) -> None:
+    """The leader board while the stream goes by, if anybody is looking."""
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console(width=min(WIDTH, Console().width), highlight=False)
+    if not console.is_terminal:
+        return
+    pause = SECONDS / shown.pieces
+    with Live(console=console, refresh_per_second=20) as live:
+        for moment in shown.moments():
+            live.update(_board(moment))
+            time.sleep(pause)
+    typer.echo("")
+
+
+def _board(moment: "Moment") -> "RenderableType":
+    """Progress, labels bought, and the leaders."""
+    from rich.console import Group
+    from rich.progress_bar import ProgressBar
+    from rich.text import Text
+
+    seen = Text(f"{moment.rounds:,} of {moment.items:,} items seen, {moment.labels_used:,} labels bought", "bold")
+    made = table("leaders", "gap (estimated)", "")
+    made.columns[2].justify = "left"
+    worst = max((gap for _, gap in moment.leaders), default=0.0)
+    for model, gap in moment.leaders:
+        length = 0 if worst == 0.0 else round(24 * gap / worst)
+        made.add_row(model, f"{gap:.2%}", Text("▇" * length, "cyan"))
+    return Group(seen, ProgressBar(total=moment.items, completed=moment.rounds, width=60), Text(""), made)
 
 
 def _print(report: dict[str, Any]) -> None:
     """The report for people, in 80 columns."""
-    from rich.console import Console
-    from rich.table import Table
-
-    collection, used, rounds = report["collection"], report["labels_used"], report["rounds"]
+    used, rounds = report["labels_used"], report["rounds"]
     truth = "truly the best" if report["true_rank"] == 1 else f"truly number {report['true_rank']}"
-    typer.echo(f"Which of {collection['models']} models is the best on this stream of {rounds:,} items?\n")
-    typer.echo(f"The collection is synthetic (seed {collection['seed']}): none ships with modelpicker yet.")
-    typer.echo(f"Model Picker saw every prediction, and bought {used} of {rounds:,} labels ({used / rounds:.1%}).")
-    typer.echo(f"\nPick: {report['pick']}, {truth}.\n")
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
-    for column in ("model", "gap (estimated)", "gap (true)", "accuracy (true)"):
-        table.add_column(column, justify="left" if column == "model" else "right")
-    for row in report["standing"]:
+    typer.echo(f"Pick: {report['pick']}, {truth} of {report['collection']['models']}.")
+    typer.echo(f"Model Picker saw {rounds:,} items and bought {used:,} labels ({used / rounds:.1%}).\n")
+    made = table("model", "gap (estimated)", "gap (true)", "accuracy (true)")
+    for row in report["standing"][:BOARD]:
         mine = row["model"] == report["pick"]
-        gaps = ("-", "-") if mine else (f"{row['behind_estimated']:.1%}", f"{row['behind_true']:.1%}")
-        table.add_row(row["model"], *gaps, f"{row['accuracy']:.1%}", style="bold" if mine else None)
-    Console(width=80).print(table)
-    typer.echo("\nThe gap is how much less accurate than the pick a model is.")
-    typer.echo(
-        f"Next: `modelpicker demo --seed {collection['seed'] + 1}`, or the ten lines of Python in the README."
-    )
+        gaps = ("-", "-") if mine else (f"{row['gap_estimated']:.2%}", f"{row['gap_true']:.2%}")
+        made.add_row(row["model"], *gaps, f"{row['accuracy']:.2%}", style="bold" if mine else None)
+    print_table(made)
+    _print_costs(report["confidence"])
+    typer.echo("\nNext: `modelpicker collections show digits`, or on your own predictions:")
+    typer.echo("      `modelpicker pick predictions.csv`.")
+
+
+def _print_costs(measured: dict[str, Any]) -> None:
+    """What the same confidence costs in other ways."""
+    runs, share = measured["realizations"], measured["identification_probability"]
+    typer.echo(f"Was it luck? On {runs} streams in other orders it found the best model {share * runs:.0f} times.")
+    typer.echo("Labels for the same confidence, measured just now:\n")
+    made = table("", "labels", "times as many")
+    ours = measured["model_picker_labels"]
+    made.add_row("Model Picker", f"{ours:,.0f}", "1.0")
+    random = measured["random_labels"]
+    made.add_row("labelling items at random", f"{random:,}", f"{random / ours:.1f}")
+    whole = measured["all_labels"]
+    made.add_row("labelling everything", f"{whole:,}", f"{whole / ours:.1f}")
+    print_table(made)

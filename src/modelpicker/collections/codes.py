@@ -108,13 +108,7 @@ def _encode_numbers(matrix: Array, column: Array | None, known: tuple[ClassName,
     """Whole numbers, which are codes; but numbers too large to be counted are names."""
     codes = as_integers(matrix, "predictions", 0)
     refuse(codes < ABSTAINED, codes, "predictions", 0)
-    labels = None
-    if column is not None and column.dtype.kind in "buif":
-        labels = as_integers(column, "labels", 0)
-        refuse(labels < ABSTAINED, labels, "labels", 0)
-    elif column is not None:
-        encoded = encode_labels(column, () if known is None else known)
-        labels, known = encoded.labels, encoded.classes
+    labels = None if column is None else _label_codes(column, known)
     largest = max(int(values.max(initial=0)) for values in (codes, labels) if values is not None)
     if known is None and largest < MOST_COUNTED:
         known = tuple(range(largest + 1))
@@ -124,6 +118,23 @@ def _encode_numbers(matrix: Array, column: Array | None, known: tuple[ClassName,
         where = "predictions" if int(codes.max()) >= len(known) else "labels"
         raise InputError(f"{where}: {largest} is not a place in the {len(known)} classes, which count from 0.")
     return Encoded(codes, labels, known)
+
+
+def _label_codes(column: Array, known: tuple[ClassName, ...] | None) -> Array:
+    """Labels beside predictions that are codes: codes too, or names of the classes that were given."""
+    if column.dtype.kind in "buif":
+        labels = as_integers(column, "labels", 0)
+        refuse(labels < ABSTAINED, labels, "labels", 0)
+        return labels
+    names = _names(column.tolist(), "labels")
+    words = [name for name in names if isinstance(name, str)]
+    if not words:
+        return _array([ABSTAINED if name is None else int(name) for name in names])
+    if known is None:
+        raise InputError(
+            f"labels: {brief(words[0])} is a string, but predictions are whole numbers; pass classes too."
+        )
+    return _array(_places(names, {name: place for place, name in enumerate(known)}, "labels"))
 
 
 def _count_anew(codes: Array, labels: Array | None) -> Encoded:

@@ -35,7 +35,7 @@ class ModelCollection:
 
     >>> collection = ModelCollection([["cat", "dog"], ["cat", None]], labels=["dog", "cat"])
     >>> collection
-    <ModelCollection: 2 items, 2 models, 2 classes, labelled, b0a23b577fff>
+    <ModelCollection: 2 items, 2 models, 2 classes, labelled, a9284743897f>
     >>> collection.predictions.tolist(), collection.classes
     ([[0, 1], [0, -1]], ('cat', 'dog'))
     """

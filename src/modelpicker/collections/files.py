@@ -9,7 +9,7 @@ from modelpicker.collections.collection import ModelCollection
 from modelpicker.collections.labels import add_labels
 from modelpicker.collections.long import is_long, read_long
 from modelpicker.collections.shipped import SHIPPED, shipped_collection
-from modelpicker.collections.tables import ENDINGS, open_table
+from modelpicker.collections.tables import ENDINGS, explained, open_table
 from modelpicker.collections.wide import Reading, WideReader
 from modelpicker.errors import InputError, NotFoundError
 
@@ -63,7 +63,10 @@ def load_collection(
     found = open_collection(
         source, labels, models=models, fields=fields, classes=classes, normalise=normalise, text=text
     )
-    return found.read() if isinstance(found, WideReader) else found
+    if isinstance(found, WideReader):
+        with explained(found.table.path):
+            return found.read()
+    return found
 
 
 def _open(source: str | Path, reading: Reading) -> ModelCollection | WideReader:
@@ -83,4 +86,5 @@ def _open(source: str | Path, reading: Reading) -> ModelCollection | WideReader:
         known = ", ".join([*ENDINGS, *ARRAY_ENDINGS])
         raise InputError(f"{path} has an ending that says nothing here; known are {known}.")
     table = open_table(path)
-    return read_long(table, reading) if is_long(table) else WideReader(table, reading)
+    with explained(path):
+        return read_long(table, reading) if is_long(table) else WideReader(table, reading)

@@ -70,7 +70,7 @@ def read_labels(path: Path, fields: tuple[str, ...], normalise: bool, text: bool
     table = open_table(path)
     identity = next((name for name in IDENTITIES if name in table.columns and name in fields), None)
     column = _label_column(table)
-    vocabulary = Vocabulary(path, table.typed, normalise, text)
+    vocabulary = Vocabulary(table, normalise, text)
     wanted = [column, *([identity] if identity else [])]
     batches = list(table.batches(wanted))
     row = 1

@@ -38,10 +38,7 @@ def read_long(table: Table, reading: Reading) -> ModelCollection:
     items, models = (_names(table, rows, name) for name in (ITEM, MODEL))
     _check_pairs(table, items, models)
     coded = [PREDICTION, *([LABEL] if LABEL in columns else [])]
-    vocabulary = Vocabulary(table.path, table.typed, reading.normalise, reading.text)
-    vocabulary.find = lambda name, value: (
-        1 + int(pc.index(rows[name], pa.scalar(value).cast(rows[name].type)).as_py())
-    )
+    vocabulary = Vocabulary(table, reading.normalise, reading.text)
     for name in coded:
         vocabulary.show(name, _whole(rows, name), 1)
     vocabulary.settle(reading.classes, None)

@@ -7,8 +7,8 @@ from modelpicker.collections.collection import ModelCollection
 from modelpicker.collections.wide import Reading
 
 SHIPPED = {
-    "digits": "handwritten digits, read by scikit-learn classifiers trained on few of them",
-    "cifar10": "the 10,000 CIFAR-10 test images, seen by classifiers of many kinds",
+    "digits": "handwritten digits, read by scikit-learn classifiers",
+    "cifar10": "CIFAR-10's test images, seen by classifiers of many kinds",
 }
 
 

@@ -5,6 +5,8 @@ one sentence that names the file, and where it can be known the row and the colu
 """
 
 import json
+import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from modelpicker.errors import FileError, InputError, NotFoundError, brief
 
@@ -20,6 +23,7 @@ BATCH_ROWS = 2**16
 LONGEST_LINE = 2**24
 # What stands for a missing cell in a CSV file, unless it is in quotes.
 MISSING = ["", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "NULL", "null"]
+RAGGED = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
 MAGIC = {
     b"PAR1": "a Parquet file",
     b"ARROW1": "an Arrow file",
@@ -58,7 +62,22 @@ class Table:
         with explained(self.path):
             for batch in self.read(columns):
                 if batch.num_rows:
-                    yield batch.select(list(columns))
+                    chosen = batch.select(list(columns))
+                    chosen.validate(full=True)  # Arrow trusts what it reads: damage could crash the process
+                    yield chosen
+
+    def find(self, column: str, value: object) -> int | None:
+        """The first row of a column that holds a value, for an error to name."""
+        rows = 0
+        for batch in self.batches([column]):
+            values = batch.column(0)
+            if pa.types.is_dictionary(values.type):
+                values = values.dictionary_decode()
+            place = pc.index(values, pa.scalar(value).cast(values.type)).as_py()
+            if place >= 0:
+                return int(rows + place + 1)
+            rows += batch.num_rows
+        return None
 
 
 def open_table(path: Path) -> Table:
@@ -112,8 +131,9 @@ def explained(path: Path) -> Iterator[None]:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         if isinstance(error, OSError) and error.errno is not None:
-            raise FileError(f"{path} cannot be read: {error.strerror or error}.") from error
-        raise InputError(f"{path} {_complaint(path, str(error))}") from error
+            raise FileError(f"{path} cannot be read: {os.strerror(error.errno)}.") from error
+        said = "UTF8" if isinstance(error, UnicodeDecodeError) else str(error)
+        raise InputError(f"{path} {_complaint(path, said)}") from error
     except MemoryError as error:
         raise FileError(
             f"{path} does not fit into memory; pass it as Parquet, which is read in batches."
@@ -125,9 +145,9 @@ def _complaint(path: Path, said: str) -> str:
     first = said.strip().splitlines()[0] if said.strip() else "no reason given"
     if "straddling" in first:
         return f"has a line longer than {LONGEST_LINE >> 20} MB, so it is no table; write one item a line."
-    if "UTF8" in first:
-        return "is not written in UTF-8; save it as UTF-8 (in a spreadsheet: CSV UTF-8) and try again."
     kind = ENDINGS.get(path.suffix.lower(), "")
+    if "UTF8" in first and kind not in ("Parquet", "Arrow"):
+        return "is not written in UTF-8; save it as UTF-8 (in a spreadsheet: CSV UTF-8) and try again."
     if kind in ("Parquet", "Arrow"):
         return f"is damaged or cut short: no {kind} reader can read it ({first}). Write it again."
     return f"cannot be read as {kind}: {first}."
@@ -170,18 +190,20 @@ def _open_arrow(path: Path) -> Table:
 
     def read(_: Sequence[str]) -> Iterator[pa.RecordBatch]:
         with _arrow_reader(path) as reader:
-            if isinstance(reader, pa.RecordBatchFileReader):
-                yield from (reader.get_batch(number) for number in range(reader.num_record_batches))
-            else:
-                yield from reader
+            in_file = isinstance(reader, pa.RecordBatchFileReader)
+            found = map(reader.get_batch, range(reader.num_record_batches)) if in_file else reader
+            yield from found
 
     return Table(path, tuple(schema.names), read, metadata=_metadata(schema))
 
 
 @contextmanager
 def _arrow_reader(path: Path) -> Iterator[Any]:
-    """An Arrow file in either of its two forms, mapped into memory rather than read."""
-    with pa.memory_map(str(path)) as source:
+    """An Arrow file in either of its two forms.
+
+    It is not mapped into memory: a file that shrinks meanwhile would end the process.
+    """
+    with pa.OSFile(str(path), "rb") as source:
         opened = pa.ipc.open_file if source.read(6) == b"ARROW1" else pa.ipc.open_stream
         source.seek(0)
         with opened(source) as reader:
@@ -200,14 +222,16 @@ def _metadata(schema: pa.Schema) -> Mapping[str, Any]:
 def _open_csv(path: Path) -> Table:
     from pyarrow import csv
 
-    delimiter = _delimiter(path)
+    delimiter, single = _delimiter(path)
 
     def reader(columns: Sequence[str]) -> csv.CSVStreamingReader:
         return csv.open_csv(
             path,
             read_options=csv.ReadOptions(block_size=LONGEST_LINE, use_threads=False),
             parse_options=csv.ParseOptions(
-                delimiter=delimiter, newlines_in_values=True, invalid_row_handler=ragged
+                delimiter=delimiter,
+                newlines_in_values=True,
+                ignore_empty_lines=not single,
             ),
             convert_options=csv.ConvertOptions(
                 column_types={name: pa.string() for name in columns},
@@ -218,49 +242,42 @@ def _open_csv(path: Path) -> Table:
             ),
         )
 
-    found: list[InputError] = []
-
-    def ragged(row: Any) -> str:
-        number = None if row.number is None else row.number - 1
-        found.append(
-            InputError(
-                f"{cell(path, number)}: {row.actual_columns} cells where the header has {row.expected_columns}: "
-                f"{brief(row.text)}"
-            )
-        )
-        return "error"
-
     def read(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         try:
             for batch in reader([written[name] for name in columns]):
                 yield batch.rename_columns(list(columns))
-        except pa.ArrowInvalid:
-            raise_first(found)
+        except pa.ArrowInvalid as error:
+            _find_ragged(path, str(error))
             _find_bad_text(path, header=True)
             raise
 
     try:
         names = reader(()).schema.names
-    except pa.ArrowInvalid:
-        raise_first(found)
+    except pa.ArrowInvalid as error:
+        _find_ragged(path, str(error))
         raise
     written = {name.strip(): name for name in names}
     return Table(path, tuple(name.strip() for name in names), read, typed=False)
 
 
-def raise_first(errors: Sequence[InputError]) -> None:
-    """Raise the first error that was noted down where none could be raised."""
-    if errors:
-        raise errors[0] from None
+def _find_ragged(path: Path, said: str) -> None:
+    """Raise an error for the row that pyarrow says has too few cells, or too many."""
+    found = RAGGED.search(said)
+    if found:
+        line, wanted, cells = (int(number) for number in found.groups())
+        raise InputError(f"{cell(path, line - 1)}: {cells} cells where the header has {wanted}.") from None
 
 
-def _delimiter(path: Path) -> str:
-    """What separates the cells: a comma, or what some spreadsheets write instead of it."""
+def _delimiter(path: Path) -> tuple[str, bool]:
+    """What separates the cells, and whether there is but one column, whose empty lines are missing cells.
+
+    It is a comma, or what some spreadsheets write instead of it.
+    """
     with path.open("rb") as file:
         header = file.readline(LONGEST_LINE)
-    if path.suffix.lower() == ".tsv":
-        return "\t"
-    return next((mark for mark in ",;\t" if mark.encode() in header), ",")
+    marks = "\t" if path.suffix.lower() == ".tsv" else ",;\t"
+    found = next((mark for mark in marks if mark.encode() in header), None)
+    return found or marks[0], found is None
 
 
 def _lines(path: Path) -> Iterator[bytes]:

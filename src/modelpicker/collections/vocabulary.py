@@ -4,8 +4,7 @@ import string
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +12,7 @@ import pyarrow.compute as pc
 
 from modelpicker.algorithms.encoding import LARGEST_CODE, ClassName
 from modelpicker.collections.codes import ABSTAINED, MOST_COUNTED, Array, check_classes
-from modelpicker.collections.tables import cell, quoted
+from modelpicker.collections.tables import Table, cell, quoted
 from modelpicker.errors import InputError, brief
 
 Cell: TypeAlias = bool | int | float | str | None
@@ -52,11 +51,12 @@ class Vocabulary:
     Cells of CSV files have no type: they are numbers if all of them are whole numbers, and strings otherwise.
     """
 
-    def __init__(self, path: Path, typed: bool, normalise: bool, text: bool) -> None:
-        self.path = path
+    def __init__(self, table: Table, normalise: bool, text: bool) -> None:
+        self.table = table
+        self.path = table.path
+        self.typed = table.typed
         self.normalise = normalise
         self.text = text
-        self.typed = typed
         self.columns: dict[str, Column] = {}
         self.classes: tuple[ClassName, ...] = ()
         self._codes: dict[Cell, int] = {}
@@ -105,7 +105,8 @@ class Vocabulary:
         names = {value: self._name(value, numbers) for column in self.columns.values() for value in column.cells}
         said = {name for name in names.values() if name is not None}
         if classes is not None:
-            self.classes = check_classes([self._name(name, numbers) or "" for name in classes])
+            known = [self._name(name, numbers) for name in classes]
+            self.classes = check_classes([name for name in known if name is not None])
         elif noted is not None and said <= set(noted):
             self.classes = check_classes(noted)
         else:
@@ -186,11 +187,7 @@ class Vocabulary:
     def _place(self, value: Cell) -> str:
         """Where a value stands first, for an error; the file is read once more to find it."""
         name = next(name for name, column in self.columns.items() if value in column.cells)
-        row = self.find(name, value) if self.find is not None else None
-        return cell(self.path, row, name)
-
-    find: Any = None
-    """A function of a column's name and a value that gives the first row that holds it."""
+        return cell(self.path, self.table.find(name, value), name)
 
     def encode(self, values: pa.Array) -> Array:
         """The codes of cells that have been shown."""

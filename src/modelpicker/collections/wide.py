@@ -6,8 +6,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from modelpicker.algorithms.encoding import ClassName
 from modelpicker.collections.codes import ABSTAINED, Array, smallest_type
@@ -79,8 +77,7 @@ class WideReader:
         self.table = table
         self.roles = find_roles(table, reading)
         self.models = self.roles.models
-        self.vocabulary = Vocabulary(table.path, table.typed, reading.normalise, reading.text)
-        self.vocabulary.find = self._find
+        self.vocabulary = Vocabulary(table, reading.normalise, reading.text)
         self._items = self._scan()
         self.vocabulary.settle(reading.classes, table.metadata.get("classes"))
         self.classes = self.vocabulary.classes
@@ -106,17 +103,6 @@ class WideReader:
         if not rows:
             raise InputError(f"{self.table.path} has columns but no rows.")
         return rows
-
-    def _find(self, column: str, value: object) -> int | None:
-        """The first row of a column that holds a value."""
-        rows = 0
-        for batch in self.table.batches([column]):
-            values = batch.column(0)
-            place = pc.index(values, pa.scalar(value).cast(values.type)).as_py()
-            if place >= 0:
-                return int(rows + place + 1)
-            rows += batch.num_rows
-        return None
 
     def _notes(self) -> tuple[str, ...]:
         """What was decided while reading, for the user to know."""

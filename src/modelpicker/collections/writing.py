@@ -1,6 +1,7 @@
 """Collections to files; the ending says how."""
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -40,8 +41,8 @@ def replacing(path: Path) -> Iterator[Path]:
         yield unfinished
         unfinished.replace(path)
     except (OSError, pa.ArrowException) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise FileError(f"{path} cannot be written: {reason}.") from error
+        number = getattr(error, "errno", None)
+        raise FileError(f"{path} cannot be written: {os.strerror(number) if number else error}.") from error
     finally:
         unfinished.unlink(missing_ok=True)
 

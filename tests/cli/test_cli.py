@@ -10,7 +10,7 @@ import pytest
 
 from modelpicker.cli import app
 
-DOCS = Path(__file__).parents[1] / "docs" / "cli.md"
+DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 VERBS = [command.callback.__name__ for command in app.registered_commands if command.callback]
 
 

@@ -44,7 +44,7 @@ def test_layers_can_be_reached_from_the_top() -> None:
         [
             sys.executable,
             "-c",
-            "import modelpicker as mp; print(mp.errors.InputError, mp.algorithms.ModelPicker, mp.coins)",
+            "import modelpicker as mp; print(mp.errors.InputError, mp.algorithms, mp.coins, mp.collections)",
         ],
         capture_output=True,
         text=True,
@@ -69,6 +69,11 @@ def loaded_after(statement: str) -> set[str]:
 def test_importing_modelpicker_imports_nothing_heavy() -> None:
     assert not loaded_after("import modelpicker")
     assert not loaded_after("import modelpicker.cli")
+
+
+def test_a_collection_that_ships_needs_no_library_that_it_was_trained_with() -> None:
+    loaded = loaded_after("import modelpicker\nmodelpicker.load_collection('cifar10')")
+    assert not loaded & {"sklearn", "torch", "numba", "matplotlib", "pandas"}
 
 
 def test_one_round_at_a_time_never_imports_numba() -> None:
@@ -119,7 +124,11 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_holds_the_whole_package_and_nothing_else(wheel: Path) -> None:
     files = set(zipfile.ZipFile(wheel).namelist())
     source = ROOT / "src"
-    expected = {str(file.relative_to(source)) for file in source.rglob("*.py")} | {"modelpicker/py.typed"}
+    kinds = (".py", ".typed", ".npz", ".md", ".json")
+    expected = {str(file.relative_to(source)) for file in source.rglob("*") if file.suffix in kinds}
+    assert {
+        f"modelpicker/collections/data/{name}" for name in ("digits.npz", "cifar10.npz", "digits.md")
+    } <= expected
     assert {file for file in files if ".dist-info/" not in file} == expected
     assert any(file.endswith("licenses/LICENSE") for file in files)
 
@@ -134,9 +143,10 @@ sys.path = [{str(target)!r}] + [path for path in sys.path if not path.endswith("
 import modelpicker as mp
 assert mp.__file__.startswith({str(target)!r})
 print(mp.run_stream(mp.ModelPicker(2, 0), [[0, 1]] * 200, [1] * 200).winner, mp.__version__)
+print(len(mp.load_collection("digits")))
 """
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["1", version("modelpicker")]
+    assert done.stdout.split() == ["1", version("modelpicker"), "1497"]
 
 
 @pytest.mark.slow
@@ -152,4 +162,4 @@ def test_the_wheel_works_in_an_empty_environment(wheel: Path, tmp_path: Path) ->
         text=True,
         check=True,
     )
-    assert json.loads(demo.stdout)["rounds"] == 2000
+    assert json.loads(demo.stdout)["rounds"] == 10_000

@@ -1,7 +1,5 @@
 """The command line, run as a user would: a process, its output, its exit code."""
 
-import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,25 +7,25 @@ from pathlib import Path
 import pytest
 
 from modelpicker.cli import app
+from tests.cli.running import run
 
 DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 VERBS = [command.callback.__name__ for command in app.registered_commands if command.callback]
-
-
-def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "modelpicker", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "COLUMNS": "80", **environment},
-    )
+GROUPS = {
+    str(group.name): [
+        command.name or str(command.callback and command.callback.__name__)
+        for command in group.typer_instance.registered_commands
+    ]
+    for group in app.registered_groups
+    if group.typer_instance
+}
+ALL = [*VERBS, *(f"{group} {verb}" for group, verbs in GROUPS.items() for verb in verbs)]
 
 
 def test_help_lists_every_verb_with_a_sentence() -> None:
     done = run("--help")
     assert done.returncode == 0
-    for verb in VERBS:
+    for verb in (*VERBS, *GROUPS):
         assert f" {verb} " in done.stdout
 
 
@@ -35,36 +33,21 @@ def test_without_arguments_it_shows_its_help() -> None:
     assert "Usage: modelpicker" in run().stdout
 
 
-@pytest.mark.parametrize("verb", VERBS)
+def test_a_group_without_a_verb_shows_its_help() -> None:
+    for group, verbs in GROUPS.items():
+        said = run(group)
+        assert all(f" {verb} " in said.stdout + said.stderr for verb in verbs)
+
+
+@pytest.mark.parametrize("verb", ALL)
 def test_every_verb_has_help_takes_json_and_is_documented(verb: str) -> None:
-    help_text = run(verb, "--help").stdout
+    help_text = run(*verb.split(), "--help").stdout
     assert "--json" in help_text
     assert f"modelpicker {verb}" in DOCS.read_text()
 
 
 def test_version() -> None:
     assert run("--version").stdout.startswith("modelpicker 0.")
-
-
-def test_the_demo_says_that_its_collection_is_synthetic_and_names_a_pick() -> None:
-    done = run("demo")
-    assert done.returncode == 0
-    assert "synthetic" in done.stdout
-    assert "Pick: model-" in done.stdout
-    assert "labels" in done.stdout
-    assert max(len(line) for line in done.stdout.splitlines()) <= 80
-    assert "\x1b" not in done.stdout  # plain where nobody looks
-    assert not done.stderr
-
-
-def test_the_demo_as_json_is_one_document_and_repeats_itself() -> None:
-    one, same, other = run("demo", "--json"), run("demo", "--json"), run("demo", "--json", "--seed", "1")
-    report = json.loads(one.stdout)
-    assert one.stdout == same.stdout != other.stdout
-    assert report["collection"]["kind"] == "synthetic"
-    assert 0 < report["labels_used"] < report["rounds"] == 2000
-    assert report["standing"][0]["model"] == report["pick"]
-    assert report["true_rank"] == 1
 
 
 @pytest.mark.parametrize(

@@ -50,8 +50,8 @@ class Pick:
 
     @property
     def rounds(self) -> int:
-        """How many rounds were seen."""
-        return self.picker.rounds
+        """How many rounds were decided; one that a person quit at is asked again."""
+        return self.picker.rounds - len(self.picker.open_queries)
 
     @property
     def labels_used(self) -> int:
@@ -328,7 +328,8 @@ class _Session:
         number, result = decision.round, self.result
         budget = "" if result.settings.budget is None else f" of {result.settings.budget:,}"
         lead = f" · {result.picker.recommended} leads" if result.labels_used else ""
-        head = f"item {number + 1:,} of {result.items:,} · {result.labels_used:,}{budget} labels{lead}"
+        labels = "label" if result.labels_used == 1 and not budget else "labels"
+        head = f"item {number + 1:,} of {result.items:,} · {result.labels_used:,}{budget} {labels}{lead}"
         fields = {name: values[number] for name, values in self.collection.fields.items()}
         said = sorted({code for code in self.collection.predictions[number].tolist() if code >= 0})
         return asking.ask(head, fields or {"row": self._item(number) + 1}, self.keys, said)

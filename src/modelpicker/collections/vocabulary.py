@@ -189,11 +189,15 @@ class Vocabulary:
         name = next(name for name, column in self.columns.items() if value in column.cells)
         return cell(self.path, self.table.find(name, value), name)
 
+    def code_of(self, value: Cell) -> int:
+        """The code of one cell that has been shown."""
+        return self._codes.get(value, ABSTAINED)
+
     def encode(self, values: pa.Array) -> Array:
         """The codes of cells that have been shown."""
         encoded = values if pa.types.is_dictionary(values.type) else pc.dictionary_encode(values)
         dictionary = encoded.dictionary.to_pylist()
-        codes = np.array([*(self._codes.get(value, ABSTAINED) for value in dictionary), ABSTAINED], dtype=np.int64)
+        codes = np.array([*(self.code_of(value) for value in dictionary), ABSTAINED], dtype=np.int64)
         places = pc.fill_null(encoded.indices.cast(pa.int64()), len(dictionary))
         found: Array = codes[places.to_numpy(zero_copy_only=False)]
         return found

@@ -120,7 +120,8 @@ class WideReader:
     @property
     def labelled(self) -> bool:
         """Whether any label is known."""
-        return self._labels is not None or self.roles.label is not None
+        said = self.vocabulary.columns[self.roles.label].cells if self.roles.label else ()
+        return self._labels is not None or any(self.vocabulary.code_of(value) != ABSTAINED for value in said)
 
     def take_labels(self, codes: Array, classes: tuple[ClassName, ...]) -> None:
         """Take labels from elsewhere, one an item; the classes may have grown by them."""

@@ -1,0 +1,97 @@
+"""`modelpicker demo`: what is said, what is measured, and how it looks in a terminal."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+
+import numpy as np
+import pytest
+
+import modelpicker as mp
+from tests.cli.running import COMMAND, environment, run
+
+
+def test_the_demo_names_a_pick_its_rank_its_cost_and_the_next_command() -> None:
+    done = run("demo")
+    assert done.returncode == 0
+    assert re.search(r"Pick: \S+, truly the best of \d+\.", done.stdout)
+    assert re.search(r"bought \d+ labels \(\d\.\d%\)", done.stdout)
+    assert re.search(r"labelling items at random +[\d,]+ +\d", done.stdout)
+    assert re.search(r"labelling everything +10,000", done.stdout)
+    assert "Next: `modelpicker " in done.stdout
+    assert max(len(line) for line in done.stdout.splitlines()) <= 80
+    assert "\x1b" not in done.stdout  # plain where nobody looks
+    assert not done.stderr
+
+
+def test_the_demo_as_json_is_one_document_and_repeats_itself() -> None:
+    one, same, other = (run("demo", "--collection", "digits", "--json", "--seed", seed) for seed in ("0", "0", "1"))
+    report = json.loads(one.stdout)
+    assert one.stdout == same.stdout != other.stdout
+    assert report["rounds"] == report["collection"]["items"] == 1497
+    assert 0 < report["labels_used"] < report["rounds"]
+    assert report["standing"][0]["model"] == report["pick"]
+    measured = report["confidence"]
+    assert measured["realizations"] == 100
+    assert measured["model_picker_labels"] < measured["random_labels"] <= measured["all_labels"] == 1497
+
+
+def test_what_the_demo_says_is_true() -> None:
+    report = json.loads(run("demo", "--json").stdout)
+    collection = mp.load_collection("cifar10")
+    assert collection.accuracies is not None
+    truth = dict(zip(collection.models, collection.accuracies.tolist(), strict=True))
+    assert report["true_rank"] == 1 + sum(other > truth[report["pick"]] for other in truth.values())
+    for row in report["standing"]:
+        assert row["accuracy"] == pytest.approx(truth[row["model"]], abs=1e-6)
+    chances, labels = random_labelling(collection, report["confidence"]["random_labels"])
+    # Both are means over 100 and 200 streams: a standard error of at most 0.06 together.
+    assert chances == pytest.approx(report["confidence"]["identification_probability"], abs=0.2)
+    assert labels == report["confidence"]["random_labels"]
+
+
+def random_labelling(collection: mp.ModelCollection, labels: int) -> tuple[float, int]:
+    """How often the best model is found by labelling so many items drawn at random."""
+    right = collection.predictions == np.asarray(collection.labels)[:, None]
+    best = right.sum(axis=0).argmax()
+    draw = np.random.default_rng(7)
+    found = [right[draw.permutation(len(right))[:labels]].sum(axis=0).argmax() == best for _ in range(200)]
+    return float(np.mean(found)), labels
+
+
+def test_in_a_terminal_the_board_moves_and_fits_into_eighty_columns() -> None:
+    leader, follower = pty.openpty()
+    with subprocess.Popen(
+        [*COMMAND, "demo", "--collection", "digits"],
+        stdout=follower,
+        stderr=follower,
+        stdin=follower,
+        env=environment(TERM="xterm-256color", LINES="40"),
+    ) as process:
+        os.close(follower)
+        output = b""
+        while chunk := _read(leader):
+            output += chunk
+    os.close(leader)
+    text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", output.decode())
+    assert process.returncode == 0
+    moments = set(re.findall(r"([\d,]+) of 1,497 items seen, ([\d,]+) labels bought", text))
+    assert len(moments) > 20
+    assert ("1,497", "1,497") not in moments
+    assert "gap (estimated)" in text
+    assert max(len(line.rstrip()) for line in re.split(r"[\r\n]+", text)) <= 80
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # the other end is closed
+        return b""
+
+
+def test_an_unknown_collection_is_not_found() -> None:
+    done = run("demo", "--collection", "mnist")
+    assert done.returncode == 3
+    assert done.stderr == "modelpicker: there is no collection 'mnist'; those that ship are digits, cifar10.\n"

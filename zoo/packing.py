@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.collections import ModelCollection
+from modelpicker.collections.describing import describe
 
 DATA = Path(__file__).parents[1] / "src" / "modelpicker" / "collections" / "data"
 
@@ -47,25 +48,17 @@ def facts(collection: ModelCollection) -> str:
     accuracies = collection.accuracies
     if accuracies is None:
         raise SystemExit("a collection that ships has labels.")
-    codes = collection.predictions
-    divided = (codes != codes[:, :1]).any(axis=1)
+    found = describe(collection)
     best = int(accuracies.argmax())
     lines = [
-        f"* {len(collection):,} items, {len(collection.models)} models, {len(collection.classes)} classes",
+        f"* {found.items:,} items, {found.models} models, {found.classes} classes",
         f"* accuracies from {accuracies.min():.1%} to {accuracies.max():.1%} (median {np.median(accuracies):.1%}); "
         f"the best is `{collection.models[best]}`",
-        f"* models disagree on {divided.mean():.1%} of the items; "
-        f"two models drawn at random differ on {pairwise(codes):.1%}",
-        f"* fingerprint `{collection.fingerprint}`",
+        f"* models disagree on {found.disagreement:.1%} of the items; "
+        f"two models drawn at random differ on {found.pairwise:.1%}",
+        f"* fingerprint `{found.fingerprint}`",
     ]
     return "\n".join(["", "## In numbers", "", *lines, ""])
-
-
-def pairwise(codes: npt.NDArray[Any]) -> float:
-    """The share of items on which two different models differ, over all pairs."""
-    models = codes.shape[1]
-    differ = [(codes[:, [model]] != codes).mean(axis=0).sum() for model in range(models)]
-    return float(sum(differ) / (models * (models - 1)))
 
 
 def table(collection: ModelCollection, models: Sequence[Model]) -> str:

@@ -19,7 +19,7 @@ def test_the_demo_names_a_pick_its_rank_its_cost_and_the_next_command() -> None:
     assert re.search(r"Pick: \S+, truly the best of \d+\.", done.stdout)
     assert re.search(r"bought \d+ labels \(\d\.\d%\)", done.stdout)
     assert re.search(r"labelling items at random +[\d,]+ +\d", done.stdout)
-    assert re.search(r"labelling everything +10,000", done.stdout)
+    assert re.search(r"labelling everything \(certain\) +10,000", done.stdout)
     assert "Next: `modelpicker " in done.stdout
     assert max(len(line) for line in done.stdout.splitlines()) <= 80
     assert "\x1b" not in done.stdout  # plain where nobody looks

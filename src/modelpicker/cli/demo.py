@@ -93,7 +93,7 @@ def _print(report: dict[str, Any]) -> None:
         made.add_row(row["model"], *gaps, f"{row['accuracy']:.2%}", style="bold" if mine else None)
     print_table(made)
     _print_costs(report["confidence"])
-    typer.echo("\nNext: `modelpicker collections show digits`, or on your own predictions:")
+    typer.echo("Next: `modelpicker collections show digits`, or on your own predictions:")
     typer.echo("      `modelpicker pick predictions.csv`.")
 
 
@@ -108,5 +108,5 @@ def _print_costs(measured: dict[str, Any]) -> None:
     random = measured["random_labels"]
     made.add_row("labelling items at random", f"{random:,}", f"{random / ours:.1f}")
     whole = measured["all_labels"]
-    made.add_row("labelling everything", f"{whole:,}", f"{whole / ours:.1f}")
+    made.add_row("labelling everything (certain)", f"{whole:,}", f"{whole / ours:.1f}")
     print_table(made)

@@ -6,19 +6,19 @@ Nothing is ever unpickled, and nothing is unpacked before its size is known to b
 import json
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+import pyarrow as pa
 
 from modelpicker.algorithms.encoding import ClassName
-from modelpicker.collections.codes import ABSTAINED, Array, smallest_type
-from modelpicker.collections.collection import ModelCollection
-from modelpicker.collections.tables import check_readable, quoted
-from modelpicker.collections.vocabulary import in_order, uniform
-from modelpicker.collections.wide import Reading, merged_note
+from modelpicker.collections.codes import ABSTAINED, Array
+from modelpicker.collections.collection import ModelCollection, check_models
+from modelpicker.collections.tables import BATCH_ROWS, Table, check_readable, quoted
+from modelpicker.collections.wide import LABEL, Reading, WideReader
 from modelpicker.errors import FileError, InputError, NotFoundError, brief
 
 # What an archive may unpack to: this much, or so many times its own size.
@@ -163,29 +163,32 @@ def _explained(path: Path) -> Iterator[None]:
 
 def _collect(path: Path, arrays: Mapping[str, Array], reading: Reading) -> ModelCollection:
     """A collection from arrays that are named predictions or probabilities, labels, models, classes, fields."""
-    if PREDICTIONS not in arrays and PROBABILITIES not in arrays:
+    values = arrays.get(PREDICTIONS, arrays.get(PROBABILITIES))
+    if values is None:
         found = ", ".join(arrays) or "nothing"
         raise InputError(f"{path} has no array named predictions or probabilities, only {found}.")
-    models = [str(name) for name in arrays["models"].tolist()] if "models" in arrays else None
-    noted = arrays["classes"].tolist() if "classes" in arrays else None
     labels = next((arrays[name] for name in LABELS if name in arrays), None)
-    fields = _fields(path, arrays[FIELDS]) if FIELDS in arrays else None
-    values = arrays.get(PREDICTIONS, arrays.get(PROBABILITIES))
+    models = [str(name) for name in arrays["models"].ravel().tolist()] if "models" in arrays else None
+    classes = arrays["classes"].ravel().tolist() if "classes" in arrays else None
+    fields = _fields(path, arrays[FIELDS]) if FIELDS in arrays else {}
     try:
-        if values is not None and values.ndim == 3:
-            classes = reading.classes or noted
-            return ModelCollection.from_probabilities(values, labels, models, classes, fields=fields)
-        if values is None or values.ndim != 2 or 0 in values.shape:
-            raise InputError(
-                f"predictions have shape {getattr(values, 'shape', ())}; they should be items by models."
-            )
+        if values.ndim == 3:
+            chosen = reading.classes or classes
+            return ModelCollection.from_probabilities(values, labels, models, chosen, fields=fields)
+        if values.ndim != 2 or 0 in values.shape:
+            raise InputError(f"predictions have shape {values.shape}; they should be items by models.")
         if labels is not None:
             labels = _as_column(labels, len(values))
-        if noted is not None and values.dtype.kind in "iu":  # as `save` writes them: codes, and what they stand for
-            return ModelCollection(values, labels, models, noted, fields=fields)
-        return _by_name(values, labels, models, reading, fields)
+        coded = classes is not None and values.dtype.kind in "iu"  # as `save` writes them
+        if coded and reading == Reading():
+            return ModelCollection(values, labels, models, classes, fields=fields)
+        names = check_models(models, values.shape[1])
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
+    if coded:
+        values, labels = (None if part is None else _named(part, classes or []) for part in (values, labels))
+    table = _as_table(path, values, labels, names, fields, classes if coded else None)
+    return WideReader(table, reading).read()
 
 
 def _as_column(labels: Array, items: int) -> Array:
@@ -195,91 +198,65 @@ def _as_column(labels: Array, items: int) -> Array:
     return column
 
 
-def _by_name(
-    values: Array, labels: Array | None, models: list[str] | None, reading: Reading, fields: Any
-) -> ModelCollection:
-    """A collection from arrays whose entries are the classes themselves: numbers, or strings."""
-    notes: list[str] = []
-    parts = [values] if labels is None else [values, labels]
-    if len({part.dtype.kind in "US" for part in parts}) > 1:
-        raise InputError("predictions and labels are not of one type; save both as numbers or both as strings.")
-    if values.dtype.kind in "US":
-        cleaned = [_answers(part, reading.normalise) for part in parts]
-        if reading.normalise:
-            counts = [
-                len(np.unique(np.concatenate([part.ravel() for part in group]))) for group in (parts, cleaned)
-            ]
-            notes.append(merged_note(counts[0], counts[1]))
-        absent: ClassName = ""
-    else:
-        cleaned = [_whole_numbers(part, what) for part, what in zip(parts, ("predictions", "labels"), strict=False)]
-        missing = int(np.isnan(values).sum()) if values.dtype.kind == "f" else 0
-        if missing:
-            notes.append(f"{missing:,} of {values.size:,} cells are missing and taken as abstentions.")
-        absent = ABSTAINED
-    said = np.unique(np.concatenate([np.unique(part) for part in cleaned]))
-    names: tuple[ClassName, ...] = tuple(reading.classes or in_order(said[said != absent].tolist()))
-    codes = [_encode(part, said, names, absent) for part in cleaned]
-    found = codes[1] if labels is not None else None
-    count = values.shape[1]
-    model_names = models or [f"model-{number}" for number in range(count)]
-    if len(model_names) != count or len(set(model_names)) < count:
-        raise InputError(f"there are {count} columns of predictions, but {len(set(model_names))} different models.")
-    return ModelCollection.of_codes(codes[0], found, model_names, names, fields, notes)
+def _named(codes: Array, classes: Sequence[ClassName]) -> Array:
+    """The names that codes stand for."""
+    if int(codes.max()) >= len(classes) or int(codes.min()) < ABSTAINED:
+        raise InputError(f"codes run from {codes.min()} to {codes.max()}, but there are {len(classes)} classes.")
+    names: Array = np.array([*classes, None], dtype=object)[codes]
+    return names
 
 
-def _encode(values: Array, said: Array, names: tuple[ClassName, ...], absent: object) -> Array:
-    """Places in the list of classes."""
-    place_of = {name: place for place, name in enumerate(names)} | {absent: ABSTAINED}
-    for value in said.tolist():
-        if value not in place_of:
-            row = np.argwhere(values == value)
-            if len(row):
-                raise InputError(f"row {row[0][0] + 1:,}: {brief(value)} is not one of the {len(names)} classes.")
-            place_of[value] = ABSTAINED
-    table = np.array([place_of[value] for value in said.tolist()], dtype=smallest_type(len(names)))
-    codes: Array = table[np.searchsorted(said, values)]
-    return codes
+def _as_table(
+    path: Path,
+    values: Array | None,
+    labels: Array | None,
+    models: Sequence[str],
+    fields: Mapping[str, Any],
+    classes: Sequence[ClassName] | None,
+) -> Table:
+    """Arrays as a table in wide form, so that they are read as any other table is."""
+    columns = {name: pa.array(entries) for name, entries in fields.items()}
+    if values is not None:
+        for place, name in enumerate(models):
+            if name in columns or name.lower() == LABEL:
+                raise InputError(f"{path}: model {quoted(name)} is named as another column would be; rename it.")
+            columns[name] = _cells(values[:, place])
+    if labels is not None:
+        columns[LABEL] = _cells(labels)
+    rows = pa.table(columns)
+
+    def read(wanted: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        yield from rows.select(list(wanted)).to_batches(BATCH_ROWS)
+
+    noted = {"models": list(models)} | ({} if classes is None else {"classes": list(classes)})
+    return Table(path, tuple(columns), read, metadata=noted)
 
 
-def _answers(values: Array, normalise: bool) -> Array:
-    text = np.char.decode(values, "utf-8") if values.dtype.kind == "S" else values
-    if not normalise:
-        return text
-    distinct, places = np.unique(text, return_inverse=True)
-    cleaned: Array = np.array([uniform(answer) for answer in distinct.tolist()])[places].reshape(text.shape)
-    return cleaned
-
-
-def _whole_numbers(values: Array, what: str) -> Array:
-    """Class numbers; a missing one (NaN) is an abstention."""
+def _cells(values: Array) -> pa.Array:
+    """A column; arrays of strings have no missing cells, so that empty ones stand for them."""
+    if values.dtype.kind == "S":
+        values = np.char.decode(values, "utf-8")
+    if values.dtype.kind == "U":
+        return pa.array([text or None for text in values.tolist()], pa.string())
     if values.dtype.kind == "f":
-        known = np.where(np.isnan(values), ABSTAINED, values)
-        wrong = ~np.isfinite(known) | (known != np.trunc(known)) | (abs(known) > 2**53)
-        _refuse(wrong, values, what, "not a class number")
-        values = known
-    _refuse(
-        values < ABSTAINED,
-        values,
-        what,
-        "not a class number: these count from 0 or from 1, and -1 is an abstention",
-    )
-    return values.astype(np.int64)
+        values = values.astype(np.float64)
+    return pa.array(values.astype(values.dtype.newbyteorder("=")))
 
 
-def label_names(values: Array, normalise: bool) -> list[ClassName | None]:
-    """Labels by name, from an array of numbers or strings of shape (n,) or (n, 1)."""
-    column = _as_column(values, len(values) if values.ndim else 0)
-    if column.dtype.kind in "US":
-        return [answer or None for answer in _answers(column, normalise).tolist()]
-    return [None if number == ABSTAINED else number for number in _whole_numbers(column, "labels").tolist()]
-
-
-def _refuse(wrong: Array, values: Array, what: str, why: str) -> None:
-    if wrong.any():
-        place = tuple(int(number) for number in np.argwhere(wrong)[0])
-        column = f", column {place[1] + 1:,}" if len(place) > 1 else ""
-        raise InputError(f"{what}, row {place[0] + 1:,}{column}: {values[place]} is {why}.")
+def label_table(path: Path) -> Table:
+    """A file with an array of labels, as a table of one column."""
+    if path.suffix.lower() == ".npy":
+        values = read_npy(path)
+    else:
+        check_readable(path)
+        found = dict(read_npz(path))
+        named = next((found[name] for name in LABELS if name in found), None)
+        if named is None:
+            raise InputError(f"{path} has no array named labels, only {', '.join(found) or 'nothing'}.")
+        values = named
+    if values.ndim not in (1, 2) or values.shape[1:] not in ((), (1,)):
+        raise InputError(f"{path} has labels of shape {values.shape}; save one an item.")
+    return _as_table(path, None, values.reshape(-1), (), {}, None)
 
 
 def _fields(path: Path, content: Array) -> dict[str, Any]:

@@ -6,14 +6,12 @@ from pathlib import Path
 from modelpicker.algorithms.encoding import ClassName
 from modelpicker.collections import arrays
 from modelpicker.collections.collection import ModelCollection
-from modelpicker.collections.labels import add_labels
+from modelpicker.collections.labels import ARRAYS, add_labels
 from modelpicker.collections.long import is_long, read_long
 from modelpicker.collections.shipped import SHIPPED, shipped_collection
 from modelpicker.collections.tables import ENDINGS, explained, open_table
 from modelpicker.collections.wide import Reading, WideReader
 from modelpicker.errors import InputError, NotFoundError
-
-ARRAY_ENDINGS = (".npz", ".npy")
 
 
 def open_collection(
@@ -80,10 +78,10 @@ def _open(source: str | Path, reading: Reading) -> ModelCollection | WideReader:
     if path.is_dir():
         return arrays.read_folder(path, reading)
     ending = path.suffix.lower()
-    if ending in ARRAY_ENDINGS:
+    if ending in ARRAYS:
         return arrays.read_array_file(path, reading)
     if ending not in ENDINGS:
-        known = ", ".join([*ENDINGS, *ARRAY_ENDINGS])
+        known = ", ".join([*ENDINGS, *ARRAYS])
         raise InputError(f"{path} has an ending that says nothing here; known are {known}.")
     table = open_table(path)
     with explained(path):

@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from modelpicker.algorithms.encoding import ClassName
-from modelpicker.collections import arrays, codes
+from modelpicker.collections import codes
+from modelpicker.collections.arrays import label_table
 from modelpicker.collections.codes import ABSTAINED
 from modelpicker.collections.collection import FieldValue, ModelCollection
 from modelpicker.collections.tables import ENDINGS, Table, cell, open_table, quoted
@@ -14,6 +15,7 @@ from modelpicker.collections.vocabulary import Vocabulary
 from modelpicker.collections.wide import LABEL, ROW_NUMBERS, WideReader, plain_values
 from modelpicker.errors import InputError, NotFoundError, brief
 
+ARRAYS = (".npz", ".npy")
 # Columns by which a file of labels may name the items that they belong to.
 IDENTITIES = ("id", "key", "item")
 
@@ -62,12 +64,10 @@ def read_labels(path: Path, fields: tuple[str, ...], normalise: bool, text: bool
     ending = path.suffix.lower()
     if not path.exists():
         raise NotFoundError(f"{path} does not exist.")
-    if ending in (".npy", ".npz"):
-        return Labels(_from_array(path, normalise))
-    if ending not in ENDINGS:
-        known = ", ".join([*ENDINGS, ".npy", ".npz"])
+    if ending not in (*ENDINGS, *ARRAYS):
+        known = ", ".join([*ENDINGS, *ARRAYS])
         raise InputError(f"{path} has an ending that says nothing here; known are {known}.")
-    table = open_table(path)
+    table = label_table(path) if ending in ARRAYS else open_table(path)
     identity = next((name for name in IDENTITIES if name in table.columns and name in fields), None)
     column = _label_column(table)
     vocabulary = Vocabulary(table, normalise, text)
@@ -93,21 +93,6 @@ def _label_column(table: Table) -> str:
         listed = ", ".join(map(quoted, table.columns))
         raise InputError(f"{table.path} has the columns {listed}; call the one with the labels {quoted(LABEL)}.")
     return found[0]
-
-
-def _from_array(path: Path, normalise: bool) -> list[ClassName | None]:
-    if path.suffix.lower() == ".npy":
-        values = arrays.read_npy(path)
-    else:
-        found = dict(arrays.read_npz(path))
-        named = next((found[name] for name in arrays.LABELS if name in found), None)
-        if named is None:
-            raise InputError(f"{path} has no array named labels, only {', '.join(found) or 'nothing'}.")
-        values = named
-    try:
-        return arrays.label_names(values, normalise)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
 
 
 def _matched(labels: Labels, found: ModelCollection | WideReader, path: Path) -> list[ClassName | None]:

@@ -72,7 +72,7 @@ def _plot_models(axes: "Axes", collection: ModelCollection, order: Array) -> Non
     axes.plot(values, places, "o", color=ACCENT, markersize=4)
     axes.set_ylim(len(order) - 0.4, -0.6)
     axes.set_xlim(0, min(1.0, float(values.max()) * 1.08) or 1.0)
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+    axes.xaxis.set_major_formatter(_percent)
     axes.set_title("accuracy" if known else "sides with the majority", color=INK, fontsize=11)
     if len(order) <= MOST_NAMES:
         names = [_short(collection.models[model]) for model in order]
@@ -95,7 +95,7 @@ def _plot_pairs(axes: "Axes", figure: Any, collection: ModelCollection, order: A
     axes.set_yticks([])
     axes.set_xlabel("models in the same order", color=INK)
     bar = figure.colorbar(image, ax=axes, fraction=0.046, pad=0.02)
-    bar.ax.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+    bar.ax.yaxis.set_major_formatter(_percent)
     bar.outline.set_visible(False)
 
 
@@ -111,7 +111,7 @@ def _plot_items(axes: "Axes", collection: ModelCollection, description: Descript
     axes.set_xlabel(
         "different answers to an item" + (f" ({most}: or more)" if counts.max() > most else ""), color=INK
     )
-    axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+    axes.yaxis.set_major_formatter(_percent)
     axes.locator_params(axis="x", integer=True)
     _tidy(axes)
 
@@ -121,6 +121,10 @@ def _answers(codes: Array) -> Array:
     rows = np.sort(codes, axis=1)
     found: Array = 1 + (rows[:, 1:] != rows[:, :-1]).sum(axis=1)
     return found
+
+
+def _percent(value: float, _: object) -> str:
+    return f"{100 * value:g}%"
 
 
 def _short(name: str) -> str:

@@ -72,7 +72,7 @@ def run_stream(picker: Algorithm, predictions: object, labels: object = None) ->
     if isinstance(predictions, Batches):
         return _run_batches(picker, predictions, labels)
     if labels is None:
-        raise InputError("labels are None; pass one a round, -1 where there is none.")
+        raise InputError("labels: None is no table; pass a list with one label a round, -1 where there is none.")
     _check_columns(picker, predictions)
     with picker.all_or_nothing():
         return _run(picker, Stream(predictions, labels, len(picker.models)))

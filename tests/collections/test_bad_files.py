@@ -258,3 +258,12 @@ def test_json_lines_may_lack_models(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in [{"a": "x"}, {"b": "y", "a": "x"}, {"b": None}]))
     assert mp.load_collection(path).predictions.tolist() == [[0, -1], [0, 1], [-1, -1]]
+
+
+def test_pipes_and_impossible_names_are_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "x.csv")
+    with pytest.raises(mp.InputError, match="is a pipe or a device"):
+        mp.load_collection(tmp_path / "x.csv")
+    for name in ("n" * 5000 + ".csv", "a\0b.csv"):
+        with pytest.raises(mp.NotFoundError):
+            mp.load_collection(name)

@@ -361,3 +361,14 @@ def test_a_full_disk_leaves_no_half_a_file(tmp_path: Path) -> None:
     with pytest.raises(mp.FileError, match="No space left"):
         mp.ModelCollection(np.zeros((100_000, 3), dtype=np.int8)).save(tmp_path / "x.npz")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_columns_that_were_added_to_or_dropped_from_a_saved_file_are_noticed(tmp_path: Path) -> None:
+    collection = mp.ModelCollection([["x", "y"]], ["x"], ["a", "b"], fields={"source": ["web"]})
+    collection.save(tmp_path / "x.parquet")
+    table = parquet.read_table(tmp_path / "x.parquet")
+    parquet.write_table(table.append_column("c", pa.array(["z"])).drop_columns(["a"]), tmp_path / "y.parquet")
+    changed = mp.load_collection(tmp_path / "y.parquet")
+    assert changed.models == ("b", "c")
+    assert changed.classes == ("x", "y", "z")
+    assert dict(changed.fields) == {"source": ("web",)}

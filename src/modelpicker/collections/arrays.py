@@ -228,7 +228,9 @@ def _as_table(
     def read(wanted: Sequence[str]) -> Iterator[pa.RecordBatch]:
         yield from rows.select(list(wanted)).to_batches(BATCH_ROWS)
 
-    noted = {"models": list(models)} | ({} if classes is None else {"classes": list(classes)})
+    noted: dict[str, list[Any]] = {"models": list(models), "fields": list(fields)}
+    if classes is not None:
+        noted["classes"] = list(classes)
     return Table(path, tuple(columns), read, metadata=noted)
 
 

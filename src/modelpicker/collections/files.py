@@ -67,11 +67,20 @@ def load_collection(
     return found
 
 
+def _exists(path: Path) -> bool:
+    """Whether there is anything of that name; a name that cannot be one names nothing."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
 def _open(source: str | Path, reading: Reading) -> ModelCollection | WideReader:
     path = Path(source)
-    if str(source) in SHIPPED and not path.exists():
+    there = _exists(path)
+    if str(source) in SHIPPED and not there:
         return shipped_collection(str(source))
-    if not path.exists():
+    if not there:
         raise NotFoundError(
             f"{source} is neither a file nor a folder, nor a collection that ships ({', '.join(SHIPPED)})."
         )

@@ -54,8 +54,8 @@ class Table:
     read: Callable[[Sequence[str]], Iterator[pa.RecordBatch]]
     typed: bool = True
     """Whether cells have a type; those of CSV files are strings that may stand for numbers."""
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    """What `save` wrote down beside the cells."""
+    metadata: Mapping[str, list[Any]] = field(default_factory=dict)
+    """What `save` wrote down beside the cells: models, fields, classes. The cells may have changed since."""
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Some columns, in the order asked for, all rows."""
@@ -101,6 +101,8 @@ def check_readable(path: Path) -> None:
             raise NotFoundError(f"{path} does not exist.")
         if path.is_dir():
             raise InputError(f"{path} is a folder; pass a file.")
+        if not path.is_file():
+            raise InputError(f"{path} is a pipe or a device, but is read more than once; save it as a file.")
         with path.open("rb") as file:
             if not file.read(1):
                 raise InputError(f"{path} is empty.")
@@ -129,15 +131,15 @@ def explained(path: Path) -> Iterator[None]:
     """Turn what pyarrow raises about a file into one sentence."""
     try:
         yield
+    except MemoryError as error:
+        raise FileError(
+            f"{path} does not fit into memory; save it as Parquet, which is read in batches."
+        ) from error
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise FileError(f"{path} cannot be read: {os.strerror(error.errno)}.") from error
         said = "UTF8" if isinstance(error, UnicodeDecodeError) else str(error)
         raise InputError(f"{path} {_complaint(path, said)}") from error
-    except MemoryError as error:
-        raise FileError(
-            f"{path} does not fit into memory; pass it as Parquet, which is read in batches."
-        ) from error
 
 
 def _complaint(path: Path, said: str) -> str:
@@ -210,13 +212,14 @@ def _arrow_reader(path: Path) -> Iterator[Any]:
             yield reader
 
 
-def _metadata(schema: pa.Schema) -> Mapping[str, Any]:
+def _metadata(schema: pa.Schema) -> Mapping[str, list[Any]]:
     """What `save` wrote into the schema; nothing, if another program wrote the file."""
     try:
         found = json.loads((schema.metadata or {}).get(b"modelpicker", b"{}"))
     except ValueError:
         found = {}
-    return found if isinstance(found, dict) else {}
+    lists = found.items() if isinstance(found, dict) else ()
+    return {name: entries for name, entries in lists if isinstance(entries, list)}
 
 
 def _open_csv(path: Path) -> Table:

@@ -53,10 +53,13 @@ def find_roles(table: Table, reading: Reading) -> Roles:
     if len(labels) > 1:
         raise InputError(f"{table.path} has {len(labels)} label columns: {', '.join(map(quoted, labels))}.")
     ignored = tuple(name for name in table.columns if name in ROW_NUMBERS)
-    models = reading.models if reading.models is not None else table.metadata.get("models")
+    models = reading.models
     if models is None:
-        taken = {*labels, *ignored, *reading.fields}
-        models = [name for name in table.columns if name not in taken and name.lower() not in NOT_MODELS]
+        sure = set(table.metadata.get("models", ())) - set(reading.fields)
+        taken = {*labels, *ignored, *reading.fields, *table.metadata.get("fields", ())}
+        models = [
+            name for name in table.columns if name in sure or (name not in taken and name.lower() not in NOT_MODELS)
+        ]
     if not models:
         found = ", ".join(map(quoted, table.columns))
         raise InputError(f"{table.path} has no model column, only {found}. Name the models with --models.")

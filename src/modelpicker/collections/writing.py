@@ -72,7 +72,7 @@ def as_table(collection: ModelCollection) -> pa.Table:
         names[model] = _cells(collection.predictions[:, place], classes)
     if collection.labels is not None:
         names[LABEL] = _cells(collection.labels, classes)
-    noted = {"models": collection.models, "classes": collection.classes}
+    noted = {"models": collection.models, "fields": list(collection.fields), "classes": collection.classes}
     return pa.table(names).replace_schema_metadata({"modelpicker": json.dumps(noted)})
 
 

@@ -67,7 +67,8 @@ def pick(
     Where there are none, you are asked: a key a class, s to skip, u to undo, q to quit. The same command goes on
     where you were.
     """
-    from modelpicker.cli.picking import Settings, ask_person, look_up
+    from modelpicker.cli.picking import Settings, look_up
+    from modelpicker.cli.session import ask_person
     from modelpicker.collections import open_collection
 
     if algorithm not in choosing.NAMES:

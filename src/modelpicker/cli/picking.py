@@ -1,4 +1,4 @@
-"""One collection played to its end, to its budget, or as long as a person answers; every decision written down."""
+"""One collection played to its end or to its budget, its labels looked up; every decision is written down."""
 
 import json
 from collections.abc import Iterator
@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 
 import modelpicker
-from modelpicker.algorithms import Algorithm, Decision, Trace, run_stream
-from modelpicker.cli import asking
+from modelpicker.algorithms import Algorithm, Trace, run_stream
 from modelpicker.cli.choosing import make_algorithm
 from modelpicker.cli.journal import Journal
-from modelpicker.cli.terminal import progress, say, waiting
+from modelpicker.cli.terminal import progress, waiting
 from modelpicker.collections import ModelCollection
 from modelpicker.collections.wide import WideReader
-from modelpicker.errors import ConflictError
 
 # Algorithms whose losses estimate the mistakes on the whole stream; those of the others count mistakes on labels.
 WEIGHTED = ("model-picker", "importance-weighted", "efficient-active")
@@ -111,9 +109,9 @@ class Pick:
 
 def look_up(source: ModelCollection | WideReader, settings: Settings) -> Pick:
     """Play a collection whose labels are known, batch by batch, until the end or until the budget is spent."""
-    source, order = _in_order(source, settings)
-    picker = _make_picker(source, settings)
-    journal = Journal(settings.out, _header(source, settings, picker, "looked up"))
+    source, order = in_order(source, settings)
+    picker = make_picker(source, settings)
+    journal = Journal(settings.out, header(source, settings, picker, "looked up"))
     result = Pick(settings, picker, len(source))
     journal.start_anew()
     with progress("Playing", len(source)) as bar:
@@ -124,7 +122,9 @@ def look_up(source: ModelCollection | WideReader, settings: Settings) -> Pick:
             bar.advance(bar.task_ids[0], len(done))
             if result.stopped == "budget":
                 break
-    journal.write(_summary(result))
+    if result.rounds == result.items:
+        result.stopped = "end"
+    journal.write(summary(result))
     journal.close()
     return result
 
@@ -155,7 +155,7 @@ def _pieces(source: ModelCollection | WideReader) -> Iterator[ModelCollection]:
             yield ModelCollection.of_codes(batch.predictions[start:stop], labels, batch.models, batch.classes)
 
 
-def _in_order(
+def in_order(
     source: ModelCollection | WideReader, settings: Settings
 ) -> tuple[ModelCollection | WideReader, list[int] | None]:
     """The items in the order in which they are played, and where each stands in the file."""
@@ -166,7 +166,7 @@ def _in_order(
     return whole.take(order), order.tolist()
 
 
-def _make_picker(source: ModelCollection | WideReader, settings: Settings) -> Algorithm:
+def make_picker(source: ModelCollection | WideReader, settings: Settings) -> Algorithm:
     """The algorithm that was asked for; label efficient has to know how often models disagree."""
     divided = 0
     if settings.algorithm == "label-efficient" and settings.budget is not None:
@@ -184,7 +184,7 @@ def _make_picker(source: ModelCollection | WideReader, settings: Settings) -> Al
     )
 
 
-def _header(
+def header(
     source: ModelCollection | WideReader, settings: Settings, picker: Algorithm, labels: str
 ) -> dict[str, Any]:
     """The first line of a result: everything that decides what follows."""
@@ -204,7 +204,7 @@ def _header(
     }
 
 
-def _summary(result: Pick) -> dict[str, Any]:
+def summary(result: Pick) -> dict[str, Any]:
     """The last line of a result."""
     document = result.document()
     return {key: document[key] for key in ("pick", "rounds", "labels_used", "skipped", "stopped")}
@@ -228,141 +228,3 @@ def _lines(trace: Trace, piece: ModelCollection, result: Pick, order: list[int] 
             f'{{"round": {number}, "item": {item}, "query": {asked}, "probability": {chance!r}, '
             f'"prediction": {classes[said]}, "recommended": {models[stood]}{told}}}\n'
         )
-
-
-@dataclass
-class _Question:
-    """A query, and what to go back to if its answer is undone."""
-
-    decision: Decision
-    state: dict[str, Any]
-    """The picker as it was when it asked."""
-    place: int
-    """Where the query's line begins in the journal."""
-
-
-class _Session:
-    """A person being asked, from where the journal ends until the stream, the budget or the patience does."""
-
-    def __init__(
-        self, collection: ModelCollection, order: list[int] | None, journal: Journal, result: Pick
-    ) -> None:
-        self.collection = collection
-        self.order = order
-        self.journal = journal
-        self.result = result
-        self.keys = asking.Keys(collection.classes)
-        self.answered: list[_Question] = []
-
-    def replay(self) -> None:
-        """Take up every decision of the journal; each must be the one that is made here."""
-        for entry, place in zip(self.journal.rounds, self.journal.places, strict=True):
-            question = self._observe(place)
-            decision = question.decision
-            made = {key: value for key, value in self._entry(decision).items() if key in entry}
-            if made != {key: entry[key] for key in made} or decision.query != ("label" in entry):
-                raise ConflictError(
-                    f"{self.journal.path}, round {entry['round']}: another decision than the one made now; it was "
-                    "changed, or is of another version of modelpicker. Pass another --out to start anew."
-                )
-            if decision.query:
-                name = entry["label"]
-                answer = None if name is None else self.keys.add(str(name))
-                self._learn(question, answer.label if answer else None)
-
-    def converse(self) -> None:
-        """Ask until there is nothing left to ask."""
-        question: _Question | None = None
-        while question is not None or self._more():
-            question = question or self._observe(self.journal.place())
-            if not question.decision.query:
-                self.journal.write(self._entry(question.decision))
-                question = None
-                continue
-            answer = self._ask(question.decision)
-            if answer.command == asking.QUIT:
-                self.result.stopped = "quit"
-                self.journal.undo_to(question.place)
-                return
-            if answer.command == asking.UNDO:
-                question = self._undo(question)
-                continue
-            label = answer.label
-            name = None if label is None else self.keys.classes[label]
-            self.journal.write(self._entry(question.decision) | {"label": name})
-            self.journal.secure()
-            self._learn(question, label)
-            question = None
-
-    def _more(self) -> bool:
-        """Whether there is a round left, and a label to spend on it."""
-        budget = self.result.settings.budget
-        if budget is not None and self.result.labels_used >= budget:
-            self.result.stopped = "budget"
-            return False
-        return self.result.rounds < len(self.collection)
-
-    def _observe(self, place: int) -> _Question:
-        picker = self.result.picker
-        decision = picker.observe(self.collection.predictions[picker.rounds])
-        return _Question(decision, picker.state_dict() if decision.query else {}, place)
-
-    def _learn(self, question: _Question, label: int | None) -> None:
-        self.result.picker.learn(question.decision.round, label)
-        self.result.skipped += label is None
-        self.answered.append(question)
-
-    def _undo(self, question: _Question) -> _Question:
-        """Back to the query that was answered last, as if it had just been asked."""
-        if not self.answered:
-            say("There is nothing to undo.")
-            return question
-        last = self.answered.pop()
-        labels = self.result.labels_used
-        self.result.picker = type(self.result.picker).from_state_dict(last.state)
-        self.result.skipped -= labels == self.result.labels_used
-        self.journal.undo_to(last.place)
-        return last
-
-    def _ask(self, decision: Decision) -> asking.Answer:
-        number, result = decision.round, self.result
-        budget = "" if result.settings.budget is None else f" of {result.settings.budget:,}"
-        lead = f" · {result.picker.recommended} leads" if result.labels_used else ""
-        labels = "label" if result.labels_used == 1 and not budget else "labels"
-        head = f"item {number + 1:,} of {result.items:,} · {result.labels_used:,}{budget} {labels}{lead}"
-        fields = {name: values[number] for name, values in self.collection.fields.items()}
-        said = sorted({code for code in self.collection.predictions[number].tolist() if code >= 0})
-        return asking.ask(head, fields or {"row": self._item(number) + 1}, self.keys, said)
-
-    def _item(self, number: int) -> int:
-        return number if self.order is None else self.order[number]
-
-    def _entry(self, decision: Decision) -> dict[str, Any]:
-        """A decision as the journal has it."""
-        code = decision.prediction
-        return {
-            "round": decision.round,
-            "item": self._item(decision.round),
-            "query": decision.query,
-            "probability": decision.probability,
-            "prediction": None if code is None else self.collection.classes[int(code)],
-            "recommended": decision.recommended,
-        }
-
-
-def ask_person(source: ModelCollection | WideReader, settings: Settings) -> Pick:
-    """Ask for each label at the terminal; what was answered before is taken from the result file."""
-    source, order = _in_order(source, settings)
-    collection = source.read() if isinstance(source, WideReader) else source
-    picker = _make_picker(collection, settings)
-    journal = Journal(settings.out, _header(collection, settings, picker, "asked"))
-    session = _Session(collection, order, journal, Pick(settings, picker, len(collection)))
-    journal.go_on()
-    try:
-        session.replay()
-        session.converse()
-        if session.result.stopped != "quit":
-            journal.write(_summary(session.result))
-    finally:
-        journal.close()
-    return session.result

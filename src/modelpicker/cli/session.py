@@ -1,0 +1,153 @@
+"""A person being asked for labels, one query at a time; what was answered is on the disk before the next question."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from modelpicker.algorithms import Decision
+from modelpicker.cli import asking
+from modelpicker.cli.journal import Journal
+from modelpicker.cli.picking import Pick, Settings, header, in_order, make_picker, summary
+from modelpicker.cli.terminal import say
+from modelpicker.collections import ModelCollection
+from modelpicker.collections.wide import WideReader
+from modelpicker.errors import ConflictError
+
+
+@dataclass
+class Question:
+    """A query, and what to go back to if its answer is undone."""
+
+    decision: Decision
+    state: dict[str, Any]
+    """The picker as it was when it asked."""
+    place: int
+    """Where the query's line begins in the journal."""
+
+
+class Session:
+    """A person being asked, from where the journal ends until the stream, the budget or the patience does."""
+
+    def __init__(
+        self, collection: ModelCollection, order: list[int] | None, journal: Journal, result: Pick
+    ) -> None:
+        self.collection = collection
+        self.order = order
+        self.journal = journal
+        self.result = result
+        self.keys = asking.Keys(collection.classes)
+        self.answered: list[Question] = []
+
+    def replay(self) -> None:
+        """Take up every decision of the journal; each must be the one that is made here."""
+        for entry, place in zip(self.journal.rounds, self.journal.places, strict=True):
+            question = self._observe(place)
+            decision = question.decision
+            made = {key: value for key, value in self._entry(decision).items() if key in entry}
+            if made != {key: entry[key] for key in made} or decision.query != ("label" in entry):
+                raise ConflictError(
+                    f"{self.journal.path}, round {entry['round']}: another decision than the one made now; it was "
+                    "changed, or is of another version of modelpicker. Pass another --out to start anew."
+                )
+            if decision.query:
+                name = entry["label"]
+                answer = None if name is None else self.keys.add(str(name))
+                self._learn(question, answer.label if answer else None)
+
+    def converse(self) -> None:
+        """Ask until there is nothing left to ask."""
+        question: Question | None = None
+        while question is not None or self._more():
+            question = question or self._observe(self.journal.place())
+            if not question.decision.query:
+                self.journal.write(self._entry(question.decision))
+                question = None
+                continue
+            answer = self._ask(question.decision)
+            if answer.command == asking.QUIT:
+                self.result.stopped = "quit"
+                self.journal.undo_to(question.place)
+                return
+            if answer.command == asking.UNDO:
+                question = self._undo(question)
+                continue
+            label = answer.label
+            name = None if label is None else self.keys.classes[label]
+            self.journal.write(self._entry(question.decision) | {"label": name})
+            self.journal.secure()
+            self._learn(question, label)
+            question = None
+
+    def _more(self) -> bool:
+        """Whether there is a round left, and a label to spend on it."""
+        if self.result.rounds == len(self.collection):
+            return False
+        budget = self.result.settings.budget
+        if budget is not None and self.result.labels_used >= budget:
+            self.result.stopped = "budget"
+            return False
+        return True
+
+    def _observe(self, place: int) -> Question:
+        picker = self.result.picker
+        decision = picker.observe(self.collection.predictions[picker.rounds])
+        return Question(decision, picker.state_dict() if decision.query else {}, place)
+
+    def _learn(self, question: Question, label: int | None) -> None:
+        self.result.picker.learn(question.decision.round, label)
+        self.result.skipped += label is None
+        self.answered.append(question)
+
+    def _undo(self, question: Question) -> Question:
+        """Back to the query that was answered last, as if it had just been asked."""
+        if not self.answered:
+            say("There is nothing to undo.")
+            return question
+        last = self.answered.pop()
+        labels = self.result.labels_used
+        self.result.picker = type(self.result.picker).from_state_dict(last.state)
+        self.result.skipped -= labels == self.result.labels_used
+        self.journal.undo_to(last.place)
+        return last
+
+    def _ask(self, decision: Decision) -> asking.Answer:
+        number, result = decision.round, self.result
+        budget = "" if result.settings.budget is None else f" of {result.settings.budget:,}"
+        lead = f" · {result.picker.recommended} leads" if result.labels_used else ""
+        labels = "label" if result.labels_used == 1 and not budget else "labels"
+        head = f"item {number + 1:,} of {result.items:,} · {result.labels_used:,}{budget} {labels}{lead}"
+        fields = {name: values[number] for name, values in self.collection.fields.items()}
+        said = sorted({code for code in self.collection.predictions[number].tolist() if code >= 0})
+        return asking.ask(head, fields or {"row": self._item(number) + 1}, self.keys, said)
+
+    def _item(self, number: int) -> int:
+        return number if self.order is None else self.order[number]
+
+    def _entry(self, decision: Decision) -> dict[str, Any]:
+        """A decision as the journal has it."""
+        code = decision.prediction
+        return {
+            "round": decision.round,
+            "item": self._item(decision.round),
+            "query": decision.query,
+            "probability": decision.probability,
+            "prediction": None if code is None else self.collection.classes[int(code)],
+            "recommended": decision.recommended,
+        }
+
+
+def ask_person(source: ModelCollection | WideReader, settings: Settings) -> Pick:
+    """Ask for each label at the terminal; what was answered before is taken from the result file."""
+    source, order = in_order(source, settings)
+    collection = source.read() if isinstance(source, WideReader) else source
+    picker = make_picker(collection, settings)
+    journal = Journal(settings.out, header(collection, settings, picker, "asked"))
+    session = Session(collection, order, journal, Pick(settings, picker, len(collection)))
+    journal.go_on()
+    try:
+        session.replay()
+        session.converse()
+        if session.result.stopped != "quit":
+            journal.write(summary(session.result))
+    finally:
+        journal.close()
+    return session.result

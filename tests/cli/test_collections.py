@@ -44,7 +44,7 @@ def test_show_names_identical_models_abstentions_and_missing_cells(tmp_path: Pat
     done = run("collections", "show", "x.csv", folder=tmp_path)
     assert "a, copy say the same of every item" in done.stdout
     assert "abstentions           1 of 9 predictions (b 1)" in done.stdout
-    assert "note: 1 of 9 cells are missing and taken as abstentions (b 1)." in done.stderr
+    assert "note: 1 of 9 cells are missing, empty or -1, and taken as abstentions (b 1)." in done.stderr
 
 
 def test_show_prints_the_card_of_what_ships() -> None:
@@ -109,4 +109,27 @@ def test_a_bad_file_is_one_line_exit_code_1_and_no_traceback(tmp_path: Path, cas
 def test_what_does_not_exist_exits_with_3(tmp_path: Path) -> None:
     done = run("collections", "show", "nothing.csv", folder=tmp_path)
     assert done.returncode == 3
-    assert done.stderr.startswith("modelpicker: nothing.csv is neither a file")
+    assert done.stderr.startswith("modelpicker: nothing.csv does not exist.")
+
+
+def test_nothing_is_overwritten_unless_that_is_meant(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("a,b\n0,1\n")
+    for arguments in (("convert", "x.csv", "x.csv"), ("make", "x.csv")):
+        done = run("collections", *arguments, folder=tmp_path)
+        assert done.returncode == 4
+        assert done.stderr == "modelpicker: x.csv exists; pass --force to overwrite it.\n"
+    assert (tmp_path / "x.csv").read_text() == "a,b\n0,1\n"
+    assert run("collections", "convert", "x.csv", "x.csv", "--force", folder=tmp_path).returncode == 0
+
+
+def test_a_preset_takes_no_sizes_of_its_own(tmp_path: Path) -> None:
+    done = run("collections", "make", "x.npz", "--preset", "cifar10-like", "--models", "5", folder=tmp_path)
+    assert done.returncode == 2
+
+
+def test_markup_in_names_is_shown_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "[x].csv").write_text("[/x],llama[7b],label\n0,1,1\n1,1,1\n")
+    done = run("collections", "show", "[x].csv", "--plot", "p.png", folder=tmp_path)
+    assert done.returncode == 0
+    assert "[/x]" in done.stdout
+    assert "llama[7b]" in done.stdout

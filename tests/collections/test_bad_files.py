@@ -57,7 +57,7 @@ BAD: dict[str, tuple[str, bytes, str]] = {
     "class below -1": ("x.csv", b"a,b\n0,1\n1,-7\n", 'row 2, column "b": -7 is not a class'),
     "number beyond all classes": ("x.csv", b"a,b\n0,1\n1,99999999999999999999\n", 'row 2, column "b": 9999'),
     "no model": ("x.csv", b"id,text,label\n1,x,1\n", "has no model column"),
-    "twice the same column": ("x.csv", b"a,a\n1,2\n", 'column "a" occurs twice'),
+    "twice the same column": ("x.csv", b"a,a\n1,2\n", 'column "a" occurs 2 times'),
     "two labels": ("x.csv", b"a,b,label,Label\n1,2,1,1\n", "2 label columns"),
     "not utf-8": ("x.csv", b"a,b\nx,y\nz,\xff\xfe\n", "row 2: byte 0xff is not UTF-8"),
     "utf-16": ("x.csv", "a,b\n0,1\n".encode("utf-16"), "text in UTF-16"),
@@ -79,11 +79,11 @@ BAD: dict[str, tuple[str, bytes, str]] = {
     "long form twice": ("x.csv", b"item,model,prediction\n1,a,0\n1,b,1\n1,a,1\n", "row 3: model 'a' answers item '1' again, as in row 1"),
     "long form without item": ("x.csv", b"item,model,prediction\n1,a,0\n,b,1\n", 'row 2, column "item": empty'),
     "long form, two truths": ("x.csv", b"item,model,prediction,label\n1,a,0,0\n1,b,1,1\n", 'row 2, column "label": 1, but an earlier row'),
-    "unknown ending": ("x.xlsx", b"PK\x03\x04", "has an ending that says nothing here"),
-    "no ending": ("x", b"a,b\n", "has an ending that says nothing here"),
+    "unknown ending": ("x.xlsx", b"PK\x03\x04", ".xlsx is not known. Save the sheet as CSV."),
+    "no ending": ("x", b"a,b\n", "no ending is not known. Endings that can be read are .csv"),
     "npz that is none": ("x.npz", b"a,b\n0,1\n", "no zip archive"),
     "truncated npz": ("x.npz", npz_bytes(predictions=np.zeros((50, 2)))[:-40], "damaged or cut short"),
-    "npz without predictions": ("x.npz", npz_bytes(stuff=np.zeros((5, 2))), "no array named predictions or probabilities, only stuff"),
+    "npz without predictions": ("x.npz", npz_bytes(stuff=np.zeros((5, 2))), "has none of the arrays predictions, probabilities, labels, only ['stuff']"),
     "labels of another length": ("x.npz", npz_bytes(predictions=np.zeros((5, 2)), labels=np.zeros(4)), "5 rows of predictions, but labels of shape"),
     "one dimension": ("x.npz", npz_bytes(predictions=np.zeros(5)), "shape (5,)"),
     "no items": ("x.npz", npz_bytes(predictions=np.zeros((0, 3))), "shape (0, 3)"),
@@ -91,13 +91,22 @@ BAD: dict[str, tuple[str, bytes, str]] = {
     "infinity": ("x.npz", npz_bytes(predictions=np.array([[0, np.inf]])), 'row 1, column "model-1": inf is not a class'),
     "complex": ("x.npz", npz_bytes(predictions=np.zeros((2, 2), dtype=complex)), "of type complex128"),
     "too many names": ("x.npz", npz_bytes(predictions=np.zeros((2, 2)), models=np.array(["a", "b", "c"])), "2 columns"),
-    "fields that are none": ("x.npz", npz_bytes(predictions=np.zeros((2, 2)), fields=np.zeros(3, np.uint8)), "not what `save` writes"),
+    "names that are none": ("x.npz", npz_bytes(predictions=np.zeros((2, 2)), meta=np.zeros(3, np.uint8)), "not what `save` writes"),
     "pickled predictions": ("x.npz", npz_bytes(predictions=TRAP), "pickled Python objects, which are never loaded"),
     "pickled npy": ("x.npy", npy_bytes(TRAP), "pickled Python objects, which are never loaded"),
     "bare pickle": ("x.npy", pickle.dumps(Trap()), "not a NumPy array by its first bytes"),
     "header promises more": ("x.npy", npy_bytes(np.zeros((1000, 1000)))[:5000], "cut short: its header promises 8,000,000 bytes"),
     "header of nonsense": ("x.npy", b"\x93NUMPY\x01\x00\x10\x00{'descr': boom} ", "header that makes no sense"),
     "future version": ("x.npy", b"\x93NUMPY\x09\x00", "not known here"),
+    "unclosed quote": ("x.csv", b'a,b\n1,2\n1,"x\n1,2\n3,4\n', "row 2: a quotation mark is opened and never closed"),
+    "scores": ("x.csv", b"a,b\n0.123,0.5\n0.2,0.7\n", 'row 1, column "a": 0.123 is a score, not a class'),
+    "nameless column": ("x.csv", b"a,,b\n0,1,1\n", "column 2 has no name"),
+    "beyond 2**63": ("x.parquet", parquet_bytes(a=pa.array([2**63], pa.uint64()), b=pa.array([1], pa.uint64())), 'row 1, column "a": 9223372036854775808 is not a class'),
+    "half floats": ("x.parquet", parquet_bytes(a=pa.array(np.array([2.5], np.float16)), b=[1]), "x.parquet"),
+    "deep json": ("x.jsonl", b'{"a": ' + b"[" * 200_000 + b"\n", "x.jsonl"),
+    "no text": ("x.npz", npz_bytes(predictions=np.frombuffer(b"\xff" * 16, "<U1").reshape(2, 2)), "no text"),
+    "bytes that are no text": ("x.npz", npz_bytes(predictions=np.array([[b"\xff", b"a"]])), "not written in UTF-8"),
+    "two-line name": ("x.jsonl", b'{"a\\nb": 0.5, "c": 1}\n', 'column "a\\nb": 0.5 is not a class'),
 }  # fmt: skip
 
 
@@ -183,7 +192,9 @@ def test_a_long_line_of_text_is_named_as_such(tmp_path: Path) -> None:
 
 
 def test_what_is_not_there_is_said_to_be_not_there(tmp_path: Path) -> None:
-    with pytest.raises(mp.NotFoundError, match=r"nor a collection that ships \(digits, cifar10\)"):
+    with pytest.raises(
+        mp.NotFoundError, match=r"nothing\.csv does not exist\. Collections that ship are digits, cifar10"
+    ):
         mp.load_collection(tmp_path / "nothing.csv")
     with pytest.raises(mp.NotFoundError, match=r"without predictions\.npy"):
         mp.load_collection(tmp_path)
@@ -205,7 +216,7 @@ def test_columns_asked_for_must_be_there(tmp_path: Path) -> None:
     [
         ("label\n0\n1\n", "has 2 labels, but there are 3 items"),
         ("label\n0\n1\nx\n", "row 3.* is not a whole number"),
-        ("a,b\n0,1\n", 'call the one with the labels "label"'),
+        ("a,b\n0,1\n", "name the one with the labels by label"),
         ("id,label\np,1\nq,0\n", "are the files of one set"),
         ("id,label\nx,1\nx,0\n", "another label in an earlier row"),
         ("label\nu\nv\nw\n", "one form"),
@@ -267,3 +278,48 @@ def test_pipes_and_impossible_names_are_refused_at_once(tmp_path: Path) -> None:
     for name in ("n" * 5000 + ".csv", "a\0b.csv"):
         with pytest.raises(mp.NotFoundError):
             mp.load_collection(name)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "{'shape': (3,",
+        "{[1]: 2}",
+        "{'descr': (), 'fortran_order': False, 'shape': (1,)}",
+        "{1: 2, 'a': 3}",
+        "(" * 500,
+    ],
+)
+def test_headers_of_nonsense(tmp_path: Path, header: str) -> None:
+    path = tmp_path / "x.npy"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
+    with pytest.raises(mp.InputError, match=r"x\.npy has a header that makes no sense"):
+        mp.load_collection(path)
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        '{"models": [["a"]]}',
+        '{"classes": [["x"]]}',
+        '{"models": 3}',
+        "[" * 100_000,
+        '{"models": ["zzz"], "fields": ["b"]}',
+    ],
+)
+def test_schema_metadata_is_not_trusted(tmp_path: Path, metadata: str) -> None:
+    table = pa.table({"a": [0, 1], "b": [1, 1]}).replace_schema_metadata({"modelpicker": metadata})
+    parquet.write_table(table, tmp_path / "x.parquet")
+    assert "a" in mp.load_collection(tmp_path / "x.parquet").models
+
+
+def test_odd_values_of_fields_are_refused_before_anything_is_written(tmp_path: Path) -> None:
+    with pytest.raises(mp.InputError, match="neither text nor number"):
+        mp.ModelCollection([[0, 1]], fields={"id": [b"x"]})
+    odd = mp.ModelCollection([[0, 1]], fields={"id": ["\ud800"]})
+    for ending in ("parquet", "csv", "jsonl", "arrow"):
+        with pytest.raises(mp.InputError, match="no valid text"):
+            odd.save(tmp_path / f"x.{ending}")
+    with pytest.raises(mp.FileError, match="Not a directory"):
+        odd.save(Path("/etc/passwd/x.npz"))
+    assert list(tmp_path.iterdir()) == []

@@ -61,6 +61,14 @@ def test_nothing_can_be_changed() -> None:
     assert collection.predictions[0, 0] == 0
     with pytest.raises(ValueError, match="read-only"):
         collection.predictions[0, 0] = 1
+    with pytest.raises(ValueError, match="cannot set WRITEABLE"):
+        collection.predictions.flags.writeable = True
+    locked = np.zeros((1, 2), dtype=np.int8)
+    locked.flags.writeable = False
+    other = mp.ModelCollection(locked)
+    locked.flags.writeable = True
+    locked[0, 0] = 1
+    assert other.predictions[0, 0] == 0
     with pytest.raises(AttributeError):
         collection.models = ("x", "y")  # type: ignore[misc]
     with pytest.raises(TypeError):
@@ -204,3 +212,13 @@ def test_a_picker_of_other_models_refuses_a_collection() -> None:
         mp.run_stream(mp.ModelPicker(["a", "b"]), collection, collection.labels)
     with pytest.raises(mp.InputError, match="None is no table"):
         mp.run_stream(mp.ModelPicker(["a", "b"]), collection.predictions)
+
+
+def test_without_labels_there_is_nothing_to_play() -> None:
+    with pytest.raises(mp.InputError, match="no labels to learn from"):
+        mp.run_stream(mp.ModelPicker(2), mp.ModelCollection([[0, 1]]))
+
+
+def test_items_that_are_not_there_cannot_be_taken() -> None:
+    with pytest.raises(mp.InputError, match="there are 3 items"):
+        small().take([999])

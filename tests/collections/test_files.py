@@ -1,6 +1,7 @@
 """Collections from files and back: every form in which predictions arrive."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,7 @@ def test_a_wide_csv_has_a_column_a_model_a_label_and_fields(tmp_path: Path) -> N
     assert collection.classes == ("ham", "spam")
     assert collection.predictions.tolist() == [[1, 0], [0, -1]]
     assert dict(collection.fields) == {"id": ("7", "8"), "text": ("hello", "you"), "source": ("web", "mail")}
-    assert collection.notes == ("1 of 4 cells are missing and taken as abstentions (gpt 1).",)
+    assert collection.notes == ("1 of 4 cells are missing, empty or -1, and taken as abstentions (gpt 1).",)
     assert mp.load_collection(path, models=["gpt"]).models == ("gpt",)
     assert "bert" in mp.load_collection(path, models=["gpt"]).fields
 
@@ -108,7 +109,7 @@ def test_minus_one_and_floats_with_gaps_are_abstentions(tmp_path: Path) -> None:
     parquet.write_table(table, tmp_path / "x.parquet")
     collection = mp.load_collection(tmp_path / "x.parquet")
     assert collection.predictions.tolist() == [[1, -1], [-1, 0], [-1, 1]]
-    assert collection.notes == ("2 of 6 cells are missing and taken as abstentions (a 2).",)
+    assert collection.notes == ("3 of 6 cells are missing, empty or -1, and taken as abstentions (a 2, b 1).",)
 
 
 def test_columns_of_many_types_are_understood(tmp_path: Path) -> None:
@@ -180,7 +181,10 @@ def test_answers_of_language_models_are_made_uniform_on_request_and_said(tmp_pat
     path = write(tmp_path / "x.jsonl", "".join(json.dumps(answer) + "\n" for answer in answers))
     as_is = mp.load_collection(path)
     assert as_is.accuracies.tolist() == [0.0, 0.0, 0.0]  # type: ignore[union-attr]
-    assert not as_is.notes
+    assert (
+        as_is.notes[-1]
+        == '"(B)" and "b" (and 1 more such) are different classes; normalise (--normalise) takes them for the same.'
+    )
     collection = mp.load_collection(path, normalise=True)
     assert collection.classes == ("b", "i don't know", "paris")
     assert collection.accuracies.tolist() == [1.0, 1.0, 0.0]  # type: ignore[union-attr]
@@ -347,8 +351,8 @@ def test_saving_to_an_unknown_ending_or_a_missing_folder_says_so(tmp_path: Path)
         collection.save(tmp_path / "x.xlsx")
     with pytest.raises(mp.FileError, match="cannot be written: No such file"):
         collection.save(tmp_path / "nowhere" / "x.parquet")
-    with pytest.raises(mp.InputError, match="would be lost in a CSV file"):
-        mp.ModelCollection([["NA", "x"]]).save(tmp_path / "x.csv")
+    with pytest.raises(mp.InputError, match="would be read as something else"):
+        mp.ModelCollection([["1", "2"]]).save(tmp_path / "x.csv")
     with pytest.raises(mp.InputError, match="taken for a model"):
         mp.ModelCollection([["a", "x"]], fields={"source": ["web"]}).save(tmp_path / "x.csv")
 
@@ -357,7 +361,7 @@ def test_a_full_disk_leaves_no_half_a_file(tmp_path: Path) -> None:
     full = Path("/dev/full")
     if not full.exists():
         pytest.skip("this system has no /dev/full")
-    (tmp_path / ".x.npz.unfinished").symlink_to(full)
+    (tmp_path / f".x.unfinished-{os.getpid()}.npz").symlink_to(full)
     with pytest.raises(mp.FileError, match="No space left"):
         mp.ModelCollection(np.zeros((100_000, 3), dtype=np.int8)).save(tmp_path / "x.npz")
     assert list(tmp_path.iterdir()) == []
@@ -372,3 +376,117 @@ def test_columns_that_were_added_to_or_dropped_from_a_saved_file_are_noticed(tmp
     assert changed.models == ("b", "c")
     assert changed.classes == ("x", "y", "z")
     assert dict(changed.fields) == {"source": ("web",)}
+
+
+def test_item_columns_in_any_case_match_labels(tmp_path: Path) -> None:
+    path = write(tmp_path / "p.csv", "ID,a,b\n1,x,y\n2,y,y\n3,x,x\n")
+    collection = mp.load_collection(path, write(tmp_path / "l.csv", "Id,label\n3,x\n1,y\n2,y\n"))
+    assert collection.labels is not None
+    assert [collection.classes[code] for code in collection.labels] == ["y", "y", "x"]
+    assert any('matched by column "ID"' in note for note in collection.notes)
+
+
+def test_empty_and_blank_cells_and_minus_one_are_abstentions_in_every_file(tmp_path: Path) -> None:
+    csv = mp.load_collection(write(tmp_path / "x.csv", 'a,b\nx,-1\ny,"  "\nz,""\n'))
+    jsonl = mp.load_collection(
+        write(tmp_path / "x.jsonl", '{"a":"x","b":null}\n{"a":"y","b":"  "}\n{"a":"z","b":""}\n')
+    )
+    numbers = mp.load_collection(write(tmp_path / "y.csv", "a,b\n1,-1\n2, \n3,\n"))
+    for collection in (csv, jsonl, numbers):
+        assert collection.predictions[:, 1].tolist() == [-1, -1, -1]
+        assert collection.notes[0].startswith("3 of 6 cells are missing, empty or -1")
+
+
+def test_strings_that_look_like_dates_stay_strings(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.jsonl", '{"id": "2020-01-01", "a": "2020-01-01", "b": "x"}\n')
+    collection = mp.load_collection(path)
+    assert collection.classes == ("2020-01-01", "x")
+    assert collection.fields["id"] == ("2020-01-01",)
+
+
+def test_the_long_form_in_capitals(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.csv", "Item,Model,Prediction,Label\n1,a,x,x\n1,b,y,x\n")
+    collection = mp.load_collection(path)
+    assert collection.models == ("a", "b")
+    assert collection.labelled == 1
+    with pytest.raises(mp.InputError, match="no column is called prediction"):
+        mp.load_collection(write(tmp_path / "y.csv", "item,model,pred\n1,a,x\n"))
+
+
+def test_models_with_the_names_of_the_long_form_come_back(tmp_path: Path) -> None:
+    collection = mp.ModelCollection([["x", "y"]], None, ["model", "prediction"], fields={"item": ["1"]})
+    collection.save(tmp_path / "x.parquet")
+    assert mp.load_collection(tmp_path / "x.parquet") == collection
+
+
+def test_labels_of_probabilities_are_names(tmp_path: Path) -> None:
+    chances = np.eye(3)[[[0, 0], [1, 1], [1, 0]]]
+    np.savez(tmp_path / "x.npz", probabilities=chances, classes=[1, 2, 3], labels=np.array([1, 2, np.nan]))
+    collection = mp.load_collection(tmp_path / "x.npz")
+    assert collection.classes == (1, 2, 3)
+    assert collection.accuracies.tolist() == [1.0, 1.0]  # type: ignore[union-attr]
+    assert collection.labelled == 2
+
+
+def test_arrays_of_others_with_names_of_models_and_classes(tmp_path: Path) -> None:
+    np.savez(
+        tmp_path / "x.npz",
+        predictions=np.array([[0.0, 1.0]]),
+        classes=np.array(["no", "yes"]),
+        models=np.array([b"a", b"b"]),
+    )
+    collection = mp.load_collection(tmp_path / "x.npz")
+    assert (collection.models, collection.classes) == (("a", "b"), ("no", "yes"))
+    np.savez(
+        tmp_path / "y.npz",
+        predictions=np.array([[1, 6]]),
+        classes=np.arange(1, 7),
+        unrelated=np.array([{}], dtype=object),
+    )
+    assert mp.load_collection(tmp_path / "y.npz").predictions.tolist() == [[0, 5]]
+
+
+def test_options_hold_for_arrays_and_for_what_ships_too(tmp_path: Path) -> None:
+    assert mp.load_collection("digits", models=["tree", "ridge"]).models == ("tree", "ridge")
+    with pytest.raises(mp.InputError, match='has no column "zzz"'):
+        mp.load_collection("digits", models=["zzz"])
+    with pytest.raises(mp.InputError, match="both a model and an item field"):
+        mp.load_collection("digits", models=["tree"], fields=["tree"])
+    labels = write(tmp_path / "l.csv", "label\n" + "zzz\n" * 3)
+    path = write(tmp_path / "p.csv", "a,b\nx,y\ny,y\nx,x\n")
+    with pytest.raises(mp.InputError, match="label 'zzz' is not one of the 2 classes"):
+        mp.load_collection(path, labels, classes=["x", "y"])
+
+
+def test_answers_of_any_length_come_back_from_npz(tmp_path: Path) -> None:
+    answers = [[f"answer {number}", "x" * 50_000 if number == 7 else "short\0"] for number in range(1500)]
+    collection = mp.ModelCollection(answers)
+    collection.save(tmp_path / "x.npz")
+    assert mp.load_collection(tmp_path / "x.npz") == collection
+
+
+def test_an_arrow_file_is_read_in_batches(tmp_path: Path) -> None:
+    mp.synthetic_collection(150_000, 2, 3, [0.5, 0.6]).save(tmp_path / "x.arrow")
+    source = mp.open_collection(tmp_path / "x.arrow")
+    assert [len(batch) for batch in source.batches()] == [65536, 65536, 18928]
+
+
+def test_a_file_that_changes_while_it_is_read_is_noticed(tmp_path: Path) -> None:
+    source = mp.open_collection(write(tmp_path / "x.csv", "a,b\nx,y\n"))
+    write(tmp_path / "x.csv", "a,b\nx,z\n")
+    with pytest.raises(mp.InputError, match="has changed while it was read: 'z'"):
+        list(source.batches())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"source": None}, "pass the path of a file"),
+        ({"source": "digits", "labels": [1, 2]}, "pass the path of a file"),
+        ({"source": "digits", "models": "tree"}, "pass a list of names"),
+        ({"source": "digts"}, "Did you mean digits"),
+    ],
+)
+def test_plausible_mistakes_are_answered(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(mp.ModelPickerError, match=message):
+        mp.load_collection(**arguments)

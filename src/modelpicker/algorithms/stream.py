@@ -82,6 +82,8 @@ def _run_batches(picker: Algorithm, source: Batches, labels: object) -> Trace:
     """Play a collection piece by piece; the trace is that of the whole."""
     if labels is not None:
         raise InputError("a collection has labels of its own; pass those, or arrays of predictions and labels.")
+    if not getattr(source, "labelled", True):
+        raise InputError("the collection has no labels to learn from; add them with with_labels(...) or labels=.")
     names = list(source.models)
     if list(picker.models) not in (names, list(range(len(names)))):
         raise InputError(

@@ -10,6 +10,7 @@ from modelpicker.cli import collections
 from modelpicker.cli.bench import bench
 from modelpicker.cli.demo import demo
 from modelpicker.cli.pick import pick
+from modelpicker.cli.terminal import visible
 from modelpicker.errors import ModelPickerError
 
 app = typer.Typer(
@@ -48,5 +49,5 @@ def main() -> None:
     try:
         app(prog_name="modelpicker")
     except ModelPickerError as error:
-        print(f"modelpicker: {error}", file=sys.stderr)
+        print(visible(f"modelpicker: {error}"), file=sys.stderr)
         sys.exit(error.exit_code)

@@ -3,18 +3,22 @@
 import base64
 import struct
 import sys
+import textwrap
 import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from modelpicker.cli.terminal import WIDTH, say
+from modelpicker.cli.terminal import WIDTH, say, visible
+from modelpicker.errors import brief
 
 SKIP, UNDO, QUIT, HELP = "skip", "undo", "quit", "help"
 COMMANDS = {"s": SKIP, "u": UNDO, "q": QUIT, "?": HELP}
 # Classes that get a key each that stays the same for all items.
 MOST_KEYS = 30
 LETTERS = [letter for letter in "123456789abcdefghijklmnopqrstuvwxyz" if letter not in COMMANDS]
-LONGEST_FIELD = 600
+LONGEST_FIELD = 1200
+LONGEST_LINE = 2**14
+LONGEST_NUMBER = 19
 SHADES = " ░▒▓█"
 LARGEST_PICTURE = 40
 
@@ -38,9 +42,13 @@ class Keys:
         few = len(self.classes) <= MOST_KEYS
         offered = range(len(self.classes)) if few else sorted(said, key=lambda place: str(self.classes[place]))
         names = [str(self.classes[place]) for place in offered]
-        if all(len(name) <= 2 for name in names):
+        if all(
+            len(name) <= 2 or isinstance(self.classes[place], int)
+            for name, place in zip(names, offered, strict=True)
+        ):
             return dict(zip(names, offered, strict=True))
-        return dict(zip(LETTERS, offered, strict=False))
+        free = [letter for letter in LETTERS if letter not in self.place_of]
+        return dict(zip(free, offered, strict=False))
 
     def read(self, text: str, offered: Mapping[str, int]) -> Answer | None:
         """What an answer stands for: a class by its name or its key, or a command; None for nothing known."""
@@ -48,23 +56,29 @@ class Keys:
             return Answer(label=self.place_of[text])
         if text in offered:
             return Answer(label=offered[text])
-        if text.removeprefix(":") in COMMANDS:
-            return Answer(command=COMMANDS[text.removeprefix(":")])
+        if text.lstrip(":") in COMMANDS:
+            return Answer(command=COMMANDS[text.lstrip(":")])
         alike = [place for name, place in self.place_of.items() if name.casefold() == text.casefold()]
         return Answer(label=alike[0]) if len(alike) == 1 else None
 
     def add(self, name: str) -> Answer | None:
         """A class that no model has said yet; None if it is not of the kind of the others."""
         numbers = bool(self.classes) and isinstance(self.classes[0], int)
-        if name in self.place_of or (numbers and not name.isdigit()):
-            return self.read(name, {})
+        if numbers:
+            if not (name.isascii() and name.isdigit() and len(name) < LONGEST_NUMBER):
+                return None
+            name = str(int(name))
+        if name in self.place_of:
+            return Answer(label=self.place_of[name])
         self.place_of[name] = len(self.classes)
         self.classes.append(int(name) if numbers else name)
         return Answer(label=self.place_of[name])
 
     def command(self, key: str) -> str:
         """How a command is typed: with a colon, if a class is called so."""
-        return f":{key}" if key in self.place_of else key
+        while key in self.place_of:
+            key = f":{key}"
+        return key
 
 
 def ask(head: str, fields: Mapping[str, Any], keys: Keys, said: Sequence[int]) -> Answer:
@@ -73,26 +87,52 @@ def ask(head: str, fields: Mapping[str, Any], keys: Keys, said: Sequence[int]) -
     say("", head, *shown(fields), *_offer(offered, keys))
     while True:
         print("> ", end="", file=sys.stderr, flush=True)
-        line = sys.stdin.readline()
-        text = line.strip()
-        if not line:
+        text = _read_line()
+        if text is None:
+            say("")
             return Answer(command=QUIT)
         if not text:
             continue
-        new = text.startswith("+") and len(text) > 1
-        answer = keys.add(text[1:].strip()) if new else keys.read(text, offered)
+        answer = keys.read(text, offered)
+        if answer is None and text.startswith("+") and text[1:].strip():
+            answer = keys.add(text[1:].strip())
         if answer is None:
-            say(f"{text!r} is no class and no key. {keys.command('?')} lists the classes; +NAME adds one.")
+            say(f"{brief(text)} is no class and no key. {keys.command('?')} lists the classes; +NAME adds one.")
         elif answer.command == HELP:
-            say(f"Classes: {', '.join(map(str, keys.classes))}")
+            say(*_help(offered, keys))
         else:
             return answer
+
+
+def _read_line() -> str | None:
+    """A line that was typed, whatever bytes it is made of; None at the end of the input."""
+    line = sys.stdin.buffer.readline(LONGEST_LINE)
+    if not line:
+        return None
+    while not line.endswith(b"\n") and (more := sys.stdin.buffer.readline(LONGEST_LINE)):
+        line = line[:LONGEST_LINE] + more[-1:]  # the rest of a line that is too long is dropped
+    return line.decode("utf-8", "replace").strip()
+
+
+def _help(offered: Mapping[str, int], keys: Keys) -> list[str]:
+    """Everything that can be typed."""
+    key_of = {place: key for key, place in offered.items()}
+    known = [
+        f"{key_of[place]} {name}" if key_of.get(place, str(name)) != str(name) else str(name)
+        for place, name in enumerate(keys.classes)
+    ]
+    return [
+        visible(f"classes: {', '.join(known)}"),
+        "Type a key or the name of a class, then Enter. +NAME adds a class that no model has named.",
+        f"{keys.command('s')} skips the item: nobody can tell. {keys.command('u')} goes back to your last answer.",
+        f"{keys.command('q')} quits; the same command goes on where you were. Every answer is saved at once.",
+    ]
 
 
 def _offer(offered: Mapping[str, int], keys: Keys) -> list[str]:
     """The keys, as many to a line as fit."""
     plain = all(str(keys.classes[place]) == key for key, place in offered.items())
-    entries = [key if plain else f"{key} {keys.classes[place]}" for key, place in offered.items()]
+    entries = [visible(key if plain else f"{key} {keys.classes[place]}") for key, place in offered.items()]
     if len(offered) < len(keys.classes):
         entries.append("or the name of another class")
     lines, line = [], "label:"
@@ -113,13 +153,18 @@ def shown(fields: Mapping[str, Any]) -> list[str]:
         if picture is not None:
             lines += [f"  {name}:", *(f"    {row}" for row in picture)]
         elif value is not None:
-            text = (
-                " ".join(str(value).split())
-                if len(str(value)) < LONGEST_FIELD
-                else f"{str(value)[:LONGEST_FIELD]}…"
-            )
-            lines.append(f"  {name}: {text if not text.startswith('data:') else '(a picture)'}")
+            lines += wrapped(str(name), str(value))
     return lines
+
+
+def wrapped(name: str, value: str) -> list[str]:
+    """A field as lines of whole words; a very long one is cut."""
+    text = visible(" ".join(value.split()))
+    if text.startswith("data:"):
+        text = "(a picture)"
+    if len(text) > LONGEST_FIELD:
+        text = f"{text[:LONGEST_FIELD]}… ({len(text) - LONGEST_FIELD:,} more characters)"
+    return textwrap.wrap(f"{visible(name)}: {text}", WIDTH - 2, initial_indent="  ", subsequent_indent="    ")
 
 
 def draw(uri: str) -> list[str] | None:

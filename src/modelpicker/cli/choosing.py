@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from modelpicker.errors import InputError
+import typer
 
 if TYPE_CHECKING:
     from modelpicker.algorithms import Algorithm
@@ -52,8 +52,8 @@ def make_algorithm(
     except TypeError:
         known = list(dict.fromkeys([*usual, *(kinds[name].__init__.__kwdefaults__ or {})]))
         strange = ", ".join(sorted(set(given) - set(known)))
-        raise InputError(
-            f"--option: {name} does not take {strange or 'these'}; it takes {', '.join(known)}."
+        raise typer.BadParameter(
+            f"{name} does not take {strange or 'these'}; it takes {', '.join(known)}.", param_hint="--option"
         ) from None
     return picker
 
@@ -64,7 +64,9 @@ def parse_options(pairs: Sequence[str]) -> dict[str, Any]:
     for pair in pairs:
         name, mark, value = pair.partition("=")
         if not mark or not name:
-            raise InputError(f"--option {pair}: pass it as NAME=VALUE, such as query_scale=2.")
+            raise typer.BadParameter(
+                f"{pair}: pass it as NAME=VALUE, such as query_scale=2.", param_hint="--option"
+            )
         options[name.strip().replace("-", "_")] = _value(value.strip())
     return options
 

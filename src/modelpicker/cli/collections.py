@@ -1,8 +1,9 @@
 """`modelpicker collections`: which there are, what is in them, and new ones."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -10,6 +11,7 @@ from modelpicker.cli.terminal import (
     Classes,
     Fields,
     Json,
+    Label,
     Labels,
     Models,
     Normalise,
@@ -17,20 +19,25 @@ from modelpicker.cli.terminal import (
     Source,
     Text,
     as_classes,
+    command,
+    count,
     listed,
     print_json,
     print_notes,
     print_table,
     table,
+    visible,
     waiting,
 )
-from modelpicker.errors import InputError
+from modelpicker.errors import ConflictError, InputError
 
 if TYPE_CHECKING:
     from modelpicker.collections import ModelCollection
     from modelpicker.collections.describing import Description
 
 FIRST_MODELS = 12
+
+Force: TypeAlias = Annotated[bool, typer.Option("--force", help="Overwrite what is there.")]
 
 app = typer.Typer(
     help="Collections of predictions: list those that ship, show any, make synthetic ones, convert between files.",
@@ -69,7 +76,7 @@ def list_collections(as_json: Json = False) -> None:
             if entry["kind"] == kind:
                 made.add_row(str(entry["name"]), *(f"{entry[key]:,}" for key in ("items", "models", "classes")))
         print_table(made)
-    typer.echo("Next: `modelpicker collections show digits`.")
+    typer.echo(f"Next: {command('collections show digits')}.")
 
 
 def _size(collection: "ModelCollection") -> dict[str, int]:
@@ -85,6 +92,7 @@ def show(
     classes: Classes = None,
     normalise: Normalise = False,
     text: Text = False,
+    label: Label = None,
     plot: Annotated[
         Path | None, typer.Option(help="Also draw it, into a .png, .svg or .pdf file.", show_default=False)
     ] = None,
@@ -112,6 +120,7 @@ def show(
             classes=as_classes(classes),
             normalise=normalise,
             text=text,
+            label=label,
         )
         description = describe(collection, Path(source).stem)
     if plot is not None:
@@ -122,7 +131,7 @@ def show(
     if as_json:
         print_json(_document(description, collection) | {"plot": None if plot is None else str(plot)})
     else:
-        _print(description, everything)
+        _print(description, collection, everything)
         if plot is not None:
             typer.echo(f"Drawn: {plot}")
 
@@ -143,14 +152,20 @@ def _document(description: "Description", collection: "ModelCollection") -> dict
     return document | {"model_names": collection.models, "fields": list(collection.fields)}
 
 
-def _print(found: "Description", everything: bool) -> None:
+def _print(found: "Description", collection: "ModelCollection", everything: bool) -> None:
     """The description for people, in 80 columns."""
-    typer.echo(f"{found.name}: {found.items:,} items, {found.models} models, {found.classes:,} classes\n")
+    sizes = (count(found.items, "item"), count(found.models, "model"))
+    classes = "1 class" if found.classes == 1 else f"{found.classes:,} classes"
+    typer.echo(f"{visible(found.name)}: {', '.join(sizes)}, {classes}\n")
     facts = table("", "")
     facts.show_header = False
     facts.columns[1].justify = "left"
     facts.columns[1].no_wrap = False
     known = "all" if found.labelled == found.items else f"{found.labelled:,} of {found.items:,}"
+    facts.add_row("models", _some(collection.models))
+    facts.add_row("classes", _some(collection.classes))
+    if collection.fields:
+        facts.add_row("shown with an item", _some(tuple(collection.fields)))
     facts.add_row("labels", known if found.labelled else "none")
     facts.add_row(
         "models disagree on",
@@ -161,7 +176,7 @@ def _print(found: "Description", everything: bool) -> None:
     facts.add_row("two models differ on", f"{found.pairwise:.1%} of the items, on average")
     facts.add_row("abstentions", _abstentions(found))
     for group in found.identical:
-        facts.add_row("identical", f"{', '.join(group)} say the same of every item: keep one")
+        facts.add_row("identical", f"{visible(', '.join(group))} say the same of every item: keep one")
     if found.unsaid:
         facts.add_row("never predicted", f"{len(found.unsaid)} classes of labels: {_some(found.unsaid)}")
     if found.unlabelled:
@@ -185,8 +200,9 @@ def _abstentions(found: "Description") -> str:
     return f"{total:,} of {found.items * found.models:,} predictions ({listing}{more})"
 
 
-def _some(names: tuple[int | str, ...]) -> str:
-    return ", ".join(str(name) for name in names[:6]) + (", …" if len(names) > 6 else "")
+def _some(names: Sequence[int | str]) -> str:
+    listed = visible(", ".join(str(name) for name in names[:6]))
+    return f"{listed[:150]}, …" if len(names) > 6 or len(listed) > 150 else listed
 
 
 def _print_accuracies(found: "Description", everything: bool) -> None:
@@ -197,7 +213,7 @@ def _print_accuracies(found: "Description", everything: bool) -> None:
     shown = ranked if everything else ranked[:FIRST_MODELS]
     made = table("model", "accuracy", "behind the best")
     for model, accuracy in shown:
-        made.add_row(model, f"{accuracy:.2%}", "-" if accuracy == best else f"{best - accuracy:.2%}")
+        made.add_row(visible(model), f"{accuracy:.2%}", "-" if accuracy == best else f"{best - accuracy:.2%}")
     print_table(made)
     if len(shown) < len(ranked):
         typer.echo(f"… and {len(ranked) - len(shown)} more, down to {ranked[-1][1]:.2%} (--all shows them).\n")
@@ -206,7 +222,12 @@ def _print_accuracies(found: "Description", everything: bool) -> None:
 def _print_hardness(found: "Description") -> None:
     hard = found.hardness
     if hard is None:
-        typer.echo("λ, Δ and θ need labels." if found.labelled == 0 else "λ, Δ and θ need two models.")
+        if found.labelled:
+            typer.echo("λ, Δ and θ need two models.")
+        else:
+            typer.echo(
+                f"Without labels nothing is known of accuracies (nor of λ, Δ, θ). Next: {command('pick FILE')}."
+            )
         return
     typer.echo("How hard is the best to find? (the paper's measures, on the labelled items)")
     typer.echo(f"  Δ = {hard.gap:.4f}   how far the best is ahead of the second")
@@ -225,32 +246,42 @@ def make(
         str | None, typer.Option(help="A likeness of one of the paper's collections: see `list`.")
     ] = None,
     items: Annotated[int | None, typer.Option(help="How many items.  [default: 10000]", show_default=False)] = None,
-    models: Annotated[int, typer.Option(help="How many models.")] = 10,
-    classes: Annotated[int, typer.Option(help="How many classes.")] = 10,
+    models: Annotated[int | None, typer.Option(help="How many models.  [default: 10]", show_default=False)] = None,
+    classes: Annotated[
+        int | None, typer.Option(help="How many classes.  [default: 10]", show_default=False)
+    ] = None,
     accuracies: Annotated[
-        str, typer.Option(help="One a model, separated by commas; or LOW:HIGH, evenly spread.")
-    ] = "0.5:0.9",
+        str | None,
+        typer.Option(
+            help="One a model, separated by commas; or LOW:HIGH, evenly spread.  [default: 0.5:0.9]",
+            show_default=False,
+        ),
+    ] = None,
     difficulty: Annotated[
         float, typer.Option(help="How far the same items are hard for all models, 0 to 1.")
     ] = 0.5,
     kinship: Annotated[float, typer.Option(help="How far the same items are hard for a family only.")] = 0.2,
     temptation: Annotated[float, typer.Option(help="How often wrong answers are the same wrong answer.")] = 0.6,
     seed: Seed = 0,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Make a synthetic collection with errors that are shared as real ones are, and write it to a file."""
     from modelpicker.collections import synthetic_collection
     from modelpicker.collections.presets import preset_collection
 
+    _check_free(out, force)
+    if preset is not None and (models, classes, accuracies) != (None, None, None):
+        raise typer.BadParameter("a preset has its own models, classes and accuracies.", param_hint="--preset")
     with waiting(f"Making {out}"):
         if preset is not None:
             collection = preset_collection(preset, seed, items)
         else:
             collection = synthetic_collection(
                 10_000 if items is None else items,
-                models,
-                classes,
-                _accuracies(accuracies, models),
+                models or 10,
+                classes or 10,
+                _accuracies(accuracies or "0.5:0.9", models or 10),
                 seed,
                 difficulty=difficulty,
                 kinship=kinship,
@@ -258,6 +289,12 @@ def make(
             )
         collection.save(out)
     _report(collection, out, as_json)
+
+
+def _check_free(out: Path, force: bool) -> None:
+    """What is there is overwritten only if that is meant."""
+    if out.exists() and not force:
+        raise ConflictError(f"{out} exists; pass --force to overwrite it.")
 
 
 def _accuracies(text: str, models: int) -> list[float]:
@@ -285,11 +322,14 @@ def convert(
     classes: Classes = None,
     normalise: Normalise = False,
     text: Text = False,
+    label: Label = None,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Read a collection from one file and write it to another; the endings say how."""
     from modelpicker.collections import load_collection
 
+    _check_free(out, force)
     with waiting(f"Reading {source}"):
         collection = load_collection(
             source,
@@ -299,6 +339,7 @@ def convert(
             classes=as_classes(classes),
             normalise=normalise,
             text=text,
+            label=label,
         )
         collection.save(out)
     _report(collection, out, as_json)
@@ -314,4 +355,4 @@ def _report(collection: "ModelCollection", out: Path, as_json: bool) -> None:
     typer.echo(
         f"{out}: {len(collection):,} items, {len(collection.models)} models, {len(collection.classes):,} classes."
     )
-    typer.echo(f"Next: `modelpicker collections show {out}`.")
+    typer.echo(f"Next: {command(f'collections show {out}')}.")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from modelpicker.cli.terminal import WIDTH, Json, Seed, print_json, print_table, table, waiting
+from modelpicker.cli.terminal import WIDTH, Json, Seed, command, print_json, print_table, table, waiting
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -57,11 +57,10 @@ def _play_live(shown: Any) -> None:
     if not console.is_terminal:
         return
     pause = SECONDS / shown.pieces
-    with Live(console=console, refresh_per_second=20) as live:
+    with Live(console=console, refresh_per_second=20, transient=True) as live:
         for moment in shown.moments():
             live.update(_board(moment))
             time.sleep(pause)
-    typer.echo("")
 
 
 def _board(moment: "Moment") -> "RenderableType":
@@ -92,9 +91,10 @@ def _print(report: dict[str, Any]) -> None:
         gaps = ("-", "-") if mine else (f"{row['gap_estimated']:.2%}", f"{row['gap_true']:.2%}")
         made.add_row(row["model"], *gaps, f"{row['accuracy']:.2%}", style="bold" if mine else None)
     print_table(made)
+    typer.echo("The gap is how much less accurate than the pick a model is.\n")
     _print_costs(report["confidence"])
-    typer.echo("Next: `modelpicker collections show digits`, or on your own predictions:")
-    typer.echo("      `modelpicker pick predictions.csv`.")
+    typer.echo(f"Next: {command('collections show digits')}, or with your own predictions:")
+    typer.echo(f"      {command('pick predictions.csv')}.")
 
 
 def _print_costs(measured: dict[str, Any]) -> None:

@@ -12,7 +12,6 @@ from itertools import accumulate
 from pathlib import Path
 from typing import IO, Any
 
-from modelpicker.collections.writing import replacing
 from modelpicker.errors import ConflictError, FileError, InputError
 
 FORMAT = "modelpicker pick 1"
@@ -44,37 +43,53 @@ class Journal:
         self._file: IO[bytes] | None = None
 
     def start_anew(self) -> None:
-        """A new file; one that holds labels a person gave, or that is no result of a pick, is not overwritten."""
+        """A new file; one that holds answers of a person, or that is no result of a pick, is not overwritten."""
         self._refuse_to_overwrite()
-        with written_to(self.path):
-            self._file = self.path.open("wb")
-            self._file.write(_line(self.settings))
+        self._hold()
+        self._cut(0)
+        self.write(self.settings)
 
     def go_on(self) -> None:
         """The file as it was left, if it is of the same pick; else a new one."""
-        if not self.path.exists() or (self.path.is_file() and not self.path.stat().st_size):
+        self._refuse_odd_files()
+        if not self.path.exists():
             self.start_anew()
             return
+        self._hold()
         with written_to(self.path):
-            lines = self.path.read_bytes().splitlines(keepends=True)
+            lines = self._open.read().splitlines(keepends=True)
         entries = self._entries(lines)
-        self._check_settings(entries[0] if entries else {})
-        if entries[0].get("budget") != self.settings["budget"]:
-            entries[0]["budget"] = self.settings["budget"]
-            lines[0] = _line(entries[0])
-            with replacing(self.path) as unfinished:
-                unfinished.write_bytes(b"".join(lines))
+        if not entries:  # nothing but a first line that was cut off
+            self._cut(0)
+            self.write(self.settings)
+            return
+        self._check_settings(entries[0])
         places = [0, *accumulate(len(line) for line in lines)]
-        self.rounds = [entry for entry in entries if "round" in entry]
+        self.rounds = entries[1:-1] if "pick" in entries[-1] else entries[1:]
+        for number, entry in enumerate(self.rounds):
+            if entry.get("round") != number:
+                raise InputError(f"{self.path}, line {number + 2} is not of round {number}; pass another --out.")
         self.places = places[1 : 1 + len(self.rounds)]
+        self._cut(places[1 + len(self.rounds)])
+
+    def _hold(self) -> None:
+        """Open the file for this process alone."""
         with written_to(self.path):
+            self.path.touch()
             self._file = self.path.open("r+b")
-            self._cut(places[1 + len(self.rounds)])
+        try:
+            import fcntl
+        except ImportError:  # not on this system
+            return
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise ConflictError(f"{self.path} is in use by another pick; pass another --out.") from error
 
     def _entries(self, lines: list[bytes]) -> list[dict[str, Any]]:
         """What the lines hold; the last may have been cut off, any other must be whole."""
         entries = [_sound(line) for line in lines]
-        if entries and entries[-1] is None:
+        if entries and entries[-1] is None and (len(entries) > 1 or _cut_off(lines[0])):
             entries.pop()
         for number, entry in enumerate(entries, start=1):
             if entry is None:
@@ -124,21 +139,21 @@ class Journal:
         self._open.truncate(place)
         self._open.seek(place)
 
+    def _refuse_odd_files(self) -> None:
+        with written_to(self.path):
+            if self.path.exists() and not self.path.is_file():
+                raise ConflictError(f"{self.path} is a folder or a device; pass another --out.")
+
     def _refuse_to_overwrite(self) -> None:
-        if not self.path.exists() or (self.path.is_file() and not self.path.stat().st_size):
+        self._refuse_odd_files()
+        if not self.path.exists() or not self.path.stat().st_size:
             return
-        if self.path.is_dir():
-            raise ConflictError(f"{self.path} is a folder; pass another --out.")
         with written_to(self.path), self.path.open("rb") as file:
             first = _sound(file.readline(2**24)) or {}
         if first.get("format") != FORMAT:
-            raise ConflictError(
-                f"{self.path} exists and is no result of a pick; pass another --out, or move it away."
-            )
+            raise ConflictError(f"{self.path} exists and is no result of a pick; pass another --out.")
         if first.get("labels") == "asked":
-            raise ConflictError(
-                f"{self.path} holds labels that a person gave; pass another --out, or move it away."
-            )
+            raise ConflictError(f"{self.path} is of a pick in which a person was asked; pass another --out.")
 
     def _check_settings(self, found: dict[str, Any]) -> None:
         """The file must be of the same pick, or its answers would be put to other questions."""
@@ -154,6 +169,23 @@ class Journal:
                 )
 
 
+def begun_options(path: Path, algorithm: str) -> dict[str, Any]:
+    """The options of a pick that was begun with this algorithm, to go on with; none if there is no such file."""
+    try:
+        with path.open("rb") as file:
+            first = _sound(file.readline(2**24)) if path.is_file() else None
+    except OSError:
+        return {}
+    begun = first is not None and first.get("format") == FORMAT and first.get("algorithm") == algorithm
+    options = first.get("options") if first and begun else None
+    return options if isinstance(options, dict) else {}
+
+
+def _cut_off(line: bytes) -> bool:
+    """Whether a line may be the beginning of a first line."""
+    return not line.endswith(b"\n") and b'{"format": "modelpicker'.startswith(line[:20])
+
+
 def _line(entry: dict[str, Any]) -> bytes:
     return (json.dumps(entry, ensure_ascii=False) + "\n").encode()
 
@@ -162,6 +194,6 @@ def _sound(line: bytes) -> dict[str, Any] | None:
     """The entry of a line; None if the line is damaged or cut off."""
     try:
         entry = json.loads(line) if line.endswith(b"\n") else None
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return entry if isinstance(entry, dict) else None

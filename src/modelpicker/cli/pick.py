@@ -1,5 +1,6 @@
 """`modelpicker pick`: the best model of one collection, with labels from a file or from a person."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +11,7 @@ from modelpicker.cli.terminal import (
     Classes,
     Fields,
     Json,
+    Label,
     Labels,
     Models,
     Normalise,
@@ -17,11 +19,14 @@ from modelpicker.cli.terminal import (
     Source,
     Text,
     as_classes,
+    count,
     listed,
     print_json,
     print_notes,
     print_table,
+    say,
     table,
+    visible,
     waiting,
 )
 from modelpicker.errors import InputError
@@ -59,6 +64,7 @@ def pick(
     classes: Classes = None,
     normalise: Normalise = False,
     text: Text = False,
+    label: Label = None,
     as_json: Json = False,
 ) -> None:
     """Pick the best model of a collection, buying only the labels that are needed.
@@ -72,7 +78,8 @@ def pick(
     from modelpicker.collections import open_collection
 
     if algorithm not in choosing.NAMES:
-        raise InputError(f"--algorithm {algorithm} is not known; there are {', '.join(choosing.NAMES)}.")
+        names = ", ".join(choosing.NAMES)
+        raise typer.BadParameter(f"{algorithm} is not known; there are {names}.", param_hint="--algorithm")
     with waiting(f"Reading {source}"):
         collection = open_collection(
             source,
@@ -82,8 +89,12 @@ def pick(
             classes=as_classes(classes),
             normalise=normalise,
             text=text,
+            label=label,
         )
     print_notes(collection.notes)
+    say(f"models: {_some(collection.models)}")
+    if len(collection.models) < 2:
+        raise InputError(f"{source} has one model, {collection.models[0]}; there must be two to choose from.")
     settings = Settings(
         source=source,
         algorithm=algorithm,
@@ -98,6 +109,12 @@ def pick(
     print_json(result.document()) if as_json else _print(result)
 
 
+def _some(names: Sequence[str]) -> str:
+    """The first names, as many as fit into a line."""
+    shown = visible(", ".join(names[:6]))
+    return f"{shown[:64]}{', …' if len(names) > 6 or len(shown) > 64 else ''} ({len(names)})"
+
+
 def _print(result: "Pick") -> None:
     """What came of it, for people."""
     share = f"{result.labels_used / result.rounds:.1%}" if result.rounds else "0%"
@@ -105,9 +122,12 @@ def _print(result: "Pick") -> None:
     if not result.labels_used:
         typer.echo("No label was bought, so nothing can be said of the models yet.")
     else:
-        typer.echo(f"Pick: {result.picker.recommended}\n")
+        tied = [name for name in result.tied() if name != result.picker.recommended]
+        more = f" (tied with {', '.join(tied[:3])}{', …' if len(tied) > 3 else ''})" if tied else ""
+        typer.echo(visible(f"Pick: {result.picker.recommended}{more}"))
+        typer.echo("")
     of_all = f"{result.rounds:,} of {result.items:,}" if result.rounds < result.items else f"{result.items:,}"
-    typer.echo(f"{result.algorithm} saw {of_all} items and bought {result.labels_used:,} labels ({share}).")
+    typer.echo(f"{result.algorithm} saw {of_all} items and bought {count(result.labels_used, 'label')} ({share}).")
     for line in result.remarks():
         typer.echo(line)
     typer.echo("")
@@ -122,10 +142,11 @@ def _print_standing(result: "Pick") -> None:
     made = table("model", title)
     for entry in standing[:FIRST_MODELS]:
         value = entry["gap"] if result.weighted else entry["loss"]
-        shown = f"{value:.2%}" if result.weighted else f"{value:,.0f}"
-        made.add_row(entry["model"], "-" if result.weighted and entry is standing[0] else shown)
+        shown = f"{value:,.0f}" if not result.weighted else f"{value:.2%}" if value < 1 else "over 100%"
+        made.add_row(visible(entry["model"]), "-" if result.weighted and entry is standing[0] else shown)
     print_table(made)
     if len(standing) > FIRST_MODELS:
         typer.echo(f"… and {len(standing) - FIRST_MODELS} more.")
     if result.weighted:
-        typer.echo("The gap is how much less accurate than the pick a model is estimated to be.")
+        typer.echo("The gap is how much less accurate than the pick a model is estimated to be;")
+        typer.echo("with few labels, estimates are rough.")

@@ -81,6 +81,11 @@ class Pick:
             gap = (loss - float(losses[best])) / max(1, self.rounds) if self.weighted else None
             yield {"model": self.picker.models[model], "loss": loss, "gap": gap}
 
+    def tied(self) -> list[str]:
+        """The models with the smallest estimate; several, where labels do not tell them apart yet."""
+        losses = self.picker.losses
+        return [str(name) for name, loss in zip(self.picker.models, losses, strict=True) if loss == losses.min()]
+
     def remarks(self) -> Iterator[str]:
         """What else a reader should know."""
         if self.stopped == "budget":
@@ -109,13 +114,15 @@ class Pick:
 
 def look_up(source: ModelCollection | WideReader, settings: Settings) -> Pick:
     """Play a collection whose labels are known, batch by batch, until the end or until the budget is spent."""
-    source, order = in_order(source, settings)
+    played, order = source, None
+    if settings.shuffle:
+        played, order = in_order(source.read() if isinstance(source, WideReader) else source, settings)
     picker = make_picker(source, settings)
     journal = Journal(settings.out, header(source, settings, picker, "looked up"))
     result = Pick(settings, picker, len(source))
     journal.start_anew()
     with progress("Playing", len(source)) as bar:
-        for piece in _pieces(source):
+        for piece in _pieces(played):
             done = _play(result, piece)
             journal.write_lines(list(_lines(done, piece, result, order)))
             result.skipped += int(done.queried.sum()) - done.labels_used
@@ -139,7 +146,7 @@ def _play(result: Pick, piece: ModelCollection) -> Trace:
     trace = run_stream(picker, piece)
     if trace.labels_used < left:
         return trace
-    bought = trace.queried if piece.labels is None else trace.queried & (piece.labels >= 0)
+    bought = trace.queried & (np.asarray(piece.labels) >= 0)
     last = int(np.flatnonzero(bought)[left - 1])
     result.picker = type(picker).from_state_dict(before)
     result.stopped = "budget"
@@ -155,13 +162,10 @@ def _pieces(source: ModelCollection | WideReader) -> Iterator[ModelCollection]:
             yield ModelCollection.of_codes(batch.predictions[start:stop], labels, batch.models, batch.classes)
 
 
-def in_order(
-    source: ModelCollection | WideReader, settings: Settings
-) -> tuple[ModelCollection | WideReader, list[int] | None]:
-    """The items in the order in which they are played, and where each stands in the file."""
+def in_order(whole: ModelCollection, settings: Settings) -> tuple[ModelCollection, list[int] | None]:
+    """The items in the order in which they are played, and where each stands in the file if they are shuffled."""
     if not settings.shuffle:
-        return source, None
-    whole = source.read() if isinstance(source, WideReader) else source
+        return whole, None
     order = np.random.Generator(np.random.Philox(settings.seed)).permutation(len(whole))
     return whole.take(order), order.tolist()
 
@@ -190,17 +194,17 @@ def header(
     """The first line of a result: everything that decides what follows."""
     return {
         "version": modelpicker.__version__,
+        "labels": labels,
+        "algorithm": settings.algorithm,
+        "seed": settings.seed,
+        "shuffle": settings.shuffle,
+        "options": dict(picker.options),
+        "budget": settings.budget,
         "collection": settings.source,
-        "fingerprint": source.fingerprint,
-        "items": len(source),
         "models": list(source.models),
         "classes": list(source.classes),
-        "algorithm": settings.algorithm,
-        "options": dict(picker.options),
-        "seed": settings.seed,
-        "budget": settings.budget,
-        "shuffle": settings.shuffle,
-        "labels": labels,
+        "items": len(source),
+        "fingerprint": source.fingerprint,
     }
 
 

@@ -1,13 +1,13 @@
-"""A person being asked for labels, one query at a time; what was answered is on the disk before the next question."""
+"""A person being asked for labels: each answer is on the disk before the next question."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from modelpicker.algorithms import Decision
 from modelpicker.cli import asking
-from modelpicker.cli.journal import Journal
+from modelpicker.cli.journal import Journal, begun_options
 from modelpicker.cli.picking import Pick, Settings, header, in_order, make_picker, summary
-from modelpicker.cli.terminal import say
+from modelpicker.cli.terminal import count, say, visible
 from modelpicker.collections import ModelCollection
 from modelpicker.collections.wide import WideReader
 from modelpicker.errors import ConflictError
@@ -40,18 +40,24 @@ class Session:
     def replay(self) -> None:
         """Take up every decision of the journal; each must be the one that is made here."""
         for entry, place in zip(self.journal.rounds, self.journal.places, strict=True):
-            question = self._observe(place)
-            decision = question.decision
-            made = {key: value for key, value in self._entry(decision).items() if key in entry}
-            if made != {key: entry[key] for key in made} or decision.query != ("label" in entry):
+            question = self._observe(place) if self.result.rounds < len(self.collection) else None
+            if question is None or not self._same(question.decision, entry):
                 raise ConflictError(
                     f"{self.journal.path}, round {entry['round']}: another decision than the one made now; it was "
                     "changed, or is of another version of modelpicker. Pass another --out to start anew."
                 )
-            if decision.query:
+            if question.decision.query:
                 name = entry["label"]
                 answer = None if name is None else self.keys.add(str(name))
                 self._learn(question, answer.label if answer else None)
+
+        if self.answered:
+            say(f"Going on with {count(self.result.labels_used, 'label')} from before.")
+
+    def _same(self, decision: Decision, entry: dict[str, Any]) -> bool:
+        """Whether a line of the journal is of this very decision."""
+        made = self._entry(decision)
+        return made == {key: entry.get(key) for key in made} and decision.query == ("label" in entry)
 
     def converse(self) -> None:
         """Ask until there is nothing left to ask."""
@@ -112,9 +118,10 @@ class Session:
     def _ask(self, decision: Decision) -> asking.Answer:
         number, result = decision.round, self.result
         budget = "" if result.settings.budget is None else f" of {result.settings.budget:,}"
-        lead = f" · {result.picker.recommended} leads" if result.labels_used else ""
-        labels = "label" if result.labels_used == 1 and not budget else "labels"
-        head = f"item {number + 1:,} of {result.items:,} · {result.labels_used:,}{budget} {labels}{lead}"
+        tied = result.tied()
+        lead = f" · {result.picker.recommended} leads" if len(tied) == 1 else f" · {len(tied)} models tied"
+        labels = f"{result.labels_used:,}{budget} labels" if budget else count(result.labels_used, "label")
+        head = visible(f"item {number + 1:,} of {result.items:,} · {labels}{lead if result.labels_used else ''}")
         fields = {name: values[number] for name, values in self.collection.fields.items()}
         said = sorted({code for code in self.collection.predictions[number].tolist() if code >= 0})
         return asking.ask(head, fields or {"row": self._item(number) + 1}, self.keys, said)
@@ -137,10 +144,11 @@ class Session:
 
 def ask_person(source: ModelCollection | WideReader, settings: Settings) -> Pick:
     """Ask for each label at the terminal; what was answered before is taken from the result file."""
-    source, order = in_order(source, settings)
-    collection = source.read() if isinstance(source, WideReader) else source
+    settings = replace(settings, options=begun_options(settings.out, settings.algorithm) | settings.options)
+    whole = source.read() if isinstance(source, WideReader) else source
+    collection, order = in_order(whole, settings)
     picker = make_picker(collection, settings)
-    journal = Journal(settings.out, header(collection, settings, picker, "asked"))
+    journal = Journal(settings.out, header(whole, settings, picker, "asked"))
     session = Session(collection, order, journal, Pick(settings, picker, len(collection)))
     journal.go_on()
     try:
@@ -148,6 +156,9 @@ def ask_person(source: ModelCollection | WideReader, settings: Settings) -> Pick
         session.converse()
         if session.result.stopped != "quit":
             journal.write(summary(session.result))
+    except KeyboardInterrupt:
+        say("", f"Stopped. Your answers are in {journal.path}; the same command goes on from there.")
+        raise
     finally:
         journal.close()
     return session.result

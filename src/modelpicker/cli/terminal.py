@@ -1,7 +1,10 @@
 """What the verbs share: options, where output goes, and how a wait is announced."""
 
 import json
+import shutil
 import sys
+import textwrap
+import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -56,6 +59,9 @@ Normalise: TypeAlias = Annotated[
         help="Take answers that differ in case, or in space and punctuation at the ends, for the same.",
     ),
 ]
+Label: TypeAlias = Annotated[
+    str | None, typer.Option(help="The column that holds the labels.  [default: label]", show_default=False)
+]
 Text: TypeAlias = Annotated[bool, typer.Option("--text", help="Take all answers for strings, also numbers.")]
 
 
@@ -71,13 +77,33 @@ def as_classes(values: Sequence[str] | None) -> list[int | str] | None:
     names = listed(values)
     if names is None:
         return None
-    return [int(name) for name in names] if all(name.isdigit() for name in names) else [*names]
+    numbers = all(name.isascii() and name.isdigit() and len(name) < 19 for name in names)
+    return [int(name) for name in names] if numbers else [*names]
 
 
 def print_json(document: object) -> None:
     """One JSON document on standard output."""
     json.dump(document, sys.stdout, indent=2, ensure_ascii=False)
     sys.stdout.write("\n")
+
+
+def visible(text: str) -> str:
+    """Text that cannot command a terminal: control characters are spelt out."""
+    return "".join(
+        repr(letter)[1:-1] if unicodedata.category(letter) in ("Cc", "Cs") else letter for letter in text
+    )
+
+
+def count(number: int, what: str) -> str:
+    """A number of things: 1 label, 2 labels."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def command(verb: str) -> str:
+    """How a verb is called here: by its path, if the shell would not find it by its name."""
+    name = Path(sys.argv[0])
+    by_path = name.name == "modelpicker" and shutil.which("modelpicker") is None
+    return f"`{name if by_path else 'modelpicker'} {verb}`"
 
 
 def say(*lines: str) -> None:
@@ -88,15 +114,16 @@ def say(*lines: str) -> None:
 def print_notes(notes: Sequence[str]) -> None:
     """What a reader of files decided."""
     for note in notes:
-        say(f"note: {note}")
+        say(*textwrap.wrap(f"note: {visible(note)}", WIDTH - 1, subsequent_indent="      "))
 
 
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
     """Show on standard error, if that is a terminal, that something takes its time."""
     from rich.console import Console
+    from rich.text import Text
 
-    with Console(stderr=True).status(what):
+    with Console(stderr=True).status(Text(visible(what))):
         yield
 
 
@@ -128,5 +155,5 @@ def print_table(made: "Table") -> None:
     """A table in eighty columns, and an empty line."""
     from rich.console import Console
 
-    Console(width=WIDTH, highlight=False).print(made)
+    Console(width=WIDTH, highlight=False, markup=False, emoji=False).print(made)
     typer.echo("")

@@ -27,7 +27,9 @@ LARGEST_RATIO = 200
 LARGEST_ARCHIVE = 2**33
 # The authors' ImageNet file has so many columns, of which these repeat others.
 IMAGENET_COLUMNS, IMAGENET_REPEATED = 105, (22, 55, 92)
-PREDICTIONS, PROBABILITIES, LABELS, FIELDS = "predictions", "probabilities", ("labels", "label", "oracle"), "fields"
+PREDICTIONS, PROBABILITIES, LABELS = "predictions", "probabilities", ("labels", "label", "oracle")
+META = "meta"
+KNOWN = (PREDICTIONS, PROBABILITIES, *LABELS, META, "models", "classes")
 
 
 def read_folder(folder: Path, reading: Reading) -> ModelCollection:
@@ -40,7 +42,7 @@ def read_folder(folder: Path, reading: Reading) -> ModelCollection:
     if labels is not None:
         arrays["labels"] = labels
     collection = _collect(folder, arrays, reading)
-    repeated = _repeated(collection)
+    repeated = {} if reading.models else _repeated(collection)
     if not repeated:
         return collection
     kept = [place for place in range(len(collection.models)) if place not in repeated]
@@ -100,10 +102,13 @@ def read_npz(path: Path) -> Iterator[tuple[str, Array]]:
         if not file.read(4).startswith(b"PK"):
             raise InputError(f"{path} ends in .npz, but by its first bytes it is no zip archive.")
     with _explained(path), zipfile.ZipFile(path) as archive:
-        entries = [entry for entry in archive.infolist() if entry.filename.endswith(".npy")]
-        _check_size(path, sum(entry.file_size for entry in entries))
-        for entry in entries:
-            name = entry.filename.removesuffix(".npy")
+        entries = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
+        if not entries.keys() & set(KNOWN):
+            raise InputError(f"{path} has none of the arrays {', '.join(KNOWN[:3])}, only {brief(list(entries))}.")
+        _check_size(path, sum(entry.file_size for name, entry in entries.items() if name in KNOWN))
+        for name, entry in entries.items():
+            if name not in KNOWN:
+                continue
             with archive.open(entry) as file:
                 yield name, _read_array(file, entry.file_size, f"{path}, array {quoted(name)}")
 
@@ -126,7 +131,12 @@ def _read_array(file: IO[bytes], size: int, where: str) -> Array:
     readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
     if version not in readers:
         raise InputError(f"{where} is of a NumPy format that is not known here: {version}.")
-    shape, fortran, dtype = readers[version](file)
+    try:
+        shape, fortran, dtype = readers[version](file)
+    except Exception as error:  # whatever a header of nonsense makes NumPy's parser do
+        raise InputError(
+            f"{where} has a header that makes no sense ({brief(str(error))}); write it again."
+        ) from error
     if dtype.hasobject:
         raise InputError(f"{where} holds pickled Python objects, which are never loaded; save numbers or strings.")
     if dtype.kind not in "buifUS":
@@ -150,9 +160,7 @@ def _explained(path: Path) -> Iterator[None]:
     except InputError:
         raise
     except ValueError as error:
-        raise InputError(
-            f"{path} has a header that makes no sense ({brief(str(error))}); write it again."
-        ) from error
+        raise InputError(f"{path} makes no sense ({brief(str(error))}); write it again.") from error
     except OSError as error:
         raise FileError(f"{path} cannot be read: {error.strerror or error}.") from error
     except MemoryError as error:
@@ -162,33 +170,77 @@ def _explained(path: Path) -> Iterator[None]:
 
 
 def _collect(path: Path, arrays: Mapping[str, Array], reading: Reading) -> ModelCollection:
-    """A collection from arrays that are named predictions or probabilities, labels, models, classes, fields."""
+    """A collection from arrays that are named predictions or probabilities, labels, models, classes."""
+    meta = _read_meta(path, arrays[META]) if META in arrays else None
     values = arrays.get(PREDICTIONS, arrays.get(PROBABILITIES))
     if values is None:
         found = ", ".join(arrays) or "nothing"
         raise InputError(f"{path} has no array named predictions or probabilities, only {found}.")
     labels = next((arrays[name] for name in LABELS if name in arrays), None)
-    models = [str(name) for name in arrays["models"].ravel().tolist()] if "models" in arrays else None
-    classes = arrays["classes"].ravel().tolist() if "classes" in arrays else None
-    fields = _fields(path, arrays[FIELDS]) if FIELDS in arrays else {}
+    fields = meta["fields"] if meta else {}
     try:
+        models, classes = (
+            meta[name] if meta else _names(arrays[name]) if name in arrays else None
+            for name in ("models", "classes")
+        )
         if values.ndim == 3:
-            chosen = reading.classes or classes
-            return ModelCollection.from_probabilities(values, labels, models, chosen, fields=fields)
+            return _from_probabilities(values, labels, models, reading.classes or classes)
         if values.ndim != 2 or 0 in values.shape:
             raise InputError(f"predictions have shape {values.shape}; they should be items by models.")
         if labels is not None:
             labels = _as_column(labels, len(values))
-        coded = classes is not None and values.dtype.kind in "iu"  # as `save` writes them
-        if coded and reading == Reading():
-            return ModelCollection(values, labels, models, classes, fields=fields)
         names = check_models(models, values.shape[1])
+        coded = classes is not None and (meta is not None or _are_places(values, classes))
+        if coded and reading == Reading():
+            return ModelCollection(values, labels, names, classes, fields=fields)
+        if coded:
+            values = _named(values, classes or [])
+            labels = None if labels is None or labels.dtype.kind not in "iuf" else _named(labels, classes or [])
+        table = _as_table(path, values, labels, names, fields, classes if coded else None)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
-    if coded:
-        values, labels = (None if part is None else _named(part, classes or []) for part in (values, labels))
-    table = _as_table(path, values, labels, names, fields, classes if coded else None)
     return WideReader(table, reading).read()
+
+
+def _read_meta(path: Path, content: Array) -> dict[str, Any]:
+    """What `save` writes beside the codes, as JSON: the names of models and classes, and item fields."""
+    try:
+        meta = json.loads(content.tobytes())
+        names = [meta["models"], meta["classes"], *meta["fields"].values()]
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+        names = [None]
+    if not all(isinstance(entries, list) for entries in names):
+        raise InputError(f"{path}, array {quoted(META)} is not what `save` writes; write it again.")
+    return dict(meta)
+
+
+def _names(values: Array) -> list[Any]:
+    """Names from an array of strings or numbers."""
+    return _text(values).ravel().tolist()
+
+
+def _text(values: Array) -> Array:
+    """An array of bytes as one of strings; others as they are."""
+    try:
+        return np.char.decode(values, "utf-8") if values.dtype.kind == "S" else values
+    except UnicodeDecodeError as error:
+        raise InputError("strings are not written in UTF-8; save them as Unicode.") from error
+
+
+def _are_places(values: Array, classes: Sequence[ClassName]) -> bool:
+    """Whether numbers are places in the list of classes: they can be nothing else if classes are strings."""
+    return values.dtype.kind in "iuf" and all(isinstance(name, str) for name in classes)
+
+
+def _from_probabilities(
+    values: Array, labels: Array | None, models: Sequence[str] | None, classes: Sequence[ClassName] | None
+) -> ModelCollection:
+    """The most likely classes; labels name classes."""
+    collection = ModelCollection.from_probabilities(values, None, models, classes)
+    if labels is None:
+        return collection
+    told = _cells(_as_column(labels, len(values))).to_pylist()
+    return collection.with_labels([None if label is None or label != label else label for label in told])
 
 
 def _as_column(labels: Array, items: int) -> Array:
@@ -200,9 +252,10 @@ def _as_column(labels: Array, items: int) -> Array:
 
 def _named(codes: Array, classes: Sequence[ClassName]) -> Array:
     """The names that codes stand for."""
-    if int(codes.max()) >= len(classes) or int(codes.min()) < ABSTAINED:
-        raise InputError(f"codes run from {codes.min()} to {codes.max()}, but there are {len(classes)} classes.")
-    names: Array = np.array([*classes, None], dtype=object)[codes]
+    known = np.where(np.isnan(codes), ABSTAINED, codes) if codes.dtype.kind == "f" else codes
+    if known.max() >= len(classes) or known.min() < ABSTAINED or (known != np.trunc(known)).any():
+        raise InputError(f"{known.max()} or {known.min()} is not a place in the {len(classes)} classes.")
+    names: Array = np.array([*classes, None], dtype=object)[known.astype(np.int64)]
     return names
 
 
@@ -215,7 +268,7 @@ def _as_table(
     classes: Sequence[ClassName] | None,
 ) -> Table:
     """Arrays as a table in wide form, so that they are read as any other table is."""
-    columns = {name: pa.array(entries) for name, entries in fields.items()}
+    columns = {name: pa.array(entries, from_pandas=False) for name, entries in fields.items()}
     if values is not None:
         for place, name in enumerate(models):
             if name in columns or name.lower() == LABEL:
@@ -236,10 +289,12 @@ def _as_table(
 
 def _cells(values: Array) -> pa.Array:
     """A column; arrays of strings have no missing cells, so that empty ones stand for them."""
-    if values.dtype.kind == "S":
-        values = np.char.decode(values, "utf-8")
+    values = _text(values)
     if values.dtype.kind == "U":
-        return pa.array([text or None for text in values.tolist()], pa.string())
+        try:
+            return pa.array([text or None for text in values.tolist()], pa.string())
+        except (ValueError, SystemError) as error:
+            raise InputError("strings hold what is no text; write them again.") from error
     if values.dtype.kind == "f":
         values = values.astype(np.float64)
     return pa.array(values.astype(values.dtype.newbyteorder("=")))
@@ -259,14 +314,3 @@ def label_table(path: Path) -> Table:
     if values.ndim not in (1, 2) or values.shape[1:] not in ((), (1,)):
         raise InputError(f"{path} has labels of shape {values.shape}; save one an item.")
     return _as_table(path, None, values.reshape(-1), (), {}, None)
-
-
-def _fields(path: Path, content: Array) -> dict[str, Any]:
-    """Item fields, which are kept as JSON."""
-    try:
-        fields = json.loads(content.tobytes())
-        if isinstance(fields, dict) and all(isinstance(values, list) for values in fields.values()):
-            return fields
-    except ValueError:
-        pass
-    raise InputError(f"{path}, array {quoted(FIELDS)} is not what `save` writes: a JSON object of lists, as bytes.")

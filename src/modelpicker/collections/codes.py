@@ -44,13 +44,14 @@ def smallest_type(classes: int) -> np.dtype[Any]:
 
 
 def frozen(values: Array, dtype: np.dtype[Any]) -> Codes:
-    """The values as a read-only, contiguous array that nobody else can write to."""
-    ready = values.dtype == dtype and values.flags.c_contiguous and values.base is None
-    if ready and not values.flags.writeable:
-        return values
-    done: Codes = np.array(values, dtype=dtype, order="C")
+    """The values as a contiguous array that nobody can write to: a view of a locked copy, which stays locked.
+
+    What is locked already is taken as it is; only of_codes, which trusts its callers, is given such arrays.
+    """
+    locked = values.dtype == dtype and values.flags.c_contiguous and not values.flags.writeable
+    done: Codes = values if locked else np.array(values, dtype=dtype, order="C")
     done.flags.writeable = False
-    return done
+    return done.view()
 
 
 def as_matrix(predictions: object) -> Array:

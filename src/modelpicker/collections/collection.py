@@ -65,7 +65,9 @@ class ModelCollection:
         column = None if labels is None else coding.as_column(labels, len(matrix))
         encoded = coding.encode(matrix, column, classes)
         names = check_models(models, matrix.shape[1])
-        self._set(encoded.predictions, encoded.labels, names, encoded.classes, fields or {}, notes)
+        codes = encoded.predictions.copy()  # the caller's array may be unlocked again
+        labels = None if encoded.labels is None else encoded.labels.copy()
+        self._set(codes, labels, names, encoded.classes, fields or {}, notes)
 
     def _set(
         self,
@@ -175,6 +177,10 @@ class ModelCollection:
     def take(self, items: object) -> Self:
         """The collection of some items, in the order given."""
         places = np.asarray(items)
+        try:
+            self.predictions[places]
+        except IndexError as error:
+            raise InputError(f"items {brief(items)}: there are {len(self):,} items, counted from 0.") from error
         labels = None if self.labels is None else self.labels[places]
         fields = {name: np.array(values, dtype=object)[places].tolist() for name, values in self.fields.items()}
         return self.of_codes(self.predictions[places], labels, self.models, self.classes, fields, self.notes)
@@ -220,5 +226,10 @@ def _check_fields(fields: Mapping[str, Any], items: int) -> dict[str, tuple[Fiel
         plain = tuple(values.tolist() if isinstance(values, np.ndarray) else values)
         if len(plain) != items:
             raise InputError(f"item field {brief(name)} has {len(plain)} values, but there are {items} items.")
+        for value in plain:
+            if not (value is None or isinstance(value, str | int | float)):
+                raise InputError(
+                    f"item field {brief(name)}: {brief(value)} is neither text nor number; show it as text."
+                )
         checked[str(name)] = plain
     return checked

@@ -1,17 +1,28 @@
 """Collections from files and by name."""
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 from modelpicker.algorithms.encoding import ClassName
 from modelpicker.collections import arrays
 from modelpicker.collections.collection import ModelCollection
 from modelpicker.collections.labels import ARRAYS, add_labels
-from modelpicker.collections.long import is_long, read_long
+from modelpicker.collections.long import as_long, read_long
 from modelpicker.collections.shipped import SHIPPED, shipped_collection
-from modelpicker.collections.tables import ENDINGS, explained, open_table
+from modelpicker.collections.tables import ENDINGS, exists, explained, open_table
 from modelpicker.collections.wide import Reading, WideReader
-from modelpicker.errors import InputError, NotFoundError
+from modelpicker.errors import InputError, NotFoundError, brief
+
+# What to do with files that are often tried.
+ADVICE = {
+    ".xlsx": "Save the sheet as CSV.",
+    ".xls": "Save the sheet as CSV.",
+    ".json": "Save one object a line, as .jsonl.",
+    ".gz": "Unpack it first, or save it as Parquet.",
+    ".pkl": "Pickles are never loaded; save it as Parquet.",
+    ".pickle": "Pickles are never loaded; save it as Parquet.",
+}
 
 
 def open_collection(
@@ -23,6 +34,7 @@ def open_collection(
     classes: Sequence[ClassName] | None = None,
     normalise: bool = False,
     text: bool = False,
+    label: str | None = None,
 ) -> ModelCollection | WideReader:
     """A collection that need not fit into memory: `run_stream` plays what this gives, batch by batch.
 
@@ -35,11 +47,18 @@ def open_collection(
         classes: the classes that may occur; by default whatever models and labels say.
         normalise: take answers that differ only in white space, capitals or punctuation at the ends for the same.
         text: take all answers for strings, also those that look like numbers.
+        label: the column that holds the labels, if it is not called so.
     """
-    reading = Reading(models, tuple(fields), classes, normalise, text)
+    _check_path("source", source)
+    if labels is not None:
+        _check_path("labels", labels)
+    for name, listed in (("models", models), ("fields", fields), ("classes", classes)):
+        if isinstance(listed, str):
+            raise InputError(f"{name} {brief(listed)}: pass a list of names.")
+    reading = Reading(models, tuple(fields), classes, normalise, text, label)
     found = _open(source, reading)
     if labels is not None:
-        return add_labels(found, Path(labels), normalise, text)
+        return add_labels(found, Path(labels), reading)
     return found
 
 
@@ -52,6 +71,7 @@ def load_collection(
     classes: Sequence[ClassName] | None = None,
     normalise: bool = False,
     text: bool = False,
+    label: str | None = None,
 ) -> ModelCollection:
     """A collection from a file, a folder, or one that ships; arguments as for `open_collection`.
 
@@ -59,7 +79,7 @@ def load_collection(
     'nearest-centroid'
     """
     found = open_collection(
-        source, labels, models=models, fields=fields, classes=classes, normalise=normalise, text=text
+        source, labels, models=models, fields=fields, classes=classes, normalise=normalise, text=text, label=label
     )
     if isinstance(found, WideReader):
         with explained(found.table.path):
@@ -67,31 +87,29 @@ def load_collection(
     return found
 
 
-def _exists(path: Path) -> bool:
-    """Whether there is anything of that name; a name that cannot be one names nothing."""
-    try:
-        return path.exists()
-    except (OSError, ValueError):
-        return False
+def _check_path(name: str, value: object) -> None:
+    if not isinstance(value, str | Path):
+        raise InputError(f"{name} {brief(value)}: pass the path of a file; mp.ModelCollection(...) takes arrays.")
 
 
 def _open(source: str | Path, reading: Reading) -> ModelCollection | WideReader:
     path = Path(source)
-    there = _exists(path)
+    there = exists(path)
     if str(source) in SHIPPED and not there:
-        return shipped_collection(str(source))
+        return shipped_collection(str(source), reading)
     if not there:
-        raise NotFoundError(
-            f"{source} is neither a file nor a folder, nor a collection that ships ({', '.join(SHIPPED)})."
-        )
+        near = get_close_matches(str(source), SHIPPED, 1)
+        meant = f" Did you mean {near[0]}?" if near else f" Collections that ship are {', '.join(SHIPPED)}."
+        raise NotFoundError(f"{source} does not exist.{meant}")
     if path.is_dir():
         return arrays.read_folder(path, reading)
     ending = path.suffix.lower()
     if ending in ARRAYS:
         return arrays.read_array_file(path, reading)
     if ending not in ENDINGS:
-        known = ", ".join([*ENDINGS, *ARRAYS])
-        raise InputError(f"{path} has an ending that says nothing here; known are {known}.")
+        advice = ADVICE.get(ending, f"Endings that can be read are {', '.join([*ENDINGS, *ARRAYS])}.")
+        raise InputError(f"{path} cannot be read: {ending or 'no ending'} is not known. {advice}")
     table = open_table(path)
     with explained(path):
-        return read_long(table, reading) if is_long(table) else WideReader(table, reading)
+        long = as_long(table)
+        return WideReader(table, reading) if long is None else read_long(long, reading)

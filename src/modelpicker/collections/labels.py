@@ -1,5 +1,7 @@
 """Labels from a file of their own."""
 
+import json
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,9 +12,17 @@ from modelpicker.collections import codes
 from modelpicker.collections.arrays import label_table
 from modelpicker.collections.codes import ABSTAINED
 from modelpicker.collections.collection import FieldValue, ModelCollection
-from modelpicker.collections.tables import ENDINGS, Table, cell, open_table, quoted
+from modelpicker.collections.tables import ENDINGS, Table, cell, exists, open_table, quoted
 from modelpicker.collections.vocabulary import Vocabulary
-from modelpicker.collections.wide import LABEL, ROW_NUMBERS, WideReader, plain_values
+from modelpicker.collections.wide import (
+    LABEL,
+    ROW_NUMBERS,
+    Reading,
+    WideReader,
+    class_notes,
+    plain_values,
+    unlabelled_notes,
+)
 from modelpicker.errors import InputError, NotFoundError, brief
 
 ARRAYS = (".npz", ".npy")
@@ -25,20 +35,25 @@ class Labels(NamedTuple):
 
     names: list[ClassName | None]
     identity: str | None = None
+    """The item field by which they are matched."""
     items: tuple[FieldValue, ...] = ()
 
 
-def add_labels(
-    found: ModelCollection | WideReader, path: Path, normalise: bool, text: bool
-) -> ModelCollection | WideReader:
+def add_labels(found: ModelCollection | WideReader, path: Path, reading: Reading) -> ModelCollection | WideReader:
     """The same collection, with labels from a file: matched by an identity that both have, else row by row."""
     words = any(isinstance(name, str) for name in found.classes)
-    labels = read_labels(path, fields_of(found), normalise, text or words)
+    labels = read_result(path, len(found)) or read_labels(path, fields_of(found), reading, reading.text or words)
     names = _matched(labels, found, path) if labels.identity else labels.names
     if len(names) != len(found):
         raise InputError(
             f"{path} has {len(names):,} labels, but there are {len(found):,} items; give one an item, or a column "
             f"{', '.join(map(quoted, IDENTITIES))} in both files."
+        )
+    known = set(found.classes)
+    strange = next((name for name in names if name is not None and name not in known), None)
+    if reading.classes is not None and strange is not None:
+        raise InputError(
+            f"{path}: label {brief(strange)} is not one of the {len(found.classes)} classes (--classes)."
         )
     try:
         encoded = codes.encode_labels(np.array(names, dtype=object), found.classes)
@@ -46,11 +61,15 @@ def add_labels(
         raise InputError(f"{path}: {error}") from error
     if encoded.labels is None or (encoded.labels == ABSTAINED).all():
         raise InputError(f"{path} has no label for any of the items.")
+    how = f"by column {quoted(labels.identity)}" if labels.identity else "row by row"
+    notes = [note for note in found.notes if not note.endswith("items have no label.")]
+    notes += [f"the labels of {path} are matched {how}.", *unlabelled_notes(names.count(None), len(names))]
+    notes += class_notes(known, {name for name in names if name is not None})
     if isinstance(found, WideReader):
-        found.take_labels(encoded.labels, encoded.classes)
+        found.take_labels(encoded.labels, encoded.classes, notes)
         return found
     return ModelCollection.of_codes(
-        found.predictions, encoded.labels, found.models, encoded.classes, found.fields, found.notes
+        found.predictions, encoded.labels, found.models, encoded.classes, found.fields, notes
     )
 
 
@@ -59,20 +78,37 @@ def fields_of(found: ModelCollection | WideReader) -> tuple[str, ...]:
     return found.roles.fields if isinstance(found, WideReader) else tuple(found.fields)
 
 
-def read_labels(path: Path, fields: tuple[str, ...], normalise: bool, text: bool) -> Labels:
+def read_result(path: Path, items: int) -> Labels | None:
+    """The labels in the result file of a pick, which names items by their places; None for any other file."""
+    if path.suffix.lower() != ".jsonl" or not exists(path) or not path.is_file():
+        return None
+    names: list[ClassName | None] = [None] * items
+    with path.open("rb") as file:
+        if not file.readline(2**24).startswith(b'{"format": "modelpicker pick'):
+            return None
+        for line in file:
+            try:
+                entry = json.loads(line)
+                item, name = entry.get("item"), entry.get("label")
+            except (ValueError, RecursionError, AttributeError):
+                continue
+            if type(item) is int and 0 <= item < items and isinstance(name, int | str):
+                names[item] = name
+    return Labels(names)
+
+
+def read_labels(path: Path, fields: tuple[str, ...], reading: Reading, text: bool) -> Labels:
     """The labels of a file: a table with a column `label` or a single column, or an array."""
     ending = path.suffix.lower()
-    if not path.exists():
+    if not exists(path):
         raise NotFoundError(f"{path} does not exist.")
     if ending not in (*ENDINGS, *ARRAYS):
         known = ", ".join([*ENDINGS, *ARRAYS])
         raise InputError(f"{path} has an ending that says nothing here; known are {known}.")
     table = label_table(path) if ending in ARRAYS else open_table(path)
-    identity = next((name for name in IDENTITIES if name in table.columns and name in fields), None)
-    column = _label_column(table)
-    vocabulary = Vocabulary(table, normalise, text)
-    wanted = [column, *([identity] if identity else [])]
-    batches = list(table.batches(wanted))
+    column, (theirs, ours) = _label_column(table, reading.label), _identity(table, fields)
+    vocabulary = Vocabulary(table, reading.normalise, text)
+    batches = list(table.batches([column, *([theirs] if theirs else [])]))
     row = 1
     for batch in batches:
         vocabulary.show(column, batch.column(0), row)
@@ -80,18 +116,27 @@ def read_labels(path: Path, fields: tuple[str, ...], normalise: bool, text: bool
     vocabulary.settle(None, None)
     places = [code for batch in batches for code in vocabulary.encode(batch.column(0)).tolist()]
     names = [None if code == ABSTAINED else vocabulary.classes[code] for code in places]
-    items = tuple(value for batch in batches if identity for value in plain_values(batch.column(1)))
-    return Labels(names, identity, items)
+    items = tuple(value for batch in batches if theirs for value in plain_values(batch.column(1)))
+    return Labels(names, ours, items)
 
 
-def _label_column(table: Table) -> str:
-    """The column called `label`, or the only one there is."""
+def _identity(table: Table, fields: tuple[str, ...]) -> tuple[str | None, str | None]:
+    """A column that names the items, and the field of the same name, whatever the case; None for none."""
+    theirs, ours = ({name.lower(): name for name in names} for names in (table.columns, fields))
+    found = next((name for name in IDENTITIES if name in theirs and name in ours), None)
+    return (None, None) if found is None else (theirs[found], ours[found])
+
+
+def _label_column(table: Table, wanted: str | None) -> str:
+    """The column that was asked for, or is called `label`, or is the only one there is."""
+    if wanted is not None and wanted in table.columns:
+        return wanted
     named = [name for name in table.columns if name.lower() == LABEL]
-    others = [name for name in table.columns if name not in (*ROW_NUMBERS, *IDENTITIES)]
+    others = [name for name in table.columns if name.lower() not in (*ROW_NUMBERS, *IDENTITIES)]
     found = named or others
     if len(found) != 1:
         listed = ", ".join(map(quoted, table.columns))
-        raise InputError(f"{table.path} has the columns {listed}; call the one with the labels {quoted(LABEL)}.")
+        raise InputError(f"{table.path} has the columns {listed}; name the one with the labels by label (--label).")
     return found[0]
 
 
@@ -104,7 +149,7 @@ def _matched(labels: Labels, found: ModelCollection | WideReader, path: Path) ->
             raise InputError(f"{cell(path, row, identity)}: {brief(item)} has another label in an earlier row.")
     items = [str(item) for batch in found.batches(fields=True) for item in batch.fields[identity]]
     if len(set(items)) < len(items):
-        twice = next(item for place, item in enumerate(items) if item in items[:place])
+        twice = Counter(items).most_common(1)[0][0]
         raise InputError(f"column {quoted(identity)}: {brief(twice)} names two items, so labels can't be matched.")
     if not by_item.keys() & set(items):
         raise InputError(f"{cell(path, None, identity)}: no value is one of the items'; are the files of one set?")

@@ -10,15 +10,36 @@ from modelpicker.collections.codes import ABSTAINED, Array
 from modelpicker.collections.collection import FieldValue, ModelCollection
 from modelpicker.collections.tables import Table, cell, quoted
 from modelpicker.collections.vocabulary import Vocabulary
-from modelpicker.collections.wide import LABEL, ROW_NUMBERS, Reading, merged_note, missing_notes, plain_values
+from modelpicker.collections.wide import (
+    LABEL,
+    ROW_NUMBERS,
+    Reading,
+    abstention_notes,
+    check_columns,
+    merged_note,
+    plain_values,
+)
 from modelpicker.errors import InputError, brief
 
 ITEM, MODEL, PREDICTION = "item", "model", "prediction"
 
 
-def is_long(table: Table) -> bool:
-    """Whether a table has the three columns of the long form."""
-    return {ITEM, MODEL, PREDICTION} <= set(table.columns)
+def as_long(table: Table) -> Table | None:
+    """A table that has the three columns of the long form, in whatever case, with their names in lower case."""
+    found = {name.lower() for name in table.columns}
+    if (
+        {ITEM, MODEL} <= found
+        and PREDICTION not in found
+        and len(table.columns) <= len((ITEM, MODEL, PREDICTION, LABEL))
+    ):
+        listed = ", ".join(map(quoted, table.columns))
+        raise InputError(f"{table.path} looks like the long form, but no column is called {PREDICTION}: {listed}.")
+    spelt = {name: name.lower() for name in table.columns if name.lower() in (ITEM, MODEL, PREDICTION, LABEL)}
+    if not {ITEM, MODEL, PREDICTION} <= set(spelt.values()) or "models" in table.metadata:
+        return None
+    if len(set(spelt.values())) < len(spelt):
+        raise InputError(f"{table.path} has two columns whose names differ in case only; rename one.")
+    return table.renamed({name: lower for name, lower in spelt.items() if name != lower})
 
 
 class Names(NamedTuple):
@@ -31,6 +52,7 @@ class Names(NamedTuple):
 def read_long(table: Table, reading: Reading) -> ModelCollection:
     """The collection of a long table; items and models in the order in which they first come."""
     columns = [name for name in table.columns if name not in ROW_NUMBERS]
+    check_columns(table, reading.fields)
     batches = list(table.batches(columns))
     if not batches:
         raise InputError(f"{table.path} has columns but no rows.")
@@ -48,7 +70,7 @@ def read_long(table: Table, reading: Reading) -> ModelCollection:
     fields: dict[str, list[FieldValue]] = {ITEM: plain_values(pa.array(items.values))}
     others = [name for name in columns if name not in (ITEM, MODEL, PREDICTION, LABEL)]
     fields |= {name: values for name in others if (values := _field(rows, name, items)) is not None}
-    said = [str(name) for name in models.values]
+    said = plain_names(models.values)
     notes = _missing(predictions, said)
     if vocabulary.merged is not None:
         notes.append(merged_note(*vocabulary.merged))
@@ -70,6 +92,11 @@ def _chosen(table: Table, collection: ModelCollection, models: object) -> ModelC
         collection.predictions[:, places],
         *(collection.labels, wanted, collection.classes, collection.fields, collection.notes),
     )
+
+
+def plain_names(values: list[object]) -> list[str]:
+    """The names of the models as text."""
+    return [name.decode("utf-8", "replace") if isinstance(name, bytes) else str(name) for name in values]
 
 
 def _whole(rows: pa.Table, name: str) -> pa.Array:
@@ -130,4 +157,4 @@ def _field(rows: pa.Table, name: str, items: Names) -> list[FieldValue] | None:
 
 def _missing(predictions: Array, models: list[str]) -> list[str]:
     counts = (predictions == ABSTAINED).sum(axis=0).tolist()
-    return missing_notes(dict(zip(models, counts, strict=True)), predictions.size)
+    return abstention_notes(dict(zip(models, counts, strict=True)), predictions.size)

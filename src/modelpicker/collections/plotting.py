@@ -41,6 +41,7 @@ def plot_collection(collection: ModelCollection, description: Description, path:
         f"{named}{description.items:,} items, {description.models} models, {description.classes:,} classes",
         color=INK,
         fontsize=13,
+        parse_math=False,
     )
     with replacing(path) as unfinished:
         figure.savefig(unfinished, format=path.suffix.lower().removeprefix("."), dpi=130)
@@ -76,11 +77,16 @@ def _plot_models(axes: "Axes", collection: ModelCollection, order: Array) -> Non
     axes.set_title("accuracy" if known else "sides with the majority", color=INK, fontsize=11)
     if len(order) <= MOST_NAMES:
         names = [_short(collection.models[model]) for model in order]
-        axes.set_yticks(places, names, fontsize=8)
+        axes.set_yticks(places, names, fontsize=8, parse_math=False)
     else:
         axes.set_ylabel("models, the best first" if known else "models", color=INK)
         step = max(1, len(order) // 12)
-        axes.set_yticks(places[::step], [_short(collection.models[model]) for model in order[::step]], fontsize=7)
+        axes.set_yticks(
+            places[::step],
+            [_short(collection.models[model]) for model in order[::step]],
+            fontsize=7,
+            parse_math=False,
+        )
     _tidy(axes)
 
 

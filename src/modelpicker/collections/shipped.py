@@ -12,10 +12,10 @@ SHIPPED = {
 }
 
 
-def shipped_collection(name: str) -> ModelCollection:
+def shipped_collection(name: str, reading: Reading | None = None) -> ModelCollection:
     """A collection that ships, by name."""
     with resources.as_file(resources.files("modelpicker.collections.data") / f"{name}.npz") as path:
-        return read_array_file(path, Reading())
+        return read_array_file(path, reading or Reading())
 
 
 def collection_card(name: str) -> str:

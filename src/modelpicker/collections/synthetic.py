@@ -17,8 +17,11 @@ from modelpicker.collections.codes import Array, check_classes, smallest_type
 from modelpicker.collections.collection import ModelCollection
 from modelpicker.errors import InputError, brief
 
+# More than this would not fit into the memory of most machines while it is made.
+MOST_PREDICTIONS = 2**29
 # Other classes that an item of a class may be taken for.
 CONFUSABLE = 8
+FEW_CLASSES = 100
 # Models a family has, where families are not given.
 FAMILY_SIZE = 5
 
@@ -60,6 +63,10 @@ def synthetic_collection(
     kin = _check_families(families, len(names))
     _check_shares(difficulty, kinship, temptation)
     draw = np.random.Generator(np.random.Philox(check_seed(seed)))
+    if count * len(names) > MOST_PREDICTIONS:
+        raise InputError(
+            f"{count:,} items by {len(names):,} models are more than {MOST_PREDICTIONS:,} predictions."
+        )
     labels = draw.permutation(np.arange(count) % len(known))
     right = _right(draw, count, np.rint(wanted * count).astype(np.int64), kin, difficulty, kinship)
     slips = _slips(draw, labels, len(known), right.shape[1], temptation)
@@ -89,7 +96,10 @@ def _slips(draw: np.random.Generator, labels: Array, classes: int, models: int, 
     if classes == 1:
         return np.zeros((len(labels), models), dtype=np.int64)
     near = min(CONFUSABLE, classes - 1)
-    offsets = np.argsort(draw.random((classes, classes - 1), dtype=np.float32), axis=1)[:, :near] + 1
+    if classes <= FEW_CLASSES:
+        offsets = np.argsort(draw.random((classes, classes - 1), dtype=np.float32), axis=1)[:, :near] + 1
+    else:  # among many classes, one drawn twice is rare
+        offsets = draw.integers(1, classes, (classes, near))
     confusable = (np.arange(classes)[:, None] + offsets) % classes
     # An item tempts by its own order of the classes that its class may be taken for.
     order = np.argsort(draw.random((len(labels), near)) * np.arange(1, near + 1), axis=1)

@@ -7,9 +7,10 @@ one sentence that names the file, and where it can be known the row and the colu
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,16 @@ class Table:
                     chosen.validate(full=True)  # Arrow trusts what it reads: damage could crash the process
                     yield chosen
 
+    def renamed(self, names: Mapping[str, str]) -> "Table":
+        """The same table with some columns called otherwise."""
+        before = {new: old for old, new in names.items()}
+
+        def read(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+            for batch in self.read([before.get(name, name) for name in columns]):
+                yield batch.rename_columns([names.get(name, name) for name in batch.schema.names])
+
+        return replace(self, columns=tuple(names.get(name, name) for name in self.columns), read=read)
+
     def find(self, column: str, value: object) -> int | None:
         """The first row of a column that holds a value, for an error to name."""
         rows = 0
@@ -73,7 +84,10 @@ class Table:
             values = batch.column(0)
             if pa.types.is_dictionary(values.type):
                 values = values.dictionary_decode()
-            place = pc.index(values, pa.scalar(value).cast(values.type)).as_py()
+            try:
+                place = pc.index(values, pa.scalar(value, values.type)).as_py()
+            except (pa.ArrowException, OverflowError, ValueError, TypeError):
+                return None
             if place >= 0:
                 return int(rows + place + 1)
             rows += batch.num_rows
@@ -88,16 +102,25 @@ def open_table(path: Path) -> Table:
     opening = {"CSV": _open_csv, "Parquet": _open_parquet, "Arrow": _open_arrow, "JSON lines": _open_json}
     with explained(path):
         table = opening[kind](path)
-    for place, name in enumerate(table.columns):
-        if name in table.columns[:place]:
-            raise InputError(f"{path}: column {quoted(name)} occurs twice; names must differ.")
+    for name, count in Counter(table.columns).items():
+        if count > 1:
+            raise InputError(f"{path}: column {quoted(name)} occurs {count} times; names must differ.")
     return table
+
+
+def exists(path: Path) -> bool:
+    """Whether there is anything of that name; a name that cannot be one names nothing."""
+    try:
+        str(path).encode()
+        return path.exists()
+    except (OSError, ValueError):
+        return False
 
 
 def check_readable(path: Path) -> None:
     """Refuse what is not there, or is no file, or is empty."""
     try:
-        if not path.exists():
+        if not exists(path):
             raise NotFoundError(f"{path} does not exist.")
         if path.is_dir():
             raise InputError(f"{path} is a folder; pass a file.")
@@ -112,7 +135,7 @@ def check_readable(path: Path) -> None:
 
 def quoted(name: object) -> str:
     """A name as messages show it."""
-    text = f'"{name}"'
+    text = json.dumps(str(name), ensure_ascii=False)
     return text if len(text) <= 80 else f'{text[:76]}…"'
 
 
@@ -148,6 +171,8 @@ def _complaint(path: Path, said: str) -> str:
     if "straddling" in first:
         return f"has a line longer than {LONGEST_LINE >> 20} MB, so it is no table; write one item a line."
     kind = ENDINGS.get(path.suffix.lower(), "")
+    if "not implemented" in first.lower() or "no kernel" in first.lower() or "unsupported" in first.lower():
+        return f"holds cells of a type that no class can have ({first})."
     if "UTF8" in first and kind not in ("Parquet", "Arrow"):
         return "is not written in UTF-8; save it as UTF-8 (in a spreadsheet: CSV UTF-8) and try again."
     if kind in ("Parquet", "Arrow"):
@@ -176,11 +201,11 @@ def _check_magic(path: Path, kind: str) -> None:
 def _open_parquet(path: Path) -> Table:
     from pyarrow import parquet
 
-    with parquet.ParquetFile(path) as file:
+    with parquet.ParquetFile(path, page_checksum_verification=True) as file:
         schema = file.schema_arrow
 
     def read(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        with parquet.ParquetFile(path) as file:
+        with parquet.ParquetFile(path, page_checksum_verification=True) as file:
             yield from file.iter_batches(BATCH_ROWS, columns=list(columns))
 
     return Table(path, tuple(schema.names), read, metadata=_metadata(schema))
@@ -194,7 +219,9 @@ def _open_arrow(path: Path) -> Table:
         with _arrow_reader(path) as reader:
             in_file = isinstance(reader, pa.RecordBatchFileReader)
             found = map(reader.get_batch, range(reader.num_record_batches)) if in_file else reader
-            yield from found
+            for batch in found:
+                for start in range(0, batch.num_rows, BATCH_ROWS):
+                    yield batch.slice(start, BATCH_ROWS)
 
     return Table(path, tuple(schema.names), read, metadata=_metadata(schema))
 
@@ -216,10 +243,14 @@ def _metadata(schema: pa.Schema) -> Mapping[str, list[Any]]:
     """What `save` wrote into the schema; nothing, if another program wrote the file."""
     try:
         found = json.loads((schema.metadata or {}).get(b"modelpicker", b"{}"))
-    except ValueError:
+    except (ValueError, RecursionError):
         found = {}
     lists = found.items() if isinstance(found, dict) else ()
-    return {name: entries for name, entries in lists if isinstance(entries, list)}
+    return {
+        name: entries
+        for name, entries in lists
+        if isinstance(entries, list) and all(type(entry) in (str, int) for entry in entries)
+    }
 
 
 def _open_csv(path: Path) -> Table:
@@ -246,9 +277,13 @@ def _open_csv(path: Path) -> Table:
         )
 
     def read(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        rows, last = 0, None
         try:
             for batch in reader([written[name] for name in columns]):
                 yield batch.rename_columns(list(columns))
+                rows += batch.num_rows
+                last = batch if batch.num_rows else last
+            _check_quotes(path, rows, last)
         except pa.ArrowInvalid as error:
             _find_ragged(path, str(error))
             _find_bad_text(path, header=True)
@@ -261,6 +296,16 @@ def _open_csv(path: Path) -> Table:
         raise
     written = {name.strip(): name for name in names}
     return Table(path, tuple(name.strip() for name in names), read, typed=False)
+
+
+def _check_quotes(path: Path, rows: int, last: pa.RecordBatch | None) -> None:
+    """A quotation mark that is never closed swallows the rest of the file, which its last cell then holds."""
+    if last is None or "\n" not in str(last.column(last.num_columns - 1)[last.num_rows - 1]):
+        return
+    with path.open("rb") as file:
+        marks = sum(piece.count(b'"') for piece in iter(lambda: file.read(LONGEST_LINE), b""))
+    if marks % 2:
+        raise InputError(f"{cell(path, rows)}: a quotation mark is opened and never closed.")
 
 
 def _find_ragged(path: Path, said: str) -> None:
@@ -310,6 +355,10 @@ def _open_json(path: Path) -> Table:
     options = arrow_json.ReadOptions(block_size=LONGEST_LINE)
     try:
         table = arrow_json.read_json(path, read_options=options)
+        dates = [field.name for field in table.schema if pa.types.is_timestamp(field.type)]
+        if dates:  # strings that look like dates are strings here
+            strings = arrow_json.ParseOptions(explicit_schema=pa.schema([(name, pa.string()) for name in dates]))
+            table = arrow_json.read_json(path, read_options=options, parse_options=strings)
     except pa.ArrowInvalid:
         _find_bad_text(path, header=False)
         _find_bad_json(path)
@@ -331,7 +380,7 @@ def _find_bad_json(path: Path) -> None:
         row += 1
         try:
             found = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             if len(line) == LONGEST_LINE:
                 return
             raise InputError(f"{cell(path, row)}: this line is not JSON ({error}).") from None

@@ -1,5 +1,6 @@
 """Which classes the cells of a table name, and the codes of cells."""
 
+import math
 import string
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -19,8 +20,11 @@ Cell: TypeAlias = bool | int | float | str | None
 
 # More different answers than this are no classes.
 MOST_CLASSES = 1_000_000
-MARKS = string.whitespace + """.,;:!?'"`()[]{}<>*_""" + "\u201c\u201d\u2018\u2019\u201e\u00ab\u00bb\u2026"
+MARKS = string.whitespace + """,;:!?'"`*_""" + "\u201c\u201d\u2018\u2019\u201e\u00ab\u00bb\u2026"
 NO_MODEL = "If the column is no model, list it in fields (--fields), or list the models in models (--models)."
+NO_SCORES = (
+    "Pass the classes that models predict; probabilities of classes go into an .npz file, items x models x classes."
+)
 # Digits of the longest number that is read as one: beyond it Python refuses, and no class is so long.
 LONGEST_NUMBER = 100
 UNIFORM = "trimmed, in lower case, punctuation at the ends dropped"
@@ -29,11 +33,22 @@ UNIFORM = "trimmed, in lower case, punctuation at the ends dropped"
 def uniform(answer: str) -> str:
     """An answer without what language models add at random: white space, capitals, punctuation at the ends.
 
-    >>> [uniform(answer) for answer in ("  Paris.", "**PARIS**", "“paris”", "C++")]
-    ['paris', 'paris', 'paris', 'c++']
+    >>> [uniform(answer) for answer in ("  Paris.", "**PARIS**", "“paris”", "(B)", "b)", "C++", ".5", "f(x)")]
+    ['paris', 'paris', 'paris', 'b', 'b', 'c++', '.5', 'f(x)']
     """
-    words = unicodedata.normalize("NFKC", answer).casefold().split()
-    return " ".join(words).strip(MARKS)
+    text = " ".join(unicodedata.normalize("NFKC", answer).casefold().split())
+    before = None
+    while text != before:
+        before = text
+        text = text.strip(MARKS).rstrip(".")
+        text = text if text[:1] == "." and text[1:2].isdigit() else text.lstrip(".")
+        for opening, closing in ("()", "[]", "{}", "<>"):
+            paired = (
+                text[:1] == opening and text[-1:] == closing and text.count(opening) == text.count(closing) == 1
+            )
+            alone = (closing not in text and text[:1] == opening) or (opening not in text and text[-1:] == closing)
+            text = text[1:-1] if paired else text.strip(opening + closing) if alone else text
+    return text
 
 
 @dataclass
@@ -81,7 +96,8 @@ class Vocabulary:
                     continue
                 if not value.is_integer():
                     place = row + pc.index(values, pa.scalar(value, values.type)).as_py()
-                    raise InputError(f"{cell(self.path, place, name)}: {value!r} is not a class. {NO_MODEL}")
+                    advice = NO_SCORES if abs(value) < 1 else NO_MODEL
+                    raise InputError(f"{cell(self.path, place, name)}: {value!r} is not a class. {advice}")
             column.cells[value] = column.cells.get(value, 0) + count
         if len(column.cells) > MOST_CLASSES:
             raise InputError(
@@ -123,6 +139,8 @@ class Vocabulary:
         """The class that a cell names; None for an abstention."""
         if not numbers:
             return self._answer(value)
+        if isinstance(value, str) and not value.strip():
+            return None
         number = int(value.partition(".")[0]) if isinstance(value, str) else int(value or 0)
         if number < ABSTAINED or number > LARGEST_CODE:
             self._refuse_number(value)
@@ -130,12 +148,12 @@ class Vocabulary:
 
     def _answer(self, value: Cell) -> str | None:
         """A cell as a string; None if nothing is left of it, or it is a number that stands for an abstention."""
-        if isinstance(value, float | int) and value == ABSTAINED:
+        if value == ABSTAINED or (not self.typed and str(value).strip() == str(ABSTAINED)):
             return None
         answer = str(int(value)) if isinstance(value, float) else str(value)
         if self.normalise:
             return uniform(answer) or None
-        return answer if self.typed else answer.strip() or None
+        return (answer if self.typed else answer.strip()) if answer.strip() else None
 
     def _are_numbers(self) -> bool:
         """Whether all cells are whole numbers; a mixture is an error that names a cell."""
@@ -146,6 +164,10 @@ class Vocabulary:
         cells = [(value, count) for column in self.columns.values() for value, count in column.cells.items()]
         whole = sum(count for value, count in cells if _is_whole(value))
         strange = sum(count for _, count in cells) - whole
+        scores = sum(count for value, count in cells if not _is_whole(value) and _is_number(value))
+        if scores and scores > (whole + strange) / 2:
+            culprit = next(value for value, _ in cells if not _is_whole(value) and _is_number(value))
+            raise InputError(f"{self._place(culprit)}: {culprit} is a score, not a class. {NO_SCORES}")
         if strange and whole > strange and not self.normalise:
             culprit = next(value for value, _ in cells if not _is_whole(value))
             raise InputError(
@@ -191,7 +213,21 @@ class Vocabulary:
 
     def code_of(self, value: Cell) -> int:
         """The code of one cell that has been shown."""
-        return self._codes.get(value, ABSTAINED)
+        if value is None or value != value:
+            return ABSTAINED
+        if value not in self._codes:
+            raise InputError(f"{self.path} has changed while it was read: {brief(value)} was not in it before.")
+        return self._codes[value]
+
+    def names_in(self, columns: Sequence[str]) -> set[ClassName]:
+        """The classes that occur in some columns."""
+        codes = {self.code_of(value) for name in columns for value in self.columns[name].cells}
+        return {self.classes[code] for code in codes if code != ABSTAINED}
+
+    def abstentions(self, name: str) -> int:
+        """How many cells of a column stand for no answer: missing, empty, or -1."""
+        column = self.columns[name]
+        return column.missing + sum(count for value, count in column.cells.items() if self.code_of(value) < 0)
 
     def encode(self, values: pa.Array) -> Array:
         """The codes of cells that have been shown."""
@@ -220,9 +256,16 @@ def _is_integer(text: str) -> bool:
     return digits.isascii() and digits.isdigit() and len(digits) <= LONGEST_NUMBER
 
 
+def _is_number(value: Cell) -> bool:
+    try:
+        return math.isfinite(float(value or 0))
+    except (ValueError, OverflowError):
+        return False
+
+
 def _is_whole(value: Cell) -> bool:
     """Whether a cell stands for a whole number: 3, -1, 3.0."""
-    if not isinstance(value, str) or _is_integer(value):
+    if not isinstance(value, str) or _is_integer(value) or not value.strip():
         return True
     whole, _, rest = value.partition(".")
     return _is_integer(whole) and rest.strip().strip("0") == ""

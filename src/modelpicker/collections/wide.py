@@ -12,12 +12,16 @@ from modelpicker.collections.codes import ABSTAINED, Array, smallest_type
 from modelpicker.collections.collection import FieldValue, ModelCollection
 from modelpicker.collections.fingerprint import Fingerprint
 from modelpicker.collections.tables import Table, quoted
-from modelpicker.collections.vocabulary import UNIFORM, Vocabulary
+from modelpicker.collections.vocabulary import UNIFORM, Vocabulary, uniform
 from modelpicker.errors import InputError
 
 LABEL = "label"
 # Columns that are no models, whatever they hold; capitals do not matter.
 NOT_MODELS = ("id", "key", "item", "text", "image", "url")
+# Names under which labels are kept; a model called so is asked about.
+LIKE_LABELS = ("truth", "target", "gold", "y", "y_true", "true_label", "labels", "ground_truth", "answer", "oracle")
+# Below this, a model may well say something else of every item.
+MANY_ITEMS = 20
 # What data frames call the numbers of their rows when they are written to a file.
 ROW_NUMBERS = ("", "Unnamed: 0", "__index_level_0__")
 
@@ -31,6 +35,7 @@ class Reading:
     classes: Sequence[ClassName] | None = None
     normalise: bool = False
     text: bool = False
+    label: str | None = None
 
 
 @dataclass(frozen=True)
@@ -45,14 +50,19 @@ class Roles:
 
 def find_roles(table: Table, reading: Reading) -> Roles:
     """Models are the columns that are named as such, or else those that nothing else is known of."""
-    for name in (*(reading.models or ()), *reading.fields):
-        if name not in table.columns:
-            listed = ", ".join(table.columns[:12]) + (", …" if len(table.columns) > 12 else "")
-            raise InputError(f"{table.path} has no column {quoted(name)}; it has {listed}.")
+    check_columns(table, (*(reading.models or ()), *reading.fields, *([reading.label] if reading.label else [])))
     labels = [name for name in table.columns if name.lower() == LABEL and name not in reading.fields]
+    labels = labels if reading.label is None else [reading.label]
     if len(labels) > 1:
         raise InputError(f"{table.path} has {len(labels)} label columns: {', '.join(map(quoted, labels))}.")
-    ignored = tuple(name for name in table.columns if name in ROW_NUMBERS)
+    ignored = tuple(name for name in table.columns[:1] if name in ROW_NUMBERS)
+    ignored += tuple(name for name in table.columns[1:] if name == ROW_NUMBERS[-1])
+    if "" in table.columns[1:]:
+        place = table.columns.index("", 1) + 1
+        raise InputError(f"{table.path}: column {place} has no name; name it, or drop it.")
+    both = set(reading.models or ()) & set(reading.fields)
+    if both:
+        raise InputError(f"column {quoted(min(both))} cannot be both a model and an item field.")
     models = reading.models
     if models is None:
         sure = set(table.metadata.get("models", ())) - set(reading.fields)
@@ -66,8 +76,17 @@ def find_roles(table: Table, reading: Reading) -> Roles:
     if len(set(models)) < len(models):
         raise InputError(f"--models names a column twice: {', '.join(models)}.")
     label = next((name for name in labels if name not in models), None)
-    fields = tuple(name for name in table.columns if name not in {*models, label, *ignored})
+    others = {*models, label, *ignored}
+    fields = tuple(name for name in table.columns if name not in others)
     return Roles(tuple(models), label, fields, ignored)
+
+
+def check_columns(table: Table, names: Sequence[str]) -> None:
+    """Columns that are asked for must be there."""
+    for name in names:
+        if name not in table.columns:
+            listed = ", ".join(table.columns[:12]) + (", …" if len(table.columns) > 12 else "")
+            raise InputError(f"{table.path} has no column {quoted(name)}; it has {listed}.")
 
 
 class WideReader:
@@ -109,16 +128,34 @@ class WideReader:
 
     def _notes(self) -> tuple[str, ...]:
         """What was decided while reading, for the user to know."""
-        columns = self.vocabulary.columns
-        notes = missing_notes({name: columns[name].missing for name in self.models}, self._items * len(self.models))
-        label = columns.get(self.roles.label or "")
-        if label is not None and label.missing:
-            notes.append(f"{label.missing:,} of {self._items:,} items have no label.")
+        silent = {name: self.vocabulary.abstentions(name) for name in self.models}
+        notes = abstention_notes(silent, self._items * len(self.models))
+        if self.roles.label is not None:
+            notes += unlabelled_notes(self.vocabulary.abstentions(self.roles.label), self._items)
         if self.vocabulary.merged is not None:
             notes.append(merged_note(*self.vocabulary.merged))
+        told = self.vocabulary.names_in([self.roles.label] if self.roles.label else [])
+        notes += class_notes(self.vocabulary.names_in(self.models), told)
+        notes += self._doubts()
         if self.roles.ignored:
             notes.append("the column of row numbers was left out.")
         return tuple(notes)
+
+    def _doubts(self) -> list[str]:
+        """Models that may be none: called like labels, or with an answer of their own for most items."""
+        notes = [
+            f"column {quoted(name)} is taken for a model; if it holds the labels, say so with label (--label)."
+            for name in self.models
+            if name.lower() in LIKE_LABELS and self.roles.label is None
+        ]
+        for name in self.models:
+            different = len(self.vocabulary.columns[name].cells)
+            if self._items >= MANY_ITEMS and different > self._items / 2:
+                notes.append(
+                    f"column {quoted(name)} is taken for a model, but has {different:,} different answers to "
+                    f"{self._items:,} items; if it is none, list it in fields (--fields)."
+                )
+        return notes
 
     @property
     def labelled(self) -> bool:
@@ -126,9 +163,9 @@ class WideReader:
         said = self.vocabulary.columns[self.roles.label].cells if self.roles.label else ()
         return self._labels is not None or any(self.vocabulary.code_of(value) != ABSTAINED for value in said)
 
-    def take_labels(self, codes: Array, classes: tuple[ClassName, ...]) -> None:
+    def take_labels(self, codes: Array, classes: tuple[ClassName, ...], notes: Sequence[str]) -> None:
         """Take labels from elsewhere, one an item; the classes may have grown by them."""
-        self._labels, self.classes = codes, classes
+        self._labels, self.classes, self.notes = codes, classes, tuple(notes)
 
     def batches(self, fields: bool = False) -> Iterator[ModelCollection]:
         """The table as collections of consecutive items, with item fields if these are wanted."""
@@ -174,14 +211,37 @@ class WideReader:
         return ModelCollection.of_codes(predictions, labels, self.models, self.classes, fields, self.notes)
 
 
-def missing_notes(missing: dict[str, int], cells: int) -> list[str]:
+def class_notes(said: set[ClassName], told: set[ClassName]) -> list[str]:
+    """Labels that no model ever says, and names that may be meant to be the same."""
+    notes = []
+    unsaid = sorted(told - said, key=str)
+    if unsaid:
+        listed = ", ".join(quoted(name) for name in unsaid[:3]) + (", …" if len(unsaid) > 3 else "")
+        notes.append(f"{len(unsaid):,} of the {len(told):,} classes of labels are never predicted: {listed}.")
+    alike: dict[str, list[ClassName]] = {}
+    for name in sorted(said | told, key=str):
+        alike.setdefault(uniform(str(name)), []).append(name)
+    merged = [names for names in alike.values() if len(names) > 1]
+    if merged:
+        listed = " and ".join(quoted(name) for name in merged[0][:2])
+        more = f" (and {len(merged) - 1:,} more such)" if len(merged) > 1 else ""
+        notes.append(f"{listed}{more} are different classes; normalise (--normalise) takes them for the same.")
+    return notes
+
+
+def unlabelled_notes(missing: int, items: int) -> list[str]:
+    """How many items have no label."""
+    return [f"{missing:,} of {items:,} items have no label."] if missing else []
+
+
+def abstention_notes(missing: dict[str, int], cells: int) -> list[str]:
     """How many cells are missing, and in which columns most."""
     total = sum(missing.values())
     if not total:
         return []
     worst = sorted((name for name in missing if missing[name]), key=lambda name: -missing[name])
     listed = ", ".join(f"{name} {missing[name]:,}" for name in worst[:3]) + (", …" if len(worst) > 3 else "")
-    return [f"{total:,} of {cells:,} cells are missing and taken as abstentions ({listed})."]
+    return [f"{total:,} of {cells:,} cells are missing, empty or -1, and taken as abstentions ({listed})."]
 
 
 def merged_note(before: int, after: int) -> str:

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from modelpicker.collections.codes import ABSTAINED, Array
 from modelpicker.collections.collection import ModelCollection
-from modelpicker.collections.tables import MISSING, quoted
+from modelpicker.collections.tables import BATCH_ROWS, quoted
 from modelpicker.collections.wide import LABEL, NOT_MODELS, ROW_NUMBERS
-from modelpicker.errors import FileError, InputError
+from modelpicker.errors import FileError, InputError, brief
 
 
 def save_collection(collection: ModelCollection, path: Path) -> None:
@@ -36,27 +36,30 @@ def save_collection(collection: ModelCollection, path: Path) -> None:
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A file beside the one to be written, which takes its place once it is finished."""
-    unfinished = path.with_name(f".{path.name}.unfinished")
+    unfinished = path.with_name(f".{path.stem}.unfinished-{os.getpid()}{path.suffix}")
     try:
         yield unfinished
         unfinished.replace(path)
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{path} cannot be written: {brief(error.object)} holds characters that are none."
+        ) from error
     except (OSError, pa.ArrowException) as error:
         number = getattr(error, "errno", None)
         raise FileError(f"{path} cannot be written: {os.strerror(number) if number else error}.") from error
     finally:
-        unfinished.unlink(missing_ok=True)
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)
 
 
 def _save_npz(collection: ModelCollection, path: Path) -> None:
+    meta = {"models": collection.models, "classes": collection.classes, "fields": dict(collection.fields)}
     arrays: dict[str, Any] = {
         "predictions": collection.predictions,
-        "models": np.array(collection.models),
-        "classes": np.array(collection.classes),
+        "meta": np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8),
     }
     if collection.labels is not None:
         arrays["labels"] = collection.labels
-    if collection.fields:
-        arrays["fields"] = np.frombuffer(json.dumps(dict(collection.fields)).encode(), dtype=np.uint8)
     with path.open("wb") as file:
         np.savez_compressed(file, **arrays)
 
@@ -85,23 +88,21 @@ def _cells(codes: Array, classes: pa.Array) -> pa.Array:
 def _save_parquet(collection: ModelCollection, path: Path) -> None:
     from pyarrow import parquet
 
-    parquet.write_table(as_table(collection), path, compression="zstd")
+    parquet.write_table(as_table(collection), path, compression="zstd", write_page_checksum=True)
 
 
 def _save_arrow(collection: ModelCollection, path: Path) -> None:
     table = as_table(collection)
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
-        writer.write_table(table)
+        writer.write_table(table, max_chunksize=BATCH_ROWS)
 
 
 def _save_csv(collection: ModelCollection, path: Path) -> None:
     from pyarrow import csv
 
     _check_plain(collection)
-    for name in collection.classes:
-        if isinstance(name, str) and (name in MISSING or name != name.strip()):
-            raise InputError(f"class {quoted(name)} would be lost in a CSV file; use .parquet or .jsonl.")
     csv.write_csv(as_table(collection), path)
+    _check_back(collection, path)
 
 
 def _save_json(collection: ModelCollection, path: Path) -> None:
@@ -109,6 +110,31 @@ def _save_json(collection: ModelCollection, path: Path) -> None:
     with path.open("w", encoding="utf-8") as file:
         for batch in as_table(collection).to_batches(2**12):
             file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in batch.to_pylist())
+    _check_back(collection, path)
+
+
+def _check_back(collection: ModelCollection, path: Path) -> None:
+    """Refuse to write what would be read as something else: "1" as a number, "NA" as an abstention."""
+    from modelpicker.collections.files import load_collection
+
+    back = None
+    with suppress(InputError):
+        back = load_collection(path)
+    if back is None or back.models != collection.models or not _same_cells(collection, back):
+        raise InputError(
+            f"as {path.suffix} these names of models and classes would be read as something else; use .parquet."
+        )
+
+
+def _same_cells(collection: ModelCollection, back: ModelCollection) -> bool:
+    """Whether all predictions and labels name the same classes; the classes may be in another order."""
+    place_of = {name: place for place, name in enumerate(collection.classes)}
+    places = np.array([*(place_of.get(name, len(place_of)) for name in back.classes), ABSTAINED])
+    pairs = [(collection.predictions, back.predictions)]
+    if collection.labels is not None and back.labels is not None:
+        pairs.append((collection.labels, back.labels))
+    same = (collection.labels is None) == (back.labels is None)
+    return same and all(np.array_equal(before, places[after]) for before, after in pairs)
 
 
 def _check_plain(collection: ModelCollection) -> None:

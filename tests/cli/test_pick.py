@@ -371,7 +371,7 @@ def test_keys_never_mean_another_class_than_the_one_they_are_shown_with(tmp_path
     done = run("pick", "y.jsonl", answers="1\nunsure\n::s\nq\n", folder=tmp_path)
     assert "label:  2 1  3 :s  4 s  5 unsure" in done.stderr  # no key is 1, for that is a class
     assert "::s skip" in done.stderr
-    labels = [entry["label"] for entry in decisions(tmp_path / "y.pick.jsonl")[1:] if entry["query"]]
+    labels = [entry["label"] for entry in decisions(tmp_path / "y.pick.jsonl")[1:] if entry.get("query")]
     assert labels == ["1", "unsure", None]
 
 

@@ -93,8 +93,8 @@ def _print(report: dict[str, Any]) -> None:
     print_table(made)
     typer.echo("The gap is how much less accurate than the pick a model is.\n")
     _print_costs(report["confidence"])
-    typer.echo(f"Next: {command('collections show digits')}, or with your own predictions:")
-    typer.echo(f"      {command('pick predictions.csv')}.")
+    typer.echo(f"Next: {command('collections show digits')}")
+    typer.echo(f"      {command('pick predictions.csv')}, with your own predictions")
 
 
 def _print_costs(measured: dict[str, Any]) -> None:

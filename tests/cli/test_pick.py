@@ -367,7 +367,7 @@ def test_keys_never_mean_another_class_than_the_one_they_are_shown_with(tmp_path
     done = run("pick", "x.csv", answers="1\nq\n", folder=tmp_path)
     assert "label:  0  207" in done.stderr
     assert decisions(tmp_path / "x.pick.jsonl")[1]["label"] == 1
-    (tmp_path / "y.jsonl").write_text('{"a": "unsure", "b": "1"}\n' * 3 + '{"a": "s", "b": ":s"}\n')
+    (tmp_path / "y.jsonl").write_text('{"a": "unsure", "b": "1"}\n' * 30 + '{"a": "s", "b": ":s"}\n')
     done = run("pick", "y.jsonl", answers="1\nunsure\n::s\nq\n", folder=tmp_path)
     assert "label:  2 1  3 :s  4 s  5 unsure" in done.stderr  # no key is 1, for that is a class
     assert "::s skip" in done.stderr

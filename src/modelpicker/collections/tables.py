@@ -20,6 +20,8 @@ import pyarrow.compute as pc
 from modelpicker.errors import FileError, InputError, NotFoundError, brief
 
 BATCH_ROWS = 2**16
+# Columns are read a megabyte at a time, so that a file of one large row group does not fill the memory.
+PARQUET: dict[str, Any] = {"page_checksum_verification": True, "pre_buffer": False, "buffer_size": 2**20}
 # The longest line of a text file that is believed to be one.
 LONGEST_LINE = 2**24
 # What stands for a missing cell in a CSV file, unless it is in quotes.
@@ -201,11 +203,11 @@ def _check_magic(path: Path, kind: str) -> None:
 def _open_parquet(path: Path) -> Table:
     from pyarrow import parquet
 
-    with parquet.ParquetFile(path, page_checksum_verification=True) as file:
+    with parquet.ParquetFile(path, **PARQUET) as file:
         schema = file.schema_arrow
 
     def read(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        with parquet.ParquetFile(path, page_checksum_verification=True) as file:
+        with parquet.ParquetFile(path, **PARQUET) as file:
             yield from file.iter_batches(BATCH_ROWS, columns=list(columns))
 
     return Table(path, tuple(schema.names), read, metadata=_metadata(schema))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +42,6 @@ class Trace:
         return f"Trace(rounds={len(self)}, labels_used={self.labels_used}, winner={self.winner!r})"
 
 
-@runtime_checkable
 class Batches(Protocol):
     """Predictions that come in consecutive pieces, such as a collection or a file that is read batch by batch."""
 
@@ -69,8 +68,8 @@ def run_stream(picker: Algorithm, predictions: object, labels: object = None) ->
     """
     if not isinstance(picker, Algorithm):
         raise InputError(f"{brief(picker)} is not a picker; pass an algorithm such as mp.ModelPicker(models=8).")
-    if isinstance(predictions, Batches):
-        return _run_batches(picker, predictions, labels)
+    if hasattr(predictions, "batches"):
+        return _run_batches(picker, cast("Batches", predictions), labels)
     if labels is None:
         raise InputError("labels: None is no table; pass a list with one label a round, -1 where there is none.")
     _check_columns(picker, predictions)

@@ -225,9 +225,8 @@ def _print_hardness(found: "Description") -> None:
         if found.labelled:
             typer.echo("λ, Δ and θ need two models.")
         else:
-            typer.echo(
-                f"Without labels nothing is known of accuracies (nor of λ, Δ, θ). Next: {command('pick FILE')}."
-            )
+            typer.echo("Without labels nothing is known of accuracies, nor of λ, Δ and θ.")
+            typer.echo(f"Next: {command('pick FILE')} asks for the few that matter.")
         return
     typer.echo("How hard is the best to find? (the paper's measures, on the labelled items)")
     typer.echo(f"  Δ = {hard.gap:.4f}   how far the best is ahead of the second")

@@ -56,6 +56,7 @@ Normalise: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--normalise",
+        "--normalize",
         help="Take answers that differ in case, or in space and punctuation at the ends, for the same.",
     ),
 ]

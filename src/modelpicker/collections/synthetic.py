@@ -6,7 +6,7 @@ answer, but the one that most suggests itself (`temptation`).
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -58,7 +58,10 @@ def synthetic_collection(
     """
     count = check_count("items", items)
     names = _names(models)
-    known = check_classes(range(check_count("classes", classes)) if isinstance(classes, int) else classes)
+    counted = isinstance(classes, int | np.integer)
+    known = check_classes(
+        range(check_count("classes", classes)) if counted else cast("Sequence[ClassName]", classes)
+    )
     wanted = _check_accuracies(accuracies, len(names), len(known))
     kin = _check_families(families, len(names))
     _check_shares(difficulty, kinship, temptation)
@@ -114,7 +117,7 @@ def _slips(draw: np.random.Generator, labels: Array, classes: int, models: int, 
 
 
 def _names(models: int | Sequence[str]) -> tuple[str, ...]:
-    if isinstance(models, int) and not isinstance(models, bool):
+    if isinstance(models, int | np.integer) and not isinstance(models, bool):
         return tuple(f"model-{number}" for number in range(check_count("models", models)))
     if isinstance(models, str | bytes) or not isinstance(models, Sequence) or not len(models):
         raise InputError(f"models {brief(models)}: pass how many models there are, or a list of their names.")

@@ -51,18 +51,10 @@ class Roles:
 def find_roles(table: Table, reading: Reading) -> Roles:
     """Models are the columns that are named as such, or else those that nothing else is known of."""
     check_columns(table, (*(reading.models or ()), *reading.fields, *([reading.label] if reading.label else [])))
-    labels = [name for name in table.columns if name.lower() == LABEL and name not in reading.fields]
-    labels = labels if reading.label is None else [reading.label]
-    if len(labels) > 1:
-        raise InputError(f"{table.path} has {len(labels)} label columns: {', '.join(map(quoted, labels))}.")
-    ignored = tuple(name for name in table.columns[:1] if name in ROW_NUMBERS)
-    ignored += tuple(name for name in table.columns[1:] if name == ROW_NUMBERS[-1])
-    if "" in table.columns[1:]:
-        place = table.columns.index("", 1) + 1
-        raise InputError(f"{table.path}: column {place} has no name; name it, or drop it.")
     both = set(reading.models or ()) & set(reading.fields)
     if both:
         raise InputError(f"column {quoted(min(both))} cannot be both a model and an item field.")
+    labels, ignored = _find_labels(table, reading), _find_row_numbers(table)
     models = reading.models
     if models is None:
         sure = set(table.metadata.get("models", ())) - set(reading.fields)
@@ -72,13 +64,32 @@ def find_roles(table: Table, reading: Reading) -> Roles:
         ]
     if not models:
         found = ", ".join(map(quoted, table.columns))
-        raise InputError(f"{table.path} has no model column, only {found}. Name the models with --models.")
+        raise InputError(f"{table.path} has no model column, only {found}. List the models in models (--models).")
     if len(set(models)) < len(models):
-        raise InputError(f"--models names a column twice: {', '.join(models)}.")
+        raise InputError(f"models (--models) names a column twice: {', '.join(models)}.")
     label = next((name for name in labels if name not in models), None)
     others = {*models, label, *ignored}
     fields = tuple(name for name in table.columns if name not in others)
     return Roles(tuple(models), label, fields, ignored)
+
+
+def _find_labels(table: Table, reading: Reading) -> list[str]:
+    """The column that holds the labels, if there is one."""
+    if reading.label is not None:
+        return [reading.label]
+    labels = [name for name in table.columns if name.lower() == LABEL and name not in reading.fields]
+    if len(labels) > 1:
+        raise InputError(f"{table.path} has {len(labels)} label columns: {', '.join(map(quoted, labels))}.")
+    return labels
+
+
+def _find_row_numbers(table: Table) -> tuple[str, ...]:
+    """The column of row numbers that a data frame wrote; any other without a name is an error."""
+    if "" in table.columns[1:]:
+        place = table.columns.index("", 1) + 1
+        raise InputError(f"{table.path}: column {place} has no name; name it, or drop it.")
+    first = tuple(name for name in table.columns[:1] if name in ROW_NUMBERS)
+    return first + tuple(name for name in table.columns[1:] if name == ROW_NUMBERS[-1])
 
 
 def check_columns(table: Table, names: Sequence[str]) -> None:

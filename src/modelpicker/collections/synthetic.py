@@ -59,9 +59,7 @@ def synthetic_collection(
     count = check_count("items", items)
     names = _names(models)
     counted = isinstance(classes, int | np.integer)
-    known = check_classes(
-        range(check_count("classes", classes)) if counted else cast("Sequence[ClassName]", classes)
-    )
+    known = check_classes(range(check_count("classes", classes)) if counted else cast("Sequence[str]", classes))
     wanted = _check_accuracies(accuracies, len(names), len(known))
     kin = _check_families(families, len(names))
     _check_shares(difficulty, kinship, temptation)

@@ -9,6 +9,7 @@ import argparse
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +43,8 @@ def measure_files(folder: Path) -> None:
     print(f"{'bare .npy':12} {(folder / 'bare.npy').stat().st_size / 1e6:7.1f} {write:6.2f} s {read:6.2f} s")
     for ending in (".npz", ".parquet", ".arrow", ".csv", ".jsonl"):
         path = folder / f"x{ending}"
-        write, _ = timed(lambda path=path: collection.save(path))  # type: ignore[misc]
-        read, back = timed(lambda path=path: mp.load_collection(path))  # type: ignore[misc]
+        write, _ = timed(partial(collection.save, path))
+        read, back = timed(partial(mp.load_collection, path))
         same = "" if back.fingerprint == collection.fingerprint else "   DIFFERS"
         print(f"{ending:12} {path.stat().st_size / 1e6:7.1f} {write:6.2f} s {read:6.2f} s{same}")
 

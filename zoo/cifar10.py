@@ -23,16 +23,16 @@ def main() -> None:
     """Train what is not trained yet, then pack."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("part", nargs="?", choices=["all", "classic", "networks", "pack"], default="all")
-    parser.add_argument("--work", type=Path, default=Path("zoo/work"), help="where finished models are kept")
+    parser.add_argument("--trained", type=Path, default=Path("zoo/trained"), help="where finished models are kept")
     options = parser.parse_args()
-    options.work.mkdir(parents=True, exist_ok=True)
-    images = load_images(options.work)
+    options.trained.mkdir(parents=True, exist_ok=True)
+    images = load_images(options.trained)
     if options.part in ("all", "networks"):
-        train_networks(images, options.work)
+        train_networks(images, options.trained)
     if options.part in ("all", "classic"):
-        train_classic(images, options.work)
+        train_classic(images, options.trained)
     if options.part in ("all", "pack"):
-        pack("cifar10", kept(options.work), images.test_labels, CLASSES)
+        pack("cifar10", kept(options.trained), images.test_labels, CLASSES)
 
 
 def train_networks(images: Images, work: Path) -> None:

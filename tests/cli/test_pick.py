@@ -147,6 +147,19 @@ def answer(folder: Path, answers: str, *more: str) -> dict[str, Any]:
     return result
 
 
+def asking(folder: Path) -> subprocess.Popen[bytes]:
+    """A session that waits for answers, and can be interrupted."""
+    return subprocess.Popen(
+        [*COMMAND, "pick", "x.parquet", "--ask"],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        cwd=folder,
+        env=environment(),
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler) and None,
+    )
+
+
 def truths(folder: Path) -> list[str]:
     """The labels that are asked for, in order, as a person would type them."""
     run("pick", "x.parquet", "--out", "known.jsonl", folder=folder)
@@ -203,14 +216,7 @@ def test_strange_answers_are_asked_again_and_new_classes_must_be_meant(words: Pa
 def test_a_killed_session_loses_no_answer(words: Path) -> None:
     labels = truths(words)
     for start in range(0, 6, 2):
-        with subprocess.Popen(
-            [*COMMAND, "pick", "x.parquet", "--ask"],
-            stdin=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            cwd=words,
-            env=environment(),
-        ) as process:
+        with asking(words) as process:
             assert process.stdin is not None
             assert process.stderr is not None
             process.stdin.write("".join(f"{label}\n" for label in labels[start : start + 2]).encode())
@@ -317,14 +323,7 @@ def test_a_full_disk_is_one_sentence_and_loses_no_answer(words: Path) -> None:
 
 
 def test_two_sessions_do_not_write_to_one_file(words: Path) -> None:
-    with subprocess.Popen(
-        [*COMMAND, "pick", "x.parquet", "--ask"],
-        stdin=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        cwd=words,
-        env=environment(),
-    ) as first:
+    with asking(words) as first:
         assert first.stderr is not None
         said = b""
         while b"> " not in said:
@@ -338,15 +337,7 @@ def test_two_sessions_do_not_write_to_one_file(words: Path) -> None:
 
 
 def test_an_interrupt_says_where_the_answers_are(words: Path) -> None:
-    with subprocess.Popen(
-        [*COMMAND, "pick", "x.parquet", "--ask"],
-        stdin=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        cwd=words,
-        env=environment(),
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler) and None,
-    ) as process:
+    with asking(words) as process:
         assert process.stdin is not None
         assert process.stderr is not None
         process.stdin.write(b"cat\n")

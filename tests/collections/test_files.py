@@ -443,6 +443,13 @@ def test_arrays_of_others_with_names_of_models_and_classes(tmp_path: Path) -> No
     assert mp.load_collection(tmp_path / "y.npz").predictions.tolist() == [[0, 5]]
 
 
+def test_labels_by_name_beside_codes_are_kept_whatever_is_asked_for(tmp_path: Path) -> None:
+    names = np.array(["no", "yes"])
+    np.savez(tmp_path / "x.npz", predictions=np.array([[0, 1], [1, 1]]), classes=names, labels=names)
+    for options in ({}, {"text": True}):
+        assert mp.load_collection(tmp_path / "x.npz", **options).accuracies.tolist() == [1.0, 0.5]  # type: ignore[arg-type,union-attr]
+
+
 def test_options_hold_for_arrays_and_for_what_ships_too(tmp_path: Path) -> None:
     assert mp.load_collection("digits", models=["tree", "ridge"]).models == ("tree", "ridge")
     with pytest.raises(mp.InputError, match='has no column "zzz"'):

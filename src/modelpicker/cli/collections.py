@@ -18,10 +18,9 @@ from modelpicker.cli.terminal import (
     Seed,
     Source,
     Text,
-    as_classes,
     command,
     count,
-    listed,
+    how_to_read,
     print_json,
     print_notes,
     print_table,
@@ -111,17 +110,9 @@ def show(
         text_of_card = collection_card(source)
         print_json({"card": text_of_card}) if as_json else typer.echo(text_of_card)
         return
+    reading = how_to_read(models, fields, classes, normalise, text, label)
     with waiting(f"Reading {source}"):
-        collection = load_collection(
-            source,
-            labels,
-            models=listed(models),
-            fields=listed(fields) or (),
-            classes=as_classes(classes),
-            normalise=normalise,
-            text=text,
-            label=label,
-        )
+        collection = load_collection(source, labels, **reading)
         description = describe(collection, Path(source).stem)
     if plot is not None:
         from modelpicker.collections.plotting import plot_collection
@@ -329,17 +320,9 @@ def convert(
     from modelpicker.collections import load_collection
 
     _check_free(out, force)
+    reading = how_to_read(models, fields, classes, normalise, text, label)
     with waiting(f"Reading {source}"):
-        collection = load_collection(
-            source,
-            labels,
-            models=listed(models),
-            fields=listed(fields) or (),
-            classes=as_classes(classes),
-            normalise=normalise,
-            text=text,
-            label=label,
-        )
+        collection = load_collection(source, labels, **reading)
         collection.save(out)
     _report(collection, out, as_json)
 

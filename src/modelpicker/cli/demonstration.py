@@ -44,7 +44,7 @@ class Demonstration:
         self.codes = self.collection.predictions
         labels = self.collection.labels
         self.labels: Array = labels if labels is not None else np.empty(0)
-        self.accuracies = (self.codes == self.labels[:, None]).mean(axis=0)
+        self.accuracies = np.asarray(self.collection.accuracies)
         self.order = self._shuffled(seed, 0)
         self.picker = ModelPicker(self.collection.models, seed)
         run_stream(ModelPicker(2), self.codes[:1, :2], self.labels[:1])  # compiles, while the user is told to wait

@@ -172,8 +172,10 @@ class Journal:
 def begun_options(path: Path, algorithm: str) -> dict[str, Any]:
     """The options of a pick that was begun with this algorithm, to go on with; none if there is no such file."""
     try:
+        if not path.is_file():
+            return {}
         with path.open("rb") as file:
-            first = _sound(file.readline(2**24)) if path.is_file() else None
+            first = _sound(file.readline(2**24))
     except OSError:
         return {}
     begun = first is not None and first.get("format") == FORMAT and first.get("algorithm") == algorithm

@@ -18,9 +18,8 @@ from modelpicker.cli.terminal import (
     Seed,
     Source,
     Text,
-    as_classes,
     count,
-    listed,
+    how_to_read,
     print_json,
     print_notes,
     print_table,
@@ -80,17 +79,9 @@ def pick(
     if algorithm not in choosing.NAMES:
         names = ", ".join(choosing.NAMES)
         raise typer.BadParameter(f"{algorithm} is not known; there are {names}.", param_hint="--algorithm")
+    reading = how_to_read(models, fields, classes, normalise, text, label)
     with waiting(f"Reading {source}"):
-        collection = open_collection(
-            source,
-            labels,
-            models=listed(models),
-            fields=listed(fields) or (),
-            classes=as_classes(classes),
-            normalise=normalise,
-            text=text,
-            label=label,
-        )
+        collection = open_collection(source, labels, **reading)
     print_notes(collection.notes)
     say(f"models: {_some(collection.models)}")
     if len(collection.models) < 2:

@@ -121,18 +121,20 @@ def look_up(source: ModelCollection | WideReader, settings: Settings) -> Pick:
     journal = Journal(settings.out, header(source, settings, picker, "looked up"))
     result = Pick(settings, picker, len(source))
     journal.start_anew()
-    with progress("Playing", len(source)) as bar:
-        for piece in _pieces(played):
-            done = _play(result, piece)
-            journal.write_lines(list(_lines(done, piece, result, order)))
-            result.skipped += int(done.queried.sum()) - done.labels_used
-            bar.advance(bar.task_ids[0], len(done))
-            if result.stopped == "budget":
-                break
-    if result.rounds == result.items:
-        result.stopped = "end"
-    journal.write(summary(result))
-    journal.close()
+    try:
+        with progress("Playing", len(source)) as bar:
+            for piece in _pieces(played):
+                done = _play(result, piece)
+                journal.write_lines(list(_lines(done, piece, result, order)))
+                result.skipped += int(done.queried.sum()) - done.labels_used
+                bar.advance(bar.task_ids[0], len(done))
+                if result.stopped == "budget":
+                    break
+        if result.rounds == result.items:
+            result.stopped = "end"
+        journal.write(summary(result))
+    finally:
+        journal.close()
     return result
 
 

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -80,6 +80,25 @@ def as_classes(values: Sequence[str] | None) -> list[int | str] | None:
         return None
     numbers = all(name.isascii() and name.isdigit() and len(name) < 19 for name in names)
     return [int(name) for name in names] if numbers else [*names]
+
+
+def how_to_read(
+    models: Sequence[str] | None,
+    fields: Sequence[str] | None,
+    classes: Sequence[str] | None,
+    normalise: bool,
+    text: bool,
+    label: str | None,
+) -> dict[str, Any]:
+    """What the command line says of a file, as `load_collection` and `open_collection` take it."""
+    return {
+        "models": listed(models),
+        "fields": listed(fields) or (),
+        "classes": as_classes(classes),
+        "normalise": normalise,
+        "text": text,
+        "label": label,
+    }
 
 
 def print_json(document: object) -> None:

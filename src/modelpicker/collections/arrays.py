@@ -17,9 +17,10 @@ import pyarrow as pa
 from modelpicker.algorithms.encoding import ClassName
 from modelpicker.collections.codes import ABSTAINED, Array
 from modelpicker.collections.collection import ModelCollection, check_models
-from modelpicker.collections.tables import BATCH_ROWS, Table, check_readable, quoted
+from modelpicker.collections.describing import identical_models
+from modelpicker.collections.tables import BATCH_ROWS, Table, check_readable, explained, quoted
 from modelpicker.collections.wide import LABEL, Reading, WideReader
-from modelpicker.errors import FileError, InputError, NotFoundError, brief
+from modelpicker.errors import InputError, NotFoundError, brief
 
 # What an archive may unpack to: this much, or so many times its own size.
 SMALL_ARCHIVE = 2**28
@@ -45,10 +46,8 @@ def read_folder(folder: Path, reading: Reading) -> ModelCollection:
     repeated = {} if reading.models else _repeated(collection)
     if not repeated:
         return collection
-    kept = [place for place in range(len(collection.models)) if place not in repeated]
-    listed = ", ".join(
-        f"{collection.models[copy]} (as {collection.models[first]})" for copy, first in repeated.items()
-    )
+    kept = [place for place, model in enumerate(collection.models) if model not in repeated]
+    listed = ", ".join(f"{copy} (as {first})" for copy, first in repeated.items())
     return ModelCollection.of_codes(
         collection.predictions[:, kept],
         collection.labels,
@@ -59,26 +58,16 @@ def read_folder(folder: Path, reading: Reading) -> ModelCollection:
     )
 
 
-def _repeated(collection: ModelCollection) -> dict[int, int]:
-    """The columns that repeat others, each with the one that it repeats."""
-    first: dict[bytes, int] = {}
-    repeated: dict[int, int] = {}
-    for place, column in enumerate(collection.predictions.T):
-        earlier = first.setdefault(column.tobytes(), place)
-        if earlier != place:
-            repeated[place] = earlier
+def _repeated(collection: ModelCollection) -> dict[str, str]:
+    """The models that repeat others, each with the one that it repeats."""
+    groups = identical_models(collection)
     if len(collection.models) == IMAGENET_COLUMNS:
-        same = {place: _another(collection, place) for place in IMAGENET_REPEATED}
-        known = {place: other for place, other in same.items() if other is not None}
-        return known if len(known) == len(IMAGENET_REPEATED) else repeated
-    return repeated
-
-
-def _another(collection: ModelCollection, place: int) -> int | None:
-    """A column that is the same as this one."""
-    columns = collection.predictions.T
-    others = (other for other in range(len(columns)) if other != place)
-    return next((other for other in others if np.array_equal(columns[other], columns[place])), None)
+        left_out = {collection.models[place] for place in IMAGENET_REPEATED}
+        pairs = [(left_out & set(group), [model for model in group if model not in left_out]) for group in groups]
+        known = {copy: others[0] for copies, others in pairs if others for copy in sorted(copies)}
+        if known.keys() == left_out:
+            return known
+    return {copy: group[0] for group in groups for copy in group[1:]}
 
 
 def read_array_file(path: Path, reading: Reading) -> ModelCollection:
@@ -152,21 +141,16 @@ def _read_array(file: IO[bytes], size: int, where: str) -> Array:
 
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
-    """Turn what reading an array can raise into one sentence."""
+    """Turn what reading an array can raise, beside what any file can, into one sentence."""
     try:
-        yield
+        with explained(path):
+            yield
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
         raise InputError(f"{path} is damaged or cut short ({brief(str(error))}); write it again.") from error
     except InputError:
         raise
     except ValueError as error:
         raise InputError(f"{path} makes no sense ({brief(str(error))}); write it again.") from error
-    except OSError as error:
-        raise FileError(f"{path} cannot be read: {error.strerror or error}.") from error
-    except MemoryError as error:
-        raise FileError(
-            f"{path} does not fit into memory; save it as Parquet, which is read in batches."
-        ) from error
 
 
 def _collect(path: Path, arrays: Mapping[str, Array], reading: Reading) -> ModelCollection:
@@ -195,7 +179,8 @@ def _collect(path: Path, arrays: Mapping[str, Array], reading: Reading) -> Model
             return ModelCollection(values, labels, names, classes, fields=fields)
         if coded:
             values = _named(values, classes or [])
-            labels = None if labels is None or labels.dtype.kind not in "iuf" else _named(labels, classes or [])
+            if labels is not None and labels.dtype.kind in "iuf":
+                labels = _named(labels, classes or [])
         table = _as_table(path, values, labels, names, fields, classes if coded else None)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
@@ -272,7 +257,7 @@ def _as_table(
     if values is not None:
         for place, name in enumerate(models):
             if name in columns or name.lower() == LABEL:
-                raise InputError(f"{path}: model {quoted(name)} is named as another column would be; rename it.")
+                raise InputError(f"model {quoted(name)} is named as another column would be; rename it.")
             columns[name] = _cells(values[:, place])
     if labels is not None:
         columns[LABEL] = _cells(labels)

@@ -7,22 +7,12 @@ from pathlib import Path
 from modelpicker.algorithms.encoding import ClassName
 from modelpicker.collections import arrays
 from modelpicker.collections.collection import ModelCollection
-from modelpicker.collections.labels import ARRAYS, add_labels
+from modelpicker.collections.labels import add_labels
 from modelpicker.collections.long import as_long, read_long
 from modelpicker.collections.shipped import SHIPPED, shipped_collection
-from modelpicker.collections.tables import ENDINGS, exists, explained, open_table
+from modelpicker.collections.tables import ARRAYS, check_ending, exists, explained, open_table
 from modelpicker.collections.wide import Reading, WideReader
 from modelpicker.errors import InputError, NotFoundError, brief
-
-# What to do with files that are often tried.
-ADVICE = {
-    ".xlsx": "Save the sheet as CSV.",
-    ".xls": "Save the sheet as CSV.",
-    ".json": "Save one object a line, as .jsonl.",
-    ".gz": "Unpack it first, or save it as Parquet.",
-    ".pkl": "Pickles are never loaded; save it as Parquet.",
-    ".pickle": "Pickles are never loaded; save it as Parquet.",
-}
 
 
 def open_collection(
@@ -106,9 +96,7 @@ def _open(source: str | Path, reading: Reading) -> ModelCollection | WideReader:
     ending = path.suffix.lower()
     if ending in ARRAYS:
         return arrays.read_array_file(path, reading)
-    if ending not in ENDINGS:
-        advice = ADVICE.get(ending, f"Endings that can be read are {', '.join([*ENDINGS, *ARRAYS])}.")
-        raise InputError(f"{path} cannot be read: {ending or 'no ending'} is not known. {advice}")
+    check_ending(path)
     table = open_table(path)
     with explained(path):
         long = as_long(table)

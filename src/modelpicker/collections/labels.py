@@ -12,7 +12,7 @@ from modelpicker.collections import codes
 from modelpicker.collections.arrays import label_table
 from modelpicker.collections.codes import ABSTAINED
 from modelpicker.collections.collection import FieldValue, ModelCollection
-from modelpicker.collections.tables import ENDINGS, Table, cell, exists, open_table, quoted
+from modelpicker.collections.tables import ARRAYS, Table, cell, check_ending, exists, open_table, quoted
 from modelpicker.collections.vocabulary import Vocabulary
 from modelpicker.collections.wide import (
     LABEL,
@@ -25,7 +25,6 @@ from modelpicker.collections.wide import (
 )
 from modelpicker.errors import InputError, NotFoundError, brief
 
-ARRAYS = (".npz", ".npy")
 # Columns by which a file of labels may name the items that they belong to.
 IDENTITIES = ("id", "key", "item")
 
@@ -102,9 +101,7 @@ def read_labels(path: Path, fields: tuple[str, ...], reading: Reading, text: boo
     ending = path.suffix.lower()
     if not exists(path):
         raise NotFoundError(f"{path} does not exist.")
-    if ending not in (*ENDINGS, *ARRAYS):
-        known = ", ".join([*ENDINGS, *ARRAYS])
-        raise InputError(f"{path} has an ending that says nothing here; known are {known}.")
+    check_ending(path)
     table = label_table(path) if ending in ARRAYS else open_table(path)
     column, (theirs, ours) = _label_column(table, reading.label), _identity(table, fields)
     vocabulary = Vocabulary(table, reading.normalise, text)

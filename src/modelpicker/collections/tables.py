@@ -48,6 +48,18 @@ ENDINGS = {
 }
 
 
+ARRAYS = (".npz", ".npy")
+# What to do with files that are often tried.
+ADVICE = {
+    ".xlsx": "Save the sheet as CSV.",
+    ".xls": "Save the sheet as CSV.",
+    ".json": "Save one object a line, as .jsonl.",
+    ".gz": "Unpack it first, or save it as Parquet.",
+    ".pkl": "Pickles are never loaded; save it as Parquet.",
+    ".pickle": "Pickles are never loaded; save it as Parquet.",
+}
+
+
 @dataclass(frozen=True)
 class Table:
     """The columns of a file, and a way to read some of them, batch by batch, as often as needed."""
@@ -117,6 +129,14 @@ def exists(path: Path) -> bool:
         return path.exists()
     except (OSError, ValueError):
         return False
+
+
+def check_ending(path: Path) -> None:
+    """Refuse a file whose ending says nothing, and say what to do with it."""
+    ending = path.suffix.lower()
+    if ending not in (*ENDINGS, *ARRAYS):
+        advice = ADVICE.get(ending, f"Endings that can be read are {', '.join([*ENDINGS, *ARRAYS])}.")
+        raise InputError(f"{path} cannot be read: {ending or 'no ending'} is not known. {advice}")
 
 
 def check_readable(path: Path) -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         RoundError,
         StateError,
     )
+    from modelpicker.experiments import Method, Results, compare
 
     __version__: str
 
@@ -38,23 +39,35 @@ __all__ = [
     "ImportanceWeighted",
     "InputError",
     "LabelEfficient",
+    "Method",
     "ModelCollection",
     "ModelPicker",
     "ModelPickerError",
     "NotFoundError",
+    "Results",
     "RoundError",
     "StateError",
     "StructuralCommittee",
     "Trace",
     "VoteEntropy",
     "__version__",
+    "compare",
     "load_collection",
     "open_collection",
     "run_stream",
     "synthetic_collection",
 ]
-LAYERS = ("algorithms", "coins", "collections", "errors")
-COLLECTIONS = ("ModelCollection", "load_collection", "open_collection", "synthetic_collection")
+LAYERS = ("algorithms", "coins", "collections", "errors", "experiments")
+# Where names come from that are neither errors nor algorithms.
+HOMES = {
+    "Method": "experiments",
+    "ModelCollection": "collections",
+    "Results": "experiments",
+    "compare": "experiments",
+    "load_collection": "collections",
+    "open_collection": "collections",
+    "synthetic_collection": "collections",
+}
 
 
 def __getattr__(name: str) -> object:
@@ -67,7 +80,7 @@ def __getattr__(name: str) -> object:
         return importlib.import_module(f"modelpicker.{name}")
     if name not in __all__:
         raise AttributeError(f"module 'modelpicker' has no attribute {name!r}")
-    layer = "errors" if name.endswith("Error") else "collections" if name in COLLECTIONS else "algorithms"
+    layer = "errors" if name.endswith("Error") else HOMES.get(name, "algorithms")
     return globals().setdefault(name, getattr(importlib.import_module(f"modelpicker.{layer}"), name))
 
 

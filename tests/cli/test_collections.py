@@ -13,7 +13,15 @@ from tests.shared_data import need
 
 def test_list_names_what_ships_and_the_presets() -> None:
     done = run("collections", "list")
-    for name in ("digits", "cifar10", "imagenet-like", "cifar10-like", "cifar10-v2-like"):
+    for name in (
+        "digits",
+        "cifar10",
+        "imagenet-like",
+        "cifar10-like",
+        "cifar10-v2-like",
+        "emocontext-like",
+        "drift-like",
+    ):
         assert name in done.stdout
     listed = json.loads(run("collections", "list", "--json").stdout)["collections"]
     assert {entry["kind"] for entry in listed} == {"shipped", "preset"}

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.realism import measure
+from benchmarks.realism import disagreement, measure
 
 import modelpicker as mp
 from modelpicker.collections.presets import PRESETS, preset_collection
-from tests.shared_data import FOLDER, need
+from tests.shared_data import FOLDER, load, need
 
 
 @pytest.mark.parametrize(("items", "models", "classes"), [(1000, 5, 3), (1, 2, 2), (37, 3, 1000), (500, 2, 2)])
@@ -91,32 +91,48 @@ def test_what_makes_no_sense_is_refused(changes: dict[str, Any], message: str) -
         mp.synthetic_collection(**arguments)
 
 
+def recorded_accuracies(name: str) -> list[float]:
+    """The accuracies of the models that a preset imitates."""
+    files = {
+        "cifar10-like": "cifar10_5592_accuracies.txt",
+        "cifar10-v2-like": "cifar10_4070_accuracies.txt",
+        "imagenet-like": "imagenet_accuracies.csv",
+    }
+    if name not in files:
+        predictions, labels = load(name.removesuffix("-like"))
+        return [float(accuracy) for accuracy in (predictions == labels[:, None]).mean(axis=0)]
+    lines = need(f"recorded/{files[name]}").read_text().splitlines()
+    mark = "," if name == "imagenet-like" else ";"
+    return [float(line.rpartition(mark)[2]) for line in lines if line[-1].isdigit()]
+
+
 @pytest.mark.parametrize("name", PRESETS)
 def test_presets_have_the_size_and_the_recorded_accuracies(name: str) -> None:
     preset = PRESETS[name]
     collection = preset_collection(name)
     assert collection.predictions.shape == (preset.items, preset.models)
     assert len(collection.classes) == preset.classes
-    files = {
-        "cifar10-like": "cifar10_5592_accuracies.txt",
-        "cifar10-v2-like": "cifar10_4070_accuracies.txt",
-        "imagenet-like": "imagenet_accuracies.csv",
-    }
-    lines = need(f"recorded/{files[name]}").read_text().splitlines()
-    mark = "," if name == "imagenet-like" else ";"
-    recorded = [float(line.rpartition(mark)[2]) for line in lines if line[-1].isdigit()]
     assert collection.accuracies is not None
-    assert np.abs(collection.accuracies - recorded).max() <= 0.5 / preset.items + 1e-12
+    assert np.abs(collection.accuracies - recorded_accuracies(name)).max() <= 0.5 / preset.items + 1e-12
 
 
 def test_an_unknown_preset_is_not_found() -> None:
-    with pytest.raises(mp.NotFoundError, match="cifar10-like, cifar10-v2-like, imagenet-like"):
+    with pytest.raises(mp.NotFoundError, match=", ".join(PRESETS)):
         preset_collection("mnist-like")
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_model_picker_buys_on_presets_what_the_authors_recorded(name: str) -> None:
-    """Mean relative deviation at most 25 %; measured at 2 to 12 %, and a realization's labels vary by some 5 %."""
-    need("recorded")
-    curve = measure(name, FOLDER / "recorded", points=8, realizations=2)
-    assert curve.deviation <= 0.25
+def test_model_picker_buys_on_presets_what_it_buys_on_the_real_collections(name: str) -> None:
+    """Mean relative deviation at most 25 %; measured at 2 to 11 %.
+
+    A realization's labels vary by some 5 %, on EmoContext, where they are few, and on Drift by up to a third.
+    """
+    need("drift" if name == "drift-like" else "recorded")
+    assert measure(name, FOLDER, points=8, realizations=2).deviation <= 0.25
+
+
+@pytest.mark.parametrize("name", ["emocontext", "drift"])
+def test_models_disagree_on_presets_as_often_as_on_the_real_collections(name: str) -> None:
+    """Drift's models err on items where others are right, as no three numbers can say: 82 %, not 89 %, at most."""
+    made, real = disagreement(preset_collection(f"{name}-like")), disagreement(mp.load_collection(need(name)))
+    assert made == pytest.approx(real, abs=0.01 if name == "emocontext" else 0.08)

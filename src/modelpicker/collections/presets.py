@@ -1,7 +1,7 @@
-"""Synthetic collections in the likeness of the paper's three that are not to be had: same size, same accuracies.
+"""Synthetic collections in the likeness of the paper's, which cannot be shipped: same size, same accuracies.
 
 How alike they are is measured by `python -m benchmarks.realism`: the labels that Model Picker buys on them, by
-query scale, against those that the authors recorded on the real ones.
+query scale, against those that it buys on the real ones.
 """
 
 import json
@@ -29,6 +29,8 @@ PRESETS = {
     "cifar10-like": Preset(10_000, 80, 10, difficulty=0.65, kinship=0.08, temptation=0.6),
     "cifar10-v2-like": Preset(10_000, 80, 10, difficulty=0.4, kinship=0.15, temptation=0.5),
     "imagenet-like": Preset(50_000, 102, 1_000, difficulty=0.9, kinship=0.07, temptation=0.85),
+    "emocontext-like": Preset(5_509, 8, 4, difficulty=0.8, kinship=0.18, temptation=0.98),
+    "drift-like": Preset(3_600, 9, 6, difficulty=0.0, kinship=0.9, temptation=0.2),
 }
 
 

@@ -1,0 +1,157 @@
+"""Where tasks are done: threads of this process, or the workers of a Dask cluster. The numbers are the same."""
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from modelpicker.errors import InputError, ModelPickerError
+from modelpicker.experiments.jobs import Block, Job, Task
+
+# A task whose worker dies this often has probably killed it.
+MOST_DEATHS = 20
+# Seconds to wait for the workers of a cluster.
+PATIENCE = 120.0
+
+
+class Engine(Protocol):
+    """Does tasks, in any order."""
+
+    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Block]]:
+        """Each task with what came of it, as they are done."""
+
+
+class Threads:
+    """All cores of this process: compiled kernels leave the interpreter's lock alone."""
+
+    def __init__(self, job: Job, workers: int) -> None:
+        self.job = job
+        self.pool = ThreadPoolExecutor(workers, thread_name_prefix="modelpicker")
+
+    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Block]]:
+        """Each task with what came of it."""
+        waiting: dict[Future[Block], Task] = {self.pool.submit(self.job.play, task): task for task in tasks}
+        try:
+            while waiting:
+                done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+                for future in done:
+                    yield waiting.pop(future), future.result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+    def close(self) -> None:
+        """Wait for what is being done, and do no more."""
+        self.pool.shutdown(cancel_futures=True)
+
+
+class Dask:
+    """The workers of a Dask cluster; one that dies costs time, not results."""
+
+    def __init__(self, job: Job, client: Any) -> None:
+        from distributed import WorkerPlugin
+
+        class Holder(WorkerPlugin):  # type: ignore[misc]  # distributed has no types
+            """Gives every worker the job, once; also those that come later."""
+
+            def __init__(self, job: Job) -> None:
+                self.job = job
+
+        self.client = client
+        self.name = f"modelpicker-{os.getpid()}-{time.time_ns()}"
+        client.register_plugin(Holder(job), name=self.name)
+
+    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Block]]:
+        """Each task with what came of it."""
+        from distributed import KilledWorker, as_completed
+
+        waiting = {self._submit(task): task for task in tasks}
+        deaths: dict[Task, int] = {}
+        done = as_completed(waiting)
+        try:
+            for future in done:
+                task = waiting.pop(future)
+                try:
+                    block = future.result()
+                except KilledWorker as error:
+                    deaths[task] = deaths.get(task, 0) + 1
+                    if deaths[task] > MOST_DEATHS:
+                        raise ModelPickerError(
+                            f"realizations {task.start} to {task.stop - 1}: {deaths[task]} workers died of them; "
+                            "do the workers have enough memory?"
+                        ) from error
+                    again = self._submit(task)
+                    waiting[again] = task
+                    done.add(again)
+                else:
+                    yield task, block
+        finally:
+            self.client.cancel(list(waiting))
+
+    def _submit(self, task: Task) -> Any:
+        return self.client.submit(play_on_worker, self.name, task, pure=False)
+
+    def close(self) -> None:
+        """Let the workers forget the job."""
+        self.client.unregister_worker_plugin(self.name)
+
+
+def play_on_worker(name: str, task: Task) -> Block:
+    """Do a task of the job that this worker holds."""
+    from distributed import get_worker
+
+    block: Block = get_worker().plugins[name].job.play(task)
+    return block
+
+
+@contextmanager
+def open_engine(name: str, job: Job, workers: int | None, scheduler: str | None) -> Iterator[Engine]:
+    """The engine of this name, closed at the end."""
+    if name == "threads" and scheduler is None:
+        threads = Threads(job, workers or cores())
+        try:
+            yield threads
+        finally:
+            threads.close()
+    elif name == "dask":
+        with _client(workers, scheduler) as client:
+            engine = Dask(job, client)
+            try:
+                yield engine
+            finally:
+                engine.close()
+    elif name == "threads":
+        raise InputError(f"scheduler={scheduler!r} is for engine='dask'; threads have none.")
+    else:
+        raise InputError(f"there is no engine {name!r}; there are 'threads' and 'dask'.")
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def _client(workers: int | None, scheduler: str | None) -> Iterator[Any]:
+    """A client of the cluster at an address, or of one on this machine that ends with it."""
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError as error:
+        raise InputError(
+            "engine 'dask' needs Dask, which is not installed; pip install 'modelpicker[dask]'."
+        ) from error
+    if scheduler is None:
+        with (
+            LocalCluster(n_workers=workers or cores(), threads_per_worker=1, dashboard_address=None) as cluster,
+            Client(cluster) as client,
+        ):
+            yield client
+        return
+    try:
+        client = Client(scheduler, timeout=PATIENCE)
+    except (OSError, ValueError) as error:
+        raise InputError(f"no Dask scheduler answers at {scheduler}: {error}.") from error
+    with client:
+        yield client

@@ -1,0 +1,103 @@
+"""How many labels a method needs for a wanted identification probability, and how many times fewer than another."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from modelpicker.algorithms.kernels import Floats
+from modelpicker.experiments.isotonic import rising
+from modelpicker.experiments.realizations import key_of
+
+RESAMPLES = 1_000
+NEVER = math.inf
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """What every run of a method came to, by budget: columns are budgets, rows realizations."""
+
+    labels: npt.NDArray[np.int32]
+    hits: npt.NDArray[np.bool_]
+
+
+def labels_needed(labels: Floats, hits: Floats, level: float) -> float:
+    """The labels at which the identification probability reaches a level; infinite if it never does.
+
+    Mean labels and identification probabilities by budget; between budgets the curve is straight, and it is made
+    never to fall first, so that a lucky budget does not decide.
+    """
+    order = np.argsort(labels, kind="stable")
+    at, curve = labels[order], rising(hits[order])
+    if curve[-1] < level:
+        return NEVER
+    above = int(np.argmax(curve >= level))
+    if above == 0:
+        return float(at[0])
+    low, high = curve[above - 1], curve[above]
+    return float(at[above - 1] + (level - low) / (high - low) * (at[above] - at[above - 1]))
+
+
+@dataclass(frozen=True)
+class Factor:
+    """How many times fewer labels than the best rival a method needs."""
+
+    level: float
+    method: str
+    labels: float
+    rival: str | None
+    rival_labels: float
+    factor: float
+    low: float
+    high: float
+    """The interval that holds 95 % of the factors when realizations are drawn anew from those that were run."""
+
+    @property
+    def sentence(self) -> str:
+        """The factor in words."""
+        if math.isinf(self.labels):
+            return f"{self.method} never reaches {self.level:.0%}"
+        if self.rival is None or math.isinf(self.rival_labels):
+            return f"no rival reaches {self.level:.0%}; {self.method} does with {self.labels:,.0f} labels"
+        return f"{self.factor:.2f} times fewer than {self.rival} ({self.low:.2f} to {self.high:.2f})"
+
+
+def factor(outcomes: dict[str, Outcomes], method: str, level: float, seed: int = 0) -> Factor:
+    """The best rival's labels over those of `method`, with a bootstrap interval; pairs of runs stay together."""
+    needed = {name: labels_needed(*_means(found, None), level) for name, found in outcomes.items()}
+    rivals = [name for name in outcomes if name != method]
+    best = min(rivals, key=needed.__getitem__, default=None)
+    drawn = np.random.Generator(np.random.Philox(key_of(seed, "bootstrap")))
+    runs = len(outcomes[method].labels)
+    factors = []
+    for _ in range(RESAMPLES if rivals else 0):
+        times = np.bincount(drawn.integers(0, runs, runs), minlength=runs)
+        again = {name: labels_needed(*_means(found, times), level) for name, found in outcomes.items()}
+        factors.append(_ratio(min(again[name] for name in rivals), again[method]))
+    low, high = np.quantile(factors, [0.025, 0.975], method="nearest") if factors else (math.nan, math.nan)
+    rival_labels = NEVER if best is None else needed[best]
+    return Factor(
+        level=level,
+        method=method,
+        labels=needed[method],
+        rival=best,
+        rival_labels=rival_labels,
+        factor=_ratio(rival_labels, needed[method]),
+        low=float(low),
+        high=float(high),
+    )
+
+
+def _ratio(rival: float, own: float) -> float:
+    """Rival over own; nothing can be said if neither reaches the level."""
+    if math.isinf(own):
+        return math.nan if math.isinf(rival) else 0.0
+    return rival / own
+
+
+def _means(found: Outcomes, times: npt.NDArray[np.int64] | None) -> tuple[Floats, Floats]:
+    """Mean labels and identification probability by budget; each run counts so many times."""
+    if times is None:
+        return found.labels.mean(axis=0), found.hits.mean(axis=0)
+    return times @ found.labels / times.sum(), times @ found.hits / times.sum()

@@ -1,0 +1,140 @@
+"""The methods that are compared: an algorithm, its options, and the one that is tuned to a budget."""
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, Self, TypeAlias
+
+from modelpicker.algorithms import (
+    Algorithm,
+    EfficientActive,
+    ImportanceWeighted,
+    LabelEfficient,
+    ModelPicker,
+    StructuralCommittee,
+    VoteEntropy,
+)
+from modelpicker.errors import InputError, brief
+
+Range: TypeAlias = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Method:
+    """What is compared under one label.
+
+    Args:
+        label: the name in tables and figures; a method's coins depend on it, so two copies are independent.
+        algorithm: the class of the algorithm.
+        tuned: the option that is tuned to a budget; by default the algorithm's dial.
+        options: its other options.
+        search: between which values the fast search looks.
+        grid: between which values the grid search looks, as the paper does.
+        falls: whether a larger value buys fewer labels.
+        fixed: one value for every budget, instead of tuning.
+    """
+
+    label: str
+    algorithm: type[Algorithm]
+    tuned: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    search: Range = (2.0**-12, 2.0**20)
+    grid: Range = (2.0**-12, 2.0**12)
+    falls: bool = False
+    fixed: float | None = None
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.algorithm, type) and issubclass(self.algorithm, Algorithm)):
+            raise InputError(f"method {brief(self.label)}: {brief(self.algorithm)} is not a class of algorithms.")
+        object.__setattr__(self, "tuned", self.tuned or self.algorithm.dial)
+        for name, (low, high) in {"search": self.search, "grid": self.grid}.items():
+            if not 0.0 < low < high:
+                raise InputError(f"method {self.label}: {name}={brief((low, high))} is no range; pass 0 < low < high.")
+
+    def make(self, models: int, classes: int, value: float) -> Algorithm:
+        """The algorithm with the tuned option at `value`."""
+        options = {**self.options, self.tuned: value}
+        if "classes" in inspect.signature(self.algorithm.__init__).parameters:
+            options.setdefault("classes", max(2, classes))
+        try:
+            return self.algorithm(models, 0, **options)
+        except TypeError as error:
+            raise InputError(f"method {self.label}: {self.algorithm.__name__} does not take its options: {error}.") from error
+
+    def with_options(self, options: Mapping[str, Any]) -> Self:
+        """The same method with some options set; the tuned one is then no longer tuned."""
+        others = {name: value for name, value in options.items() if name != self.tuned}
+        return replace(self, options={**self.options, **others}, fixed=options.get(self.tuned, self.fixed))
+
+    @property
+    def closed_form(self) -> bool:
+        """Whether the number of labels follows from the tuned option without a run."""
+        return self.algorithm is LabelEfficient
+
+    def describe(self) -> dict[str, Any]:
+        """What makes this method what it is, for the record."""
+        made = f"{self.algorithm.__module__}.{self.algorithm.__qualname__}"
+        return {
+            "label": self.label,
+            "algorithm": made,
+            "tuned": self.tuned,
+            "fixed": self.fixed,
+            "options": dict(self.options),
+            "search": list(self.search),
+            "grid": list(self.grid),
+        }
+
+
+# As the authors ran them on three of their five collections (s = 150 and 6); the paper's formulas have s = 1.
+METHODS = MappingProxyType(
+    {
+        method.label: method
+        for method in (
+            Method("model-picker", ModelPicker),
+            Method("label-efficient", LabelEfficient, search=(1e-9, 1.0), grid=(1e-9, 1.0)),
+            Method("vote-entropy", VoteEntropy, search=(2.0**-12, 2.0**14)),
+            Method(
+                "structural-committee",
+                StructuralCommittee,
+                tuned="beta",
+                options={"disagreement_scale": 150.0},
+                search=(2.0**-12, 2.0**6),
+                grid=(2.0**-12, 2.0**4),
+                falls=True,
+            ),
+            Method("importance-weighted", ImportanceWeighted, search=(2.0**-12, 1.0), grid=(2.0**-12, 1.0)),
+            Method(
+                "efficient-active",
+                EfficientActive,
+                options={"threshold_scale": 6.0},
+                search=(2.0**-36, 2.0**4),
+                grid=(2.0**-24, 1.0),
+            ),
+        )
+    }
+)
+
+
+def as_methods(methods: Sequence[str | type[Algorithm] | Method] | None) -> tuple[Method, ...]:
+    """Methods by name, by class, or made to measure; all six where none are given."""
+    if isinstance(methods, str | Method) or not isinstance(methods, Sequence | None):
+        raise InputError(f"methods {brief(methods)}: pass a list, such as ['model-picker', 'vote-entropy'].")
+    chosen = tuple(_as_method(entry) for entry in (METHODS if methods is None else methods))
+    if not chosen:
+        raise InputError(f"no methods to compare; there are {', '.join(METHODS)}.")
+    labels = [method.label for method in chosen]
+    for place, label in enumerate(labels):
+        if label in labels[:place]:
+            raise InputError(f"method {label} is given twice; give a copy a label of its own: mp.Method('copy', …).")
+    return chosen
+
+
+def _as_method(entry: object) -> Method:
+    if isinstance(entry, Method):
+        return entry
+    if isinstance(entry, str) and entry in METHODS:
+        return METHODS[entry]
+    if isinstance(entry, type) and issubclass(entry, Algorithm):
+        return METHODS.get(entry.name) or Method(entry.name, entry)
+    raise InputError(f"there is no method {brief(entry)}; there are {', '.join(METHODS)}, or pass an mp.Method.")

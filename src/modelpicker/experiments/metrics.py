@@ -1,0 +1,97 @@
+"""From runs to metrics with standard errors, at the end of the stream and by round."""
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from modelpicker.algorithms.kernels import Floats
+from modelpicker.experiments.jobs import Cell
+from modelpicker.experiments.playing import GAP, QUERIES, REGRET, SAMPLED, Record
+
+# The metrics in the order of tables; each has a standard error beside it.
+METRICS = (
+    "queries",
+    "identification_probability",
+    "accuracy_gap",
+    "accuracy_gap_p90",
+    "regret",
+    "sampled_regret",
+)
+HIGH = 0.9
+
+
+class Tally:
+    """Whole-number sums over the runs of a cell, by mark: no order of summation can change them."""
+
+    def __init__(self, marks: int, realizations: int) -> None:
+        self.sums = np.zeros((marks, 4), dtype=np.int64)
+        self.squares = np.zeros((marks, 4), dtype=np.int64)
+        self.gaps = np.zeros((realizations, marks), dtype=np.int32)
+        self.runs = 0
+
+    def add(self, record: Record) -> None:
+        """One run."""
+        whole = record.astype(np.int64)
+        self.sums += whole
+        self.squares += whole * whole
+        self.gaps[self.runs] = record[:, GAP]
+        self.runs += 1
+
+    def metrics(self, stream_size: int) -> dict[str, Floats]:
+        """Every metric and its standard error, an entry a mark."""
+        means = self.sums / self.runs
+        errors = self._errors()
+        hits = np.count_nonzero(self.gaps == 0, axis=0) / self.runs
+        high, high_error = percentile(self.gaps, HIGH)
+        spread = hits * (1.0 - hits) / (self.runs - 1) if self.runs > 1 else np.full(len(hits), math.nan)
+        return {
+            "queries": means[:, QUERIES],
+            "queries_se": errors[:, QUERIES],
+            "identification_probability": hits,
+            "identification_probability_se": np.sqrt(spread),
+            "accuracy_gap": means[:, GAP] / stream_size,
+            "accuracy_gap_se": errors[:, GAP] / stream_size,
+            "accuracy_gap_p90": high / stream_size,
+            "accuracy_gap_p90_se": high_error / stream_size,
+            "regret": means[:, REGRET],
+            "regret_se": errors[:, REGRET],
+            "sampled_regret": means[:, SAMPLED],
+            "sampled_regret_se": errors[:, SAMPLED],
+        }
+
+    def _errors(self) -> Floats:
+        """Standard errors of the means; unknown after a single run."""
+        if self.runs < 2:
+            return np.full(self.sums.shape, math.nan)
+        # n Σx² - (Σx)² in whole numbers, as Python has them, cannot lose digits.
+        spread = self.runs * self.squares.astype(object) - self.sums.astype(object) ** 2
+        return np.sqrt(spread.astype(np.float64) / (self.runs * self.runs * (self.runs - 1)))
+
+
+def percentile(values: npt.NDArray[Any], share: float) -> tuple[Floats, Floats]:
+    """A percentile of each column, and its standard error.
+
+    The percentile is the smallest value that at least this share of the runs do not exceed. Its error is half the
+    distance between the order statistics one binomial standard deviation to either side: no assumption on the values.
+    """
+    ordered = np.sort(values, axis=0)
+    runs = len(ordered)
+    place = math.ceil(share * runs) - 1
+    width = math.sqrt(runs * share * (1.0 - share))
+    low, high = max(0, math.floor(place - width)), min(runs - 1, math.ceil(place + width))
+    error = (ordered[high] - ordered[low]) / 2.0 if runs > 1 else np.full(ordered.shape[1], math.nan)
+    return ordered[place].astype(np.float64), error
+
+
+def tally_runs(
+    cells: Iterable[Cell], records: Iterable[tuple[Cell, int, Record]], marks: int, realizations: int
+) -> dict[Cell, Tally]:
+    """The sums of every cell."""
+    tallies = {cell: Tally(marks, realizations) for cell in cells}
+    for cell, number, record in records:
+        if number < realizations:
+            tallies[cell].add(record)
+    return tallies

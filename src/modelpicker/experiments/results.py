@@ -1,0 +1,148 @@
+"""What came of a comparison: tables of metrics, curves by round, and what is needed to judge them."""
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from modelpicker.collections.writing import replacing
+from modelpicker.errors import InputError, brief
+from modelpicker.experiments.levels import Factor, Outcomes, factor, labels_needed
+from modelpicker.experiments.metrics import METRICS
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Results:
+    """Metrics of every method at every budget.
+
+    `settings` says what was compared and how: collection, seed, streams, budget rule, tuning, versions.
+    `rows` has a dictionary a (method, budget), `curves` a list of values a metric, by round, for each of them.
+    """
+
+    settings: dict[str, Any]
+    rows: list[dict[str, Any]]
+    rounds: npt.NDArray[np.int64]
+    curves: dict[tuple[str, int], dict[str, npt.NDArray[np.float64]]]
+    outcomes: dict[str, Outcomes]
+    """Labels bought and whether the best model was found, by method: a row a realization, a column a budget."""
+
+    def __repr__(self) -> str:
+        named = self.settings["collection"]["name"] or self.settings["collection"]["fingerprint"]
+        return (
+            f"<Results: {named}, {len(self.methods)} methods, {len(self.budgets)} budgets, "
+            f"{self.settings['realizations']} realizations, budget rule {self.settings['budget_rule']}>"
+        )
+
+    @property
+    def methods(self) -> list[str]:
+        """The labels of the methods."""
+        return list(self.outcomes)
+
+    @property
+    def budgets(self) -> list[int]:
+        """The budgets, as given."""
+        return list(self.settings["budgets"])
+
+    def row(self, method: str, budget: int) -> dict[str, Any]:
+        """The metrics of one method at one budget."""
+        if (method, budget) not in self._places:
+            raise InputError(
+                f"there is no row of {brief(method)} at {brief(budget)}; methods are {', '.join(self.methods)}, "
+                f"budgets {', '.join(map(str, self.budgets))}."
+            )
+        return self.rows[self._places[method, budget]]
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, int], int]:
+        return {(row["method"], row["budget"]): place for place, row in enumerate(self.rows)}
+
+    def to_frame(self) -> Any:
+        """A row a (method, budget) with all metrics and their standard errors.
+
+        A pandas data frame where pandas is installed, else a PyArrow table.
+        """
+        return _as_frame(self.rows)
+
+    def curves_to_frame(self) -> Any:
+        """A row a (method, budget, round) with all metrics and their standard errors."""
+        return _as_frame(self._curve_rows())
+
+    def _curve_rows(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "method": method,
+                "budget": budget,
+                "budget_rule": self.settings["budget_rule"],
+                "round": int(number),
+                **{name: float(values[place]) for name, values in curve.items()},
+            }
+            for (method, budget), curve in self.curves.items()
+            for place, number in enumerate(self.rounds)
+        ]
+
+    def labels_needed(self, level: float) -> dict[str, float]:
+        """The labels that each method needs for an identification probability; infinite if it never gets there."""
+        check_level(level)
+        return {
+            name: labels_needed(found.labels.mean(axis=0), found.hits.mean(axis=0), level)
+            for name, found in self.outcomes.items()
+        }
+
+    def factor(self, level: float, method: str = "model-picker", rivals: Sequence[str] | None = None) -> Factor:
+        """How many times fewer labels than the best of its rivals a method needs for an identification probability."""
+        check_level(level)
+        chosen = self.methods if rivals is None else [method, *rivals]
+        for name in chosen:
+            if name not in self.outcomes:
+                raise InputError(f"{brief(name)} was not compared; methods are {', '.join(self.methods)}.")
+        return factor({name: self.outcomes[name] for name in chosen}, method, level, self.settings["seed"])
+
+    def document(self) -> dict[str, Any]:
+        """Everything but the curves, as JSON can hold it."""
+        return {**self.settings, "rows": [plain(row) for row in self.rows]}
+
+    def save(self, folder: Path) -> None:
+        """Write tables that other programs can read: results as CSV and JSON, curves as Parquet."""
+        import pyarrow as pa
+        from pyarrow import csv, parquet
+
+        with replacing(folder / "results.csv") as path:
+            csv.write_csv(pa.Table.from_pylist(self.rows), path)
+        with replacing(folder / "curves.parquet") as path:
+            parquet.write_table(pa.Table.from_pylist(self._curve_rows()), path, compression="zstd")
+        with replacing(folder / "results.json") as path:
+            path.write_text(json.dumps(self.document(), indent=1, ensure_ascii=False), encoding="utf-8")
+
+
+def _as_frame(rows: list[dict[str, Any]]) -> Any:
+    try:
+        import pandas as pd
+    except ImportError:
+        import pyarrow as pa
+
+        return pa.Table.from_pylist(rows)
+    return pd.DataFrame(rows)
+
+
+def plain(row: dict[str, Any]) -> dict[str, Any]:
+    """A row as JSON can hold it: what is not a number, or infinite, is null."""
+    return {
+        name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in row.items()
+    }
+
+
+def check_level(level: object) -> None:
+    """A probability that is worth reaching."""
+    if isinstance(level, bool) or not isinstance(level, int | float) or not 0.0 < level <= 1.0:
+        raise InputError(f"level {brief(level)} is no probability; pass a number above 0 and at most 1, such as 0.9.")
+
+
+def metric_rows(metrics: dict[str, npt.NDArray[np.float64]]) -> dict[str, float]:
+    """The metrics at the end of the stream, each followed by its standard error."""
+    return {name: float(metrics[name][-1]) for metric in METRICS for name in (metric, f"{metric}_se")}

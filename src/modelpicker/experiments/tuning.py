@@ -1,0 +1,224 @@
+"""Tuning a method to budgets: the paper's grid search, and a search that needs far fewer runs.
+
+The search plays a method on the very streams and with the very coins on which it will be judged, so that its mean
+number of labels is a fixed, nearly smooth function of the hyperparameter, and can be met instead of estimated. A
+rough curve comes from a few streams; then every budget is played in full at the value that the curve suggests, and
+every full run corrects the curve for the next. Only numbers of labels are looked at, never who was right. A run in
+full that lands is the evaluation itself; only those that miss are spent on tuning.
+"""
+
+from collections.abc import Generator, Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from modelpicker.algorithms.kernels import Floats, Ints
+from modelpicker.experiments.isotonic import rising
+from modelpicker.experiments.methods import Method
+
+# How near is near enough, in labels bought over labels wanted.
+TOLERANCE = 0.02
+# Streams for the rough curve, its first points, and how far apart neighbours on it may be in the log of labels.
+FEW = 20
+FIRST_POINTS = 9
+WIDE = 0.3
+HALVINGS = 6
+LEAST = 0.02
+# A value is first tried on one stream in five, and given up if it would miss by far.
+SIFTED = 5
+SIFTINGS = 4
+FAR = 0.05
+# How often a budget is aimed at.
+TRIES = 8
+
+GRID_POINTS = 250
+GRID_REALIZATIONS = 100
+
+
+class Probe(NamedTuple):
+    """A request: play this value on the first so many streams, with no more than `most` labels each."""
+
+    value: float
+    realizations: int
+    most: int | None = None
+
+
+class Tuned(NamedTuple):
+    """The value that a budget is played at, and why no better one, if it misses."""
+
+    value: float
+    mark: str = ""
+
+
+# What a search asks for, what it is told (labels that each run asked for), and what it finds.
+Tuning: TypeAlias = Generator[list[Probe], list[Ints], dict[int, Tuned]]
+
+# Why a row has another number of labels than its budget.
+MARKS = {
+    "most": "the most that this method can buy here",
+    "least": "the least that this method can buy here",
+    "nearest": "the nearest number that the search found",
+    "grid": "the nearest number on the grid",
+    "formula": "what came of the closed form",
+    "fixed": "not tuned",
+}
+
+
+class Curve:
+    """Mean numbers of labels by value, from few streams or many; points of many set those of few right."""
+
+    def __init__(self, method: Method) -> None:
+        self.method = method
+        self.asked: dict[float, Ints] = {}
+
+    def add(self, probes: Sequence[Probe], counts: Sequence[Ints]) -> None:
+        """What the runs of some probes asked for."""
+        for probe, asked in zip(probes, counts, strict=True):
+            if len(asked) >= len(self.asked.get(probe.value, ())):
+                self.asked[probe.value] = asked
+
+    def labels_at(self, value: float) -> float:
+        """The labels that a value which was played would buy on all streams.
+
+        What the first few streams lack or have too much of is known from values that were played on more.
+        """
+        asked = self.asked[value]
+        few = len(asked)
+        pairs = sorted(
+            (np.log(other), np.log(more.mean() / more[:few].mean()))
+            for other, more in self.asked.items()
+            if len(more) > few and more[:few].any()
+        )
+        correction = np.interp(np.log(value), *np.array(pairs).T) if pairs else 0.0
+        return float(asked.mean() * np.exp(correction))
+
+    def points(self) -> tuple[Floats, Floats]:
+        """Values in the order in which they buy more, as logs, and the labels they buy, never falling."""
+        values = sorted(self.asked, reverse=self.method.falls)
+        labels = np.array([self.labels_at(value) for value in values])
+        runs = np.array([len(self.asked[value]) for value in values])
+        kept = [place for place in range(len(values)) if not _surpassed(place, labels, runs)]
+        return np.log(np.array(values)[kept]), rising(labels[kept], runs[kept].astype(np.float64))
+
+    def wide_gaps(self, budgets: Sequence[int]) -> list[float]:
+        """Values halfway between neighbours that are far apart and have budgets between them."""
+        places, labels = self.points()
+        logs = _log(labels)
+        wanted = np.log(np.array(budgets))
+        return [
+            float(np.exp((places[i] + places[i + 1]) / 2.0))
+            for i in range(len(places) - 1)
+            if logs[i + 1] - logs[i] > WIDE and ((wanted > logs[i]) & (wanted < logs[i + 1])).any()
+        ]
+
+    def aim(self, budget: int) -> Tuned:
+        """The value that should buy this many labels, marked if it is at an end of what can be bought."""
+        places, labels = self.points()
+        if budget >= labels[-1]:
+            return Tuned(self._played(places[np.argmax(labels == labels[-1])]), "most")
+        if budget <= labels[0]:
+            return Tuned(self._played(places[np.flatnonzero(labels == labels[0])[-1]]), "least")
+        above = int(np.argmax(labels > budget))
+        low, high = _log(labels[above - 1 : above + 1])
+        share = (np.log(budget) - low) / (high - low)
+        return Tuned(float(np.exp(places[above - 1] + share * (places[above] - places[above - 1]))), "nearest")
+
+    def _played(self, place: float) -> float:
+        """The very value whose log this is."""
+        return min(self.asked, key=lambda value: abs(np.log(value) - place))
+
+
+def _log(labels: Floats) -> Floats:
+    """Logs of numbers of labels, of which none is too few to have one."""
+    logs: Floats = np.log(np.maximum(labels, LEAST))
+    return logs
+
+
+def _surpassed(place: int, labels: Floats, runs: Ints) -> bool:
+    """Whether points of more runs are close on both sides, so that this one tells nothing more."""
+    near = (runs > runs[place]) & (abs(_log(labels) - _log(labels[place : place + 1])) < WIDE / 2.0)
+    return bool(near[:place].any() and near[place + 1 :].any())
+
+
+def search(method: Method, budgets: Sequence[int], realizations: int, expected: float) -> Tuning:
+    """Find a value for every budget.
+
+    Args:
+        method: what is tuned.
+        budgets: numbers of labels.
+        realizations: how many streams the method is judged on.
+        expected: for a method with a closed form, the labels that value 1 buys on average.
+    """
+    curve = Curve(method)
+    if method.closed_form:
+        for value in np.geomspace(*method.search, FIRST_POINTS).tolist():
+            curve.asked[value] = np.array([value * expected])
+    else:
+        yield from _rough_curve(curve, budgets, min(FEW, realizations))
+    found: dict[int, Tuned] = {}
+    misses = dict.fromkeys(budgets, np.inf)
+    for wave in _waves(budgets):
+        aims = {budget: curve.aim(budget) for budget in wave if misses[budget] > TOLERANCE}
+        aims = {budget: aim for budget, aim in aims.items() if budget not in found or aim.value != found[budget].value}
+        if not aims:
+            continue
+        aims = yield from _sifted(curve, aims, -(-realizations // SIFTED))
+        probes = [Probe(aim.value, realizations, budget) for budget, aim in aims.items()]
+        curve.add(probes, (yield probes))
+        for budget, aim in aims.items():
+            miss = abs(float(curve.asked[aim.value].mean()) - budget) / budget
+            if miss < misses[budget]:
+                misses[budget], found[budget] = miss, aim
+    return found
+
+
+def _rough_curve(curve: Curve, budgets: Sequence[int], few: int) -> Generator[list[Probe], list[Ints], None]:
+    """Points from end to end, and halfway between them wherever budgets lie in wide gaps."""
+    values: list[float] = np.geomspace(*curve.method.search, FIRST_POINTS).tolist()
+    for _ in range(HALVINGS):
+        probes = [Probe(value, few) for value in values]
+        curve.add(probes, (yield probes))
+        values = curve.wide_gaps(budgets)
+        if not values:
+            return
+
+
+def _sifted(
+    curve: Curve, aims: dict[int, Tuned], some: int
+) -> Generator[list[Probe], list[Ints], dict[int, Tuned]]:
+    """The same aims, or better ones where some of the streams show that they would miss by far."""
+    for _ in range(SIFTINGS):
+        probes = [Probe(aim.value, some) for aim in aims.values() if len(curve.asked.get(aim.value, ())) < some]
+        if probes:
+            curve.add(probes, (yield probes))
+        far = [b for b, aim in aims.items() if abs(curve.labels_at(aim.value) - b) > FAR * b]
+        again = {budget: curve.aim(budget) for budget in far}
+        if all(aims[budget].value == aim.value for budget, aim in again.items()):
+            break
+        aims = {**aims, **again}
+    return aims
+
+
+def _waves(budgets: Sequence[int]) -> list[list[int]]:
+    """First the middle, then the ends, which set the curve right, then the others, then whoever has missed."""
+    ordered = sorted(budgets)
+    middle, ends = ordered[len(ordered) // 2], [ordered[0], ordered[-1]]
+    others = [budget for budget in ordered if budget not in (middle, *ends)]
+    return [[middle], ends, others, *[ordered] * (TRIES - 1)]
+
+
+def grid_search(method: Method, budgets: Sequence[int], expected: float) -> Tuning:
+    """The paper's: the mean number of labels at each point of a grid; every budget takes the nearest."""
+    if method.closed_form:
+        return {b: Tuned(min(1.0, b / expected), "most" if b > expected else "formula") for b in budgets}
+    values = np.exp2(np.linspace(*np.log2(method.grid), GRID_POINTS)).tolist()
+    counts = yield [Probe(value, GRID_REALIZATIONS) for value in values]
+    means = np.array([asked.mean() for asked in counts])
+    return {budget: Tuned(values[int(abs(means - budget).argmin())], "grid") for budget in budgets}
+
+
+def untuned(method: Method, budgets: Sequence[int]) -> Tuning:
+    """The one value that a method is fixed to."""
+    assert method.fixed is not None  # noqa: S101  # the caller has looked
+    return dict.fromkeys(budgets, Tuned(method.fixed, "fixed"))
+    yield []

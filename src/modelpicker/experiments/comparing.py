@@ -2,38 +2,31 @@
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from modelpicker.algorithms import Algorithm
 from modelpicker.algorithms.kernels import Ints
-from modelpicker.algorithms.options import check_choice, check_count
-from modelpicker.coins import check_seed
-from modelpicker.collections import ModelCollection, load_collection
-from modelpicker.collections.codes import ABSTAINED
-from modelpicker.errors import InputError, brief
+from modelpicker.algorithms.options import check_count
+from modelpicker.collections import ModelCollection
 from modelpicker.experiments.engines import Engine, open_engine
-from modelpicker.experiments.folder import Folder
-from modelpicker.experiments.jobs import EVALUATION, TUNING, Cell, Job, Task
+from modelpicker.experiments.folder import Folder, versions
+from modelpicker.experiments.jobs import EVALUATION, TUNING, Cell, Task
 from modelpicker.experiments.ledger import Ledger
 from modelpicker.experiments.levels import Outcomes
-from modelpicker.experiments.methods import Method, as_methods
-from modelpicker.experiments.metrics import tally_runs
+from modelpicker.experiments.methods import Method
+from modelpicker.experiments.metrics import at_the_end, tally_runs
+from modelpicker.experiments.plan import Plan, make_plan
 from modelpicker.experiments.playing import GAP, QUERIES
 from modelpicker.experiments.progress import Silent, Watcher, on_terminal
-from modelpicker.experiments.realizations import Pool
-from modelpicker.experiments.results import Results, metric_rows
+from modelpicker.experiments.results import Results
 from modelpicker.experiments.tuning import TOLERANCE, Probe, Tuned, Tuning, grid_search, search, untuned
 
-BUDGET_RULES = ("expected", "hard")
-TUNINGS = ("search", "grid")
-# Rounds at which curves have a point, and realizations a task.
-MARKS = 100
+# Realizations a task.
 CHUNK = 10
 
 
@@ -79,142 +72,32 @@ def compare(
     (40, 'expected')
     """
     plan = make_plan(collection, methods, budgets, stream_size, realizations, seed, budget_rule, tuning)
-    check_count("chunk", chunk)
-    if workers is not None:
-        check_count("workers", workers)
-    with on_terminal() if progress else Silent() as watcher, _folder(out, plan) as folder:
-        with open_engine(engine, plan.job, workers, scheduler) as opened:
-            return Comparison(plan, folder, opened, chunk, watcher).run()
+    how = Workforce(engine, workers, scheduler, chunk)
+    return carry_out(plan, how, None if out is None else Path(out), progress=progress)
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What is to be compared, checked and complete: two equal plans give equal results."""
+class Workforce(NamedTuple):
+    """Who does the work: it changes no number."""
 
-    job: Job
-    budgets: tuple[int, ...]
-    realizations: int
-    budget_rule: str
-    tuning: str
-    expected: float
-    """Rounds of a stream on which models disagree, on average."""
-    facts: Mapping[str, Any]
-    """The collection: name, fingerprint, size."""
-    accuracies: tuple[float, ...]
-    values: Mapping[str, Mapping[int, Tuned]] | None = None
-    """Hyperparameters by method and budget, where they are known from another comparison."""
-
-    def identity(self) -> dict[str, Any]:
-        """Everything that decides the numbers."""
-        return {
-            "collection": dict(self.facts),
-            "methods": [method.describe() for method in self.job.methods],
-            "budgets": list(self.budgets),
-            "stream_size": self.job.stream_size,
-            "realizations": self.realizations,
-            "seed": self.job.seed,
-            "budget_rule": self.budget_rule,
-            "tuning": "given" if self.values is not None else self.tuning,
-        }
+    engine: str = "threads"
+    workers: int | None = None
+    scheduler: str | None = None
+    chunk: int = CHUNK
 
 
-def make_plan(
-    collection: ModelCollection | str | os.PathLike[str],
-    methods: Sequence[str | type[Algorithm] | Method] | None = None,
-    budgets: Sequence[int] | None = None,
-    stream_size: int | None = None,
-    realizations: int = 500,
-    seed: int = 0,
-    budget_rule: str = "expected",
-    tuning: str = "search",
-    name: str | None = None,
-) -> Plan:
-    """Check everything that can be checked before the first run."""
-    check_choice("budget_rule", budget_rule, BUDGET_RULES)
-    check_choice("tuning", tuning, TUNINGS)
-    if not isinstance(collection, ModelCollection):
-        name = name or Path(collection).stem
-        collection = load_collection(collection)
-    pool = _pool(collection)
-    size = _check_size(stream_size, len(pool.labels))
-    divided = (pool.predictions != pool.predictions[:, :1]).any(axis=1).mean()
-    if divided == 0.0:
-        raise InputError("the models agree on every labelled item, so no label can tell them apart.")
-    job = Job(
-        pool=pool,
-        methods=as_methods(methods),
-        classes=len(collection.classes),
-        stream_size=size,
-        seed=check_seed(seed),
-        marks=_marks(size),
-    )
-    expected = float(divided * size)
-    facts = {
-        "name": name,
-        "fingerprint": collection.fingerprint,
-        "items": len(pool.labels),
-        "models": len(collection.models),
-        "classes": len(collection.classes),
-    }
-    return Plan(
-        job=job,
-        budgets=_check_budgets(budgets, size, expected),
-        realizations=check_count("realizations", realizations),
-        budget_rule=budget_rule,
-        tuning=tuning,
-        expected=expected,
-        facts=facts,
-        accuracies=tuple(np.asarray(collection.accuracies).tolist()),
-    )
-
-
-def _pool(collection: ModelCollection) -> Pool:
-    """The items that have labels."""
-    if collection.labels is None:
-        raise InputError("the collection has no labels to judge methods by; add them with with_labels(...) or --labels.")
-    if len(collection.models) < 2:
-        raise InputError("there is one model only; to compare ways of choosing, there must be two to choose from.")
-    known = collection.labels != ABSTAINED
-    predictions = collection.predictions if known.all() else collection.predictions[known]
-    return Pool(predictions, collection.labels[known].astype(np.int32))
-
-
-def _check_size(stream_size: int | None, items: int) -> int:
-    size = max(1, items // 2) if stream_size is None else check_count("stream_size", stream_size)
-    if size > items:
-        raise InputError(
-            f"stream_size={size:,}, but only {items:,} items have labels; streams are drawn without replacement."
-        )
-    return size
-
-
-def _check_budgets(budgets: Sequence[int] | None, size: int, expected: float) -> tuple[int, ...]:
-    if budgets is None:
-        return usual_budgets(expected)
-    if isinstance(budgets, str | int) or not hasattr(budgets, "__iter__"):
-        raise InputError(f"budgets {brief(budgets)}: pass a list of numbers of labels, such as [50, 100, 200].")
-    checked = [check_count("budget", budget) for budget in budgets]
-    if not checked:
-        raise InputError("no budgets; pass numbers of labels, such as [50, 100, 200].")
-    for place, budget in enumerate(checked):
-        if budget > size:
-            raise InputError(f"budget {budget:,} is more than the {size:,} items of a stream.")
-        if budget in checked[:place]:
-            raise InputError(f"budget {budget:,} is given twice.")
-    return tuple(checked)
-
-
-def usual_budgets(expected: float) -> tuple[int, ...]:
-    """Ten budgets, from few labels to half of the rounds on which models disagree, evenly spaced in the log."""
-    highest = max(1.0, expected / 2.0)
-    raw = np.geomspace(min(highest, max(5.0, highest / 50.0)), highest, 10)
-    digits = np.maximum(0, np.floor(np.log10(raw)) - 1)
-    return tuple(dict.fromkeys(int(round(value / 10**d) * 10**d) for value, d in zip(raw, digits, strict=True)))
-
-
-def _marks(size: int) -> Ints:
-    """Rounds from the first to the last, evenly spaced."""
-    return np.unique(np.ceil(np.linspace(0, size, MARKS + 1)[1:]).astype(np.int64))
+def carry_out(
+    plan: Plan, how: Workforce, out: Path | None = None, *, title: str = "", progress: bool = False
+) -> Results:
+    """Carry out a plan; what was run before, in the same folder, is not run again."""
+    check_count("chunk", how.chunk)
+    if how.workers is not None:
+        check_count("workers", how.workers)
+    with (
+        on_terminal(title) if progress else nullcontext(Silent()) as watcher,
+        _folder(out, plan) as folder,
+        open_engine(how.engine, plan.job, how.workers, how.scheduler) as engine,
+    ):
+        return Comparison(plan, folder, engine, how.chunk, watcher).run()
 
 
 @contextmanager
@@ -224,7 +107,10 @@ def _folder(out: str | os.PathLike[str] | None, plan: Plan) -> Iterator[Folder]:
         with Folder.open(Path(out), plan.identity()) as folder:
             yield folder
         return
-    with tempfile.TemporaryDirectory(prefix="modelpicker-") as place, Folder.open(Path(place), plan.identity()) as folder:
+    with (
+        tempfile.TemporaryDirectory(prefix="modelpicker-") as place,
+        Folder.open(Path(place), plan.identity()) as folder,
+    ):
         yield folder
 
 
@@ -245,7 +131,7 @@ class Comparison:
             tuned = self._tune()
             cells = self._cells(tuned)
             self.watcher.stage("evaluating")
-            self._play([(cell, self.plan.realizations) for cell in dict.fromkeys(cells.values())])
+            self._play([(cell, range(self.plan.realizations)) for cell in cells.values()])
         finally:
             self.ledger.write()
         results = self._sum_up(tuned, cells)
@@ -270,10 +156,12 @@ class Comparison:
         for method in self.plan.job.methods:
             ask(method.label, self._tuning(method), None)
         while going:
-            wanted = {label: [self._probed(label, probe) for probe in probes] for label, (_, probes) in going.items()}
+            wanted = {
+                label: [self._probed(label, probe) for probe in probes] for label, (_, probes) in going.items()
+            }
             self._play([entry for entries in wanted.values() for entry in entries])
             for label, (tuning, _) in list(going.items()):
-                ask(label, tuning, [self.ledger.asked(cell, count) for cell, count in wanted[label]])
+                ask(label, tuning, [self.ledger.asked(cell, numbers) for cell, numbers in wanted[label]])
         return {method.label: found[method.label] for method in self.plan.job.methods}
 
     def _tuning(self, method: Method) -> Tuning:
@@ -284,10 +172,10 @@ class Comparison:
             return grid_search(method, plan.budgets, plan.expected)
         return search(method, plan.budgets, plan.realizations, plan.expected)
 
-    def _probed(self, label: str, probe: Probe) -> tuple[Cell, int]:
-        """The cell that answers a probe, and on how many streams."""
+    def _probed(self, label: str, probe: Probe) -> tuple[Cell, Sequence[int]]:
+        """The cell that answers a probe, and on which streams."""
         streams = TUNING if self.plan.tuning == "grid" else EVALUATION
-        return Cell(label, probe.value, self._most(probe.most), streams), probe.realizations
+        return Cell(label, probe.value, self._most(probe.most), streams), probe.streams
 
     def _most(self, budget: int | None) -> int:
         """How many labels a run may buy."""
@@ -301,7 +189,7 @@ class Comparison:
             for budget in self.plan.budgets
         }
 
-    def _play(self, wanted: Sequence[tuple[Cell, int]]) -> None:
+    def _play(self, wanted: Sequence[tuple[Cell, Sequence[int]]]) -> None:
         """Play what has not been played yet."""
         tasks = list(self._tasks(wanted))
         self.watcher.expect(sum(task.runs for task in tasks))
@@ -309,18 +197,17 @@ class Comparison:
             self.ledger.add(task, block)
             self.watcher.advance(task.runs, self._standing)
 
-    def _tasks(self, wanted: Sequence[tuple[Cell, int]]) -> Iterator[Task]:
-        """Chunks of realizations, each with the cells that have not been played on all of them."""
-        gaps: dict[tuple[str, int, int], list[Cell]] = {}
-        for cell, realizations in dict.fromkeys(wanted):
-            for number in self.ledger.missing(cell, realizations).tolist():
-                gaps.setdefault((cell.streams, number, 0), []).append(cell)
+    def _tasks(self, wanted: Sequence[tuple[Cell, Sequence[int]]]) -> Iterator[Task]:
+        """Chunks of realizations, each with the cells that have not been played on them."""
+        missing: dict[tuple[str, int], dict[Cell, None]] = {}
+        for cell, numbers in wanted:
+            for number in self.ledger.missing(cell, numbers):
+                missing.setdefault((cell.streams, number), {})[cell] = None
         chunks: dict[tuple[str, int, tuple[Cell, ...]], list[int]] = {}
-        for (streams, number, _), cells in sorted(gaps.items(), key=lambda entry: entry[0][:2]):
+        for (streams, number), cells in sorted(missing.items(), key=lambda entry: entry[0]):
             chunks.setdefault((streams, number // self.chunk, tuple(cells)), []).append(number)
-        for (_, _, cells), numbers in chunks.items():
-            for run in np.split(numbers, np.flatnonzero(np.diff(numbers) > 1) + 1):
-                yield Task(cells, int(run[0]), int(run[-1]) + 1)
+        for (_, _, together), numbers in chunks.items():
+            yield Task(together, tuple(numbers))
 
     def _standing(self) -> str:
         """Who finds the best model most often so far."""
@@ -341,7 +228,7 @@ class Comparison:
         curves = {key: tallies[cell].metrics(plan.job.stream_size) for key, cell in cells.items()}
         rows = []
         for (label, budget), cell in cells.items():
-            asked = float(self.ledger.asked(cell, runs).mean())
+            asked = float(self.ledger.asked(cell, range(runs)).mean())
             landed = abs(asked - budget) <= TOLERANCE * budget
             rows.append(
                 {
@@ -351,11 +238,12 @@ class Comparison:
                     "value": cell.value,
                     "asked": asked,
                     "mark": "" if landed else tuned[label][budget].mark or "nearest",
-                    **metric_rows(curves[label, budget]),
+                    **at_the_end(curves[label, budget]),
                 }
             )
         return Results(
-            settings={**plan.identity(), **self.folder.made_with(), "tuning_runs": self._tuning_runs(kinds)},
+            settings={**plan.identity(), "tuning_runs": self._tuning_runs(kinds), "versions": versions()},
+            accuracies=np.array(plan.accuracies),
             rows=rows,
             rounds=marks,
             curves=curves,
@@ -375,8 +263,5 @@ class Comparison:
         found = {}
         for label in labels:
             finals = np.stack([self.ledger.finals[cells[label, b]][:runs] for b in self.plan.budgets], axis=1)
-            found[label] = Outcomes(finals[:, :, QUERIES], finals[:, :, GAP] == 0)
+            found[label] = Outcomes(finals[:, :, QUERIES], finals[:, :, GAP])
         return found
-
-
-Progress = Callable[[str], None]

@@ -53,7 +53,7 @@ class Dask:
     def __init__(self, job: Job, client: Any) -> None:
         from distributed import WorkerPlugin
 
-        class Holder(WorkerPlugin):  # type: ignore[misc]  # distributed has no types
+        class Holder(WorkerPlugin):  # type: ignore[misc]  # its types are not looked at
             """Gives every worker the job, once; also those that come later."""
 
             def __init__(self, job: Job) -> None:
@@ -79,7 +79,7 @@ class Dask:
                     deaths[task] = deaths.get(task, 0) + 1
                     if deaths[task] > MOST_DEATHS:
                         raise ModelPickerError(
-                            f"realizations {task.start} to {task.stop - 1}: {deaths[task]} workers died of them; "
+                            f"{deaths[task]} workers died of realization {task.numbers[0]} and its neighbours; "
                             "do the workers have enough memory?"
                         ) from error
                     again = self._submit(task)

@@ -64,10 +64,6 @@ class Folder:
                     f"{_short(value)}; pass another folder, or delete this one."
                 )
 
-    def made_with(self) -> dict[str, Any]:
-        """Versions, for the record."""
-        return {"versions": versions()}
-
 
 LOCK = ".lock"
 
@@ -96,4 +92,8 @@ def _short(value: object) -> str:
 def versions() -> dict[str, str]:
     """What the numbers were made with."""
     libraries = ("modelpicker", "numpy", "numba", "pyarrow")
-    return {"python": platform.python_version(), "platform": sys.platform, **{name: version(name) for name in libraries}}
+    return {
+        "python": platform.python_version(),
+        "platform": sys.platform,
+        **{name: version(name) for name in libraries},
+    }

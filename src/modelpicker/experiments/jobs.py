@@ -17,7 +17,7 @@ EVALUATION, TUNING = "evaluation", "tuning"
 
 
 class Cell(NamedTuple):
-    """A method at one value of its hyperparameter, with no more than `most` labels; runs of it are kept together."""
+    """A method at one value of its hyperparameter, with no more than `most` labels."""
 
     method: str
     value: float
@@ -26,16 +26,15 @@ class Cell(NamedTuple):
 
 
 class Task(NamedTuple):
-    """Some cells on the realizations from `start` to `stop`, all of the same kind of streams."""
+    """Some cells on some realizations, all of the same kind of streams."""
 
     cells: tuple[Cell, ...]
-    start: int
-    stop: int
+    numbers: tuple[int, ...]
 
     @property
     def runs(self) -> int:
         """How many runs it is."""
-        return len(self.cells) * (self.stop - self.start)
+        return len(self.cells) * len(self.numbers)
 
 
 class Block(NamedTuple):
@@ -60,7 +59,7 @@ class Job:
         """Do a task."""
         marks = self.marks_of(task.cells[0].streams)
         players = [self._player(cell, marks) for cell in task.cells]
-        records = [list(self._realization(task.cells, players, number)) for number in range(task.start, task.stop)]
+        records = [list(self._realization(task.cells, players, number)) for number in task.numbers]
         asked = np.array([[one for one, _ in row] for row in records], dtype=np.int32)
         taken = np.array([[record for _, record in row] for row in records])
         return Block(asked.T, taken.swapaxes(0, 1))

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy.typing as npt
 
 from modelpicker.algorithms.kernels import Ints
 from modelpicker.collections.writing import replacing
-from modelpicker.errors import FileError, InputError
+from modelpicker.errors import FileError
 from modelpicker.experiments.jobs import Block, Cell, Task
 from modelpicker.experiments.playing import FIELDS, Record
 
@@ -32,20 +33,22 @@ class Ledger:
         self._written_at = time.monotonic()
         self._read()
 
-    def missing(self, cell: Cell, realizations: int) -> Ints:
-        """Which of the first realizations have not been played."""
+    def missing(self, cell: Cell, numbers: Sequence[int]) -> list[int]:
+        """Which of these realizations have not been played."""
         if cell not in self.finals:
-            return np.arange(realizations)
-        return np.flatnonzero(self.finals[cell][:realizations, ASKED] == UNKNOWN)
+            return list(numbers)
+        known = self.finals[cell][:, ASKED] != UNKNOWN
+        return [number for number in numbers if number >= len(known) or not known[number]]
 
-    def asked(self, cell: Cell, realizations: int) -> Ints:
-        """The labels that each of the first runs of a cell asked for."""
-        return self.finals[cell][:realizations, ASKED].astype(np.int64)
+    def asked(self, cell: Cell, numbers: Sequence[int]) -> Ints:
+        """The labels that each of these runs of a cell asked for."""
+        asked: Ints = self.finals[cell][np.array(numbers), ASKED].astype(np.int64)
+        return asked
 
     def add(self, task: Task, block: Block) -> None:
         """Take in what a task found; on the disk within two seconds of the next one."""
         for cell, asked, records in zip(task.cells, *block, strict=True):
-            self._note(cell, np.arange(task.start, task.stop), asked, records[:, -1])
+            self._note(cell, np.array(task.numbers), asked, records[:, -1])
         self._unwritten.append((task, block))
         if time.monotonic() - self._written_at > AT_RISK:
             self.write()
@@ -98,8 +101,10 @@ class Ledger:
                 ends = lists[0].offsets.to_numpy()
                 flat = np.stack([column.values.to_numpy(zero_copy_only=False) for column in lists], axis=1)
             except (pa.ArrowException, OSError, KeyError, ValueError) as error:
-                raise FileError(f"{path} cannot be read: {error}. Delete it: its runs will be played again.") from error
-            records = [flat[start:stop] for start, stop in zip(ends[:-1], ends[1:], strict=True)]
+                raise FileError(
+                    f"{path} cannot be read: {error}. Delete it: its runs will be played again."
+                ) from error
+            records = [flat[start:stop] for start, stop in pairwise(ends)]
             yield cells, table["realization"].to_numpy(), table["asked"].to_numpy(), records
 
     def records(self, cells: Iterable[Cell]) -> Iterator[tuple[Cell, int, Record]]:
@@ -121,13 +126,15 @@ def _table(done: Sequence[tuple[Task, Block]]) -> Any:
     columns: dict[str, list[Any]] = {name: [] for name in ("method", "value", "most", "streams", "realization")}
     for task, _ in done:
         for cell in task.cells:
-            for number in range(task.start, task.stop):
+            for number in task.numbers:
                 for name, entry in zip(columns, (*cell, number), strict=True):
                     columns[name].append(entry)
     records = [record for _, block in done for runs in block.records for record in runs]
     ends = np.cumsum([0, *(len(record) for record in records)]).astype(np.int32)
     flat = np.concatenate(records)
-    lists = {name: pa.ListArray.from_arrays(ends, np.ascontiguousarray(flat[:, i])) for i, name in enumerate(FIELDS)}
+    lists = {
+        name: pa.ListArray.from_arrays(ends, np.ascontiguousarray(flat[:, i])) for i, name in enumerate(FIELDS)
+    }
     asked = np.concatenate([block.asked.reshape(-1) for _, block in done])
     return pa.table(
         {

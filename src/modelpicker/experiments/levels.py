@@ -1,7 +1,8 @@
 """How many labels a method needs for a wanted identification probability, and how many times fewer than another."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,17 +20,27 @@ class Outcomes:
     """What every run of a method came to, by budget: columns are budgets, rows realizations."""
 
     labels: npt.NDArray[np.int32]
-    hits: npt.NDArray[np.bool_]
+    gaps: npt.NDArray[np.int32]
+    """Mistakes on the whole stream beyond those of the best model."""
+
+    @property
+    def hits(self) -> npt.NDArray[np.bool_]:
+        """Whether one of the best models was named."""
+        hits: npt.NDArray[np.bool_] = self.gaps == 0
+        return hits
 
 
-def labels_needed(labels: Floats, hits: Floats, level: float) -> float:
-    """The labels at which the identification probability reaches a level; infinite if it never does.
+def labels_needed(labels: Floats, scores: Floats, level: float) -> float:
+    """The labels at which a score, such as the identification probability, reaches a level; infinite if never.
 
-    Mean labels and identification probabilities by budget; between budgets the curve is straight, and it is made
-    never to fall first, so that a lucky budget does not decide.
+    Mean labels and scores by budget; between budgets the curve is straight, and it is made never to fall first, so
+    that a lucky budget does not decide.
+
+    >>> labels_needed(np.array([10.0, 20.0, 30.0]), np.array([0.5, 0.7, 0.9]), 0.8)
+    25.0
     """
     order = np.argsort(labels, kind="stable")
-    at, curve = labels[order], rising(hits[order])
+    at, curve = labels[order], rising(scores[order])
     if curve[-1] < level:
         return NEVER
     above = int(np.argmax(curve >= level))
@@ -53,14 +64,22 @@ class Factor:
     high: float
     """The interval that holds 95 % of the factors when realizations are drawn anew from those that were run."""
 
+    def document(self) -> dict[str, Any]:
+        """As JSON can hold it: what is infinite or unknown is null."""
+        return {
+            name: None if isinstance(value, float) and not math.isfinite(value) else value
+            for name, value in asdict(self).items()
+        }
+
     @property
     def sentence(self) -> str:
         """The factor in words."""
         if math.isinf(self.labels):
-            return f"{self.method} never reaches {self.level:.0%}"
+            return f"{self.method} does not reach {self.level:.0%}"
         if self.rival is None or math.isinf(self.rival_labels):
-            return f"no rival reaches {self.level:.0%}; {self.method} does with {self.labels:,.0f} labels"
-        return f"{self.factor:.2f} times fewer than {self.rival} ({self.low:.2f} to {self.high:.2f})"
+            return f"no other method reaches {self.level:.0%}; {self.method} needs {self.labels:,.0f} labels"
+        counted = f"{self.rival_labels:,.0f} over {self.labels:,.0f} labels"
+        return f"{self.factor:.2f} ({self.low:.2f} to {self.high:.2f}) against {self.rival}: {counted}"
 
 
 def factor(outcomes: dict[str, Outcomes], method: str, level: float, seed: int = 0) -> Factor:

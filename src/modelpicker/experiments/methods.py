@@ -45,12 +45,15 @@ class Method:
     fixed: float | None = None
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.algorithm, type) and issubclass(self.algorithm, Algorithm)):
+        kind: object = self.algorithm
+        if not (isinstance(kind, type) and issubclass(kind, Algorithm)):
             raise InputError(f"method {brief(self.label)}: {brief(self.algorithm)} is not a class of algorithms.")
         object.__setattr__(self, "tuned", self.tuned or self.algorithm.dial)
         for name, (low, high) in {"search": self.search, "grid": self.grid}.items():
             if not 0.0 < low < high:
-                raise InputError(f"method {self.label}: {name}={brief((low, high))} is no range; pass 0 < low < high.")
+                raise InputError(
+                    f"method {self.label}: {name}={brief((low, high))} is no range; pass 0 < low < high."
+                )
 
     def make(self, models: int, classes: int, value: float) -> Algorithm:
         """The algorithm with the tuned option at `value`."""
@@ -60,7 +63,9 @@ class Method:
         try:
             return self.algorithm(models, 0, **options)
         except TypeError as error:
-            raise InputError(f"method {self.label}: {self.algorithm.__name__} does not take its options: {error}.") from error
+            raise InputError(
+                f"method {self.label}: {self.algorithm.__name__} does not take its options: {error}."
+            ) from error
 
     def with_options(self, options: Mapping[str, Any]) -> Self:
         """The same method with some options set; the tuned one is then no longer tuned."""
@@ -126,7 +131,9 @@ def as_methods(methods: Sequence[str | type[Algorithm] | Method] | None) -> tupl
     labels = [method.label for method in chosen]
     for place, label in enumerate(labels):
         if label in labels[:place]:
-            raise InputError(f"method {label} is given twice; give a copy a label of its own: mp.Method('copy', …).")
+            raise InputError(
+                f"method {label} is given twice; give a copy a label of its own: mp.Method('copy', …)."
+            )
     return chosen
 
 

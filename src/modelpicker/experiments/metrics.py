@@ -1,7 +1,7 @@
 """From runs to metrics with standard errors, at the end of the stream and by round."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -68,14 +68,15 @@ class Tally:
             return np.full(self.sums.shape, math.nan)
         # n Σx² - (Σx)² in whole numbers, as Python has them, cannot lose digits.
         spread = self.runs * self.squares.astype(object) - self.sums.astype(object) ** 2
-        return np.sqrt(spread.astype(np.float64) / (self.runs * self.runs * (self.runs - 1)))
+        errors: Floats = np.sqrt(spread.astype(np.float64) / (self.runs * self.runs * (self.runs - 1)))
+        return errors
 
 
 def percentile(values: npt.NDArray[Any], share: float) -> tuple[Floats, Floats]:
     """A percentile of each column, and its standard error.
 
     The percentile is the smallest value that at least this share of the runs do not exceed. Its error is half the
-    distance between the order statistics one binomial standard deviation to either side: no assumption on the values.
+    distance between the order statistics one binomial standard deviation to either side, whatever the values.
     """
     ordered = np.sort(values, axis=0)
     runs = len(ordered)
@@ -95,3 +96,8 @@ def tally_runs(
         if number < realizations:
             tallies[cell].add(record)
     return tallies
+
+
+def at_the_end(curve: Mapping[str, Floats]) -> dict[str, float]:
+    """The metrics at the end of the stream, each followed by its standard error."""
+    return {name: float(curve[name][-1]) for metric in METRICS for name in (metric, f"{metric}_se")}

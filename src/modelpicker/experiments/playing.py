@@ -1,7 +1,6 @@
 """One method on one stream, compiled: what it bought and how far it was from the best, at a few marked rounds."""
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -98,9 +97,18 @@ class Player:
         for array, start in zip(self.state, self.start, strict=True):
             array[...] = start
         self.clock[...] = 0
-        record: Any = np.empty((len(self.marks), len(FIELDS)), dtype=np.int32)
+        record: Record = np.empty((len(self.marks), len(FIELDS)), dtype=np.int32)
         self.play_compiled(
-            self.state, self.settings, self.clock, *stream, coins, self.coin, self.scale, self.scratch, most,
-            self.marks, record,
+            self.state,
+            self.settings,
+            self.clock,
+            *stream,
+            coins,
+            self.coin,
+            self.scale,
+            self.scratch,
+            most,
+            self.marks,
+            record,
         )
         return record

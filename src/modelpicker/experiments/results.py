@@ -14,7 +14,6 @@ import numpy.typing as npt
 from modelpicker.collections.writing import replacing
 from modelpicker.errors import InputError, brief
 from modelpicker.experiments.levels import Factor, Outcomes, factor, labels_needed
-from modelpicker.experiments.metrics import METRICS
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,11 +25,13 @@ class Results:
     """
 
     settings: dict[str, Any]
+    accuracies: npt.NDArray[np.float64]
+    """Of the models, on all labelled items."""
     rows: list[dict[str, Any]]
     rounds: npt.NDArray[np.int64]
     curves: dict[tuple[str, int], dict[str, npt.NDArray[np.float64]]]
     outcomes: dict[str, Outcomes]
-    """Labels bought and whether the best model was found, by method: a row a realization, a column a budget."""
+    """Labels bought and gaps, by method: a row a realization, a column a budget."""
 
     def __repr__(self) -> str:
         named = self.settings["collection"]["name"] or self.settings["collection"]["fingerprint"]
@@ -95,7 +96,7 @@ class Results:
         }
 
     def factor(self, level: float, method: str = "model-picker", rivals: Sequence[str] | None = None) -> Factor:
-        """How many times fewer labels than the best of its rivals a method needs for an identification probability."""
+        """How many times fewer labels than its best rival a method needs for an identification probability."""
         check_level(level)
         chosen = self.methods if rivals is None else [method, *rivals]
         for name in chosen:
@@ -133,16 +134,14 @@ def _as_frame(rows: list[dict[str, Any]]) -> Any:
 def plain(row: dict[str, Any]) -> dict[str, Any]:
     """A row as JSON can hold it: what is not a number, or infinite, is null."""
     return {
-        name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in row.items()
+        name: None if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in row.items()
     }
 
 
 def check_level(level: object) -> None:
     """A probability that is worth reaching."""
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0.0 < level <= 1.0:
-        raise InputError(f"level {brief(level)} is no probability; pass a number above 0 and at most 1, such as 0.9.")
-
-
-def metric_rows(metrics: dict[str, npt.NDArray[np.float64]]) -> dict[str, float]:
-    """The metrics at the end of the stream, each followed by its standard error."""
-    return {name: float(metrics[name][-1]) for metric in METRICS for name in (metric, f"{metric}_se")}
+        raise InputError(
+            f"level {brief(level)} is no probability; pass a number above 0 and at most 1, such as 0.9."
+        )

@@ -8,6 +8,7 @@ full that lands is the evaluation itself; only those that miss are spent on tuni
 """
 
 from collections.abc import Generator, Sequence
+from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -27,19 +28,21 @@ LEAST = 0.02
 # A value is first tried on one stream in five, and given up if it would miss by far.
 SIFTED = 5
 SIFTINGS = 4
-FAR = 0.05
-# How often a budget is aimed at.
+FAR = 0.015
+# How often a budget is aimed at, and how many runs may miss: the mean of a method whose number of labels varies as
+# much as it is large cannot be had to two in a hundred for a reasonable number of runs.
 TRIES = 8
+MOST_RUNS = 10_000
 
 GRID_POINTS = 250
 GRID_REALIZATIONS = 100
 
 
 class Probe(NamedTuple):
-    """A request: play this value on the first so many streams, with no more than `most` labels each."""
+    """A request: play this value on some streams, with no more than `most` labels each."""
 
     value: float
-    realizations: int
+    streams: Sequence[int]
     most: int | None = None
 
 
@@ -51,7 +54,8 @@ class Tuned(NamedTuple):
 
 
 # What a search asks for, what it is told (labels that each run asked for), and what it finds.
-Tuning: TypeAlias = Generator[list[Probe], list[Ints], dict[int, Tuned]]
+Aims: TypeAlias = dict[int, Tuned]
+Tuning: TypeAlias = Generator[list[Probe], list[Ints], Aims]
 
 # Why a row has another number of labels than its budget.
 MARKS = {
@@ -111,9 +115,12 @@ class Curve:
             if logs[i + 1] - logs[i] > WIDE and ((wanted > logs[i]) & (wanted < logs[i + 1])).any()
         ]
 
-    def aim(self, budget: int) -> Tuned:
-        """The value that should buy this many labels, marked if it is at an end of what can be bought."""
+    def aims(self, budgets: Sequence[int]) -> Aims:
+        """The values that should buy these numbers of labels, marked where they are the end of what can be bought."""
         places, labels = self.points()
+        return {budget: self._aim(budget, places, labels) for budget in budgets}
+
+    def _aim(self, budget: int, places: Floats, labels: Floats) -> Tuned:
         if budget >= labels[-1]:
             return Tuned(self._played(places[np.argmax(labels == labels[-1])]), "most")
         if budget <= labels[0]:
@@ -152,21 +159,30 @@ def search(method: Method, budgets: Sequence[int], realizations: int, expected: 
     curve = Curve(method)
     if method.closed_form:
         for value in np.geomspace(*method.search, FIRST_POINTS).tolist():
-            curve.asked[value] = np.array([value * expected])
+            curve.asked[value] = np.full(realizations, value * expected)
     else:
         yield from _rough_curve(curve, budgets, min(FEW, realizations))
-    found: dict[int, Tuned] = {}
+    played: dict[float, float] = {}  # labels on average, of the values that were played on all streams
+    found: Aims = {}
     misses = dict.fromkeys(budgets, np.inf)
     for wave in _waves(budgets):
-        aims = {budget: curve.aim(budget) for budget in wave if misses[budget] > TOLERANCE}
-        aims = {budget: aim for budget, aim in aims.items() if budget not in found or aim.value != found[budget].value}
+        room = max(0, MOST_RUNS // realizations - len(played) + len(found))
+        missed = [budget for budget in wave if budget not in found]
+        missed += [budget for budget in wave if TOLERANCE < misses[budget] < np.inf][:room]
+        closer = {budget: _between(method, played, budget) for budget in missed if budget in found}
+        aims = {budget: aim for budget, aim in closer.items() if aim is not None}
+        first = [budget for budget in missed if budget not in aims]
+        aims.update((yield from _sifted(curve, first, realizations)))
+        aims = {
+            budget: aim for budget, aim in aims.items() if budget not in found or aim.value != found[budget].value
+        }
         if not aims:
             continue
-        aims = yield from _sifted(curve, aims, -(-realizations // SIFTED))
-        probes = [Probe(aim.value, realizations, budget) for budget, aim in aims.items()]
+        probes = [Probe(aim.value, range(realizations), budget) for budget, aim in aims.items()]
         curve.add(probes, (yield probes))
         for budget, aim in aims.items():
-            miss = abs(float(curve.asked[aim.value].mean()) - budget) / budget
+            played[aim.value] = float(curve.asked[aim.value].mean())
+            miss = abs(played[aim.value] - budget) / budget
             if miss < misses[budget]:
                 misses[budget], found[budget] = miss, aim
     return found
@@ -176,43 +192,61 @@ def _rough_curve(curve: Curve, budgets: Sequence[int], few: int) -> Generator[li
     """Points from end to end, and halfway between them wherever budgets lie in wide gaps."""
     values: list[float] = np.geomspace(*curve.method.search, FIRST_POINTS).tolist()
     for _ in range(HALVINGS):
-        probes = [Probe(value, few) for value in values]
+        probes = [Probe(value, range(few)) for value in values]
         curve.add(probes, (yield probes))
         values = curve.wide_gaps(budgets)
         if not values:
             return
 
 
-def _sifted(
-    curve: Curve, aims: dict[int, Tuned], some: int
-) -> Generator[list[Probe], list[Ints], dict[int, Tuned]]:
-    """The same aims, or better ones where some of the streams show that they would miss by far."""
+def _sifted(curve: Curve, budgets: Sequence[int], realizations: int) -> Generator[list[Probe], list[Ints], Aims]:
+    """Where the curve says to aim, tried on the first streams, and again where they show that it would miss."""
+    aims = curve.aims(budgets)
+    some = -(-realizations // SIFTED)
     for _ in range(SIFTINGS):
-        probes = [Probe(aim.value, some) for aim in aims.values() if len(curve.asked.get(aim.value, ())) < some]
+        probes = [
+            Probe(aim.value, range(some)) for aim in aims.values() if len(curve.asked.get(aim.value, ())) < some
+        ]
         if probes:
             curve.add(probes, (yield probes))
         far = [b for b, aim in aims.items() if abs(curve.labels_at(aim.value) - b) > FAR * b]
-        again = {budget: curve.aim(budget) for budget in far}
+        again = curve.aims(far)
         if all(aims[budget].value == aim.value for budget, aim in again.items()):
             break
-        aims = {**aims, **again}
+        aims.update(again)
     return aims
 
 
+def _between(method: Method, played: dict[float, float], budget: int) -> Tuned | None:
+    """The value between the closest neighbours of which one buys too few labels and one too many.
+
+    The mean of a method that a single label can throw off its course is a rough function of its hyperparameter, but
+    not if one looks closely enough: the nearer two values, the more runs they have in common.
+    """
+    values = sorted(played, reverse=method.falls)
+    crossed = [pair for pair in pairwise(values) if played[pair[0]] < budget < played[pair[1]]]
+    if not crossed:
+        return None
+    few, many = min(crossed, key=lambda pair: abs(np.log(pair[1] / pair[0])))
+    low, high = _log(np.array([played[few], played[many]]))
+    share = (np.log(budget) - low) / (high - low)
+    return Tuned(float(np.exp((1.0 - share) * np.log(few) + share * np.log(many))), "nearest")
+
+
 def _waves(budgets: Sequence[int]) -> list[list[int]]:
-    """First the middle, then the ends, which set the curve right, then the others, then whoever has missed."""
+    """First the middle, then the ends and the quarters, which set the curve right, then all who have missed."""
     ordered = sorted(budgets)
-    middle, ends = ordered[len(ordered) // 2], [ordered[0], ordered[-1]]
-    others = [budget for budget in ordered if budget not in (middle, *ends)]
-    return [[middle], ends, others, *[ordered] * (TRIES - 1)]
+    middle, last = len(ordered) // 2, len(ordered) - 1
+    places = [[middle], [0, last], [middle // 2, (middle + last) // 2]]
+    return [*([ordered[place] for place in wave] for wave in places), *[ordered] * TRIES]
 
 
 def grid_search(method: Method, budgets: Sequence[int], expected: float) -> Tuning:
     """The paper's: the mean number of labels at each point of a grid; every budget takes the nearest."""
     if method.closed_form:
         return {b: Tuned(min(1.0, b / expected), "most" if b > expected else "formula") for b in budgets}
-    values = np.exp2(np.linspace(*np.log2(method.grid), GRID_POINTS)).tolist()
-    counts = yield [Probe(value, GRID_REALIZATIONS) for value in values]
+    values = np.geomspace(*method.grid, GRID_POINTS).tolist()
+    counts = yield [Probe(value, range(GRID_REALIZATIONS)) for value in values]
     means = np.array([asked.mean() for asked in counts])
     return {budget: Tuned(values[int(abs(means - budget).argmin())], "grid") for budget in budgets}
 

@@ -1,0 +1,172 @@
+"""What is to be compared: checked and complete before the first run."""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from modelpicker.algorithms import Algorithm
+from modelpicker.algorithms.kernels import Ints
+from modelpicker.algorithms.options import check_choice, check_count
+from modelpicker.coins import check_seed
+from modelpicker.collections import ModelCollection, load_collection
+from modelpicker.collections.codes import ABSTAINED
+from modelpicker.errors import InputError, brief
+from modelpicker.experiments.jobs import Job
+from modelpicker.experiments.methods import Method, as_methods
+from modelpicker.experiments.realizations import Pool
+from modelpicker.experiments.tuning import Tuned
+
+BUDGET_RULES = ("expected", "hard")
+TUNINGS = ("search", "grid")
+# Rounds at which curves have a point.
+MARKS = 100
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be compared, checked and complete: two equal plans give equal results."""
+
+    job: Job
+    budgets: tuple[int, ...]
+    realizations: int
+    budget_rule: str
+    tuning: str
+    expected: float
+    """Rounds of a stream on which models disagree, on average."""
+    facts: Mapping[str, Any]
+    """The collection: name, fingerprint, size."""
+    accuracies: tuple[float, ...]
+    values: Mapping[str, Mapping[int, Tuned]] | None = None
+    """Hyperparameters by method and budget, where they are known from another comparison."""
+
+    def identity(self) -> dict[str, Any]:
+        """Everything that decides the numbers."""
+        return {
+            "collection": dict(self.facts),
+            "methods": [method.describe() for method in self.job.methods],
+            "budgets": list(self.budgets),
+            "stream_size": self.job.stream_size,
+            "realizations": self.realizations,
+            "seed": self.job.seed,
+            "budget_rule": self.budget_rule,
+            "tuning": self.tuning,
+        }
+
+    @property
+    def digits(self) -> str:
+        """Eight digits that stand for the plan."""
+        text = json.dumps(self.identity(), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def make_plan(
+    collection: ModelCollection | str | os.PathLike[str],
+    methods: Sequence[str | type[Algorithm] | Method] | None = None,
+    budgets: Sequence[int] | None = None,
+    stream_size: int | None = None,
+    realizations: int = 500,
+    seed: int = 0,
+    budget_rule: str = "expected",
+    tuning: str = "search",
+    name: str | None = None,
+    stand_in: str | None = None,
+) -> Plan:
+    """Check everything that can be checked before the first run.
+
+    `name` is what the collection is called in tables and figures, `stand_in` what it stands in for, if it does.
+    """
+    check_choice("budget_rule", budget_rule, BUDGET_RULES)
+    check_choice("tuning", tuning, TUNINGS)
+    if not isinstance(collection, ModelCollection):
+        path = Path(collection)
+        name = name or path.stem
+        collection = load_collection(path)
+    pool = _pool(collection)
+    size = _check_size(stream_size, len(pool.labels))
+    divided = (pool.predictions != pool.predictions[:, :1]).any(axis=1).mean()
+    if divided == 0.0:
+        raise InputError("the models agree on every labelled item, so no label can tell them apart.")
+    job = Job(
+        pool=pool,
+        methods=as_methods(methods),
+        classes=len(collection.classes),
+        stream_size=size,
+        seed=check_seed(seed),
+        marks=_marks(size),
+    )
+    expected = float(divided * size)
+    facts = {
+        "name": name,
+        "fingerprint": collection.fingerprint,
+        "items": len(pool.labels),
+        "models": len(collection.models),
+        "classes": len(collection.classes),
+        "stand_in": stand_in,
+    }
+    return Plan(
+        job=job,
+        budgets=_check_budgets(budgets, size, expected),
+        realizations=check_count("realizations", realizations),
+        budget_rule=budget_rule,
+        tuning=tuning,
+        expected=expected,
+        facts=facts,
+        accuracies=tuple(np.asarray(collection.accuracies).tolist()),
+    )
+
+
+def _pool(collection: ModelCollection) -> Pool:
+    """The items that have labels."""
+    if collection.labels is None:
+        raise InputError(
+            "the collection has no labels to judge methods by; add them with with_labels(...) or --labels."
+        )
+    if len(collection.models) < 2:
+        raise InputError("there is one model only; to compare ways of choosing, there must be two to choose from.")
+    known = collection.labels != ABSTAINED
+    predictions = collection.predictions if known.all() else collection.predictions[known]
+    return Pool(predictions, collection.labels[known].astype(np.int32))
+
+
+def _check_size(stream_size: int | None, items: int) -> int:
+    size = max(1, items // 2) if stream_size is None else check_count("stream_size", stream_size)
+    if size > items:
+        raise InputError(
+            f"stream_size={size:,}, but only {items:,} items have labels; streams are drawn without replacement."
+        )
+    return size
+
+
+def _check_budgets(budgets: Sequence[int] | None, size: int, expected: float) -> tuple[int, ...]:
+    if budgets is None:
+        return usual_budgets(expected)
+    if isinstance(budgets, str | int) or not hasattr(budgets, "__iter__"):
+        raise InputError(f"budgets {brief(budgets)}: pass a list of numbers of labels, such as [50, 100, 200].")
+    checked = [check_count("budget", budget) for budget in budgets]
+    if not checked:
+        raise InputError("no budgets; pass numbers of labels, such as [50, 100, 200].")
+    for place, budget in enumerate(checked):
+        if budget > size:
+            raise InputError(f"budget {budget:,} is more than the {size:,} items of a stream.")
+        if budget in checked[:place]:
+            raise InputError(f"budget {budget:,} is given twice.")
+    return tuple(checked)
+
+
+def usual_budgets(expected: float) -> tuple[int, ...]:
+    """Ten budgets, from few labels to half of the rounds on which models disagree, evenly spaced in the log."""
+    highest = max(1.0, expected / 2.0)
+    raw = np.geomspace(min(highest, max(5.0, highest / 50.0)), highest, 10)
+    digits = np.maximum(0, np.floor(np.log10(raw)) - 1)
+    return tuple(dict.fromkeys(int(round(value / 10**d) * 10**d) for value, d in zip(raw, digits, strict=True)))
+
+
+def _marks(size: int) -> Ints:
+    """Rounds from the first to the last, evenly spaced."""
+    return np.unique(np.ceil(np.linspace(0, size, MARKS + 1)[1:]).astype(np.int64))

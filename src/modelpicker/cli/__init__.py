@@ -8,8 +8,10 @@ import typer
 import modelpicker
 from modelpicker.cli import collections
 from modelpicker.cli.bench import bench
+from modelpicker.cli.compare import compare
 from modelpicker.cli.demo import demo
 from modelpicker.cli.pick import pick
+from modelpicker.cli.reproduce import reproduce
 from modelpicker.cli.terminal import visible
 from modelpicker.errors import ModelPickerError
 
@@ -22,6 +24,8 @@ app = typer.Typer(
 )
 app.command()(demo)
 app.command()(pick)
+app.command()(compare)
+app.command()(reproduce)
 app.add_typer(collections.app, name="collections")
 app.command()(bench)
 

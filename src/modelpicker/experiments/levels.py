@@ -79,7 +79,14 @@ class Factor:
         if self.rival is None or math.isinf(self.rival_labels):
             return f"no other method reaches {self.level:.0%}; {self.method} needs {self.labels:,.0f} labels"
         counted = f"{self.rival_labels:,.0f} over {self.labels:,.0f} labels"
-        return f"{self.factor:.2f} ({self.low:.2f} to {self.high:.2f}) against {self.rival}: {counted}"
+        return f"{self.factor:.2f} ({self.interval}) against {self.rival}: {counted}"
+
+    @property
+    def interval(self) -> str:
+        """The interval in words; without an upper end where resamples have no rival that reaches the level."""
+        if math.isnan(self.low) or math.isnan(self.high):
+            return "no interval"
+        return f"{self.low:.2f} or more" if math.isinf(self.high) else f"{self.low:.2f} to {self.high:.2f}"
 
 
 def factor(outcomes: dict[str, Outcomes], method: str, level: float, seed: int = 0) -> Factor:

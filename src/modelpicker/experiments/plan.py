@@ -162,7 +162,7 @@ def _check_budgets(budgets: Sequence[int] | None, size: int, expected: float) ->
 def usual_budgets(expected: float) -> tuple[int, ...]:
     """Ten budgets, from few labels to half of the rounds on which models disagree, evenly spaced in the log."""
     highest = max(1.0, expected / 2.0)
-    raw = np.geomspace(min(highest, max(5.0, highest / 50.0)), highest, 10)
+    raw = np.geomspace(min(highest, max(5.0, highest / 20.0)), highest, 10)
     digits = np.maximum(0, np.floor(np.log10(raw)) - 1)
     return tuple(dict.fromkeys(int(round(value / 10**d) * 10**d) for value, d in zip(raw, digits, strict=True)))
 

@@ -129,8 +129,8 @@ def _explain(claim: Claim, factors: Mapping[str, Factor], rule: str, results: Re
             )
     if (other := factors.get("without structural committee")) is not None:
         sentences.append(
-            f"The best rival is structural committee, which does better here than in the paper's curves; against the "
-            f"best of the others it is {_times(other)}."
+            "The best rival is structural committee, which does better here than in the paper's curves; against "
+            f"the best of the others it is {_times(other)}."
         )
     mixed = factors["as published"]
     if math.isfinite(mixed.factor) and math.isfinite(main.factor):
@@ -138,8 +138,8 @@ def _explain(claim: Claim, factors: Mapping[str, Factor], rule: str, results: Re
         direction = "raises" if moved > 0 else "lowers"
         how = "makes little difference" if abs(moved) < 0.05 else f"{direction} it by {abs(moved):.2f}"
         sentences.append(
-            f"Counting as the published curves do (baselines cut at the budget, Model Picker not, labels by budget) "
-            f"{how}: {_times(mixed)}."
+            "Counting as the published curves do (baselines cut at the budget, Model Picker not, labels by "
+            f"budget) {how}: {_times(mixed)}."
         )
     return " ".join(sentences)
 
@@ -147,7 +147,7 @@ def _explain(claim: Claim, factors: Mapping[str, Factor], rule: str, results: Re
 def _times(found: Factor) -> str:
     if not math.isfinite(found.factor):
         return found.sentence
-    return f"{found.factor:.2f} ({found.low:.2f} to {found.high:.2f})"
+    return f"{found.factor:.2f} ({found.interval})"
 
 
 def _judge_gap(claim: Claim, results: Results) -> Verdict:

@@ -116,7 +116,7 @@ class Curve:
         ]
 
     def aims(self, budgets: Sequence[int]) -> Aims:
-        """The values that should buy these numbers of labels, marked where they are the end of what can be bought."""
+        """The values that should buy these numbers of labels, marked at the ends of what can be bought."""
         places, labels = self.points()
         return {budget: self._aim(budget, places, labels) for budget in budgets}
 

@@ -1,0 +1,180 @@
+"""`modelpicker compare`: the paper's protocol on your own collection."""
+
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+import typer
+
+from modelpicker.cli import choosing
+from modelpicker.cli.terminal import (
+    Classes,
+    Fields,
+    Json,
+    Label,
+    Labels,
+    Models,
+    Normalise,
+    Seed,
+    Source,
+    Text,
+    how_to_read,
+    listed,
+    print_json,
+    print_notes,
+    say,
+    waiting,
+)
+
+BudgetRule: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        metavar="RULE",
+        help="expected: the mean number of labels is the budget. hard: no run may buy more than the budget.",
+    ),
+]
+Tuning: TypeAlias = Annotated[
+    str, typer.Option(metavar="HOW", help="search: fast, on the streams themselves. grid: the paper's grid search.")
+]
+EngineName: TypeAlias = Annotated[
+    str, typer.Option(metavar="NAME", help="threads of this process, or the workers of a dask cluster.")
+]
+Workers: TypeAlias = Annotated[
+    int | None,
+    typer.Option(min=1, help="How many threads or workers.  [default: one a core]", show_default=False),
+]
+Scheduler: TypeAlias = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="A running Dask scheduler; implies --engine dask.", show_default=False),
+]
+Chunk: TypeAlias = Annotated[int, typer.Option(min=1, help="Realizations a task.")]
+FiguresWanted: TypeAlias = Annotated[
+    bool, typer.Option("--figures/--no-figures", help="Draw figures and a report.")
+]
+
+
+def compare(
+    source: Source,
+    labels: Labels = None,
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(
+            help=f"Methods, separated by commas: {', '.join(choosing.NAMES)}.  [default: all]", show_default=False
+        ),
+    ] = None,
+    budgets: Annotated[
+        list[str] | None,
+        typer.Option(help="Numbers of labels, separated by commas.  [default: ten that suit]", show_default=False),
+    ] = None,
+    stream_size: Annotated[
+        int | None, typer.Option(min=1, help="Items a stream.  [default: half of all]", show_default=False)
+    ] = None,
+    realizations: Annotated[int, typer.Option(min=1, help="How many streams are drawn.")] = 500,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A setting of a method, such as structural-committee.disagreement_scale=10.",
+            metavar="METHOD.NAME=VALUE",
+            show_default=False,
+        ),
+    ] = None,
+    budget_rule: BudgetRule = "expected",
+    tuning: Tuning = "search",
+    seed: Seed = 0,
+    engine: EngineName = "threads",
+    workers: Workers = None,
+    scheduler: Scheduler = None,
+    chunk: Chunk = 10,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Where runs, tables, figures and report go.  [default: modelpicker-results/NAME-DIGITS]",
+            show_default=False,
+        ),
+    ] = None,
+    figures: FiguresWanted = True,
+    models: Models = None,
+    fields: Fields = None,
+    classes: Classes = None,
+    normalise: Normalise = False,
+    text: Text = False,
+    label: Label = None,
+    as_json: Json = False,
+) -> None:
+    """Compare ways of choosing a model, on streams drawn from a collection whose labels are all known.
+
+    Each method is tuned to each budget and played on many streams. The tables say how often it found the best
+    model, how far from the best its pick was, and what following it on the way would have cost. An interrupted
+    comparison goes on where it stopped when the same command is given again.
+    """
+    from modelpicker.cli.comparing import finish_comparison, interruptible, workforce
+    from modelpicker.collections import load_collection
+    from modelpicker.experiments.comparing import carry_out
+    from modelpicker.experiments.plan import make_plan
+
+    with waiting(f"Reading {source}"):
+        collection = load_collection(source, labels, **how_to_read(models, fields, classes, normalise, text, label))
+    print_notes(collection.notes)
+    plan = make_plan(
+        collection,
+        chosen_methods(listed(methods), parse_method_options(option or [])),
+        parse_budgets(budgets),
+        stream_size,
+        realizations,
+        seed,
+        budget_rule,
+        tuning,
+        name=Path(source).stem,
+    )
+    folder = out or Path("modelpicker-results") / f"{Path(source).stem}-{plan.digits}"
+    with interruptible(folder):
+        results = carry_out(plan, workforce(engine, workers, scheduler, chunk), folder, progress=True)
+        document = finish_comparison(results, folder, figures=figures, quiet=as_json)
+    if as_json:
+        print_json(document)
+    else:
+        say(f"Everything is in {folder}{': open report.html' if figures else ''}.")
+
+
+def parse_budgets(budgets: list[str] | None) -> list[int] | None:
+    """Budgets from the command line."""
+    entries = listed(budgets)
+    if entries is None:
+        return None
+    for entry in entries:
+        if not (entry.isascii() and entry.isdigit()):
+            raise typer.BadParameter(
+                f"{entry} is no number of labels; pass such as 50,100,200.", param_hint="--budgets"
+            )
+    return [int(entry) for entry in entries]
+
+
+def parse_method_options(pairs: list[str]) -> dict[str, dict[str, Any]]:
+    """Options by method."""
+    options: dict[str, dict[str, Any]] = {}
+    for pair in pairs:
+        method, mark, rest = pair.partition(".")
+        if not mark or method not in choosing.NAMES:
+            raise typer.BadParameter(
+                f"{pair}: pass it as METHOD.NAME=VALUE, such as structural-committee.disagreement_scale=10; methods "
+                f"are {', '.join(choosing.NAMES)}.",
+                param_hint="--option",
+            )
+        options.setdefault(method, {}).update(choosing.parse_options([rest]))
+    return options
+
+
+def chosen_methods(names: list[str] | None, options: dict[str, dict[str, Any]]) -> list[Any]:
+    """Methods by name, with their options."""
+    from modelpicker.experiments.methods import METHODS
+
+    chosen = list(METHODS) if names is None else names
+    for name in chosen:
+        if name not in METHODS:
+            raise typer.BadParameter(
+                f"{name} is not known; there are {', '.join(METHODS)}.", param_hint="--methods"
+            )
+    for name in options:
+        if name not in chosen:
+            raise typer.BadParameter(f"{name} is not among the methods that are compared.", param_hint="--option")
+    return [METHODS[name].with_options(options.get(name, {})) for name in chosen]

@@ -1,0 +1,137 @@
+"""What a comparison shows: tables in the terminal, figures and a report in its folder, and how to go on with it."""
+
+import math
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from modelpicker.cli.terminal import WIDTH, print_table, say, table, visible, waiting
+from modelpicker.experiments.comparing import Workforce
+from modelpicker.experiments.figures import Section, caption, middle_budget, save_sheets, sheets_of
+from modelpicker.experiments.report import LEVELS, write_report
+from modelpicker.experiments.results import Results, plain
+from modelpicker.experiments.tuning import MARKS
+
+INTERRUPTED = 130
+NO_MARK = "\u00a0"  # keeps its place, where a plain space would be cut off
+
+
+def workforce(engine: str, workers: int | None, scheduler: str | None, chunk: int) -> Workforce:
+    """Who does the work, as the command line says."""
+    if engine not in ("threads", "dask"):
+        raise typer.BadParameter(f"{engine} is not known; there are threads and dask.", param_hint="--engine")
+    return Workforce("dask" if scheduler else engine, workers, scheduler, chunk)
+
+
+@contextmanager
+def interruptible(folder: Path) -> Iterator[None]:
+    """Ctrl-C leaves what has been run, and says how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say(f"\nInterrupted. What has been run is kept in {folder};", "the same command goes on from there.")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def finish_comparison(results: Results, folder: Path, *, figures: bool, quiet: bool) -> dict[str, Any]:
+    """Show the results, write figures and report, and give the document."""
+    name = results.settings["collection"]["name"]
+    if not quiet:
+        print_results(results)
+    if figures:
+        section = Section(name, results, middle_budget(results))
+        with waiting("Drawing figures and writing the report"):
+            save_sheets(sheets_of(section), folder / "figures")
+            write_report(folder / "report.html", f"{name}: ways of choosing a model", [section], {}, this_command())
+    return {**results.document(), "labels_needed": needed_labels(results), "folder": str(folder)}
+
+
+def needed_labels(results: Results) -> dict[str, dict[str, float | None]]:
+    """Labels to each identification probability, by method; null if it is never reached."""
+    return {f"{level:g}": plain(results.labels_needed(level)) for level in LEVELS}
+
+
+def this_command() -> str:
+    """The command as it was given."""
+    import shlex
+
+    return shlex.join(["modelpicker", *sys.argv[1:]])
+
+
+def print_results(results: Results) -> None:
+    """The tables for people, in eighty columns."""
+    for line in textwrap.wrap(f"{results.settings['collection']['name']}: {caption(results)}", WIDTH):
+        typer.echo(visible(line))
+    typer.echo("")
+    rule = results.settings["budget_rule"]
+    stand_in = " (stand-in)" if results.settings["collection"]["stand_in"] else ""
+    typer.echo(f"Identification probability by budget{stand_in}. Budget rule: {rule}.")
+    _print_by_budget(results, "identification_probability", "{:.3f}")
+    typer.echo(f"Accuracy gap by budget, mean{stand_in}. Budget rule: {rule}.")
+    _print_by_budget(results, "accuracy_gap", "{:.2%}")
+    _print_marks(results)
+    typer.echo(f"Labels for an identification probability{stand_in}. Budget rule: {rule}.")
+    made = table("method", *(f"{level:.0%}" for level in LEVELS))
+    for method in results.methods:
+        made.add_row(visible(method), *(_labels(results.labels_needed(level)[method]) for level in LEVELS))
+    print_table(made)
+    if "model-picker" in results.methods and len(results.methods) > 1:
+        for level in LEVELS:
+            found = results.factor(level)
+            if math.isfinite(found.factor):
+                say_wrapped(
+                    f"For {level:.0%}, the best other method's labels over model-picker's: {found.sentence}."
+                )
+        typer.echo("")
+
+
+def _labels(number: float) -> str:
+    return f"{number:,.0f}" if math.isfinite(number) else "never"
+
+
+def say_wrapped(text: str) -> None:
+    """A paragraph on standard output."""
+    typer.echo("\n".join(textwrap.wrap(visible(text), WIDTH)))
+
+
+def _print_by_budget(results: Results, metric: str, shown: str) -> None:
+    """Budgets down, methods across."""
+    made = table("budget", *(_header(method) for method in results.methods))
+    made.columns[0].justify = "right"
+    for budget in results.budgets:
+        rows = [results.row(method, budget) for method in results.methods]
+        made.add_row(
+            f"{budget:,}", *(shown.format(row[metric]) + ("*" if row["mark"] else NO_MARK) for row in rows)
+        )
+    print_table(made)
+
+
+def _header(method: str) -> str:
+    """A name over two lines, if it is a long one."""
+    first, mark, rest = visible(method).partition("-")
+    return f"{first}{mark}\n{rest}{NO_MARK}" if mark else f"{first}{NO_MARK}"
+
+
+def _print_marks(results: Results) -> None:
+    """Why some rows have another number of labels than their budget."""
+    marked = [row for row in results.rows if row["mark"]]
+    if not marked:
+        return
+    typer.echo("* another number of labels than the budget:")
+    for method in results.methods:
+        for mark, why in MARKS.items():
+            rows = [row for row in marked if (row["method"], row["mark"]) == (method, mark)]
+            if rows:
+                _print_marked(method, why, rows)
+    typer.echo("")
+
+
+def _print_marked(method: str, why: str, rows: Sequence[dict[str, Any]]) -> None:
+    bought = ", ".join(f"{row['asked']:,.1f} for {row['budget']:,}" for row in rows)
+    lines = textwrap.wrap(visible(f"{method}: {bought} ({why})"), WIDTH - 2, subsequent_indent="  ")
+    typer.echo("\n".join(f"  {line}" for line in lines))

@@ -1,0 +1,263 @@
+"""One HTML page that needs nothing else: tables, interactive plots, and how every number was made."""
+
+import html
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from modelpicker.collections.writing import replacing
+from modelpicker.experiments.figures import AXES, Section, caption, looks_of
+from modelpicker.experiments.metrics import METRICS
+from modelpicker.experiments.reproducing import Verdict
+from modelpicker.experiments.results import Results
+from modelpicker.experiments.tuning import MARKS
+
+LEVELS = (0.8, 0.9, 0.95)
+DASHES = ("solid", "dash", "dashdot", "dot", "longdashdot", "longdash")
+SYMBOLS = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "x", "star")
+
+
+def write_report(
+    path: Path, title: str, sections: Sequence[Section], verdicts: Mapping[str, Sequence[Verdict]], command: str
+) -> None:
+    """Write the page; verdicts on the paper's claims stand in the section of that title."""
+    from plotly.offline import get_plotlyjs
+
+    plots: dict[str, dict[str, Any]] = {}
+    body = [f"<h1>{_safe(title)}</h1>", f"<p class=quiet>Made by</p><pre>{_safe(command)}</pre>"]
+    for number, section in enumerate(sections):
+        body += _section(section, verdicts.get(section.title, ()), plots, f"plot-{number}")
+    style = (resources.files("modelpicker.experiments") / "report.css").read_text("utf-8")
+    page = f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{_safe(title)}</title>
+<style>
+{style}</style>
+</head>
+<body>
+{chr(10).join(body)}
+<script>{get_plotlyjs()}</script>
+<script>
+const plots = {_script(plots)};
+for (const [place, plot] of Object.entries(plots)) {{
+  Plotly.newPlot(place, plot.data, plot.layout, {{responsive: true, displaylogo: false}});
+}}
+</script>
+</body>
+</html>
+"""
+    with replacing(path) as unfinished:
+        unfinished.write_text(page, encoding="utf-8")
+
+
+def _safe(text: object) -> str:
+    return html.escape(str(text))
+
+
+def _script(value: object) -> str:
+    """JSON that cannot end the script it stands in."""
+    return json.dumps(value, ensure_ascii=True).replace("<", "\\u003c")
+
+
+def _section(
+    section: Section, verdicts: Sequence[Verdict], plots: dict[str, dict[str, Any]], place: str
+) -> Iterable[str]:
+    """The tables, plots and facts of one comparison."""
+    results = section.results
+    yield f"<h2>{_safe(section.title)}</h2>"
+    yield f"<p class=quiet>{_safe(caption(results))}</p>"
+    if results.settings["collection"]["stand_in"]:
+        yield f"<p class=stand-in>Stand-in: {_safe(results.settings['collection']['stand_in'])}</p>"
+    if verdicts:
+        yield _verdicts(verdicts, results)
+    yield _levels(results)
+    found = _plots(section)
+    yield "<div class=plots>"
+    for name, plot in found.items():
+        plots[f"{place}-{name}"] = plot
+        yield f'<div class=plot id="{place}-{name}"></div>'
+    yield "</div>"
+    for metric in METRICS:
+        yield _table(results, metric)
+    yield _marks(results)
+    yield _facts(results)
+
+
+def _verdicts(verdicts: Sequence[Verdict], results: Results) -> str:
+    """The paper's claims beside what was measured."""
+    rows = [
+        (_safe(v.claim), _safe(v.paper), _safe(v.measured), f"<td class=long>{_safe(v.explanation)}</td>")
+        for v in verdicts
+    ]
+    named = f"The paper's claims. Budget rule: {results.settings['budget_rule']}. Intervals hold 95 % of resamples."
+    return _html_table(_safe(named), ("claim", "paper", "measured", "what was found"), rows)
+
+
+def _levels(results: Results) -> str:
+    """Labels to identification probabilities."""
+    needed = {level: results.labels_needed(level) for level in LEVELS}
+    rows = [(_safe(method), *(_labels(needed[level][method]) for level in LEVELS)) for method in results.methods]
+    named = f"Labels needed for an identification probability. {_how(results)}"
+    return _html_table(_safe(named), ("method", *(f"{level:.0%}" for level in LEVELS)), rows)
+
+
+def _labels(number: float) -> str:
+    return f"{number:,.0f}" if math.isfinite(number) else "never"
+
+
+def _how(results: Results) -> str:
+    """What every table says of how it was made."""
+    stand_in = results.settings["collection"]["stand_in"]
+    return f"Budget rule: {results.settings['budget_rule']}." + (f" Stand-in: {stand_in}." if stand_in else "")
+
+
+def _table(results: Results, metric: str) -> str:
+    """A metric with its standard errors: budgets down, methods across."""
+    share = metric in AXES and AXES[metric][1]
+    rows = []
+    for budget in results.budgets:
+        cells = [f"{budget:,}"]
+        for method in results.methods:
+            row = results.row(method, budget)
+            value, error = row[metric], row[f"{metric}_se"]
+            shown = f"{value:.2%}" if share else f"{value:,.2f}"
+            spread = "" if math.isnan(error) else f" ± {error:.2%}" if share else f" ± {error:,.2f}"
+            cells.append(f"{shown}{spread}{'*' if row['mark'] else ''}")
+        rows.append(tuple(cells))
+    name = metric.replace("_", " ").replace("p90", "(90th percentile)")
+    return _html_table(
+        _safe(f"{name.capitalize()}. {_how(results)}"), ("budget", *map(_safe, results.methods)), rows
+    )
+
+
+def _marks(results: Results) -> str:
+    """Which budgets could not be met, and why."""
+    marked = [row for row in results.rows if row["mark"]]
+    if not marked:
+        return f"<p class=quiet>Every method bought what the budget says, within 2 %. {_safe(_how(results))}</p>"
+    lines = "".join(
+        f"<li>{_safe(row['method'])} at {row['budget']:,}: {row['asked']:,.1f} labels, {MARKS[row['mark']]}</li>"
+        for row in marked
+    )
+    return f"<p class=quiet>* Another number of labels than the budget:</p><ul class=quiet>{lines}</ul>"
+
+
+def _facts(results: Results) -> str:
+    """Everything that decides the numbers."""
+    made = results.settings
+    methods = [
+        (
+            _safe(method["label"]),
+            _safe(method["tuned"]),
+            _safe(", ".join(f"{name}={value}" for name, value in method["options"].items()) or "-"),
+            f"{made['tuning_runs'][method['label']]:,}",
+        )
+        for method in made["methods"]
+    ]
+    collection = made["collection"]
+    facts = [
+        ("collection", f"{collection['name']}, fingerprint {collection['fingerprint']}"),
+        (
+            "size",
+            f"{collection['items']:,} items, {collection['models']} models, {collection['classes']:,} classes",
+        ),
+        ("seed", made["seed"]),
+        ("streams", f"{made['realizations']:,} of {made['stream_size']:,} items, drawn without replacement"),
+        ("budget rule", made["budget_rule"]),
+        ("tuning", made["tuning"]),
+        ("versions", ", ".join(f"{name} {value}" for name, value in made["versions"].items())),
+    ]
+    listed = _html_table("How it was made", ("", ""), [(_safe(name), _safe(value)) for name, value in facts])
+    return listed + _html_table("Methods", ("method", "tuned", "other options", "runs spent on tuning"), methods)
+
+
+def _html_table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of cells that are safe already."""
+    above = "".join(f"<th>{cell}</th>" for cell in head)
+    lines = "".join(
+        "<tr>" + "".join(cell if cell.startswith("<td") else f"<td>{cell}</td>" for cell in row) + "</tr>"
+        for row in rows
+    )
+    return (
+        f"<div class=scroll><table><caption>{title}</caption><thead><tr>{above}</tr></thead>"
+        f"<tbody>{lines}</tbody></table></div>"
+    )
+
+
+def _plots(section: Section) -> dict[str, dict[str, Any]]:
+    """Interactive plots, as Plotly takes them."""
+    results = section.results
+    plots = {
+        metric: _plot(results, metric, "labels bought (mean)", _by_budget(results, metric))
+        for metric in ("identification_probability", "accuracy_gap", "accuracy_gap_p90")
+    }
+    for metric in ("regret", "sampled_regret"):
+        below = f"round (budget {section.round_budget:,})"
+        plots[metric] = _plot(results, metric, below, _by_round(results, metric, section.round_budget))
+    plots["accuracies"] = {
+        "data": [{"type": "histogram", "x": results.accuracies.tolist(), "marker": {"color": "#8fb4d9"}}],
+        "layout": _layout(results, "accuracies of the models", "accuracy", "models"),
+    }
+    return plots
+
+
+def _plot(results: Results, metric: str, below: str, traces: list[dict[str, Any]]) -> dict[str, Any]:
+    name, share = AXES[metric]
+    layout = _layout(results, name, below, name)
+    if share:
+        layout["yaxis"]["tickformat"] = ".0%" if metric.startswith("ident") else ".2%"
+    return {"data": traces, "layout": layout}
+
+
+def _layout(results: Results, title: str, below: str, beside: str) -> dict[str, Any]:
+    return {
+        "title": {"text": f"{title} · budget rule: {results.settings['budget_rule']}", "font": {"size": 14}},
+        "xaxis": {"title": {"text": below}, "rangemode": "tozero"},
+        "yaxis": {"title": {"text": beside}, "rangemode": "tozero"},
+        "legend": {"orientation": "h", "y": -0.25},
+        "margin": {"t": 40, "r": 10},
+        "hovermode": "closest",
+    }
+
+
+def _by_budget(results: Results, metric: str) -> list[dict[str, Any]]:
+    traces = []
+    for place, (method, look) in enumerate(looks_of(results.methods).items()):
+        rows = sorted((results.row(method, budget) for budget in results.budgets), key=lambda row: row["queries"])
+        symbol = SYMBOLS[place % len(SYMBOLS)]
+        traces.append(
+            {
+                "name": html.escape(method),
+                "mode": "lines+markers",
+                "x": [row["queries"] for row in rows],
+                "y": [row[metric] for row in rows],
+                "error_y": {"array": [_number(row[f"{metric}_se"]) for row in rows], "thickness": 1},
+                "text": [f"budget {row['budget']:,}{' (not met)' if row['mark'] else ''}" for row in rows],
+                "line": {"color": look.colour, "dash": DASHES[place % len(DASHES)], "width": look.width},
+                "marker": {"size": 8, "symbol": [symbol + ("-open" if row["mark"] else "") for row in rows]},
+            }
+        )
+    return traces
+
+
+def _by_round(results: Results, metric: str, budget: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": html.escape(method),
+            "mode": "lines",
+            "x": results.rounds.tolist(),
+            "y": results.curves[method, budget][metric].tolist(),
+            "line": {"color": look.colour, "dash": DASHES[place % len(DASHES)], "width": look.width},
+        }
+        for place, (method, look) in enumerate(looks_of(results.methods).items())
+    ]
+
+
+def _number(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -156,8 +156,8 @@ def parse_method_options(pairs: list[str]) -> dict[str, dict[str, Any]]:
         method, mark, rest = pair.partition(".")
         if not mark or method not in choosing.NAMES:
             raise typer.BadParameter(
-                f"{pair}: pass it as METHOD.NAME=VALUE, such as structural-committee.disagreement_scale=10; methods "
-                f"are {', '.join(choosing.NAMES)}.",
+                f"{pair}: pass it as METHOD.NAME=VALUE, such as structural-committee.disagreement_scale=10; "
+                f"methods are {', '.join(choosing.NAMES)}.",
                 param_hint="--option",
             )
         options.setdefault(method, {}).update(choosing.parse_options([rest]))

@@ -91,12 +91,9 @@ def _section(
 
 def _verdicts(verdicts: Sequence[Verdict], results: Results) -> str:
     """The paper's claims beside what was measured."""
-    rows = [
-        (_safe(v.claim), _safe(v.paper), _safe(v.measured), f"<td class=long>{_safe(v.explanation)}</td>")
-        for v in verdicts
-    ]
+    rows = [(_safe(v.claim), _safe(v.paper), _safe(v.measured), _safe(v.explanation)) for v in verdicts]
     named = f"The paper's claims. Budget rule: {results.settings['budget_rule']}. Intervals hold 95 % of resamples."
-    return _html_table(_safe(named), ("claim", "paper", "measured", "what was found"), rows)
+    return _html_table(_safe(named), ("claim", "paper", "measured", "what was found"), rows, kind="text")
 
 
 def _levels(results: Results) -> str:
@@ -173,19 +170,18 @@ def _facts(results: Results) -> str:
         ("tuning", made["tuning"]),
         ("versions", ", ".join(f"{name} {value}" for name, value in made["versions"].items())),
     ]
-    listed = _html_table("How it was made", ("", ""), [(_safe(name), _safe(value)) for name, value in facts])
+    listed = _html_table(
+        "How it was made", ("", ""), [(_safe(name), _safe(value)) for name, value in facts], "text"
+    )
     return listed + _html_table("Methods", ("method", "tuned", "other options", "runs spent on tuning"), methods)
 
 
-def _html_table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def _html_table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "numbers") -> str:
     """A table of cells that are safe already."""
     above = "".join(f"<th>{cell}</th>" for cell in head)
-    lines = "".join(
-        "<tr>" + "".join(cell if cell.startswith("<td") else f"<td>{cell}</td>" for cell in row) + "</tr>"
-        for row in rows
-    )
+    lines = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
     return (
-        f"<div class=scroll><table><caption>{title}</caption><thead><tr>{above}</tr></thead>"
+        f"<div class=scroll><table class={kind}><caption>{title}</caption><thead><tr>{above}</tr></thead>"
         f"<tbody>{lines}</tbody></table></div>"
     )
 
@@ -218,10 +214,11 @@ def _plot(results: Results, metric: str, below: str, traces: list[dict[str, Any]
 def _layout(results: Results, title: str, below: str, beside: str) -> dict[str, Any]:
     return {
         "title": {"text": f"{title} · budget rule: {results.settings['budget_rule']}", "font": {"size": 14}},
-        "xaxis": {"title": {"text": below}, "rangemode": "tozero"},
+        "xaxis": {"title": {"text": below}},
         "yaxis": {"title": {"text": beside}, "rangemode": "tozero"},
         "legend": {"orientation": "h", "y": -0.25},
-        "margin": {"t": 40, "r": 10},
+        "margin": {"t": 40, "r": 40},
+        "modebar": {"orientation": "v"},
         "hovermode": "closest",
     }
 

@@ -32,7 +32,7 @@ FAR = 0.015
 # How often a budget is aimed at, and how many runs may miss: the mean of a method whose number of labels varies as
 # much as it is large cannot be had to two in a hundred for a reasonable number of runs.
 TRIES = 8
-MOST_RUNS = 10_000
+MOST_RUNS = 5_000
 
 GRID_POINTS = 250
 GRID_REALIZATIONS = 100

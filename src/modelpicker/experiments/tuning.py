@@ -25,14 +25,16 @@ FIRST_POINTS = 9
 WIDE = 0.3
 HALVINGS = 6
 LEAST = 0.02
-# A value is first tried on one stream in five, and given up if it would miss by far.
+# A value is first tried on one stream in five, and given up if it would miss by more than this, and by more than so
+# many standard errors of the trial.
 SIFTED = 5
 SIFTINGS = 4
 FAR = 0.015
+DOUBT = 0.5
 # How often a budget is aimed at, and how many runs may miss: the mean of a method whose number of labels varies as
 # much as it is large cannot be had to two in a hundred for a reasonable number of runs.
 TRIES = 8
-MOST_RUNS = 5_000
+MOST_RUNS = 10_000
 
 GRID_POINTS = 250
 GRID_REALIZATIONS = 100
@@ -95,6 +97,12 @@ class Curve:
         )
         correction = np.interp(np.log(value), *np.array(pairs).T) if pairs else 0.0
         return float(asked.mean() * np.exp(correction))
+
+    def misses(self, value: float, budget: int) -> bool:
+        """Whether a value that was tried would miss, by more than the trial may be wrong."""
+        asked = self.asked[value]
+        doubt = float(asked.std()) / np.sqrt(len(asked)) * DOUBT
+        return bool(abs(self.labels_at(value) - budget) > max(FAR * budget, doubt))
 
     def points(self) -> tuple[Floats, Floats]:
         """Values in the order in which they buy more, as logs, and the labels they buy, never falling."""
@@ -209,7 +217,7 @@ def _sifted(curve: Curve, budgets: Sequence[int], realizations: int) -> Generato
         ]
         if probes:
             curve.add(probes, (yield probes))
-        far = [b for b, aim in aims.items() if abs(curve.labels_at(aim.value) - b) > FAR * b]
+        far = [budget for budget, aim in aims.items() if curve.misses(aim.value, budget)]
         again = curve.aims(far)
         if all(aims[budget].value == aim.value for budget, aim in again.items()):
             break

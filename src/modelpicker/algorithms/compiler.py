@@ -23,9 +23,9 @@ _changing_numba = threading.Lock()
 
 
 def with_parts(
-    function: Function, parts: Mapping[str, Function], finish: Callable[[Function], Function] = lambda f: f
+    function: Function, parts: Mapping[Function, Function], finish: Callable[[Function], Function] = lambda f: f
 ) -> Function:
-    """A copy of `function` that calls `parts` by their names; it and all it calls pass through `finish`."""
+    """A copy of `function` that calls the `parts` of those they stand for; all it calls pass through `finish`."""
     scope = dict(function.__globals__)
     for name, value in _globals_of(function, parts).items():
         if isinstance(value, FunctionType):
@@ -44,10 +44,13 @@ def check_kernel(function: Function, callers: tuple[Function, ...] = ()) -> None
             check_kernel(value, (*callers, function))
 
 
-def _globals_of(function: Function, parts: Mapping[str, Function]) -> dict[str, object]:
+def _globals_of(function: Function, parts: Mapping[Function, Function]) -> dict[str, object]:
     """The global names that a function uses, with what they stand for."""
-    known = {**function.__globals__, **parts}
-    return {name: known[name] for name in sorted(set(_names_in(function.__code__))) if name in known}
+    known = function.__globals__
+    used = {name: known[name] for name in sorted(set(_names_in(function.__code__))) if name in known}
+    return {
+        name: parts.get(value, value) if isinstance(value, FunctionType) else value for name, value in used.items()
+    }
 
 
 def _names_in(code: CodeType) -> Iterator[str]:
@@ -59,7 +62,7 @@ def _names_in(code: CodeType) -> Iterator[str]:
             yield from _names_in(constant)
 
 
-def _content(function: Function, parts: Mapping[str, Function]) -> Iterator[str]:
+def _content(function: Function, parts: Mapping[Function, Function]) -> Iterator[str]:
     """Everything that the machine code of a function depends on, in words."""
     yield from _code(function.__code__)
     for name, value in _globals_of(function, parts).items():
@@ -84,7 +87,7 @@ def _code(code: CodeType) -> Iterator[str]:
 class CompiledKernel:
     """`function` with its parts, compiled when it is first called with arguments of some types."""
 
-    def __init__(self, function: Function, parts: Mapping[str, Function]) -> None:
+    def __init__(self, function: Function, parts: Mapping[Function, Function]) -> None:
         self.dispatcher = cache(partial(_dispatcher, function, parts))
 
     def __call__(self, *arguments: object) -> Any:
@@ -92,7 +95,7 @@ class CompiledKernel:
         return self.dispatcher()(*arguments)
 
 
-def _dispatcher(function: Function, parts: Mapping[str, Function]) -> Function:
+def _dispatcher(function: Function, parts: Mapping[Function, Function]) -> Function:
     """A Numba dispatcher with a cache, if there is a place for one."""
     import numba
 

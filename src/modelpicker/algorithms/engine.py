@@ -1,6 +1,6 @@
 """A round and a stream, for every algorithm: one source, interpreted or compiled.
 
-An algorithm brings three kernels: `decide`, `recommend` and `learn`. The functions here call them by these
+An algorithm brings three kernels: `decide`, `recommend` and `learn`. The functions here call empty ones of these
 names; `Kernel` puts the algorithm's own in their place, as they are or compiled.
 """
 
@@ -49,6 +49,9 @@ def recommend(state: State, settings: Settings, coin: float) -> int:
 def learn(state: State, settings: Settings, row: Codes, label: int, probability: float) -> None:
     """An algorithm's own: take in the label of a round that was queried with this probability."""
     raise NotImplementedError
+
+
+EMPTY: tuple[Function, ...] = (decide, recommend, learn)
 
 
 class Outcome(NamedTuple):
@@ -136,16 +139,18 @@ class Kernel:
         self.parts = {"decide": decide, "recommend": recommend, "learn": learn}
         for part in self.parts.values():
             check_kernel(part)
+        self.calls = dict(zip(EMPTY, self.parts.values(), strict=True))
+        """What takes the place of the empty functions."""
 
     @cached_property
     def observe(self) -> Function:
         """`observe_round` of this algorithm, interpreted."""
-        return with_parts(observe_round, self.parts)
+        return with_parts(observe_round, self.calls)
 
     @cached_property
     def learn(self) -> Function:
         """`learn_label` of this algorithm, interpreted."""
-        return with_parts(learn_label, self.parts)
+        return with_parts(learn_label, self.calls)
 
     @property
     def recommend(self) -> Function:
@@ -155,4 +160,4 @@ class Kernel:
     @cached_property
     def stream(self) -> CompiledKernel:
         """`play_stream` of this algorithm, compiled when it is first called."""
-        return CompiledKernel(play_stream, self.parts)
+        return CompiledKernel(play_stream, self.calls)

@@ -35,6 +35,7 @@ class Folder:
         """A new folder, or the one of the same comparison; nobody else may use it meanwhile."""
         wanted = {"format": FORMAT, "version": modelpicker.__version__, **json.loads(json.dumps(identity))}
         folder = cls(path, wanted)
+        folder._refuse_others()
         try:
             folder.runs.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -45,13 +46,18 @@ class Folder:
                 unfinished.write_text(json.dumps(wanted, indent=1, ensure_ascii=False), encoding="utf-8")
             yield folder
 
+    def _refuse_others(self) -> None:
+        """Leave alone what is no folder of a comparison, before anything is made in it."""
+        if not self.path.is_dir() or (self.path / SETTINGS).exists():
+            return
+        others = sorted(entry.name for entry in self.path.iterdir() if entry.name not in ("runs", LOCK))
+        if others:
+            raise ConflictError(f"{self.path} holds other things ({others[0]}); pass an empty or a new folder.")
+
     def _check(self) -> None:
-        """Refuse a folder that holds something else."""
+        """Refuse a folder that holds another comparison."""
         path = self.path / SETTINGS
         if not path.exists():
-            others = [entry.name for entry in self.path.iterdir() if entry.name not in ("runs", LOCK)]
-            if others:
-                raise ConflictError(f"{self.path} holds other things ({others[0]}); pass an empty or a new folder.")
             return
         try:
             found = json.loads(path.read_text("utf-8"))

@@ -75,7 +75,7 @@ def play_realization(
 @cache
 def compiled(kernel: Kernel) -> CompiledKernel:
     """`play_realization` of an algorithm, compiled when it is first called."""
-    return CompiledKernel(play_realization, kernel.parts)
+    return CompiledKernel(play_realization, kernel.calls)
 
 
 class Player:

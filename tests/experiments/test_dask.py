@@ -1,0 +1,87 @@
+"""A real Dask cluster of real processes, some of which are killed."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import modelpicker as mp
+from tests.experiments.test_comparing import SMALL, assert_equal, small
+from tests.experiments.test_playing import collection
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # of Dask's own, such as ports that are taken
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as made:
+        yield made
+
+
+def test_the_numbers_are_those_of_threads(cluster: Any) -> None:
+    one = small()
+    assert_equal(one, small(engine="dask", scheduler=cluster.scheduler_address))
+    assert_equal(one, small(engine="dask", scheduler=cluster.scheduler_address, chunk=3))
+
+
+def test_killed_workers_cost_time_not_results(cluster: Any) -> None:
+    """Workers are killed for as long as the comparison runs, with the signal that cannot be caught."""
+    killed: list[int] = []
+    done = threading.Event()
+
+    def kill_now_and_then() -> None:
+        while not done.wait(0.7):
+            workers = [worker for worker in cluster.workers.values() if getattr(worker, "pid", None)]
+            if workers and len(killed) < 3:
+                victim = workers[len(killed) % len(workers)].pid
+                try:
+                    os.kill(victim, signal.SIGKILL)
+                    killed.append(victim)
+                except ProcessLookupError:
+                    continue
+
+    arguments = {**SMALL, "realizations": 300}
+    whole = mp.compare(collection(), **arguments)
+    killer = threading.Thread(target=kill_now_and_then)
+    killer.start()
+    try:
+        results = mp.compare(collection(), **arguments, engine="dask", scheduler=cluster.scheduler_address, chunk=2)
+    finally:
+        done.set()
+        killer.join()
+    assert killed
+    assert_equal(results, whole)
+
+
+def test_the_workers_forget_the_job_afterwards(cluster: Any) -> None:
+    from distributed import Client
+
+    small(engine="dask", scheduler=cluster.scheduler_address)
+    with Client(cluster) as client:
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            held = client.run(lambda dask_worker: [name for name in dask_worker.plugins if "modelpicker" in name])
+            if not any(held.values()):
+                break
+            time.sleep(0.2)
+        assert not any(held.values())
+
+
+def test_no_scheduler_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("modelpicker.experiments.engines.PATIENCE", 1.0)
+    with pytest.raises(mp.InputError, match=r"no Dask scheduler answers at tcp://127.0.0.1:9"):
+        small(engine="dask", scheduler="tcp://127.0.0.1:9")
+
+
+def test_dask_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(mp.InputError, match=r"pip install 'modelpicker\[dask\]'"):
+        small(engine="dask")

@@ -16,6 +16,7 @@ import modelpicker as mp
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+OPTIONAL = [name for extra in PROJECT["optional-dependencies"].values() for name in extra]
 HEAVY = (
     "numba",
     "llvmlite",
@@ -26,6 +27,8 @@ HEAVY = (
     "sqlalchemy",
     "fastapi",
     "dask",
+    "distributed",
+    "plotly",
     "sklearn",
 )
 
@@ -44,7 +47,8 @@ def test_layers_can_be_reached_from_the_top() -> None:
         [
             sys.executable,
             "-c",
-            "import modelpicker as mp; print(mp.errors.InputError, mp.algorithms, mp.coins, mp.collections)",
+            "import modelpicker as mp; print(mp.errors.InputError, mp.algorithms, mp.coins, mp.collections)\n"
+            "print(mp.experiments)",
         ],
         capture_output=True,
         text=True,
@@ -93,7 +97,7 @@ def test_the_python_versions_are_declared() -> None:
 def test_every_dependency_is_locked() -> None:
     locked = set(re.findall(r"^([a-z0-9-]+)==", (ROOT / "requirements.lock").read_text(), re.MULTILINE))
     groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
-    for requirement in [*PROJECT["dependencies"], *groups["dev"]]:
+    for requirement in [*PROJECT["dependencies"], *OPTIONAL, *groups["dev"]]:
         assert re.split(r"[<>=!\[ ]", requirement)[0] in locked
 
 
@@ -109,7 +113,7 @@ def imported_libraries() -> set[str]:
 
 
 def test_what_the_package_imports_is_what_it_declares() -> None:
-    declared = {re.split(r"[<>=]", requirement)[0] for requirement in PROJECT["dependencies"]}
+    declared = {re.split(r"[<>=]", requirement)[0] for requirement in [*PROJECT["dependencies"], *OPTIONAL]}
     assert imported_libraries() == declared
 
 
@@ -124,7 +128,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_holds_the_whole_package_and_nothing_else(wheel: Path) -> None:
     files = set(zipfile.ZipFile(wheel).namelist())
     source = ROOT / "src"
-    kinds = (".py", ".typed", ".npz", ".md", ".json")
+    kinds = (".py", ".typed", ".npz", ".md", ".json", ".toml", ".css")
     expected = {str(file.relative_to(source)) for file in source.rglob("*") if file.suffix in kinds}
     assert {
         f"modelpicker/collections/data/{name}" for name in ("digits.npz", "cifar10.npz", "digits.md")
@@ -144,9 +148,11 @@ import modelpicker as mp
 assert mp.__file__.startswith({str(target)!r})
 print(mp.run_stream(mp.ModelPicker(2, 0), [[0, 1]] * 200, [1] * 200).winner, mp.__version__)
 print(len(mp.load_collection("digits")))
+from modelpicker.experiments.setups import read_setups
+print(len(read_setups()))
 """
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["1", version("modelpicker"), "1497"]
+    assert done.stdout.split() == ["1", version("modelpicker"), "1497", "5"]
 
 
 @pytest.mark.slow

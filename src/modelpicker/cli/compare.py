@@ -1,5 +1,6 @@
 """`modelpicker compare`: the paper's protocol on your own collection."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -25,18 +26,41 @@ from modelpicker.cli.terminal import (
     waiting,
 )
 
+
+def one_of(*choices: str) -> Callable[[str], str]:
+    """A check that an option is one of a few words."""
+
+    def check(value: str) -> str:
+        if value not in choices:
+            raise typer.BadParameter(f"{value} is not known; there are {' and '.join(choices)}.")
+        return value
+
+    return check
+
+
 BudgetRule: TypeAlias = Annotated[
     str,
     typer.Option(
         metavar="RULE",
+        callback=one_of("expected", "hard"),
         help="expected: the mean number of labels is the budget. hard: no run may buy more than the budget.",
     ),
 ]
 Tuning: TypeAlias = Annotated[
-    str, typer.Option(metavar="HOW", help="search: fast, on the streams themselves. grid: the paper's grid search.")
+    str,
+    typer.Option(
+        metavar="HOW",
+        callback=one_of("search", "grid"),
+        help="search: fast, on the streams themselves. grid: the paper's grid search.",
+    ),
 ]
 EngineName: TypeAlias = Annotated[
-    str, typer.Option(metavar="NAME", help="threads of this process, or the workers of a dask cluster.")
+    str,
+    typer.Option(
+        metavar="NAME",
+        callback=one_of("threads", "dask"),
+        help="threads of this process, or the workers of a dask cluster.",
+    ),
 ]
 Workers: TypeAlias = Annotated[
     int | None,
@@ -107,9 +131,9 @@ def compare(
     model, how far from the best its pick was, and what following it on the way would have cost. An interrupted
     comparison goes on where it stopped when the same command is given again.
     """
-    from modelpicker.cli.comparing import finish_comparison, interruptible, workforce
+    from modelpicker.cli.comparing import finish_comparison, interruptible
     from modelpicker.collections import load_collection
-    from modelpicker.experiments.comparing import carry_out
+    from modelpicker.experiments.comparing import Workforce, carry_out
     from modelpicker.experiments.plan import make_plan
 
     with waiting(f"Reading {source}"):
@@ -128,7 +152,8 @@ def compare(
     )
     folder = out or Path("modelpicker-results") / f"{Path(source).stem}-{plan.digits}"
     with interruptible(folder):
-        results = carry_out(plan, workforce(engine, workers, scheduler, chunk), folder, progress=True)
+        how = Workforce("dask" if scheduler else engine, workers, scheduler, chunk)
+        results = carry_out(plan, how, folder, progress=True)
         document = finish_comparison(results, folder, figures=figures, quiet=as_json)
     if as_json:
         print_json(document)

@@ -11,7 +11,6 @@ from typing import Any
 import typer
 
 from modelpicker.cli.terminal import WIDTH, print_table, say, table, visible, waiting
-from modelpicker.experiments.comparing import Workforce
 from modelpicker.experiments.figures import Section, caption, middle_budget, save_sheets, sheets_of
 from modelpicker.experiments.report import LEVELS, write_report
 from modelpicker.experiments.results import Results, plain
@@ -19,13 +18,6 @@ from modelpicker.experiments.tuning import MARKS
 
 INTERRUPTED = 130
 NO_MARK = "\u00a0"  # keeps its place, where a plain space would be cut off
-
-
-def workforce(engine: str, workers: int | None, scheduler: str | None, chunk: int) -> Workforce:
-    """Who does the work, as the command line says."""
-    if engine not in ("threads", "dask"):
-        raise typer.BadParameter(f"{engine} is not known; there are threads and dask.", param_hint="--engine")
-    return Workforce("dask" if scheduler else engine, workers, scheduler, chunk)
 
 
 @contextmanager

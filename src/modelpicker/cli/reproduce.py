@@ -55,14 +55,15 @@ def reproduce(
     Each set-up is run under both budget rules: the published curves mix them. An interrupted run goes on where it
     stopped when the same command is given again.
     """
-    from modelpicker.cli.comparing import interruptible, workforce
+    from modelpicker.cli.comparing import interruptible
     from modelpicker.errors import NotFoundError
+    from modelpicker.experiments.comparing import Workforce
     from modelpicker.experiments.reproducing import reproduce_setup
     from modelpicker.experiments.setups import find_setups
 
     if data is not None and not data.is_dir():
         raise NotFoundError(f"{data} is not a folder; pass one that holds emocontext/, drift/, …")
-    how = workforce(engine, workers, scheduler, chunk)
+    how = Workforce("dask" if scheduler else engine, workers, scheduler, chunk)
     plans = []
     for entry in find_setups(setup):
         with waiting(f"Preparing {entry.title}"):

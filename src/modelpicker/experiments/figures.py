@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 INK, QUIET = "#1f2937", "#6b7280"
 KINDS = ("png", "svg")
+STYLE: Any = {"font.size": 10, "axes.labelcolor": INK, "svg.hashsalt": "modelpicker", "svg.fonttype": "none"}
 
 
 class Look(NamedTuple):
@@ -293,6 +294,8 @@ def _flipped(plot: Callable[["Axes", Section], None], section: Section, axes: "A
 
 def save_sheets(sheets: Mapping[str, Sheet], folder: Path) -> list[Path]:
     """Write every figure as PNG and SVG."""
+    from matplotlib import rc_context
+
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for name, sheet in sheets.items():
@@ -300,7 +303,7 @@ def save_sheets(sheets: Mapping[str, Sheet], folder: Path) -> list[Path]:
         for kind in KINDS:
             path = folder / f"{name}.{kind}"
             metadata = {"Date": None} if kind == "svg" else None
-            with replacing(path) as unfinished:
+            with replacing(path) as unfinished, rc_context(STYLE):
                 figure.savefig(unfinished, format=kind, dpi=150, metadata=metadata)
             paths.append(path)
     return paths
@@ -312,7 +315,7 @@ def draw(sheet: Sheet) -> "Figure":
     from matplotlib.figure import Figure
 
     rows, columns = len(sheet.panels), max(len(row) for row in sheet.panels)
-    with rc_context({"font.size": 10, "svg.hashsalt": "modelpicker", "axes.labelcolor": INK}):
+    with rc_context(STYLE):
         size = (max(6.4, 4.3 * columns), 3.4 * rows + 1.3)
         figure = Figure(figsize=size, layout="constrained")
         grid: Any = figure.subplots(rows, columns, squeeze=False)

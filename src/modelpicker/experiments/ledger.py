@@ -30,7 +30,7 @@ class Ledger:
         self.finals: dict[Cell, npt.NDArray[np.int32]] = {}
         """By cell: a row a realization, the fields at the last mark and the labels asked for."""
         self._unwritten: list[tuple[Task, Block]] = []
-        self._written_at = time.monotonic()
+        self._written_at = -AT_RISK  # the first block is written at once, so that a bad disk shows early
         self._read()
 
     def missing(self, cell: Cell, numbers: Sequence[int]) -> list[int]:

@@ -98,11 +98,13 @@ class Results:
     def factor(self, level: float, method: str = "model-picker", rivals: Sequence[str] | None = None) -> Factor:
         """How many times fewer labels than its best rival a method needs for an identification probability."""
         check_level(level)
-        chosen = self.methods if rivals is None else [method, *rivals]
+        chosen = [method, *(self.methods if rivals is None else rivals)]
         for name in chosen:
             if name not in self.outcomes:
                 raise InputError(f"{brief(name)} was not compared; methods are {', '.join(self.methods)}.")
-        return factor({name: self.outcomes[name] for name in chosen}, method, level, self.settings["seed"])
+        return factor(
+            {name: self.outcomes[name] for name in dict.fromkeys(chosen)}, method, level, self.settings["seed"]
+        )
 
     def document(self) -> dict[str, Any]:
         """Everything but the curves, as JSON can hold it."""

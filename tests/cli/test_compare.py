@@ -1,6 +1,7 @@
 """`modelpicker compare` and `reproduce`, as users run them."""
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -187,3 +188,27 @@ def test_bad_set_ups_are_named(tmp_path: Path, arguments: tuple[str, ...], code:
     done = run("reproduce", *arguments, folder=tmp_path)
     assert done.returncode == code
     assert complaint in " ".join(done.stderr.split())
+
+
+def test_a_bar_shows_rate_remaining_time_and_standing(tmp_path: Path) -> None:
+    """On a terminal of eighty columns, on standard error, gone at the end."""
+    pty = pytest.importorskip("pty")
+    master, slave = pty.openpty()
+    arguments = ["compare", "digits", "--realizations", "500", "--budgets", "80", "--no-figures", "--json"]
+    process = subprocess.Popen(
+        [*COMMAND, *arguments], cwd=tmp_path, env=environment(TERM="xterm"), stderr=slave, stdout=subprocess.PIPE
+    )
+    os.close(slave)
+    shown = bytearray()
+    try:
+        while piece := os.read(master, 4096):
+            shown += piece
+    except OSError:  # the other end is closed
+        pass
+    out, _ = process.communicate(timeout=60)
+    os.close(master)
+    text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.decode())
+    assert process.returncode == 0
+    assert len(json.loads(out)["rows"]) == 6
+    assert re.search(r"tuning .* [\d,]+ of 3,000 runs +[\d,]+ runs/s \d+:\d\d", text)
+    assert re.search(r"at 80 labels: [a-z-]+ \d+%, ", text)

@@ -76,7 +76,7 @@ def print_results(results: Results) -> None:
         for level in LEVELS:
             found = results.factor(level)
             if math.isfinite(found.factor):
-                say_wrapped(
+                print_wrapped(
                     f"For {level:.0%}, the best other method's labels over model-picker's: {found.sentence}."
                 )
         typer.echo("")
@@ -86,9 +86,9 @@ def _labels(number: float) -> str:
     return f"{number:,.0f}" if math.isfinite(number) else "never"
 
 
-def say_wrapped(text: str) -> None:
+def print_wrapped(text: str, indent: str = "") -> None:
     """A paragraph on standard output."""
-    typer.echo("\n".join(textwrap.wrap(visible(text), WIDTH)))
+    typer.echo(textwrap.fill(visible(text), WIDTH, initial_indent=indent, subsequent_indent=indent))
 
 
 def _print_by_budget(results: Results, metric: str, shown: str) -> None:

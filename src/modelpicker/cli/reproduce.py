@@ -88,15 +88,16 @@ def reproduce(
 
 def _print(done: "Reproduction") -> None:
     """The tables of a set-up, and the paper's claims."""
-    from modelpicker.cli.comparing import print_results, say_wrapped
+    from modelpicker.cli.comparing import print_results, print_wrapped
 
     print_results(done.results)
     for verdict in done.verdicts:
-        say_wrapped(f"Claim: {verdict.claim}.")
+        print_wrapped(f"Claim: {verdict.claim}.")
         stand_in = " (stand-in)" if done.results.settings["collection"]["stand_in"] else ""
         rule = done.results.settings["budget_rule"]
-        say_wrapped(f"  paper: {verdict.paper}; measured{stand_in}, budget rule {rule}: {verdict.measured}.")
-        say_wrapped(f"  {verdict.explanation}")
+        measured = f"paper: {verdict.paper}; measured{stand_in}, budget rule {rule}: {verdict.measured}."
+        print_wrapped(measured, indent="  ")
+        print_wrapped(verdict.explanation, indent="  ")
         typer.echo("")
 
 

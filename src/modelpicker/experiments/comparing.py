@@ -28,6 +28,8 @@ from modelpicker.experiments.tuning import TOLERANCE, Probe, Tuned, Tuning, grid
 
 # Realizations a task.
 CHUNK = 10
+# How near the labels of a run must be to a budget, to count for the standing there while work goes on.
+CLOSE = 0.2
 
 
 def compare(
@@ -127,6 +129,9 @@ class Comparison:
 
     def run(self) -> Results:
         """Tune, play, and sum up."""
+        plan = self.plan
+        known = sum(int((finals[:, QUERIES] >= 0).sum()) for finals in self.ledger.finals.values())
+        self.watcher.start(known, len(plan.job.methods) * len(plan.budgets) * plan.realizations)
         try:
             tuned = self._tune()
             cells = self._cells(tuned)
@@ -210,14 +215,18 @@ class Comparison:
             yield Task(together, tuple(numbers))
 
     def _standing(self) -> str:
-        """Who finds the best model most often so far."""
-        best: dict[str, float] = {}
+        """Who finds the best model most often, among the runs with about as many labels as the middle budget."""
+        middle = sorted(self.plan.budgets)[len(self.plan.budgets) // 2]
+        nearest: dict[str, tuple[float, float]] = {}
         for cell, finals in self.ledger.finals.items():
             played = finals[finals[:, QUERIES] >= 0]
-            if cell.streams == EVALUATION and len(played) >= self.plan.realizations // 2:
-                best[cell.method] = max(best.get(cell.method, 0.0), float((played[:, GAP] == 0).mean()))
-        ranked = sorted(best.items(), key=lambda entry: -entry[1])[:2]
-        return ", ".join(f"{label} {share:.0%}" for label, share in ranked)
+            off = abs(float(played[:, QUERIES].mean()) - middle) / middle
+            if cell.streams == EVALUATION and off < nearest.get(cell.method, (CLOSE, 0.0))[0]:
+                nearest[cell.method] = off, float((played[:, GAP] == 0).mean())
+        ranked = sorted(nearest.items(), key=lambda entry: -entry[1][1])
+        if not ranked:
+            return ""
+        return f"at {middle:,} labels: " + ", ".join(f"{label} {share:.0%}" for label, (_, share) in ranked)
 
     def _sum_up(self, tuned: Mapping[str, Mapping[int, Tuned]], cells: Mapping[tuple[str, int], Cell]) -> Results:
         """Metrics of every method at every budget."""

@@ -1,4 +1,4 @@
-"""How long work shows itself: a bar with rate, remaining time and current standing, on standard error."""
+"""How long work shows itself: a bar with rate and remaining time, and who is ahead, on standard error."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -15,11 +15,14 @@ PAUSE = 0.5
 class Watcher(Protocol):
     """Is told how work goes on."""
 
+    def start(self, done: int, total: int) -> None:
+        """So many runs are known from before, and about so many are needed in all."""
+
     def stage(self, name: str) -> None:
         """What is being done now."""
 
     def expect(self, runs: int) -> None:
-        """So many more runs are to come."""
+        """At least so many more runs are to come."""
 
     def advance(self, runs: int, standing: Callable[[], str]) -> None:
         """So many runs are done; `standing` says who is ahead."""
@@ -27,6 +30,9 @@ class Watcher(Protocol):
 
 class Silent:
     """Nobody watches."""
+
+    def start(self, done: int, total: int) -> None:
+        """Nothing."""
 
     def stage(self, name: str) -> None:
         """Nothing."""
@@ -39,14 +45,22 @@ class Silent:
 
 
 class Bar:
-    """A bar in a terminal."""
+    """A bar in a terminal, and a line on who is ahead."""
 
     def __init__(self, progress: "Progress", title: str) -> None:
         self.progress = progress
         self.title = title
-        self.task = progress.add_task(title, total=None, rate="", standing="")
+        self.task = progress.add_task(title, total=None, counted="", rate="", standing="")
+        self.done = self.before = self.total = 0
         self.started = time.monotonic()
         self.looked = 0.0
+
+    def start(self, done: int, total: int) -> None:
+        """So many runs are known from before."""
+        self.done = self.before = done
+        self.total = max(done, total)
+        self.started = time.monotonic()
+        self._update()
 
     def stage(self, name: str) -> None:
         """What is being done now."""
@@ -54,33 +68,48 @@ class Bar:
         self.progress.update(self.task, description=named, refresh=True)
 
     def expect(self, runs: int) -> None:
-        """So many more runs are to come."""
-        self.progress.update(self.task, total=self.progress.tasks[0].completed + runs)
+        """At least so many more runs are to come."""
+        self.total = max(self.total, self.done + runs)
+        self._update()
 
     def advance(self, runs: int, standing: Callable[[], str]) -> None:
         """So many runs are done."""
-        self.progress.advance(self.task, runs)
+        self.done += runs
         now = time.monotonic()
         if now - self.looked > PAUSE:
             self.looked = now
-            rate = self.progress.tasks[0].completed / (now - self.started)
+            rate = (self.done - self.before) / max(now - self.started, 1e-9)
             self.progress.update(self.task, rate=f"{rate:,.0f} runs/s", standing=standing())
+        self._update()
+
+    def _update(self) -> None:
+        counted = f"{self.done:,} of {self.total:,} runs"
+        self.progress.update(self.task, completed=self.done, total=self.total, counted=counted)
 
 
 @contextmanager
 def on_terminal(title: str = "") -> Iterator[Watcher]:
     """A bar, if standard error is a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.console import Console, RenderableType
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.text import Text
+
+    class TwoLines(Progress):
+        """The bar, and below it who is ahead."""
+
+        def get_renderables(self) -> Iterator[RenderableType]:
+            yield from super().get_renderables()
+            for task in self.tasks:
+                if task.fields["standing"]:
+                    yield Text(task.fields["standing"], style="dim", overflow="ellipsis", no_wrap=True)
 
     columns = (
         TextColumn("{task.description}"),
-        BarColumn(bar_width=16),
-        MofNCompleteColumn(),
+        BarColumn(bar_width=12),
+        TextColumn("{task.fields[counted]}"),
         TextColumn("{task.fields[rate]}"),
         TimeRemainingColumn(compact=True),
-        TextColumn("{task.fields[standing]}"),
     )
     console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    with TwoLines(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         yield Bar(progress, title)

@@ -69,7 +69,7 @@ def reproduce_setup(
     for rule in BUDGET_RULES:
         folder = None if out is None else out / rule
         ruled = replace(plan, budget_rule=rule, values=values)
-        by_rule[rule] = carry_out(ruled, how, folder, title=f"{setup.title}, {rule}", progress=progress)
+        by_rule[rule] = carry_out(ruled, how, folder, title=f"{setup.name}, {rule}", progress=progress)
         values = values or tuned_values(by_rule[rule])
     verdicts = tuple(judge(claim, by_rule, plan.budget_rule) for claim in setup.claims)
     return Reproduction(setup, by_rule[plan.budget_rule], by_rule, verdicts)

@@ -12,6 +12,7 @@ import typer
 
 from modelpicker.cli.terminal import WIDTH, print_table, say, table, visible, waiting
 from modelpicker.experiments.figures import Section, caption, middle_budget, save_sheets, sheets_of
+from modelpicker.experiments.metrics import METRICS
 from modelpicker.experiments.report import LEVELS, write_report
 from modelpicker.experiments.results import Results, plain
 from modelpicker.experiments.tuning import MARKS
@@ -66,6 +67,9 @@ def print_results(results: Results) -> None:
     _print_by_budget(results, "identification_probability", "{:.3f}")
     typer.echo(f"Accuracy gap by budget, mean{stand_in}. Budget rule: {rule}.")
     _print_by_budget(results, "accuracy_gap", "{:.2%}")
+    budget = middle_budget(results)
+    typer.echo(f"At budget {budget:,}, with standard errors{stand_in}. Budget rule: {rule}.")
+    _print_at(results, budget)
     _print_marks(results)
     typer.echo(f"Labels for an identification probability{stand_in}. Budget rule: {rule}.")
     made = table("method", *(f"{level:.0%}" for level in LEVELS))
@@ -101,6 +105,24 @@ def _print_by_budget(results: Results, metric: str, shown: str) -> None:
             f"{budget:,}", *(shown.format(row[metric]) + ("*" if row["mark"] else NO_MARK) for row in rows)
         )
     print_table(made)
+
+
+def _print_at(results: Results, budget: int) -> None:
+    """All metrics at one budget."""
+    made = table("method", "labels", "identified", "gap p90", "regret", "sampled")
+    for method in results.methods:
+        row = results.row(method, budget)
+        shown = {"identification_probability": "{:.2f}", "accuracy_gap_p90": "{:.2%}"}
+        cells = [_with_error(row, name, shown.get(name, "{:,.1f}")) for name in METRICS if name != "accuracy_gap"]
+        made.add_row(visible(method), *cells)
+    print_table(made)
+
+
+def _with_error(row: dict[str, Any], metric: str, shown: str) -> str:
+    """A value ± its standard error; the error is unknown after a single realization."""
+    error = row[f"{metric}_se"]
+    value = shown.format(row[metric])
+    return value if math.isnan(error) else f"{value} ±{shown.format(error)}"
 
 
 def _header(method: str) -> str:

@@ -148,26 +148,28 @@ def plot_by_round(axes: "Axes", results: Results, metric: str, budget: int) -> N
 
 def plot_accuracies(axes: "Axes", results: Results) -> None:
     """How many models have which accuracy."""
-    from matplotlib.ticker import MaxNLocator
+    from matplotlib.ticker import MaxNLocator, PercentFormatter
 
     axes.hist(
         results.accuracies, bins=min(20, max(5, len(results.accuracies) // 3)), color="#8fb4d9", edgecolor=INK
     )
     axes.set_xlabel("accuracy")
     axes.set_ylabel("models")
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+    axes.xaxis.set_major_locator(MaxNLocator(5))
+    axes.xaxis.set_major_formatter(PercentFormatter(1.0))
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     _frame(axes)
 
 
 def _dress(axes: "Axes", metric: str, below: str) -> None:
+    from matplotlib.ticker import MaxNLocator, PercentFormatter
+
     name, share = AXES[metric]
     axes.set_xlabel(below)
+    axes.xaxis.set_major_locator(MaxNLocator(5))
     axes.set_ylabel(name)
     if share:
-        axes.yaxis.set_major_formatter(
-            lambda value, _: f"{value:.3g}" if metric.startswith("ident") else f"{value:.2%}"
-        )
+        axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     axes.set_xlim(left=0)
     if not metric.endswith("regret"):
         axes.set_ylim(bottom=0)

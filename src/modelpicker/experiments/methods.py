@@ -96,7 +96,8 @@ METHODS = MappingProxyType(
     {
         method.label: method
         for method in (
-            Method("model-picker", ModelPicker),
+            # Beyond 2^56 nothing changes: a share of the weight that is smaller than its rounding is none.
+            Method("model-picker", ModelPicker, search=(2.0**-12, 2.0**56)),
             Method("label-efficient", LabelEfficient, search=(1e-9, 1.0), grid=(1e-9, 1.0)),
             Method("vote-entropy", VoteEntropy, search=(2.0**-12, 2.0**14)),
             Method(

@@ -155,11 +155,14 @@ def _judge_gap(claim: Claim, results: Results) -> Verdict:
     within = f"at most {claim.gap:.1%}" if claim.gap else "zero"
     measured = f"{needed:,.0f} labels" if math.isfinite(needed) else "not reached"
     fewest = f" The fewest labels that Model Picker can buy here are {labels.min():,.0f}."
-    explanation = "Fewer labels are enough." if needed <= claim.paper else "More labels are needed."
     if abs(needed - claim.paper) <= 0.1 * claim.paper:
         explanation = "The same, up to a tenth."
-    if results.settings["collection"]["stand_in"] and needed > claim.paper:
-        explanation += " The collection is a stand-in, and its leading models may be closer than the real ones."
+    elif needed < claim.paper:
+        explanation = "Fewer labels are enough."
+    elif results.settings["collection"]["stand_in"]:
+        explanation = "More labels: in the stand-in, the leading models may be closer than the real ones."
+    else:
+        explanation = "More labels are needed."
     return Verdict(
         claim=f"Model Picker's labels until its {what} accuracy gap is {within}",
         paper=f"{claim.paper:g} labels",

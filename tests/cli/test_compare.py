@@ -23,7 +23,7 @@ def test_compare_prints_tables_that_name_the_rule(tmp_path: Path) -> None:
     done = run("compare", "digits", *QUICK, "--no-figures", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     titles = [line for line in done.stdout.splitlines() if "Budget rule: expected." in line]
-    assert len(titles) == 3
+    assert len(titles) == 4
     assert "budget rule: expected · 20 realizations of 748 items" in done.stdout
     assert max(len(line) for line in done.stdout.splitlines()) <= 80
     assert re.search(r"Everything is in modelpicker-results/digits-[0-9a-f]{8}\.", done.stderr)

@@ -68,10 +68,10 @@ def compare(
         out: a folder for everything that was run. A comparison that was interrupted goes on from there.
         progress: show a bar on standard error, if that is a terminal.
 
-    >>> results = compare("digits", ["model-picker", "label-efficient"], [40], realizations=50, seed=1)
-    >>> row = results.row("model-picker", 40)
-    >>> round(row["queries"]), row["budget_rule"]
-    (40, 'expected')
+    >>> results = compare("digits", ["model-picker", "label-efficient"], [100], realizations=50, seed=1)
+    >>> row = results.row("model-picker", 100)
+    >>> 98 <= row["queries"] <= 102, row["budget_rule"]
+    (True, 'expected')
     """
     plan = make_plan(collection, methods, budgets, stream_size, realizations, seed, budget_rule, tuning)
     how = Workforce(engine, workers, scheduler, chunk)

@@ -79,6 +79,17 @@ def test_no_scheduler_answers(monkeypatch: pytest.MonkeyPatch) -> None:
         small(engine="dask", scheduler="tcp://127.0.0.1:9")
 
 
+def test_a_scheduler_without_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    from distributed import LocalCluster
+
+    monkeypatch.setattr("modelpicker.experiments.engines.PATIENCE", 1.0)
+    with (
+        LocalCluster(n_workers=0, dashboard_address=None) as empty,
+        pytest.raises(mp.InputError, match="has no workers; start some"),
+    ):
+        small(engine="dask", scheduler=empty.scheduler_address)
+
+
 def test_dask_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 

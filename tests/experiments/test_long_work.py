@@ -89,6 +89,19 @@ def test_another_comparison_does_not_get_mixed_in(tmp_path: Path) -> None:
         mp.compare(collection(seed=1), **SMALL, out=tmp_path / "out")
 
 
+def test_an_algorithm_whose_code_has_changed_is_another_one(tmp_path: Path) -> None:
+    from tests.experiments.test_honest import Crippled
+
+    class Mine(mp.ModelPicker):
+        kernel = mp.ModelPicker.kernel
+
+    small(methods=[mp.Method("mine", Mine)], out=tmp_path / "out")
+    small(methods=[mp.Method("mine", Mine)], out=tmp_path / "out")
+    Mine.kernel = Crippled.kernel
+    with pytest.raises(mp.ConflictError, match="its methods is"):
+        small(methods=[mp.Method("mine", Mine)], out=tmp_path / "out")
+
+
 def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("precious")
     with pytest.raises(mp.ConflictError, match=r"holds other things \(thesis.tex\)"):

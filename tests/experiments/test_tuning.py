@@ -62,6 +62,13 @@ def test_what_cannot_be_bought_is_marked_and_the_end_is_taken() -> None:
     assert abs(bought[300] - 300) <= TOLERANCE * 300
 
 
+def test_the_mildest_of_the_values_that_buy_most_is_taken() -> None:
+    """From 2 on nothing changes, so that there is no reason to go to the end of the range."""
+    aims, _ = carry_out(search(PICKER, [90], 100, 0.0), lambda value, number: min(value, 2.0) * 25.0)
+    assert aims[90].mark == "most"
+    assert 2.0 <= aims[90].value < 2.0**20
+
+
 def test_a_method_that_buys_fewer_with_larger_values() -> None:
     falling = replace(PICKER, falls=True)
     aims, _ = carry_out(search(falling, [50, 500, 900], 200, 0.0), lambda v, r: saturating(1.0 / v, r))

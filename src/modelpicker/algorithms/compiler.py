@@ -84,6 +84,16 @@ def _code(code: CodeType) -> Iterator[str]:
             yield repr(constant)
 
 
+def digits_of(*content: str) -> str:
+    """Sixteen digits that stand for some texts."""
+    return hashlib.sha256("\n".join(content).encode()).hexdigest()[:16]
+
+
+def code_digits(function: Function, parts: Mapping[Function, Function]) -> str:
+    """Sixteen digits that stand for everything a function does."""
+    return digits_of(*_content(function, parts))
+
+
 class CompiledKernel:
     """`function` with its parts, compiled when it is first called with arguments of some types."""
 
@@ -99,8 +109,7 @@ def _dispatcher(function: Function, parts: Mapping[Function, Function]) -> Funct
     """A Numba dispatcher with a cache, if there is a place for one."""
     import numba
 
-    content = "\n".join([numba.__version__, sys.version, *_content(function, parts)])
-    key = hashlib.sha256(content.encode()).hexdigest()[:16]
+    key = digits_of(numba.__version__, sys.version, *_content(function, parts))
 
     def finish(part: Function) -> Any:
         # Machine code is linked by name, so kernels of different make must not share one.

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from modelpicker.algorithms.compiler import CompiledKernel, Function, check_kernel, with_parts
+from modelpicker.algorithms.compiler import CompiledKernel, Function, check_kernel, code_digits, with_parts
 from modelpicker.algorithms.kernels import (
     ABSTAINED,
     FOLLOW,
@@ -161,3 +161,8 @@ class Kernel:
     def stream(self) -> CompiledKernel:
         """`play_stream` of this algorithm, compiled when it is first called."""
         return CompiledKernel(play_stream, self.calls)
+
+    @cached_property
+    def digits(self) -> str:
+        """Digits that stand for all that this algorithm's kernels do."""
+        return code_digits(play_stream, self.calls)

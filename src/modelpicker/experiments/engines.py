@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
 from modelpicker.errors import InputError, ModelPickerError
@@ -94,8 +94,9 @@ class Dask:
         return self.client.submit(play_on_worker, self.name, task, pure=False)
 
     def close(self) -> None:
-        """Let the workers forget the job."""
-        self.client.unregister_worker_plugin(self.name)
+        """Let the workers forget the job, if they are still there."""
+        with suppress(Exception):
+            self.client.unregister_worker_plugin(self.name)
 
 
 def play_on_worker(name: str, task: Task) -> Block:
@@ -154,4 +155,10 @@ def _client(workers: int | None, scheduler: str | None) -> Iterator[Any]:
     except (OSError, ValueError) as error:
         raise InputError(f"no Dask scheduler answers at {scheduler}: {error}.") from error
     with client:
+        try:
+            client.wait_for_workers(1, timeout=PATIENCE)
+        except TimeoutError as error:
+            raise InputError(
+                f"the Dask scheduler at {scheduler} has no workers; start some and try again."
+            ) from error
         yield client

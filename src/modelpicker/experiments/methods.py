@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Self, TypeAlias
 
+import numpy as np
+
 from modelpicker.algorithms import (
     Algorithm,
     EfficientActive,
@@ -80,12 +82,16 @@ class Method:
     def describe(self) -> dict[str, Any]:
         """What makes this method what it is, for the record."""
         made = f"{self.algorithm.__module__}.{self.algorithm.__qualname__}"
+        own = made.startswith("modelpicker.")  # these change with the version of the package only
         return {
             "label": self.label,
-            "algorithm": made,
+            "algorithm": made if own else f"{made} {self.algorithm.kernel.digits}",
             "tuned": self.tuned,
             "fixed": self.fixed,
-            "options": dict(self.options),
+            "options": {
+                name: value.item() if isinstance(value, np.generic) else value
+                for name, value in self.options.items()
+            },
             "search": list(self.search),
             "grid": list(self.grid),
         }

@@ -130,17 +130,25 @@ class Curve:
 
     def _aim(self, budget: int, places: Floats, labels: Floats) -> Tuned:
         if budget >= labels[-1]:
-            return Tuned(self._played(places[np.argmax(labels == labels[-1])]), "most")
+            return Tuned(self._end(last=True), "most")
         if budget <= labels[0]:
-            return Tuned(self._played(places[np.flatnonzero(labels == labels[0])[-1]]), "least")
+            return Tuned(self._end(last=False), "least")
         above = int(np.argmax(labels > budget))
         low, high = _log(labels[above - 1 : above + 1])
         share = (np.log(budget) - low) / (high - low)
         return Tuned(float(np.exp(places[above - 1] + share * (places[above] - places[above - 1]))), "nearest")
 
-    def _played(self, place: float) -> float:
-        """The very value whose log this is."""
-        return min(self.asked, key=lambda value: abs(np.log(value) - place))
+    def _end(self, *, last: bool) -> float:
+        """The value that buys most, or least: the mildest of those that buy the same on every stream."""
+        values = sorted(self.asked, reverse=self.method.falls is last)
+        extreme = self.asked[values[-1]]
+        return next(value for value in values if _alike(self.asked[value], extreme))
+
+
+def _alike(one: Ints, other: Ints) -> bool:
+    """Whether two values bought the same on the streams on which both were played."""
+    common = min(len(one), len(other))
+    return bool(np.array_equal(one[:common], other[:common]))
 
 
 def _log(labels: Floats) -> Floats:

@@ -1,6 +1,7 @@
 """Where tasks are done: threads of this process, or the workers of a Dask cluster. The numbers are the same."""
 
 import os
+import signal
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -50,7 +51,7 @@ class Threads:
 class Dask:
     """The workers of a Dask cluster; one that dies costs time, not results."""
 
-    def __init__(self, job: Job, client: Any) -> None:
+    def __init__(self, job: Job, client: Any, *, deaf: bool) -> None:
         from distributed import WorkerPlugin
 
         class Holder(WorkerPlugin):  # type: ignore[misc]  # its types are not looked at
@@ -58,6 +59,11 @@ class Dask:
 
             def __init__(self, job: Job) -> None:
                 self.job = job
+
+            def setup(self, worker: Any) -> None:  # noqa: ARG002  # as Dask calls it
+                if deaf:  # Ctrl-C in a terminal reaches all processes, but is meant for us
+                    with suppress(ValueError):
+                        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
         self.client = client
         self.name = f"modelpicker-{os.getpid()}-{time.time_ns()}"
@@ -118,7 +124,7 @@ def open_engine(name: str, job: Job, workers: int | None, scheduler: str | None)
             threads.close()
     elif name == "dask":
         with _client(workers, scheduler) as client:
-            engine = Dask(job, client)
+            engine = Dask(job, client, deaf=scheduler is None)
             try:
                 yield engine
             finally:
@@ -145,7 +151,9 @@ def _client(workers: int | None, scheduler: str | None) -> Iterator[Any]:
         ) from error
     if scheduler is None:
         with (
-            LocalCluster(n_workers=workers or cores(), threads_per_worker=1, dashboard_address=None) as cluster,
+            LocalCluster(
+                n_workers=workers or cores(), threads_per_worker=1, dashboard_address=None, silence_logs=40
+            ) as cluster,
             Client(cluster) as client,
         ):
             yield client

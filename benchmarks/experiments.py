@@ -72,7 +72,7 @@ def main() -> None:
     )
     for name in names:
         setup = find_setups(name)[0]
-        plan = setup.plan(DATA, None, 0, "expected", "search")
+        plan, _ = setup.plan(DATA, None, 0, "expected", "search")
         start = time.perf_counter()
         results = carry_out(plan, Workforce(), progress=True)
         minutes = (time.perf_counter() - start) / 60

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import time
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
 
@@ -60,14 +61,19 @@ def test_compare_writes_figures_and_a_report(tmp_path: Path) -> None:
     [
         (("digits", "--methods", "magic"), 2, "magic is not known"),
         (("digits", "--budgets", "ten"), 2, "ten is no number"),
-        (("digits", "--budgets", "9999"), 1, "budget 9,999 is more than the 748 items"),
+        (("digits", "--budgets", "9999"), 2, "budget 9,999 is more than the 748 items"),
+        (("digits", "--budgets", "5,5"), 2, "budget 5 is given twice"),
+        (("digits", "--budgets", ","), 2, "no budgets"),
+        (("digits", "--stream-size", "99999"), 2, "stream_size=99,999, but only 1,497 items"),
+        (("digits", "--methods", "vote-entropy,vote-entropy"), 2, "is given twice"),
+        (("digits", "--option", "model-picker.query_scale=nan"), 2, "query_scale=nan is out of range"),
         (("digits", "--engine", "steam"), 2, "steam is not known"),
         (("digits", "--realizations", "0"), 2, "greater than or equal to 1"),
         (("digits", "--budget-rule", "soft"), 2, "soft is not known"),
         (("digits", "--tuning", "luck"), 2, "luck is not known"),
         (("digits", "--option", "beta=3"), 2, "METHOD.NAME=VALUE"),
         (("digits", "--methods", "model-picker", "--option", "vote-entropy.x=3"), 2, "not among the methods"),
-        (("digits", "--methods", "model-picker", "--option", "model-picker.x=3"), 1, "does not take its options"),
+        (("digits", "--methods", "model-picker", "--option", "model-picker.x=3"), 2, "does not take its options"),
         (("nowhere.csv",), 3, "nowhere.csv"),
     ],
 )
@@ -76,6 +82,7 @@ def test_bad_options_are_named(tmp_path: Path, arguments: tuple[str, ...], code:
     assert done.returncode == code, done.stderr
     assert complaint in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_file_without_labels_says_what_to_do(tmp_path: Path) -> None:
@@ -132,7 +139,7 @@ def test_control_c_leaves_a_folder_and_a_sentence_and_the_same_command_goes_on(t
 
 
 def reproduced(tmp_path: Path, *arguments: str) -> dict[str, Any]:
-    done = run("reproduce", *arguments, "--realizations", "10", "--json", "--out", "out", folder=tmp_path)
+    done = run("reproduce", *arguments, "--realizations", "25", "--json", "--out", "out", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     document: dict[str, Any] = json.loads(done.stdout)
     return document
@@ -172,8 +179,31 @@ def test_reproduce_under_the_hard_rule(tmp_path: Path) -> None:
 
 def test_a_folder_that_lacks_predictions_is_said_to(tmp_path: Path) -> None:
     (tmp_path / "data/emocontext").mkdir(parents=True)
-    document = reproduced(tmp_path, "emocontext", "--data", "data", "--no-figures")
-    assert "has no predictions.npy" in document["setups"][0]["collection"]["stand_in"]
+    done = run("reproduce", "emocontext", "--data", "data", "--realizations", "2", "--no-figures", folder=tmp_path)
+    assert "data/emocontext has no predictions.npy" in " ".join(done.stderr.split())
+
+
+def test_reproduce_leaves_a_folder_with_other_things_alone(tmp_path: Path) -> None:
+    (tmp_path / "report.html").write_text("mine")
+    done = run("reproduce", "emocontext", "--realizations", "2", "--out", ".", folder=tmp_path)
+    assert done.returncode == 4
+    assert "holds other things (report.html)" in done.stderr
+    assert (tmp_path / "report.html").read_text() == "mine"
+
+
+def test_names_that_would_command_the_terminal(tmp_path: Path) -> None:
+    mp.load_collection("digits").save(tmp_path / "a\x1b[31mb.parquet")
+    done = run("compare", "a\x1b[31mb.parquet", *QUICK, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "\x1b" not in done.stdout + done.stderr
+    for drawing in tmp_path.rglob("*.svg"):
+        ElementTree.parse(drawing)  # noqa: S314  # our own
+
+
+def test_one_realization_of_three_items(tmp_path: Path) -> None:
+    mp.ModelCollection([[0, 1], [1, 1], [0, 0]], [0, 1, 0]).save(tmp_path / "tiny.parquet")
+    done = run("compare", "tiny.parquet", "--realizations", "1", "--no-figures", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(

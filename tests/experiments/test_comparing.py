@@ -124,6 +124,45 @@ def test_the_rules_agree_where_no_run_goes_over() -> None:
         assert same[within].all()
 
 
+def test_under_the_hard_rule_a_row_is_marked_by_what_was_bought() -> None:
+    """Efficient active asks for as many labels as the budget on average; its runs of many are cut."""
+    results = small(methods=["efficient-active", "label-efficient"], budget_rule="hard")
+    row = results.row("efficient-active", 80)
+    assert abs(row["asked"] - 80) <= 1.6
+    assert row["queries"] < 78.4
+    assert row["mark"] == "cut"
+    for row in results.rows:
+        assert row["mark"] or abs(row["queries"] - row["budget"]) <= 0.02 * row["budget"]
+
+
+def test_a_subclass_is_not_taken_for_what_it_comes_from() -> None:
+    from tests.experiments.test_honest import Crippled
+
+    class Mine(mp.ModelPicker):
+        kernel = Crippled.kernel
+
+    results = small(methods=[Mine, mp.ModelPicker])
+    assert results.methods == ["Mine", "model-picker"]
+    assert results.settings["methods"][0]["algorithm"].startswith("tests.")
+
+
+def test_tasks_stay_small_whatever_the_collection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C waits for the task at hand, and a killed process loses it."""
+    from modelpicker.experiments.jobs import Job, Task
+
+    played, play = [], Job.play
+
+    def watch(self: Job, task: Task) -> Any:
+        played.append(task)
+        return play(self, task)
+
+    whole = small()
+    monkeypatch.setattr(Job, "play", watch)
+    monkeypatch.setattr("modelpicker.experiments.comparing.WORK", 200 * 6 * 10)
+    assert_equal(small(), whole)
+    assert max(task.runs for task in played) == 10
+
+
 def test_percentile_and_its_error() -> None:
     """The 90th percentile of 400 uniforms has a standard error of 0.015; the mean of 300 estimates is near it.
 

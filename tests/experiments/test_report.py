@@ -127,6 +127,28 @@ def test_labels_needed_by_hand() -> None:
     assert labels_needed(labels[::-1], hits[::-1], 0.9) == 35.0
 
 
+def test_one_cell_that_serves_many_budgets_counts_once() -> None:
+    labels, hits = np.array([100.0, 140.0, 142.0]), np.array([0.7, 0.93, 0.90])
+    assert labels_needed(labels, hits, 0.91) == pytest.approx(
+        labels_needed(labels[[0, 1, 2, 2, 2]], hits[[0, 1, 2, 2, 2]], 0.91)
+    )
+
+
+def test_what_the_smallest_budget_is_enough_for_is_said() -> None:
+    budgets = np.broadcast_to(np.array([10, 20], dtype=np.int32), (30, 2))
+    good = Outcomes(budgets, np.zeros((30, 2), dtype=np.int32))
+    found = factor({"a": good, "b": good}, "a", 0.9)
+    assert found.sentence.endswith("(the smallest budget is enough for a and b)")
+
+
+def test_few_realizations_give_no_interval() -> None:
+    budgets = np.broadcast_to(np.array([10, 20], dtype=np.int32), (5, 2))
+    good = Outcomes(budgets, np.zeros((5, 2), dtype=np.int32))
+    assert factor({"a": good, "b": good}, "a", 0.9).interval == "no interval"
+    none = Outcomes(np.zeros((30, 1), dtype=np.int32), np.zeros((30, 1), dtype=np.int32))
+    assert np.isnan(factor({"a": none, "b": none}, "a", 0.9).factor)
+
+
 def test_the_interval_of_a_factor_covers_the_truth(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two methods whose curves are known: the truth is 2; of 60 intervals at 95 %, at least 50 must hold it.
 
@@ -181,9 +203,10 @@ def test_the_set_ups_are_those_of_the_paper() -> None:
 
 def test_a_stand_in_has_the_shape_of_what_it_stands_for() -> None:
     for setup in find_setups("all")[:2]:
-        plan = setup.plan(None, 5, 0, "expected", "search")
+        plan, why = setup.plan(None, 5, 0, "expected", "search")
         assert plan.facts["name"] == setup.name
-        assert "no --data was given" in plan.facts["stand_in"]
+        assert plan.facts["stand_in"] == f"synthetic {setup.stand_in}, with the recorded accuracies"
+        assert "no --data was given" in str(why)
         assert plan.job.stream_size == setup.stream_size
 
 

@@ -23,8 +23,10 @@ from modelpicker.cli.terminal import (
     print_json,
     print_notes,
     say,
+    visible,
     waiting,
 )
+from modelpicker.errors import InputError
 
 
 def one_of(*choices: str) -> Callable[[str], str]:
@@ -134,23 +136,28 @@ def compare(
     from modelpicker.cli.comparing import finish_comparison, interruptible
     from modelpicker.collections import load_collection
     from modelpicker.experiments.comparing import Workforce, carry_out
-    from modelpicker.experiments.plan import make_plan
+    from modelpicker.experiments.plan import make_plan, pool_of
 
     with waiting(f"Reading {source}"):
         collection = load_collection(source, labels, **how_to_read(models, fields, classes, normalise, text, label))
     print_notes(collection.notes)
-    plan = make_plan(
-        collection,
-        chosen_methods(listed(methods), parse_method_options(option or [])),
-        parse_budgets(budgets),
-        stream_size,
-        realizations,
-        seed,
-        budget_rule,
-        tuning,
-        name=Path(source).stem,
-    )
-    folder = out or Path("modelpicker-results") / f"{Path(source).stem}-{plan.digits}"
+    pool_of(collection)  # what is wrong from here on is wrong with the options
+    name = Path(source).resolve().stem
+    try:
+        plan = make_plan(
+            collection,
+            chosen_methods(listed(methods), parse_method_options(option or [])),
+            parse_budgets(budgets),
+            stream_size,
+            realizations,
+            seed,
+            budget_rule,
+            tuning,
+            name=name,
+        )
+    except InputError as error:
+        raise typer.BadParameter(visible(str(error))) from error
+    folder = out or Path("modelpicker-results") / f"{name}-{plan.digits}"
     with interruptible(folder):
         how = Workforce("dask" if scheduler else engine, workers, scheduler, chunk)
         results = carry_out(plan, how, folder, progress=True)
@@ -158,7 +165,7 @@ def compare(
     if as_json:
         print_json(document)
     else:
-        say(f"Everything is in {folder}{': open report.html' if figures else ''}.")
+        say(visible(f"Everything is in {folder}{': open report.html' if figures else ''}."))
 
 
 def parse_budgets(budgets: list[str] | None) -> list[int] | None:

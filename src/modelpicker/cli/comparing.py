@@ -13,7 +13,7 @@ import typer
 from modelpicker.cli.terminal import WIDTH, print_table, say, table, visible, waiting
 from modelpicker.experiments.figures import Section, caption, middle_budget, save_sheets, sheets_of
 from modelpicker.experiments.metrics import METRICS
-from modelpicker.experiments.report import LEVELS, write_report
+from modelpicker.experiments.report import LEVELS, shown_labels, write_report
 from modelpicker.experiments.results import Results, plain
 from modelpicker.experiments.tuning import MARKS
 
@@ -27,7 +27,8 @@ def interruptible(folder: Path) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        say(f"\nInterrupted. What has been run is kept in {folder};", "the same command goes on from there.")
+        kept = visible(f"Interrupted. What has been run is kept in {folder};")
+        say("", kept, "the same command goes on from there.")
         raise typer.Exit(INTERRUPTED) from None
 
 
@@ -74,20 +75,15 @@ def print_results(results: Results) -> None:
     typer.echo(f"Labels for an identification probability{stand_in}. Budget rule: {rule}.")
     made = table("method", *(f"{level:.0%}" for level in LEVELS))
     for method in results.methods:
-        made.add_row(visible(method), *(_labels(results.labels_needed(level)[method]) for level in LEVELS))
+        made.add_row(visible(method), *(shown_labels(results, method, level) for level in LEVELS))
     print_table(made)
     if "model-picker" in results.methods and len(results.methods) > 1:
         for level in LEVELS:
             found = results.factor(level)
-            if math.isfinite(found.factor):
-                print_wrapped(
-                    f"For {level:.0%}, the best other method's labels over model-picker's: {found.sentence}."
-                )
+            if math.isfinite(found.labels):
+                over = "the best other method's labels over model-picker's: " if math.isfinite(found.factor) else ""
+                print_wrapped(f"For {level:.0%}, {over}{found.sentence}.")
         typer.echo("")
-
-
-def _labels(number: float) -> str:
-    return f"{number:,.0f}" if math.isfinite(number) else "never"
 
 
 def print_wrapped(text: str, indent: str = "") -> None:
@@ -136,7 +132,7 @@ def _print_marks(results: Results) -> None:
     marked = [row for row in results.rows if row["mark"]]
     if not marked:
         return
-    typer.echo("* another number of labels than the budget:")
+    typer.echo("* another number of labels than the budget (mean of what was bought):")
     for method in results.methods:
         for mark, why in MARKS.items():
             rows = [row for row in marked if (row["method"], row["mark"]) == (method, mark)]
@@ -146,6 +142,6 @@ def _print_marks(results: Results) -> None:
 
 
 def _print_marked(method: str, why: str, rows: Sequence[dict[str, Any]]) -> None:
-    bought = ", ".join(f"{row['asked']:,.1f} for {row['budget']:,}" for row in rows)
+    bought = ", ".join(f"{row['queries']:,.1f} for {row['budget']:,}" for row in rows)
     lines = textwrap.wrap(visible(f"{method}: {bought} ({why})"), WIDTH - 2, subsequent_indent="  ")
     typer.echo("\n".join(f"  {line}" for line in lines))

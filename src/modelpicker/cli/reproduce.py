@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from modelpicker.cli.compare import BudgetRule, Chunk, EngineName, FiguresWanted, Scheduler, Tuning, Workers
-from modelpicker.cli.terminal import Json, Seed, print_json, print_notes, say, waiting
+from modelpicker.cli.terminal import Json, Seed, print_json, print_notes, say, visible, waiting
 
 if TYPE_CHECKING:
     from modelpicker.experiments.reproducing import Reproduction
@@ -58,8 +58,9 @@ def reproduce(
     from modelpicker.cli.comparing import interruptible
     from modelpicker.errors import NotFoundError
     from modelpicker.experiments.comparing import Workforce
+    from modelpicker.experiments.folder import refuse_others
     from modelpicker.experiments.reproducing import reproduce_setup
-    from modelpicker.experiments.setups import find_setups
+    from modelpicker.experiments.setups import find_setups, read_setups
 
     if data is not None and not data.is_dir():
         raise NotFoundError(f"{data} is not a folder; pass one that holds emocontext/, drift/, …")
@@ -67,14 +68,16 @@ def reproduce(
     plans = []
     for entry in find_setups(setup):
         with waiting(f"Preparing {entry.title}"):
-            plans.append((entry, entry.plan(data, realizations, seed, budget_rule, tuning)))
-    digits = "".join(plan.digits for _, plan in plans)[:8]
+            plans.append((entry, *entry.plan(data, realizations, seed, budget_rule, tuning)))
+    digits = "".join(plan.digits for _, plan, _ in plans)[:8]
     folder = out or Path("modelpicker-results") / f"reproduce-{setup}-{digits}"
+    names = list(read_setups())
+    refuse_others(folder, next((name for name in names if (folder / name).is_dir()), names[0]), ())
     done = []
     with interruptible(folder):
-        for entry, plan in plans:
-            if plan.facts["stand_in"]:
-                print_notes([f"{entry.title}: {plan.facts['stand_in']}"])
+        for entry, plan, why in plans:
+            if why:
+                print_notes([f"{entry.title}: {why}"])
             done.append(reproduce_setup(entry, plan, how, folder / entry.name, progress=True))
             if not as_json:
                 _print(done[-1])
@@ -83,7 +86,7 @@ def reproduce(
     if as_json:
         print_json(_document(done, folder))
     else:
-        say(f"Everything is in {folder}{': open report.html' if figures else ''}.")
+        say(visible(f"Everything is in {folder}{': open report.html' if figures else ''}."))
 
 
 def _print(done: "Reproduction") -> None:

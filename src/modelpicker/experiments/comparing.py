@@ -26,8 +26,9 @@ from modelpicker.experiments.progress import Silent, Watcher, on_terminal
 from modelpicker.experiments.results import Results
 from modelpicker.experiments.tuning import TOLERANCE, Probe, Tuned, Tuning, grid_search, search, untuned
 
-# Realizations a task.
+# Realizations a task, and predictions that it looks at, at most: about a second of work.
 CHUNK = 10
+WORK = 2.5e8
 # How near the labels of a run must be to a budget, to count for the standing there while work goes on.
 CLOSE = 0.2
 
@@ -212,7 +213,11 @@ class Comparison:
         for (streams, number), cells in sorted(missing.items(), key=lambda entry: entry[0]):
             chunks.setdefault((streams, number // self.chunk, tuple(cells)), []).append(number)
         for (_, _, together), numbers in chunks.items():
-            yield Task(together, tuple(numbers))
+            most = max(
+                1, int(WORK / (len(numbers) * self.plan.job.pool.predictions.shape[1] * self.plan.job.stream_size))
+            )
+            for start in range(0, len(together), most):
+                yield Task(together[start : start + most], tuple(numbers))
 
     def _standing(self) -> str:
         """Who finds the best model most often, among the runs with about as many labels as the middle budget."""
@@ -238,7 +243,7 @@ class Comparison:
         rows = []
         for (label, budget), cell in cells.items():
             asked = float(self.ledger.asked(cell, range(runs)).mean())
-            landed = abs(asked - budget) <= TOLERANCE * budget
+            metrics = at_the_end(curves[label, budget])
             rows.append(
                 {
                     "method": label,
@@ -246,8 +251,9 @@ class Comparison:
                     "budget_rule": plan.budget_rule,
                     "value": cell.value,
                     "asked": asked,
-                    "mark": "" if landed else tuned[label][budget].mark or "nearest",
-                    **at_the_end(curves[label, budget]),
+                    "mark": _mark(budget, metrics["queries"], asked, tuned[label][budget]),
+                    "stand_in": plan.facts["stand_in"],
+                    **metrics,
                 }
             )
         return Results(
@@ -274,3 +280,11 @@ class Comparison:
             finals = np.stack([self.ledger.finals[cells[label, b]][:runs] for b in self.plan.budgets], axis=1)
             found[label] = Outcomes(finals[:, :, QUERIES], finals[:, :, GAP])
         return found
+
+
+def _mark(budget: int, bought: float, asked: float, tuned: Tuned) -> str:
+    """Why a row has another number of labels than its budget; empty if it has not."""
+    near = TOLERANCE * budget
+    if abs(bought - budget) <= near:
+        return ""
+    return "cut" if abs(asked - budget) <= near else tuned.mark or "nearest"

@@ -14,7 +14,7 @@ from modelpicker.experiments.jobs import Block, Job, Task
 # A task whose worker dies this often has probably killed it.
 MOST_DEATHS = 20
 # Seconds to wait for the workers of a cluster.
-PATIENCE = 120.0
+PATIENCE = 30.0
 
 
 class Engine(Protocol):
@@ -93,8 +93,13 @@ class Dask:
                     done.add(again)
                 else:
                     yield task, block
+        except OSError as error:
+            raise ModelPickerError(
+                f"the Dask scheduler is gone: {error}. Run it again: what was written to a folder is kept."
+            ) from error
         finally:
-            self.client.cancel(list(waiting))
+            with suppress(Exception):
+                self.client.cancel(list(waiting))
 
     def _submit(self, task: Task) -> Any:
         return self.client.submit(play_on_worker, self.name, task, pure=False)

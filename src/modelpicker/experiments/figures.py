@@ -5,6 +5,7 @@ Bands are one standard error to either side. A hollow marker is a budget that th
 the labels that it did buy are.
 """
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -96,6 +97,12 @@ def figure_caption(results: Results) -> str:
     return caption(results) + hollow
 
 
+def off_budget(results: Results, method: str, budget: int) -> str:
+    """How many labels a method bought, where that is not the budget."""
+    row = results.row(method, budget)
+    return f" ({row['queries']:,.0f} labels)" if row["mark"] else ""
+
+
 def plot_by_budget(axes: "Axes", results: Results, metric: str, methods: Sequence[str] | None = None) -> None:
     """A metric by the labels that were bought."""
     for method, look in looks_of(results.methods).items():
@@ -143,7 +150,8 @@ def plot_by_round(axes: "Axes", results: Results, metric: str, budget: int) -> N
             markevery=(3 + 2 * place, 18),
         )
         axes.fill_between(results.rounds, values - band, values + band, color=look.colour, alpha=0.15, linewidth=0)
-    _dress(axes, metric, f"round (budget {budget:,})")
+    off = [method + found for method in results.methods if (found := off_budget(results, method, budget))]
+    _dress(axes, metric, "\n".join([f"round (budget {budget:,})", *off]))
 
 
 def plot_accuracies(axes: "Axes", results: Results) -> None:
@@ -296,18 +304,24 @@ def _flipped(plot: Callable[["Axes", Section], None], section: Section, axes: "A
 
 def save_sheets(sheets: Mapping[str, Sheet], folder: Path) -> list[Path]:
     """Write every figure as PNG and SVG."""
-    from matplotlib import rc_context
-
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for name, sheet in sheets.items():
-        figure = draw(sheet)
-        for kind in KINDS:
-            path = folder / f"{name}.{kind}"
-            metadata = {"Date": None} if kind == "svg" else None
-            with replacing(path) as unfinished, rc_context(STYLE):
-                figure.savefig(unfinished, format=kind, dpi=150, metadata=metadata)
-            paths.append(path)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Glyph")  # a letter that the font lacks is drawn as a box
+            paths += _save(draw(sheet), folder, name)
+    return paths
+
+
+def _save(figure: "Figure", folder: Path, name: str) -> list[Path]:
+    """One figure in every form."""
+    from matplotlib import rc_context
+
+    paths = [folder / f"{name}.{kind}" for kind in KINDS]
+    for kind, path in zip(KINDS, paths, strict=True):
+        metadata = {"Date": None} if kind == "svg" else None
+        with replacing(path) as unfinished, rc_context(STYLE):
+            figure.savefig(unfinished, format=kind, dpi=150, metadata=metadata)
     return paths
 
 
@@ -325,7 +339,7 @@ def draw(sheet: Sheet) -> "Figure":
             for axes, (title, plot) in zip(row, panels, strict=True):
                 plot(axes)
                 axes.set_title(title, fontsize=10, color=INK, parse_math=False)
-        figure.suptitle(sheet.title, fontsize=13, color=INK, parse_math=False)
+        figure.suptitle(_printable(sheet.title), fontsize=13, color=INK, parse_math=False)
         if sheet.methods:
             figure.legend(
                 handles=_keys(sheet.methods),
@@ -339,6 +353,11 @@ def draw(sheet: Sheet) -> "Figure":
         else:
             figure.supxlabel(_wrapped(sheet.caption, size[0]), fontsize=8, color=QUIET, parse_math=False)
     return figure
+
+
+def _printable(text: str) -> str:
+    """Text without control characters, which no SVG may hold."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def _wrapped(text: str, inches: float) -> str:

@@ -3,7 +3,7 @@
 import json
 import platform
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -35,24 +35,17 @@ class Folder:
         """A new folder, or the one of the same comparison; nobody else may use it meanwhile."""
         wanted = {"format": FORMAT, "version": modelpicker.__version__, **json.loads(json.dumps(identity))}
         folder = cls(path, wanted)
-        folder._refuse_others()
         try:
+            refuse_others(path, SETTINGS, ("runs", LOCK))
             folder.runs.mkdir(parents=True, exist_ok=True)
+            (path / LOCK).touch()
         except OSError as error:
-            raise FileError(f"{path} cannot be made: {error.strerror or error}; pass another folder.") from error
+            raise FileError(f"{path} cannot be used: {error.strerror or error}; pass another folder.") from error
         with _held(path):
             folder._check()
             with replacing(path / SETTINGS) as unfinished:
                 unfinished.write_text(json.dumps(wanted, indent=1, ensure_ascii=False), encoding="utf-8")
             yield folder
-
-    def _refuse_others(self) -> None:
-        """Leave alone what is no folder of a comparison, before anything is made in it."""
-        if not self.path.is_dir() or (self.path / SETTINGS).exists():
-            return
-        others = sorted(entry.name for entry in self.path.iterdir() if entry.name not in ("runs", LOCK))
-        if others:
-            raise ConflictError(f"{self.path} holds other things ({others[0]}); pass an empty or a new folder.")
 
     def _check(self) -> None:
         """Refuse a folder that holds another comparison."""
@@ -63,10 +56,12 @@ class Folder:
             found = json.loads(path.read_text("utf-8"))
         except (OSError, ValueError) as error:
             raise InputError(f"{path} is damaged: {error}; pass another folder.") from error
-        for name, value in self.settings.items():
-            if found.get(name) != value:
+        if not isinstance(found, dict):
+            raise InputError(f"{path} is damaged: it is no record of settings; pass another folder.")
+        for name, value in _flat(self.settings).items():
+            if _flat(found).get(name) != value:
                 raise ConflictError(
-                    f"{self.path} holds another comparison: its {name} is {_short(found.get(name))}, not "
+                    f"{self.path} holds another comparison: its {name} is {_short(_flat(found).get(name))}, not "
                     f"{_short(value)}; pass another folder, or delete this one."
                 )
 
@@ -88,6 +83,21 @@ def _held(path: Path) -> Iterator[None]:
         except OSError as error:
             raise ConflictError(f"{path} is in use by another comparison; pass another folder.") from error
         yield
+
+
+def refuse_others(path: Path, ours: str, allowed: Collection[str]) -> None:
+    """Leave alone a folder that holds other things than ours, before anything is made in it."""
+    if not path.is_dir() or (path / ours).exists():
+        return
+    others = sorted(entry.name for entry in path.iterdir() if entry.name not in allowed)
+    if others:
+        raise ConflictError(f"{path} holds other things ({others[0]}); pass an empty or a new folder.")
+
+
+def _flat(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings, those of the collection one by one."""
+    collection = settings.get("collection") or {}
+    return {**settings, "collection": None, **{f"collection's {name}": value for name, value in collection.items()}}
 
 
 def _short(value: object) -> str:

@@ -81,10 +81,14 @@ class Ledger:
 
     def _read(self) -> None:
         """The runs of an earlier process."""
+        for leftover in self.folder.glob(".part-*"):  # of a process that was killed while it wrote
+            leftover.unlink(missing_ok=True)
         for cells, numbers, asked, records in self._written():
-            for cell in set(cells):
-                mine = np.array([other == cell for other in cells])
-                last = np.array([record[-1] for record, wanted in zip(records, mine, strict=True) if wanted])
+            rows: dict[Cell, list[int]] = {}
+            for row, cell in enumerate(cells):
+                rows.setdefault(cell, []).append(row)
+            for cell, mine in rows.items():
+                last = np.array([records[row][-1] for row in mine])
                 self._note(cell, numbers[mine], asked[mine], last)
 
     def _written(self) -> Iterator[tuple[list[Cell], Ints, Ints, list[Record]]]:

@@ -12,6 +12,10 @@ from modelpicker.experiments.isotonic import rising
 from modelpicker.experiments.realizations import key_of
 
 RESAMPLES = 1_000
+# With fewer realizations, drawing them anew says little about those that were not run.
+FEWEST = 20
+# The share of resamples in which there may be no factor, for an interval of the others to make sense.
+UNTOLD = 0.05
 NEVER = math.inf
 
 
@@ -39,8 +43,8 @@ def labels_needed(labels: Floats, scores: Floats, level: float) -> float:
     >>> labels_needed(np.array([10.0, 20.0, 30.0]), np.array([0.5, 0.7, 0.9]), 0.8)
     25.0
     """
-    order = np.argsort(labels, kind="stable")
-    at, curve = labels[order], rising(scores[order])
+    at, groups, sizes = np.unique(labels, return_inverse=True, return_counts=True)  # a cell may serve many budgets
+    curve = rising(np.bincount(groups, scores) / sizes)
     if curve[-1] < level:
         return NEVER
     above = int(np.argmax(curve >= level))
@@ -63,6 +67,8 @@ class Factor:
     low: float
     high: float
     """The interval that holds 95 % of the factors when realizations are drawn anew from those that were run."""
+    remark: str = ""
+    """What the budgets that were played cannot tell."""
 
     def document(self) -> dict[str, Any]:
         """As JSON can hold it: what is infinite or unknown is null."""
@@ -79,7 +85,7 @@ class Factor:
         if self.rival is None or math.isinf(self.rival_labels):
             return f"no other method reaches {self.level:.0%}; {self.method} needs {self.labels:,.0f} labels"
         counted = f"{self.rival_labels:,.0f} over {self.labels:,.0f} labels"
-        return f"{self.factor:.2f} ({self.interval}) against {self.rival}: {counted}"
+        return f"{self.factor:.2f} ({self.interval}) against {self.rival}: {counted}{self.remark}"
 
     @property
     def interval(self) -> str:
@@ -97,11 +103,13 @@ def factor(outcomes: dict[str, Outcomes], method: str, level: float, seed: int =
     drawn = np.random.Generator(np.random.Philox(key_of(seed, "bootstrap")))
     runs = len(outcomes[method].labels)
     factors = []
-    for _ in range(RESAMPLES if rivals else 0):
+    for _ in range(RESAMPLES if rivals and runs >= FEWEST else 0):
         times = np.bincount(drawn.integers(0, runs, runs), minlength=runs)
         again = {name: labels_needed(*_means(found, times), level) for name, found in outcomes.items()}
         factors.append(_ratio(min(again[name] for name in rivals), again[method]))
-    low, high = np.quantile(factors, [0.025, 0.975], method="nearest") if factors else (math.nan, math.nan)
+    told = [value for value in factors if not math.isnan(value)]
+    enough = bool(told) and len(told) >= (1.0 - UNTOLD) * len(factors)
+    low, high = np.quantile(told, [0.025, 0.975], method="nearest") if enough else (math.nan, math.nan)
     rival_labels = NEVER if best is None else needed[best]
     return Factor(
         level=level,
@@ -112,13 +120,27 @@ def factor(outcomes: dict[str, Outcomes], method: str, level: float, seed: int =
         factor=_ratio(rival_labels, needed[method]),
         low=float(low),
         high=float(high),
+        remark=_remark(outcomes, method, best, needed),
     )
+
+
+def smallest(found: Outcomes) -> float:
+    """The fewest labels that were played with, on average."""
+    return float(found.labels.mean(axis=0).min())
+
+
+def _remark(outcomes: dict[str, Outcomes], method: str, rival: str | None, needed: dict[str, float]) -> str:
+    """Who reaches the level with the smallest budget already, and might with a smaller one."""
+    early = [name for name in (method, rival) if name is not None and needed[name] == smallest(outcomes[name])]
+    return f" (the smallest budget is enough for {' and '.join(early)})" if early else ""
 
 
 def _ratio(rival: float, own: float) -> float:
     """Rival over own; nothing can be said if neither reaches the level."""
     if math.isinf(own):
         return math.nan if math.isinf(rival) else 0.0
+    if own == 0.0:
+        return math.nan if rival == 0.0 else math.inf
     return rival / own
 
 

@@ -1,6 +1,7 @@
 """The methods that are compared: an algorithm, its options, and the one that is tuned to a budget."""
 
 import inspect
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -17,6 +18,7 @@ from modelpicker.algorithms import (
     StructuralCommittee,
     VoteEntropy,
 )
+from modelpicker.algorithms.options import check_scale
 from modelpicker.errors import InputError, brief
 
 Range: TypeAlias = tuple[float, float]
@@ -33,7 +35,6 @@ class Method:
         options: its other options.
         search: between which values the fast search looks.
         grid: between which values the grid search looks, as the paper does.
-        falls: whether a larger value buys fewer labels.
         fixed: one value for every budget, instead of tuning.
     """
 
@@ -43,19 +44,22 @@ class Method:
     options: Mapping[str, Any] = field(default_factory=dict)
     search: Range = (2.0**-12, 2.0**20)
     grid: Range = (2.0**-12, 2.0**12)
-    falls: bool = False
     fixed: float | None = None
 
     def __post_init__(self) -> None:
         kind: object = self.algorithm
+        label: object = self.label
+        if not (isinstance(label, str) and label):
+            raise InputError(f"method label {brief(label)} is no name; pass a string.")
         if not (isinstance(kind, type) and issubclass(kind, Algorithm)):
             raise InputError(f"method {brief(self.label)}: {brief(self.algorithm)} is not a class of algorithms.")
         object.__setattr__(self, "tuned", self.tuned or self.algorithm.dial)
-        for name, (low, high) in {"search": self.search, "grid": self.grid}.items():
-            if not 0.0 < low < high:
-                raise InputError(
-                    f"method {self.label}: {name}={brief((low, high))} is no range; pass 0 < low < high."
-                )
+        if self.fixed is not None:
+            object.__setattr__(self, "fixed", check_scale(f"method {self.label}: {self.tuned}", self.fixed))
+        ranges: dict[str, Sequence[float]] = {"search": self.search, "grid": self.grid}
+        for name, found in ranges.items():
+            if not (len(found) == 2 and 0.0 < found[0] < found[1] < math.inf):
+                raise InputError(f"method {self.label}: {name}={brief(found)} is no range; pass 0 < low < high.")
 
     def make(self, models: int, classes: int, value: float) -> Algorithm:
         """The algorithm with the tuned option at `value`."""
@@ -105,7 +109,7 @@ METHODS = MappingProxyType(
             # Beyond 2^56 nothing changes: a share of the weight that is smaller than its rounding is none.
             Method("model-picker", ModelPicker, search=(2.0**-12, 2.0**56)),
             Method("label-efficient", LabelEfficient, search=(1e-9, 1.0), grid=(1e-9, 1.0)),
-            Method("vote-entropy", VoteEntropy, search=(2.0**-12, 2.0**14)),
+            Method("vote-entropy", VoteEntropy, search=(2.0**-30, 2.0**14)),
             Method(
                 "structural-committee",
                 StructuralCommittee,
@@ -113,9 +117,8 @@ METHODS = MappingProxyType(
                 options={"disagreement_scale": 150.0},
                 search=(2.0**-12, 2.0**6),
                 grid=(2.0**-12, 2.0**4),
-                falls=True,
             ),
-            Method("importance-weighted", ImportanceWeighted, search=(2.0**-12, 1.0), grid=(2.0**-12, 1.0)),
+            Method("importance-weighted", ImportanceWeighted, search=(2.0**-30, 1.0), grid=(2.0**-12, 1.0)),
             Method(
                 "efficient-active",
                 EfficientActive,
@@ -150,5 +153,7 @@ def _as_method(entry: object) -> Method:
     if isinstance(entry, str) and entry in METHODS:
         return METHODS[entry]
     if isinstance(entry, type) and issubclass(entry, Algorithm):
-        return METHODS.get(entry.name) or Method(entry.name, entry)
+        known = METHODS.get(getattr(entry, "name", ""))
+        own = getattr(entry, "name", entry.__name__) if known is None else entry.__name__
+        return known if known is not None and known.algorithm is entry else Method(own, entry)
     raise InputError(f"there is no method {brief(entry)}; there are {', '.join(METHODS)}, or pass an mp.Method.")

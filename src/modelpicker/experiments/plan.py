@@ -87,11 +87,8 @@ def make_plan(
         path = Path(collection)
         name = name or path.stem
         collection = load_collection(path)
-    pool = _pool(collection)
+    pool = pool_of(collection)
     size = _check_size(stream_size, len(pool.labels))
-    divided = (pool.predictions != pool.predictions[:, :1]).any(axis=1).mean()
-    if divided == 0.0:
-        raise InputError("the models agree on every labelled item, so no label can tell them apart.")
     job = Job(
         pool=pool,
         methods=as_methods(methods),
@@ -100,7 +97,9 @@ def make_plan(
         seed=check_seed(seed),
         marks=_marks(size),
     )
-    expected = float(divided * size)
+    for method in job.methods:  # options that make no sense should show before the first run
+        method.make(len(collection.models), len(collection.classes), method.fixed or method.search[0])
+    expected = float(_divided(pool) * size)
     facts = {
         "name": name,
         "fingerprint": collection.fingerprint,
@@ -121,8 +120,8 @@ def make_plan(
     )
 
 
-def _pool(collection: ModelCollection) -> Pool:
-    """The items that have labels."""
+def pool_of(collection: ModelCollection) -> Pool:
+    """The items that have labels; an error if methods cannot be judged by them."""
     if collection.labels is None:
         raise InputError(
             "the collection has no labels to judge methods by; add them with with_labels(...) or --labels."
@@ -131,7 +130,15 @@ def _pool(collection: ModelCollection) -> Pool:
         raise InputError("there is one model only; to compare ways of choosing, there must be two to choose from.")
     known = collection.labels != ABSTAINED
     predictions = collection.predictions if known.all() else collection.predictions[known]
-    return Pool(predictions, collection.labels[known].astype(np.int32))
+    pool = Pool(predictions, collection.labels[known].astype(np.int32))
+    if _divided(pool) == 0.0:
+        raise InputError("the models agree on every labelled item, so no label can tell them apart.")
+    return pool
+
+
+def _divided(pool: Pool) -> float:
+    """The share of items on which models disagree."""
+    return float((pool.predictions != pool.predictions[:, :1]).any(axis=1).mean())
 
 
 def _check_size(stream_size: int | None, items: int) -> int:

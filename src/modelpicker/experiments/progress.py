@@ -104,10 +104,10 @@ def on_terminal(title: str = "") -> Iterator[Watcher]:
                     yield Text(task.fields["standing"], style="dim", overflow="ellipsis", no_wrap=True)
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=12),
-        TextColumn("{task.fields[counted]}"),
-        TextColumn("{task.fields[rate]}"),
+        TextColumn("{task.fields[counted]}", markup=False),
+        TextColumn("{task.fields[rate]}", markup=False),
         TimeRemainingColumn(compact=True),
     )
     console = Console(stderr=True)

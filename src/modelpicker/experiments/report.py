@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from modelpicker.collections.writing import replacing
-from modelpicker.experiments.figures import AXES, Section, caption, looks_of
+from modelpicker.experiments.figures import AXES, Section, caption, looks_of, off_budget
+from modelpicker.experiments.levels import smallest
 from modelpicker.experiments.metrics import METRICS
 from modelpicker.experiments.reproducing import Verdict
 from modelpicker.experiments.results import Results
@@ -92,20 +93,25 @@ def _section(
 def _verdicts(verdicts: Sequence[Verdict], results: Results) -> str:
     """The paper's claims beside what was measured."""
     rows = [(_safe(v.claim), _safe(v.paper), _safe(v.measured), _safe(v.explanation)) for v in verdicts]
-    named = f"The paper's claims. Budget rule: {results.settings['budget_rule']}. Intervals hold 95 % of resamples."
+    named = f"The paper's claims. {_how(results)} Intervals hold 95 % of resamples."
     return _html_table(_safe(named), ("claim", "paper", "measured", "what was found"), rows, kind="text")
 
 
 def _levels(results: Results) -> str:
     """Labels to identification probabilities."""
-    needed = {level: results.labels_needed(level) for level in LEVELS}
-    rows = [(_safe(method), *(_labels(needed[level][method]) for level in LEVELS)) for method in results.methods]
+    rows = [
+        (_safe(method), *(shown_labels(results, method, level) for level in LEVELS)) for method in results.methods
+    ]
     named = f"Labels needed for an identification probability. {_how(results)}"
     return _html_table(_safe(named), ("method", *(f"{level:.0%}" for level in LEVELS)), rows)
 
 
-def _labels(number: float) -> str:
-    return f"{number:,.0f}" if math.isfinite(number) else "never"
+def shown_labels(results: Results, method: str, level: float) -> str:
+    """The labels that a method needs for a level; at most so many, if the smallest budget is enough."""
+    needed = results.labels_needed(level)[method]
+    if not math.isfinite(needed):
+        return "never"
+    return f"{'≤ ' if needed == smallest(results.outcomes[method]) else ''}{needed:,.0f}"
 
 
 def _how(results: Results) -> str:
@@ -139,10 +145,11 @@ def _marks(results: Results) -> str:
     if not marked:
         return f"<p class=quiet>Every method bought what the budget says, within 2 %. {_safe(_how(results))}</p>"
     lines = "".join(
-        f"<li>{_safe(row['method'])} at {row['budget']:,}: {row['asked']:,.1f} labels, {MARKS[row['mark']]}</li>"
+        f"<li>{_safe(row['method'])} at {row['budget']:,}: {row['queries']:,.1f} labels, {MARKS[row['mark']]}</li>"
         for row in marked
     )
-    return f"<p class=quiet>* Another number of labels than the budget:</p><ul class=quiet>{lines}</ul>"
+    named = f"* Another number of labels than the budget. {_how(results)}"
+    return f"<p class=quiet>{_safe(named)}</p><ul class=quiet>{lines}</ul>"
 
 
 def _facts(results: Results) -> str:
@@ -171,9 +178,14 @@ def _facts(results: Results) -> str:
         ("versions", ", ".join(f"{name} {value}" for name, value in made["versions"].items())),
     ]
     listed = _html_table(
-        "How it was made", ("", ""), [(_safe(name), _safe(value)) for name, value in facts], "text"
+        _safe(f"How it was made. {_how(results)}"),
+        ("", ""),
+        [(_safe(name), _safe(value)) for name, value in facts],
+        "text",
     )
-    return listed + _html_table("Methods", ("method", "tuned", "other options", "runs spent on tuning"), methods)
+    return listed + _html_table(
+        _safe(f"Methods. {_how(results)}"), ("method", "tuned", "other options", "runs spent on tuning"), methods
+    )
 
 
 def _html_table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "numbers") -> str:
@@ -212,8 +224,10 @@ def _plot(results: Results, metric: str, below: str, traces: list[dict[str, Any]
 
 
 def _layout(results: Results, title: str, below: str, beside: str) -> dict[str, Any]:
+    words = [title, f"budget rule: {results.settings['budget_rule']}"]
+    words += ["STAND-IN"] if results.settings["collection"]["stand_in"] else []
     return {
-        "title": {"text": f"{title} · budget rule: {results.settings['budget_rule']}", "font": {"size": 14}},
+        "title": {"text": html.escape(" · ".join(words)), "font": {"size": 14}},
         "xaxis": {"title": {"text": below}},
         "yaxis": {"title": {"text": beside}, "rangemode": "tozero"},
         "legend": {"orientation": "h", "y": -0.25},
@@ -246,7 +260,7 @@ def _by_budget(results: Results, metric: str) -> list[dict[str, Any]]:
 def _by_round(results: Results, metric: str, budget: int) -> list[dict[str, Any]]:
     return [
         {
-            "name": html.escape(method),
+            "name": html.escape(method + off_budget(results, method, budget)),
             "mode": "lines",
             "x": results.rounds.tolist(),
             "y": results.curves[method, budget][metric].tolist(),

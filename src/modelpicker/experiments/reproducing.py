@@ -24,6 +24,7 @@ class Verdict:
     """A claim of the paper, what was measured, and what explains a difference."""
 
     claim: str
+    where: str
     paper: str
     measured: str
     explanation: str
@@ -34,6 +35,7 @@ class Verdict:
         """As JSON can hold it."""
         return {
             "claim": self.claim,
+            "where": self.where,
             "paper": self.paper,
             "measured": self.measured,
             "explanation": self.explanation,
@@ -70,7 +72,11 @@ def reproduce_setup(
         folder = None if out is None else out / rule
         ruled = replace(plan, budget_rule=rule, values=values)
         by_rule[rule] = carry_out(ruled, how, folder, title=f"{setup.name}, {rule}", progress=progress)
-        values = values or tuned_values(by_rule[rule])
+        if values is None:
+            values, spent = tuned_values(by_rule[rule]), by_rule[rule].settings["tuning_runs"]
+        else:  # the same hyperparameters, so the same tuning
+            found = by_rule[rule]
+            by_rule[rule] = replace(found, settings={**found.settings, "tuning_runs": spent})
     verdicts = tuple(judge(claim, by_rule, plan.budget_rule) for claim in setup.claims)
     return Reproduction(setup, by_rule[plan.budget_rule], by_rule, verdicts)
 
@@ -96,6 +102,7 @@ def _judge_factor(claim: Claim, by_rule: Mapping[str, Results], rule: str) -> Ve
         factors["without structural committee"] = by_rule[rule].factor(claim.level, rivals=others)
     return Verdict(
         claim=f"labels of the best baseline over Model Picker's, for {claim.level:.0%} identification",
+        where=claim.where,
         paper=f"{claim.paper:g}",
         measured=factors[rule].sentence,
         explanation=_explain(claim, factors, rule, by_rule[rule]),
@@ -118,7 +125,11 @@ def _explain(claim: Claim, factors: Mapping[str, Factor], rule: str, results: Re
     """Why the factor is not the paper's, from what was measured."""
     main = factors[rule]
     sentences = []
-    if main.low <= claim.paper <= main.high:
+    if not math.isfinite(main.factor):
+        sentences.append("So there is no factor to compare.")
+    elif math.isnan(main.low):
+        sentences.append("There are too few realizations for an interval.")
+    elif main.low <= claim.paper <= main.high:
         sentences.append(f"The paper's {claim.paper:g} lies within the interval.")
     else:
         sentences.append(f"The paper's {claim.paper:g} lies outside the interval.")
@@ -133,10 +144,11 @@ def _explain(claim: Claim, factors: Mapping[str, Factor], rule: str, results: Re
             f"the best of the others it is {_times(other)}."
         )
     mixed = factors["as published"]
-    sentences.append(
-        "Counted as in the published curves (baselines cut at the budget, Model Picker not, labels by budget) it "
-        f"is {_times(mixed)}."
-    )
+    if math.isfinite(mixed.factor):
+        sentences.append(
+            "Counted as in the published curves (baselines cut at the budget, Model Picker not, labels by budget) "
+            f"it is {_times(mixed)}."
+        )
     return " ".join(sentences)
 
 
@@ -165,6 +177,7 @@ def _judge_gap(claim: Claim, results: Results) -> Verdict:
         explanation = "More labels are needed."
     return Verdict(
         claim=f"Model Picker's labels until its {what} accuracy gap is {within}",
+        where=claim.where,
         paper=f"{claim.paper:g} labels",
         measured=measured,
         explanation=explanation + (fewest if needed == labels.min() else ""),

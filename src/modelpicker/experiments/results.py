@@ -80,6 +80,8 @@ class Results:
                 "method": method,
                 "budget": budget,
                 "budget_rule": self.settings["budget_rule"],
+                "stand_in": self.settings["collection"]["stand_in"],
+                "mark": self.row(method, budget)["mark"],
                 "round": int(number),
                 **{name: float(values[place]) for name, values in curve.items()},
             }

@@ -40,10 +40,13 @@ class Setup:
     methods: tuple[Method, ...]
     claims: tuple[Claim, ...]
 
-    def plan(self, data: Path | None, realizations: int | None, seed: int, budget_rule: str, tuning: str) -> Plan:
-        """The set-up as a plan, on the best collection at hand."""
-        collection, stand_in = self.collection(data)
-        return make_plan(
+    def plan(
+        self, data: Path | None, realizations: int | None, seed: int, budget_rule: str, tuning: str
+    ) -> tuple[Plan, str | None]:
+        """The set-up as a plan, on the best collection at hand; and why it is not the authors', if it is not."""
+        collection, why = self.collection(data)
+        stand_in = f"synthetic {self.stand_in}, with the recorded accuracies" if why else None
+        plan = make_plan(
             collection,
             self.methods,
             self.budgets,
@@ -55,9 +58,10 @@ class Setup:
             name=self.name,
             stand_in=stand_in,
         )
+        return plan, None if why is None else f"{stand_in}: {why}"
 
     def collection(self, data: Path | None) -> tuple[ModelCollection, str | None]:
-        """The authors' collection, or the one that stands in for it with a word on why."""
+        """The authors' collection, or the one that stands in for it and why."""
         folder = None if data is None else data / self.name
         if folder is not None and (folder / "predictions.npy").exists():
             found = load_collection(folder)
@@ -65,7 +69,7 @@ class Setup:
                 raise InputError(f"{folder} has predictions but no labels (oracle.npy); the comparison needs both.")
             return found, None
         why = "no --data was given" if folder is None else f"{folder} has no predictions.npy"
-        return preset_collection(self.stand_in), f"synthetic {self.stand_in}, with the recorded accuracies: {why}"
+        return preset_collection(self.stand_in), why
 
 
 @cache

@@ -34,7 +34,8 @@ DOUBT = 0.5
 # How often a budget is aimed at, and how many runs may miss: the mean of a method whose number of labels varies as
 # much as it is large cannot be had to two in a hundred for a reasonable number of runs.
 TRIES = 8
-MOST_RUNS = 10_000
+MOST_RUNS = 5_000
+FEWEST_MISSES = 2
 
 GRID_POINTS = 250
 GRID_REALIZATIONS = 100
@@ -67,15 +68,20 @@ MARKS = {
     "grid": "the nearest number on the grid",
     "formula": "what came of the closed form",
     "fixed": "not tuned",
+    "cut": "no run may buy more than the budget, and some buy less",
 }
 
 
 class Curve:
     """Mean numbers of labels by value, from few streams or many; points of many set those of few right."""
 
-    def __init__(self, method: Method) -> None:
-        self.method = method
+    def __init__(self) -> None:
         self.asked: dict[float, Ints] = {}
+
+    @property
+    def falls(self) -> bool:
+        """Whether larger values buy fewer labels."""
+        return bool(self.asked[min(self.asked)].mean() > self.asked[max(self.asked)].mean())
 
     def add(self, probes: Sequence[Probe], counts: Sequence[Ints]) -> None:
         """What the runs of some probes asked for."""
@@ -106,7 +112,7 @@ class Curve:
 
     def points(self) -> tuple[Floats, Floats]:
         """Values in the order in which they buy more, as logs, and the labels they buy, never falling."""
-        values = sorted(self.asked, reverse=self.method.falls)
+        values = sorted(self.asked, reverse=self.falls)
         labels = np.array([self.labels_at(value) for value in values])
         runs = np.array([len(self.asked[value]) for value in values])
         kept = [place for place in range(len(values)) if not _surpassed(place, labels, runs)]
@@ -140,7 +146,7 @@ class Curve:
 
     def _end(self, *, last: bool) -> float:
         """The value that buys most, or least: the mildest of those that buy the same on every stream."""
-        values = sorted(self.asked, reverse=self.method.falls is last)
+        values = sorted(self.asked, reverse=self.falls is last)
         extreme = self.asked[values[-1]]
         return next(value for value in values if _alike(self.asked[value], extreme))
 
@@ -172,20 +178,20 @@ def search(method: Method, budgets: Sequence[int], realizations: int, expected: 
         realizations: how many streams the method is judged on.
         expected: for a method with a closed form, the labels that value 1 buys on average.
     """
-    curve = Curve(method)
+    curve = Curve()
     if method.closed_form:
         for value in np.geomspace(*method.search, FIRST_POINTS).tolist():
             curve.asked[value] = np.full(realizations, value * expected)
     else:
-        yield from _rough_curve(curve, budgets, min(FEW, realizations))
+        yield from _rough_curve(method, curve, budgets, min(FEW, realizations))
     played: dict[float, float] = {}  # labels on average, of the values that were played on all streams
     found: Aims = {}
     misses = dict.fromkeys(budgets, np.inf)
     for wave in _waves(budgets):
-        room = max(0, MOST_RUNS // realizations - len(played) + len(found))
+        room = max(0, max(FEWEST_MISSES, MOST_RUNS // realizations) - len(played) + len(found))
         missed = [budget for budget in wave if budget not in found]
         missed += [budget for budget in wave if TOLERANCE < misses[budget] < np.inf][:room]
-        closer = {budget: _between(method, played, budget) for budget in missed if budget in found}
+        closer = {budget: _between(played, budget, falls=curve.falls) for budget in missed if budget in found}
         aims = {budget: aim for budget, aim in closer.items() if aim is not None}
         first = [budget for budget in missed if budget not in aims]
         aims.update((yield from _sifted(curve, first, realizations)))
@@ -204,9 +210,11 @@ def search(method: Method, budgets: Sequence[int], realizations: int, expected: 
     return found
 
 
-def _rough_curve(curve: Curve, budgets: Sequence[int], few: int) -> Generator[list[Probe], list[Ints], None]:
+def _rough_curve(
+    method: Method, curve: Curve, budgets: Sequence[int], few: int
+) -> Generator[list[Probe], list[Ints], None]:
     """Points from end to end, and halfway between them wherever budgets lie in wide gaps."""
-    values: list[float] = np.geomspace(*curve.method.search, FIRST_POINTS).tolist()
+    values: list[float] = np.geomspace(*method.search, FIRST_POINTS).tolist()
     for _ in range(HALVINGS):
         probes = [Probe(value, range(few)) for value in values]
         curve.add(probes, (yield probes))
@@ -233,13 +241,13 @@ def _sifted(curve: Curve, budgets: Sequence[int], realizations: int) -> Generato
     return aims
 
 
-def _between(method: Method, played: dict[float, float], budget: int) -> Tuned | None:
+def _between(played: dict[float, float], budget: int, *, falls: bool) -> Tuned | None:
     """The value between the closest neighbours of which one buys too few labels and one too many.
 
     The mean of a method that a single label can throw off its course is a rough function of its hyperparameter, but
     not if one looks closely enough: the nearer two values, the more runs they have in common.
     """
-    values = sorted(played, reverse=method.falls)
+    values = sorted(played, reverse=falls)
     crossed = [pair for pair in pairwise(values) if played[pair[0]] < budget < played[pair[1]]]
     if not crossed:
         return None

@@ -31,6 +31,7 @@ bench: $(READY)  ## speed, memory and start-up on this machine
 	$(BIN)/python -m benchmarks.memory
 	$(BIN)/python -m benchmarks.files
 	$(BIN)/python -m benchmarks.realism
+	$(BIN)/python -m benchmarks.experiments
 
 wheel: $(READY)  ## build dist/modelpicker-*.whl
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .

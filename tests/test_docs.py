@@ -40,8 +40,9 @@ def test_the_first_screen_of_the_readme_has_the_two_commands() -> None:
     assert any("import modelpicker" in line for line in screen)
 
 
-def test_the_pages_on_collections_work_when_pasted(tmp_path: Path) -> None:
-    script = "\n".join(blocks(ROOT / "docs" / "collections.md", "python"))
+@pytest.mark.parametrize("page", ["collections.md", "experiments.md"])
+def test_pages_work_when_pasted(page: str, tmp_path: Path) -> None:
+    script = "\n".join(blocks(ROOT / "docs" / page, "python"))
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
@@ -50,6 +51,12 @@ def test_what_the_demo_is_shown_to_print_is_what_it_prints() -> None:
     printed = run("demo").stdout.strip()
     assert f"$ modelpicker demo\n{printed}\n```" in (ROOT / "docs" / "cli.md").read_text()
     end = printed[printed.index("Pick: ") : printed.index("\n\nNext:")]
+    assert f"```\n{end}\n```" in (ROOT / "README.md").read_text()
+
+
+def test_what_a_comparison_is_shown_to_end_with_is_what_it_ends_with(tmp_path: Path) -> None:
+    printed = run("compare", "digits", "--no-figures", folder=tmp_path).stdout
+    end = printed[printed.index("Labels for an identification") :].strip()
     assert f"```\n{end}\n```" in (ROOT / "README.md").read_text()
 
 

@@ -114,6 +114,8 @@ def test_the_report_in_a_real_browser(results: mp.Results, tmp_path: Path) -> No
     )
     drawn = re.findall(r'class="plot js-plotly-plot" id="plot-0-([a-z0-9_]+)"', done.stdout)
     assert len(drawn) == 6
+    assert 'data-title="Download plot' in done.stdout
+    assert 'data-title="Share chart' not in done.stdout
     assert "<title>owned" not in done.stdout
     assert re.search(r"<title>[^<]*&lt;/script&gt;", done.stdout)
 

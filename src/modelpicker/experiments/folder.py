@@ -15,6 +15,7 @@ from modelpicker.errors import ConflictError, FileError, InputError
 
 FORMAT = "modelpicker comparison 1"
 SETTINGS = "settings.json"
+LOCK = ".lock"
 
 
 class Folder:
@@ -64,9 +65,6 @@ class Folder:
                     f"{self.path} holds another comparison: its {name} is {_short(_flat(found).get(name))}, not "
                     f"{_short(value)}; pass another folder, or delete this one."
                 )
-
-
-LOCK = ".lock"
 
 
 @contextmanager

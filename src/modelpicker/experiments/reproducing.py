@@ -77,6 +77,8 @@ def reproduce_setup(
         else:  # the same hyperparameters, so the same tuning
             found = by_rule[rule]
             by_rule[rule] = replace(found, settings={**found.settings, "tuning_runs": spent})
+            if folder is not None:
+                by_rule[rule].save(folder)
     verdicts = tuple(judge(claim, by_rule, plan.budget_rule) for claim in setup.claims)
     return Reproduction(setup, by_rule[plan.budget_rule], by_rule, verdicts)
 

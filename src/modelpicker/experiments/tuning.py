@@ -34,7 +34,7 @@ DOUBT = 0.5
 # How often a budget is aimed at, and how many runs may miss: the mean of a method whose number of labels varies as
 # much as it is large cannot be had to two in a hundred for a reasonable number of runs.
 TRIES = 8
-MOST_RUNS = 5_000
+MOST_RUNS = 10_000
 FEWEST_MISSES = 2
 
 GRID_POINTS = 250

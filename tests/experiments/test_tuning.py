@@ -118,7 +118,9 @@ def test_the_grid_takes_the_nearest_point() -> None:
 
 
 def test_a_method_that_is_fixed_is_not_tuned() -> None:
-    aims, wanted = carry_out(untuned(PICKER.with_options({"query_scale": 2.5}), [5, 50]), saturating)
+    fixed = PICKER.with_options({"query_scale": 2.5}).fixed
+    assert fixed == 2.5
+    aims, wanted = carry_out(untuned(fixed, [5, 50]), saturating)
     assert [(aim.value, aim.mark) for aim in aims.values()] == [(2.5, "fixed"), (2.5, "fixed")]
     assert not wanted
 

@@ -32,25 +32,18 @@ def make_algorithm(
     divided: int,
 ) -> "Algorithm":
     """A picker; label efficient is paced to its budget over the rounds on which models disagree."""
-    import modelpicker as mp
+    from modelpicker.experiments.methods import METHODS
 
-    kinds: dict[str, Any] = {
-        "model-picker": mp.ModelPicker,
-        "label-efficient": mp.LabelEfficient,
-        "vote-entropy": mp.VoteEntropy,
-        "structural-committee": mp.StructuralCommittee,
-        "importance-weighted": mp.ImportanceWeighted,
-        "efficient-active": mp.EfficientActive,
-    }
+    kind: Any = METHODS[name].algorithm
     usual: dict[str, Any] = dict(USUAL.get(name, {}))
     if name == "vote-entropy":
         usual["classes"] = max(2, classes)
     if name == "label-efficient":
         usual["probability"] = UNPACED if budget is None else min(1.0, budget / max(1, divided))
     try:
-        picker: Algorithm = kinds[name](models, seed, **(usual | given))
+        picker: Algorithm = kind(models, seed, **(usual | given))
     except TypeError:
-        known = list(dict.fromkeys([*usual, *(kinds[name].__init__.__kwdefaults__ or {})]))
+        known = list(dict.fromkeys([*usual, *(kind.__init__.__kwdefaults__ or {})]))
         strange = ", ".join(sorted(set(given) - set(known)))
         raise typer.BadParameter(
             f"{name} does not take {strange or 'these'}; it takes {', '.join(known)}.", param_hint="--option"

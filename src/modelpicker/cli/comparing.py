@@ -11,10 +11,12 @@ from typing import Any
 import typer
 
 from modelpicker.cli.terminal import WIDTH, print_table, say, table, visible, waiting
-from modelpicker.experiments.figures import Section, caption, middle_budget, save_sheets, sheets_of
+from modelpicker.experiments.figures import Section, caption, save_sheets, sheets_of
+from modelpicker.experiments.levels import plain
 from modelpicker.experiments.metrics import METRICS
+from modelpicker.experiments.plan import middle_budget
 from modelpicker.experiments.report import LEVELS, shown_labels, write_report
-from modelpicker.experiments.results import Results, plain
+from modelpicker.experiments.results import Results
 from modelpicker.experiments.tuning import MARKS
 
 INTERRUPTED = 130
@@ -38,7 +40,7 @@ def finish_comparison(results: Results, folder: Path, *, figures: bool, quiet: b
     if not quiet:
         print_results(results)
     if figures:
-        section = Section(name, results, middle_budget(results))
+        section = Section(name, results, middle_budget(results.budgets))
         with waiting("Drawing figures and writing the report"):
             save_sheets(sheets_of(section), folder / "figures")
             write_report(folder / "report.html", f"{name}: ways of choosing a model", [section], {}, this_command())
@@ -68,7 +70,7 @@ def print_results(results: Results) -> None:
     _print_by_budget(results, "identification_probability", "{:.3f}")
     typer.echo(f"Accuracy gap by budget, mean{stand_in}. Budget rule: {rule}.")
     _print_by_budget(results, "accuracy_gap", "{:.2%}")
-    budget = middle_budget(results)
+    budget = middle_budget(results.budgets)
     typer.echo(f"At budget {budget:,}, with standard errors{stand_in}. Budget rule: {rule}.")
     _print_at(results, budget)
     _print_marks(results)

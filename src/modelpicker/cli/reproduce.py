@@ -71,8 +71,7 @@ def reproduce(
             plans.append((entry, *entry.plan(data, realizations, seed, budget_rule, tuning)))
     digits = "".join(plan.digits for _, plan, _ in plans)[:8]
     folder = out or Path("modelpicker-results") / f"reproduce-{setup}-{digits}"
-    names = list(read_setups())
-    refuse_others(folder, next((name for name in names if (folder / name).is_dir()), names[0]), ())
+    refuse_others(folder, list(read_setups()))
     done = []
     with interruptible(folder):
         for entry, plan, why in plans:

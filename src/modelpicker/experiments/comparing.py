@@ -20,7 +20,7 @@ from modelpicker.experiments.ledger import Ledger
 from modelpicker.experiments.levels import Outcomes
 from modelpicker.experiments.methods import Method
 from modelpicker.experiments.metrics import at_the_end, tally_runs
-from modelpicker.experiments.plan import Plan, make_plan
+from modelpicker.experiments.plan import Plan, make_plan, middle_budget
 from modelpicker.experiments.playing import GAP, QUERIES
 from modelpicker.experiments.progress import Silent, Watcher, on_terminal
 from modelpicker.experiments.results import Results
@@ -173,7 +173,7 @@ class Comparison:
     def _tuning(self, method: Method) -> Tuning:
         plan = self.plan
         if method.fixed is not None:
-            return untuned(method, plan.budgets)
+            return untuned(method.fixed, plan.budgets)
         if plan.tuning == "grid":
             return grid_search(method, plan.budgets, plan.expected)
         return search(method, plan.budgets, plan.realizations, plan.expected)
@@ -221,7 +221,7 @@ class Comparison:
 
     def _standing(self) -> str:
         """Who finds the best model most often, among the runs with about as many labels as the middle budget."""
-        middle = sorted(self.plan.budgets)[len(self.plan.budgets) // 2]
+        middle = middle_budget(self.plan.budgets)
         nearest: dict[str, tuple[float, float]] = {}
         for cell, finals in self.ledger.finals.items():
             played = finals[finals[:, QUERIES] >= 0]

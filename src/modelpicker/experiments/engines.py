@@ -1,5 +1,6 @@
 """Where tasks are done: threads of this process, or the workers of a Dask cluster. The numbers are the same."""
 
+import logging
 import os
 import signal
 import time
@@ -157,7 +158,10 @@ def _client(workers: int | None, scheduler: str | None) -> Iterator[Any]:
     if scheduler is None:
         with (
             LocalCluster(
-                n_workers=workers or cores(), threads_per_worker=1, dashboard_address=None, silence_logs=40
+                n_workers=workers or cores(),
+                threads_per_worker=1,
+                dashboard_address=None,
+                silence_logs=logging.ERROR,
             ) as cluster,
             Client(cluster) as client,
         ):

@@ -73,11 +73,6 @@ def looks_of(methods: Sequence[str]) -> dict[str, Look]:
     return {method: LOOKS.get(method) or OTHERS[others.index(method) % len(OTHERS)] for method in methods}
 
 
-def middle_budget(results: Results) -> int:
-    """The budget of curves by round, where none is given."""
-    return sorted(results.budgets)[len(results.budgets) // 2]
-
-
 def caption(results: Results) -> str:
     """What every figure and table says of how it was made."""
     made = results.settings
@@ -87,7 +82,7 @@ def caption(results: Results) -> str:
         f"tuning: {made['tuning']}",
     ]
     if made["collection"]["stand_in"]:
-        parts.append(f"STAND-IN: {made['collection']['stand_in'].split(':')[0]}")
+        parts.append(f"STAND-IN: {made['collection']['stand_in']}")
     return " · ".join(parts)
 
 
@@ -266,17 +261,17 @@ def paper_sheets(sections: Mapping[str, Section]) -> dict[str, Sheet]:
     everyone = tuple(dict.fromkeys(name for section in sections.values() for name in section.results.methods))
     how = "; ".join(f"{section.title}: {figure_caption(section.results)}" for section in sections.values())
 
-    def row(plot: Callable[["Axes", Section], None], shown: Sequence[Section]) -> list[tuple[str, Draw]]:
-        return [(section.title, partial(_flipped, plot, section)) for section in shown]
+    def row(plot: Callable[[Section, "Axes"], None], shown: Sequence[Section]) -> list[tuple[str, Draw]]:
+        return [(section.title, partial(plot, section)) for section in shown]
 
     def by_budget(metric: str) -> list[tuple[str, Draw]]:
-        return row(lambda axes, section: plot_by_budget(axes, section.results, metric), main)
+        return row(lambda section, axes: plot_by_budget(axes, section.results, metric), main)
 
-    def regret(axes: "Axes", section: Section) -> None:
+    def regret(section: Section, axes: "Axes") -> None:
         plot_by_round(axes, section.results, "regret", section.round_budget)
 
     performance = [row(regret, main), by_budget("accuracy_gap"), by_budget("identification_probability")]
-    accuracies = row(lambda axes, section: plot_accuracies(axes, section.results), list(sections.values()))
+    accuracies = row(lambda section, axes: plot_accuracies(axes, section.results), list(sections.values()))
     sheets = {"paper-figure-accuracies": Sheet("Counts of model accuracies", how, [accuracies])}
     if main:
         title = "Performance on the collections of the paper"
@@ -296,10 +291,6 @@ def paper_sheets(sections: Mapping[str, Section]) -> dict[str, Sheet]:
         low = sections["cifar10-v2"]
         sheets["paper-figure-low-accuracy"] = Sheet(low.title, how, overview(low), tuple(low.results.methods))
     return sheets
-
-
-def _flipped(plot: Callable[["Axes", Section], None], section: Section, axes: "Axes") -> None:
-    plot(axes, section)
 
 
 def save_sheets(sheets: Mapping[str, Sheet], folder: Path) -> list[Path]:

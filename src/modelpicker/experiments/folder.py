@@ -37,7 +37,7 @@ class Folder:
         wanted = {"format": FORMAT, "version": modelpicker.__version__, **json.loads(json.dumps(identity))}
         folder = cls(path, wanted)
         try:
-            refuse_others(path, SETTINGS, ("runs", LOCK))
+            refuse_others(path, (SETTINGS,), but=("runs", LOCK))
             folder.runs.mkdir(parents=True, exist_ok=True)
             (path / LOCK).touch()
         except OSError as error:
@@ -83,11 +83,11 @@ def _held(path: Path) -> Iterator[None]:
         yield
 
 
-def refuse_others(path: Path, ours: str, allowed: Collection[str]) -> None:
-    """Leave alone a folder that holds other things than ours, before anything is made in it."""
-    if not path.is_dir() or (path / ours).exists():
+def refuse_others(path: Path, ours: Collection[str], but: Collection[str] = ()) -> None:
+    """Leave alone a folder that holds things, none of which is ours, before anything is made in it."""
+    if not path.is_dir() or any((path / name).exists() for name in ours):
         return
-    others = sorted(entry.name for entry in path.iterdir() if entry.name not in allowed)
+    others = sorted(entry.name for entry in path.iterdir() if entry.name not in but)
     if others:
         raise ConflictError(f"{path} holds other things ({others[0]}); pass an empty or a new folder.")
 

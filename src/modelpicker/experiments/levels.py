@@ -19,6 +19,14 @@ UNTOLD = 0.05
 NEVER = math.inf
 
 
+def plain(row: dict[str, Any]) -> dict[str, Any]:
+    """A row as JSON can hold it: what is not a number, or infinite, is null."""
+    return {
+        name: None if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in row.items()
+    }
+
+
 @dataclass(frozen=True)
 class Outcomes:
     """What every run of a method came to, by budget: columns are budgets, rows realizations."""
@@ -72,10 +80,7 @@ class Factor:
 
     def document(self) -> dict[str, Any]:
         """As JSON can hold it: what is infinite or unknown is null."""
-        return {
-            name: None if isinstance(value, float) and not math.isfinite(value) else value
-            for name, value in asdict(self).items()
-        }
+        return plain(asdict(self))
 
     @property
     def sentence(self) -> str:

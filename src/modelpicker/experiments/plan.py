@@ -46,7 +46,7 @@ class Plan:
     """Hyperparameters by method and budget, where they are known from another comparison."""
 
     def identity(self) -> dict[str, Any]:
-        """Everything that decides the numbers."""
+        """Everything that decides the numbers, but for hyperparameters that are given."""
         return {
             "collection": dict(self.facts),
             "methods": [method.describe() for method in self.job.methods],
@@ -172,6 +172,11 @@ def usual_budgets(expected: float) -> tuple[int, ...]:
     raw = np.geomspace(min(highest, max(5.0, highest / 20.0)), highest, 10)
     digits = np.maximum(0, np.floor(np.log10(raw)) - 1)
     return tuple(dict.fromkeys(int(round(value / 10**d) * 10**d) for value, d in zip(raw, digits, strict=True)))
+
+
+def middle_budget(budgets: Sequence[int]) -> int:
+    """The budget that stands for all where only one is shown."""
+    return sorted(budgets)[len(budgets) // 2]
 
 
 def _marks(size: int) -> Ints:

@@ -1,7 +1,6 @@
 """What came of a comparison: tables of metrics, curves by round, and what is needed to judge them."""
 
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +12,7 @@ import numpy.typing as npt
 
 from modelpicker.collections.writing import replacing
 from modelpicker.errors import InputError, brief
-from modelpicker.experiments.levels import Factor, Outcomes, factor, labels_needed
+from modelpicker.experiments.levels import Factor, Outcomes, factor, labels_needed, plain
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -133,14 +132,6 @@ def _as_frame(rows: list[dict[str, Any]]) -> Any:
 
         return pa.Table.from_pylist(rows)
     return pd.DataFrame(rows)
-
-
-def plain(row: dict[str, Any]) -> dict[str, Any]:
-    """A row as JSON can hold it: what is not a number, or infinite, is null."""
-    return {
-        name: None if isinstance(value, float) and not math.isfinite(value) else value
-        for name, value in row.items()
-    }
 
 
 def check_level(level: object) -> None:

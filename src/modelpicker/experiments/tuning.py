@@ -275,8 +275,7 @@ def grid_search(method: Method, budgets: Sequence[int], expected: float) -> Tuni
     return {budget: Tuned(values[int(abs(means - budget).argmin())], "grid") for budget in budgets}
 
 
-def untuned(method: Method, budgets: Sequence[int]) -> Tuning:
+def untuned(value: float, budgets: Sequence[int]) -> Tuning:
     """The one value that a method is fixed to."""
-    assert method.fixed is not None  # noqa: S101  # the caller has looked
-    return dict.fromkeys(budgets, Tuned(method.fixed, "fixed"))
+    return dict.fromkeys(budgets, Tuned(value, "fixed"))
     yield []

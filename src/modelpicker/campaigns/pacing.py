@@ -1,0 +1,174 @@
+"""Budget pacing: an algorithm's own rule, turned up or down round by round so that a budget lasts.
+
+An algorithm says how likely it would query a round; pacing multiplies that. Above 1 the factor turns the
+algorithm's dial, below 1 it thins the queries that the dial's own setting would make. The factor follows a target:
+the labels that are left, shared evenly between the rounds to come that could be queried.
+
+* With a known length, the rounds to come are those that are left. Where the budget is large enough to buy a good
+  part of them, the target is raised a little at first: certain labels early make the later ones better chosen.
+  Planning ends a little before the stream does, and what is left then is spent as fast as it goes.
+* With an unknown length, after t rounds the budget is planned to last for another 2t: whenever the stream grows
+  fourfold, half of what was left is spent, and something is left however long it goes on.
+
+The probability of a round depends on the past and on the round itself, never on its label, so estimates stay unbiased
+until the budget is spent.
+"""
+
+import math
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from modelpicker.algorithms.compiler import CompiledKernel, Function, with_parts
+from modelpicker.algorithms.engine import (
+    ROUNDS,
+    AnyCodes,
+    Kernel,
+    Outcome,
+    Settings,
+    State,
+    learn_label,
+    observe_round,
+    take_row,
+)
+from modelpicker.algorithms.kernels import QUERY, SKIPPED, Codes, Floats, Ints, Scratch
+
+# Fields of a pace: labels bought or on order, rounds that could have been queried, labels wanted by now, the factor.
+SPENT, ASKABLE, WANTED, FACTOR = range(4)
+
+RESERVE = 0.03  # the share of a stream of known length that is not planned for
+PRIOR = 10.0  # rounds without a query that are assumed before the first
+PATIENCE = 8.0  # labels by which the factor may err before it changes much
+HASTE = 0.5  # how much more than evenly is spent while nearly every round can be bought
+LEAST, MOST = 2.0**-30, 2.0**56
+
+
+class Plan(NamedTuple):
+    """What a budget is planned for; infinite numbers stand for none, and for an unknown length."""
+
+    budget: float
+    rounds: float
+
+
+def make_plan(budget: int | None, expected_rounds: int | None) -> Plan:
+    """The plan for a budget, if there is one, over a number of rounds, if that is known."""
+    return Plan(
+        math.inf if budget is None else float(budget), math.inf if expected_rounds is None else float(expected_rounds)
+    )
+
+
+def new_pace() -> Floats:
+    """Nothing spent, nothing seen."""
+    return np.array([0.0, 0.0, 0.0, 1.0])
+
+
+def aim(pace: Floats, plan: Plan, t: int) -> float:
+    """The mean probability of a query that spends the budget in time, on rounds that can be queried at all."""
+    left = plan.budget - pace[SPENT]
+    if left <= 0.0:
+        return 0.0
+    to_come = plan.rounds * (1.0 - RESERVE) - (t - 1.0) if plan.rounds < math.inf else 2.0 * t
+    askable = to_come * ((pace[ASKABLE] + 1.0) / (t + PRIOR))
+    if left >= askable:
+        return 1.0
+    even = left / askable
+    return min(1.0, even * (1.0 + HASTE * even)) if plan.rounds < math.inf else even
+
+
+def turned(pace: Floats, plan: Plan, t: int, proposed: float) -> float:
+    """The probability that the budget allows, of one that the algorithm proposes; turns the factor for the next."""
+    target = aim(pace, plan, t)
+    if target == 0.0:
+        return 0.0
+    if pace[ASKABLE] == 0.0:
+        pace[FACTOR] = target / proposed
+    thinned = min(1.0, proposed * min(1.0, pace[FACTOR]))
+    pace[ASKABLE] += 1.0
+    pace[WANTED] += target
+    turn = min(1.0, max(-1.0, PATIENCE * (target - thinned) / (PATIENCE + pace[WANTED])))
+    pace[FACTOR] = min(MOST, max(LEAST, pace[FACTOR] * ((2.0 + turn) / (2.0 - turn))))
+    return 1.0 if target == 1.0 else thinned
+
+
+def observe_paced(
+    state: State,
+    settings: Settings,
+    clock: Ints,
+    row: Codes,
+    coins: Floats,
+    first_spare: float,
+    scale: float,
+    scratch: Scratch,
+    pace: Floats,
+    plan: Plan,
+) -> tuple[bool, float, int, int]:
+    """Decide one round within the budget: `observe_round`, but for the probability."""
+    query, probability, recommended, predicted = observe_round(
+        state, settings, clock, row, coins, first_spare, scale * max(1.0, pace[FACTOR]), scratch
+    )
+    if plan.budget < math.inf and probability > 0.0:
+        probability = turned(pace, plan, clock[ROUNDS], probability)
+        query = coins[QUERY] < probability
+    pace[SPENT] += 1.0 if query else 0.0
+    return query, probability, recommended, predicted
+
+
+def play_paced(
+    state: State,
+    settings: Settings,
+    clock: Ints,
+    rows: AnyCodes,
+    labels: Codes,
+    coins: Floats,
+    first_spare: float,
+    scale: float,
+    scratch: Scratch,
+    pace: Floats,
+    plan: Plan,
+    outcome: Outcome,
+    decided: bool,
+) -> int:
+    """Many rounds, decided now or before; labels that are known are learned with their rounds.
+
+    What was decided before stands, whatever would be decided now: the picker sees the rounds again, no more.
+    """
+    queried, probabilities, recommendations, predictions = outcome
+    row = scratch.row
+    classes = len(scratch.tally) - 1
+    for i in range(len(rows)):
+        if not take_row(rows, i, row, classes):
+            return i
+        query, probability, recommended, predicted = observe_paced(
+            state, settings, clock, row, coins[i], first_spare, scale, scratch, pace, plan
+        )
+        if not decided:
+            queried[i] = query
+            probabilities[i] = probability
+            recommendations[i] = recommended
+            predictions[i] = predicted
+        if queried[i] and labels[i] != SKIPPED:
+            learn_label(state, settings, clock, row, labels[i], probabilities[i])
+    return len(rows)
+
+
+class PacedKernel(NamedTuple):
+    """An algorithm's kernel with pacing around it, interpreted for one round and compiled for many."""
+
+    observe: Function
+    play: CompiledKernel
+
+
+@cache
+def paced(kernel: Kernel) -> PacedKernel:
+    """The paced kernel of an algorithm; compiled when it is first called."""
+    return PacedKernel(
+        observe=with_parts(observe_paced, kernel.calls),
+        play=CompiledKernel(play_paced, kernel.calls),
+    )
+
+
+def no_labels(rounds: int) -> npt.NDArray[np.int32]:
+    """Labels of rounds none of which is known yet."""
+    return np.full(rounds, SKIPPED, dtype=np.int32)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         VoteEntropy,
         run_stream,
     )
+    from modelpicker.campaigns import Campaign, Pick, create_campaign, list_campaigns, open_campaign
     from modelpicker.collections import ModelCollection, load_collection, open_collection, synthetic_collection
     from modelpicker.errors import (
         ConflictError,
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
         ModelPickerError,
         NotFoundError,
         RoundError,
+        SchemaError,
         StateError,
+        StorageError,
     )
     from modelpicker.experiments import Method, Results, compare
 
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Algorithm",
+    "Campaign",
     "ConflictError",
     "Decision",
     "EfficientActive",
@@ -44,27 +48,38 @@ __all__ = [
     "ModelPicker",
     "ModelPickerError",
     "NotFoundError",
+    "Pick",
     "Results",
     "RoundError",
+    "SchemaError",
     "StateError",
+    "StorageError",
     "StructuralCommittee",
     "Trace",
     "VoteEntropy",
     "__version__",
     "compare",
+    "create_campaign",
+    "list_campaigns",
     "load_collection",
+    "open_campaign",
     "open_collection",
     "run_stream",
     "synthetic_collection",
 ]
-LAYERS = ("algorithms", "coins", "collections", "errors", "experiments")
+LAYERS = ("algorithms", "campaigns", "coins", "collections", "errors", "experiments")
 # Where names come from that are neither errors nor algorithms.
 HOMES = {
+    "Campaign": "campaigns",
     "Method": "experiments",
     "ModelCollection": "collections",
+    "Pick": "campaigns",
     "Results": "experiments",
     "compare": "experiments",
+    "create_campaign": "campaigns",
+    "list_campaigns": "campaigns",
     "load_collection": "collections",
+    "open_campaign": "campaigns",
     "open_collection": "collections",
     "synthetic_collection": "collections",
 }

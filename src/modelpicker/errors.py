@@ -4,9 +4,11 @@ ModelPickerError
 ├── InputError       predictions, labels or options that make no sense; a file that cannot be understood
 ├── RoundError       a label for a round that has no open query
 ├── StateError       a saved state that does not belong here
-├── NotFoundError    a file or a collection that does not exist
+├── NotFoundError    a file, a collection, a campaign or a round that does not exist
 ├── ConflictError    something is there already that must not be overwritten
-└── FileError        a file that cannot be read or written: permissions, a full disk
+├── FileError        a file that cannot be read or written: permissions, a full disk
+└── StorageError     a storage that cannot be reached, read or written; nothing acknowledged is lost
+    └── SchemaError  a storage made by another version of modelpicker
 
 Every message names the value at fault and says what to do next.
 """
@@ -43,7 +45,7 @@ class StateError(ModelPickerError, ValueError):
 
 
 class NotFoundError(ModelPickerError, LookupError):
-    """A file or a collection that does not exist."""
+    """A file, a collection, a campaign or a round that does not exist."""
 
     exit_code = 3
 
@@ -56,3 +58,13 @@ class ConflictError(ModelPickerError):
 
 class FileError(ModelPickerError):
     """A file that cannot be read or written: permissions, a full disk."""
+
+
+class StorageError(ModelPickerError):
+    """A storage that cannot be reached, read or written; nothing that was acknowledged is lost."""
+
+
+class SchemaError(StorageError):
+    """A storage made by another version of modelpicker."""
+
+    exit_code = 5

@@ -24,8 +24,8 @@ class Forced(mp.ModelPicker):
 
     coin = ALWAYS
 
-    def _coins(self, number: int) -> list[float]:
-        return [self.coin, *super()._coins(number)[1:]]
+    def coins(self, number: int) -> list[float]:
+        return [self.coin, *super().coins(number)[1:]]
 
 
 @dataclass

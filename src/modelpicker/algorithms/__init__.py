@@ -21,3 +21,16 @@ __all__ = [
     "VoteEntropy",
     "run_stream",
 ]
+
+ALGORITHMS: dict[str, type[Algorithm]] = {
+    kind.name: kind
+    for kind in (
+        ModelPicker,
+        LabelEfficient,
+        VoteEntropy,
+        StructuralCommittee,
+        ImportanceWeighted,
+        EfficientActive,
+    )
+}
+"""The paper's algorithms by their names."""

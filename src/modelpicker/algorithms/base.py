@@ -33,6 +33,11 @@ class Decision:
     prediction: ClassName | None
     recommended: ModelName
 
+    @property
+    def id(self) -> int:
+        """What a campaign calls the round: its number."""
+        return self.round
+
 
 class OpenQuery(NamedTuple):
     """A queried round whose label has not come yet."""
@@ -52,6 +57,8 @@ class Algorithm(ABC):
     kernel: ClassVar[Kernel]
     dial: ClassVar[str]
     """The option that makes the algorithm ask more or less; its kernel takes it round by round."""
+    weighted: ClassVar[bool] = False
+    """Whether losses estimate the mistakes on the whole stream; otherwise they count mistakes on labels."""
 
     def __init__(self, models: Models, seed: int = 0, **options: float | str) -> None:
         self.models = check_models(models)
@@ -83,7 +90,7 @@ class Algorithm(ABC):
         number = self.rounds
         with self.all_or_nothing(number):
             query, probability, recommended, said = self.kernel.observe(
-                *self._views, codes, self._coins(number), self.first_spare, self.scale, self._scratch
+                *self.views, codes, self.coins(number), self.first_spare, self.scale, self.scratch
             )
             if query:
                 self._open[number] = OpenQuery(probability, encoded)
@@ -100,7 +107,7 @@ class Algorithm(ABC):
         code = SKIPPED if known is None else encode_label(known, query.row)
         with self.all_or_nothing(round):
             if code != SKIPPED:
-                self.kernel.learn(*self._views, query.row.codes, code, query.probability)
+                self.kernel.learn(*self.views, query.row.codes, code, query.probability)
             del self._open[round]
 
     @property
@@ -126,7 +133,7 @@ class Algorithm(ABC):
     @property
     def recommended(self) -> ModelName:
         """The best model so far; ties go by the last round's spare coin, before any label by the first's."""
-        coin = self.first_spare if self.labels_used == 0 else self._coins(self.rounds - 1)[SPARE]
+        coin = self.first_spare if self.labels_used == 0 else self.coins(self.rounds - 1)[SPARE]
         return self.models[self.kernel.recommend(self.state, self.told, coin)]
 
     @property
@@ -154,7 +161,7 @@ class Algorithm(ABC):
             self._open.pop(number, None)
             if query is not None:
                 self._open[number] = query
-            self.__dict__.pop("_scratch", None)  # a kernel cut off in the middle has not tidied up
+            self.__dict__.pop("scratch", None)  # a kernel cut off in the middle has not tidied up
             raise
 
     def __repr__(self) -> str:
@@ -289,7 +296,7 @@ class Algorithm(ABC):
         self._drawn_from, self._drawn = self.rounds + rounds - 1, [coins[-1].tolist()]
         return coins
 
-    def _coins(self, number: int) -> list[float]:
+    def coins(self, number: int) -> list[float]:
         """A round's coins, drawn a block at a time; a copy, for the kernel may change them."""
         place = number - self._drawn_from
         if not 0 <= place < len(self._drawn):
@@ -303,7 +310,7 @@ class Algorithm(ABC):
         return self.settings()
 
     @cached_property
-    def _views(self) -> tuple[State, Settings, memoryview]:
+    def views(self) -> tuple[State, Settings, memoryview]:
         """What interpreted kernels work on: views of the arrays, which Python indexes faster, and lists."""
         return (
             type(self.state)(*(memoryview(array) for array in self.state)),
@@ -312,7 +319,8 @@ class Algorithm(ABC):
         )
 
     @cached_property
-    def _scratch(self) -> Scratch:
+    def scratch(self) -> Scratch:
+        """Room that interpreted kernels use within a round."""
         return Scratch(*(_listed(array) for array in new_scratch(len(self.models), len(self.models))))
 
 

@@ -100,6 +100,11 @@ class CompiledKernel:
     def __init__(self, function: Function, parts: Mapping[Function, Function]) -> None:
         self.dispatcher = cache(partial(_dispatcher, function, parts))
 
+    @property
+    def ready(self) -> bool:
+        """Whether Numba is at hand already."""
+        return self.dispatcher.cache_info().currsize > 0
+
     def __call__(self, *arguments: object) -> Any:
         """Run the machine code."""
         return self.dispatcher()(*arguments)

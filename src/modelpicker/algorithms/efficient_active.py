@@ -77,6 +77,7 @@ class EfficientActive(Algorithm):
 
     name: ClassVar[str] = "efficient-active"
     dial: ClassVar[str] = "c0"
+    weighted: ClassVar[bool] = True
     kernel: ClassVar[Kernel] = Kernel(decide, smallest_loss, learn)
     state: State
 

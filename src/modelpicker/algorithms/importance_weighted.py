@@ -118,6 +118,7 @@ class ImportanceWeighted(Algorithm):
 
     name: ClassVar[str] = "importance-weighted"
     dial: ClassVar[str] = "query_scale"
+    weighted: ClassVar[bool] = True
     kernel: ClassVar[Kernel] = Kernel(decide, recommend, learn)
     state: State
 

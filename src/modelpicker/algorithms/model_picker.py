@@ -139,6 +139,7 @@ class ModelPicker(Algorithm):
 
     name: ClassVar[str] = "model-picker"
     dial: ClassVar[str] = "query_scale"
+    weighted: ClassVar[bool] = True
     kernel: ClassVar[Kernel] = Kernel(decide, recommend, learn)
     state: State
 

@@ -2,11 +2,12 @@
 
 An algorithm says how likely it would query a round; pacing multiplies that. Above 1 the factor turns the
 algorithm's dial, below 1 it thins the queries that the dial's own setting would make. The factor follows a target:
-the labels that are left, shared evenly between the rounds to come that could be queried.
+the labels that are left, shared evenly between the rounds to come that could be queried. How many those are is not
+known, so it is estimated from the rounds gone by, cautiously: as long as the budget may well suffice for all of them,
+all are bought.
 
-* With a known length, the rounds to come are those that are left. Where the budget is large enough to buy a good
-  part of them, the target is raised a little at first: certain labels early make the later ones better chosen.
-  Planning ends a little before the stream does, and what is left then is spent as fast as it goes.
+* With a known length, the rounds to come are those that are left. Planning ends a little before the stream does, and
+  what is left then is spent as fast as it goes.
 * With an unknown length, after t rounds the budget is planned to last for another 2t: whenever the stream grows
   fourfold, half of what was left is spent, and something is left however long it goes on.
 
@@ -38,11 +39,13 @@ from modelpicker.algorithms.kernels import QUERY, SKIPPED, Codes, Floats, Ints, 
 # Fields of a pace: labels bought or on order, rounds that could have been queried, labels wanted by now, the factor.
 SPENT, ASKABLE, WANTED, FACTOR = range(4)
 
-RESERVE = 0.03  # the share of a stream of known length that is not planned for
-PRIOR = 10.0  # rounds without a query that are assumed before the first
-PATIENCE = 8.0  # labels by which the factor may err before it changes much
-HASTE = 0.5  # how much more than evenly is spent while nearly every round can be bought
+RESERVE = 0.02  # the share of a stream of known length that is not planned for
+LIKELY, POSSIBLE = 0.5, 2.0  # standard errors by which fewer rounds than estimated could be queried
+PATIENCE = 8.0  # labels by which spending may err before the factor changes much
 LEAST, MOST = 2.0**-30, 2.0**56
+
+# Rounds that take about as long, interpreted, as it takes to load Numba.
+MANY = 20_000
 
 
 class Plan(NamedTuple):
@@ -70,11 +73,12 @@ def aim(pace: Floats, plan: Plan, t: int) -> float:
     if left <= 0.0:
         return 0.0
     to_come = plan.rounds * (1.0 - RESERVE) - (t - 1.0) if plan.rounds < math.inf else 2.0 * t
-    askable = to_come * ((pace[ASKABLE] + 1.0) / (t + PRIOR))
-    if left >= askable:
+    seen = pace[ASKABLE] + 1.0
+    askable = to_come * seen / t
+    error = askable / math.sqrt(seen + 1.0)
+    if left >= askable - POSSIBLE * error:
         return 1.0
-    even = left / askable
-    return min(1.0, even * (1.0 + HASTE * even)) if plan.rounds < math.inf else even
+    return min(1.0, left / (askable - LIKELY * error))
 
 
 def turned(pace: Floats, plan: Plan, t: int, proposed: float) -> float:
@@ -153,20 +157,24 @@ def play_paced(
     return len(rows)
 
 
-class PacedKernel(NamedTuple):
+class PacedKernel:
     """An algorithm's kernel with pacing around it, interpreted for one round and compiled for many."""
 
-    observe: Function
-    play: CompiledKernel
+    def __init__(self, kernel: Kernel) -> None:
+        self.observe: Function = with_parts(observe_paced, kernel.calls)
+        self.play = CompiledKernel(play_paced, kernel.calls)
+        self._interpreted = 0
+
+    def worth_compiling(self, rounds: int) -> bool:
+        """Whether so many more rounds are worth the wait for Numba."""
+        self._interpreted += rounds
+        return self.play.ready or self._interpreted >= MANY
 
 
 @cache
 def paced(kernel: Kernel) -> PacedKernel:
-    """The paced kernel of an algorithm; compiled when it is first called."""
-    return PacedKernel(
-        observe=with_parts(observe_paced, kernel.calls),
-        play=CompiledKernel(play_paced, kernel.calls),
-    )
+    """The paced kernel of an algorithm, made once."""
+    return PacedKernel(kernel)
 
 
 def no_labels(rounds: int) -> npt.NDArray[np.int32]:

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from modelpicker.errors import InputError
+
 if TYPE_CHECKING:
     from modelpicker.algorithms import Algorithm
 
@@ -16,11 +18,6 @@ NAMES = (
     "importance-weighted",
     "efficient-active",
 )
-# Options without which an algorithm cannot be made, where nothing better is known.
-USUAL = {"structural-committee": {"beta": 1.0}, "efficient-active": {"c0": 0.0003}}
-UNPACED = 0.1
-
-
 def make_algorithm(
     name: str,
     models: Sequence[str],
@@ -32,23 +29,16 @@ def make_algorithm(
     divided: int,
 ) -> "Algorithm":
     """A picker; label efficient is paced to its budget over the rounds on which models disagree."""
-    from modelpicker.experiments.methods import METHODS
+    from modelpicker.algorithms import making
 
-    kind: Any = METHODS[name].algorithm
-    usual: dict[str, Any] = dict(USUAL.get(name, {}))
-    if name == "vote-entropy":
-        usual["classes"] = max(2, classes)
-    if name == "label-efficient":
-        usual["probability"] = UNPACED if budget is None else min(1.0, budget / max(1, divided))
+    if name == "label-efficient" and budget is not None:
+        given = {"probability": min(1.0, budget / max(1, divided))} | given
     try:
-        picker: Algorithm = kind(models, seed, **(usual | given))
-    except TypeError:
-        known = list(dict.fromkeys([*usual, *(kind.__init__.__kwdefaults__ or {})]))
-        strange = ", ".join(sorted(set(given) - set(known)))
-        raise typer.BadParameter(
-            f"{name} does not take {strange or 'these'}; it takes {', '.join(known)}.", param_hint="--option"
-        ) from None
-    return picker
+        return making.make_algorithm(making.find_algorithm(name), models, seed, given, classes)
+    except InputError as error:
+        if "does not take" in str(error):
+            raise typer.BadParameter(str(error), param_hint="--option") from None
+        raise
 
 
 def parse_options(pairs: Sequence[str]) -> dict[str, Any]:

@@ -16,8 +16,6 @@ from modelpicker.cli.terminal import progress, waiting
 from modelpicker.collections import ModelCollection
 from modelpicker.collections.wide import WideReader
 
-# Algorithms whose losses estimate the mistakes on the whole stream; those of the others count mistakes on labels.
-WEIGHTED = ("model-picker", "importance-weighted", "efficient-active")
 # Rounds that are played and written together.
 PIECE = 2**14
 
@@ -69,7 +67,7 @@ class Pick:
     @property
     def weighted(self) -> bool:
         """Whether losses estimate mistakes on the whole stream."""
-        return self.algorithm in WEIGHTED
+        return self.picker.weighted
 
     def standing(self) -> Iterator[dict[str, Any]]:
         """The models, the pick first, then by their estimates."""

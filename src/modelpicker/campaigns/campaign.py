@@ -1,0 +1,530 @@
+"""A campaign: programs ask about items, people tell labels, and the best model emerges.
+
+Every change is one transaction: it looks at how far the campaign has come, moves this process's replica there, decides,
+stores an event and commits. So any number of processes may work on one campaign, and each sees what the others did.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+import sqlalchemy as sa
+
+from modelpicker.algorithms import Decision
+from modelpicker.algorithms.encoding import ClassName, check_same_kind
+from modelpicker.algorithms.options import ModelName, check_models
+from modelpicker.campaigns import log as states
+from modelpicker.campaigns.events import Answer, Event, Item, Joining, Leaving, Reference, Retraction, Rounds
+from modelpicker.campaigns.log import Head, Log, State
+from modelpicker.campaigns.picks import Pick, Query, make_pick
+from modelpicker.campaigns.records import Record, records_of
+from modelpicker.campaigns.replica import Replica, Told, catch_up, rebuild
+from modelpicker.campaigns.rounds import Decisions, check_item, check_items, check_key, check_keys
+from modelpicker.campaigns.rows import Rows, Vocabulary, encode_many, encode_one, some_rows
+from modelpicker.campaigns.schema import answers
+from modelpicker.campaigns.settings import Settings
+from modelpicker.campaigns.storage import Storage
+from modelpicker.errors import ConflictError, InputError, NotFoundError, StateError, StorageError, brief
+
+# Events and rounds after which the state is kept again: what opening a campaign goes through at most.
+EVENTS_KEPT = 256
+ROUNDS_KEPT = 512
+# Rounds of one event: more are stored as several, in the same transaction.
+ROUNDS_AT_ONCE = 10_000
+
+
+@dataclass
+class Change:
+    """A transaction that may add events."""
+
+    log: Log
+    replica: Replica
+    head: Head
+    at: int
+    touched: bool = False
+    """Whether the replica has moved: if the transaction fails, it is wrong from then on."""
+    rebuilds: bool = False
+
+    def add(self, event: Event) -> int:
+        """Store an event; its number."""
+        number = self.head.events + 1
+        self.log.add(number, self.at, event)
+        rounds = len(event) if isinstance(event, Rounds) else 0
+        self.head = Head(number, self.head.rounds + rounds, self.head.rebuilt)
+        self.replica.event = number
+        return number
+
+
+class Campaign:
+    """One durable labelling effort: a stream, its models, a picker, a budget, every label bought.
+
+    Made by `create_campaign` and `open_campaign`. May be used by several threads, and by several processes if each
+    opens it. Whatever a method returns from is on disk.
+    """
+
+    def __init__(self, storage: Storage, number: int, name: str, created: int, settings: Settings) -> None:
+        self.storage = storage
+        self.name = name
+        self.created = created
+        self.settings = settings
+        self.vocabulary = Vocabulary(settings.classes)
+        self._number = number
+        self._replica: Replica | None = None
+        self._kept = 0
+        self._kept_rounds = 0
+        self._lock = threading.RLock()
+        self._process = os.getpid()
+        self._closed = False
+
+    @property
+    def models(self) -> tuple[ModelName, ...]:
+        """The models that take part now."""
+        with self._reading() as (_, replica):
+            return replica.picker.models
+
+    @property
+    def classes(self) -> tuple[ClassName, ...] | None:
+        """The classes that may occur; None if they are whatever is said."""
+        return self.settings.classes
+
+    @property
+    def budget(self) -> int | None:
+        """How many labels may be bought."""
+        return self.settings.budget
+
+    def ask(self, predictions: object, *, item: Mapping[str, Any] | None = None, key: str | None = None) -> Decision:
+        """Decide the next round, and record everything about it in one transaction.
+
+        Args:
+            predictions: what each model says: {model: class}, or a list in the order of the models; None where one abstains.
+            item: fields that tell people what to label, such as {"text": "…"}.
+            key: your own name for the item. The same key again returns the same decision and creates nothing, so that
+                whatever went wrong, asking again is safe.
+        """
+        key = check_key(key)
+        item = check_item(item)
+        with self._writing() as change:
+            known = None if key is None else change.log.round_of(key)
+            if known is not None:
+                return _decision(change.log.rounds_with(known), known, change.replica)
+            rows = encode_one(predictions, change.replica.picker.models, self.vocabulary)
+            event = self._decide(change, rows, [item], [key])
+            return _decision(event, event.first, change.replica)
+
+    def ask_many(
+        self,
+        predictions: object,
+        *,
+        items: Sequence[Mapping[str, Any] | None] | None = None,
+        keys: Sequence[str | None] | None = None,
+    ) -> Decisions:
+        """Decide many rounds in one transaction, with the compiled kernel.
+
+        Args:
+            predictions: a matrix of class codes, a collection, a data frame, or a list of what `ask` takes; a row a round.
+            items: the fields of each item.
+            keys: a key for each; those that were asked before return the decision they had.
+        """
+        with self._writing() as change:
+            rows = encode_many(predictions, change.replica.picker.models, self.vocabulary)
+            checked_items = check_items(items, len(rows.codes))
+            checked_keys = check_keys(keys, len(rows.codes))
+            known = change.log.rounds_of({key for key in checked_keys or () if key is not None})
+            return self._ask_new(change, rows, checked_items, checked_keys, known)
+
+    def _ask_new(
+        self,
+        change: Change,
+        rows: Rows,
+        items: list[Item | None] | None,
+        keys: list[str | None] | None,
+        known: dict[str, int],
+    ) -> Decisions:
+        """Decide those rounds whose keys are new, each key once."""
+        places: list[int] = []
+        numbers: list[int] = []
+        for place in range(len(rows.codes)):
+            key = None if keys is None else keys[place]
+            number = None if key is None else known.get(key)
+            if number is None:
+                number = change.head.rounds + len(places)
+                places.append(place)
+                if key is not None:
+                    known[key] = number
+            numbers.append(number)
+        made: list[Rounds] = []
+        for start in range(0, len(places), ROUNDS_AT_ONCE):
+            some = places[start : start + ROUNDS_AT_ONCE]
+            made.append(
+                self._decide(
+                    change,
+                    some_rows(rows, some),
+                    None if items is None else [items[place] for place in some],
+                    None if keys is None else [keys[place] for place in some],
+                )
+            )
+        older = {number for number in numbers if not made or number < made[0].first}
+        found = {rounds.first: rounds for rounds in map(change.log.rounds_with, sorted(older))}
+        return Decisions(numbers, [*found.values(), *made], change.replica.models_at)
+
+    def _decide(
+        self, change: Change, rows: Rows, items: list[Item | None] | None, keys: list[str | None] | None
+    ) -> Rounds:
+        """Let the picker decide, and store what it decided."""
+        change.touched = True
+        first = change.head.rounds
+        outcome = change.replica.decide(rows)
+        event = Rounds(
+            first=first,
+            codes=rows.codes,
+            classes=rows.classes,
+            queried=outcome.queried,
+            probability=outcome.probability,
+            recommended=outcome.recommended,
+            predicted=outcome.predicted.astype(np.int32),
+            items=items if items and any(item is not None for item in items) else None,
+            keys=keys if keys and any(key is not None for key in keys) else None,
+            pace=change.replica.pace.tolist(),
+        )
+        change.add(event)
+        return event
+
+    def tell(
+        self, id: int | str, label: ClassName | None, *, replace: bool = False, annotator: str | None = None  # noqa: A002
+    ) -> None:
+        """Take in the label of a query, at any time and in any order.
+
+        Told twice, it counts once. Another label for the same query is a conflict, unless `replace` says that the
+        first was wrong: then everything is learned anew as if it had never been said. The label of a round that was not
+        queried is kept for reference, and never touches the estimates.
+
+        Args:
+            id: the `id` of a decision, or the key that the item was asked with.
+            label: a class; None if nobody can tell, as with `skip`.
+            replace: whether it takes the place of another answer.
+            annotator: who says so.
+        """
+        self.tell_many([(id, label)], replace=replace, annotator=annotator)
+
+    def tell_many(
+        self,
+        labels: Mapping[Any, ClassName | None] | Iterable[tuple[int | str, ClassName | None]],
+        *,
+        replace: bool = False,
+        annotator: str | None = None,
+    ) -> None:
+        """Take in many labels in one transaction: all of them, or none if one cannot be."""
+        pairs = list(labels.items() if isinstance(labels, Mapping) else labels)
+        by = _check_annotator(annotator)
+        with self._writing() as change:
+            for entry in pairs:
+                if not (isinstance(entry, Sequence) and len(entry) == 2) or isinstance(entry, str):
+                    raise InputError(f"labels: {brief(entry)} is no pair of an id and a label.")
+                number = self._find(change, entry[0])
+                self._answer(change, number, self._label(change, number, entry[1]), replace, by)
+            if change.rebuilds:
+                self._learn_anew(change)
+
+    def skip(self, id: int | str, *, replace: bool = False, annotator: str | None = None) -> None:  # noqa: A002
+        """Say that nobody can tell the label of a query: it changes no estimate, and its label can be bought elsewhere."""
+        self.tell(id, None, replace=replace, annotator=annotator)
+
+    def _label(self, change: Change, number: int, label: object) -> ClassName | None:
+        """A label that fits the campaign and its round."""
+        name = self.vocabulary.name(label, f"label of {number}")
+        if name is not None:
+            check_same_kind(name, change.log.rounds_with(number).classes[:1], f"label of {number}")
+        return name
+
+    def _answer(self, change: Change, number: int, label: ClassName | None, replace: bool, by: str | None) -> None:
+        """Store an answer, unless it is there already, and learn it."""
+        known = change.log.state(number)
+        if known is None or known.state == states.REFERENCE:
+            self._refer(change, number, label, known, replace, by)
+            return
+        if known.state == states.WAITING:
+            change.touched = True
+            change.add(Answer(number, label, by))
+            change.replica.count(None, Told(label))
+            if label is not None:
+                change.replica.learn(change.log, number, label)
+            return
+        if known.label == label:
+            return
+        said = "skipped" if known.label is None else f"labelled {known.label!r}"
+        if not replace:
+            raise ConflictError(
+                f"round {number} was {said} before; pass replace=True if that was wrong, "
+                f"and {'it was to be skipped' if label is None else repr(label)} is right."
+            )
+        if known.label is None and change.replica.left < 1:
+            raise ConflictError(
+                f"round {number} was skipped, which gave its label back to the budget, and that is spent by now."
+            )
+        change.touched = change.rebuilds = True
+        change.replica.count(Told(known.label), Told(label))
+        change.add(Answer(number, label, by, replaces=True))
+
+    def _refer(
+        self,
+        change: Change,
+        number: int,
+        label: ClassName | None,
+        known: State | None,
+        replace: bool,
+        by: str | None,
+    ) -> None:
+        """Keep the label of a round that was not queried."""
+        if label is None:
+            raise ConflictError(f"round {number} was not queried, so there is nothing to skip.")
+        if known is not None and known.label == label:
+            return
+        if known is not None and not replace:
+            raise ConflictError(
+                f"round {number} has the reference label {known.label!r}; pass replace=True if that was wrong."
+            )
+        change.touched = True
+        change.replica.counts.references += known is None
+        change.add(Reference(number, label, by, replaces=known is not None))
+
+    def retract(self, id: int | str, *, annotator: str | None = None) -> None:  # noqa: A002
+        """Take back the answer to a query, which then waits again; everything is learned anew without it."""
+        by = _check_annotator(annotator)
+        with self._writing() as change:
+            number = self._find(change, id)
+            known = change.log.state(number)
+            if known is None or known.state == states.WAITING:
+                raise ConflictError(f"round {number} has no answer to take back.")
+            if known.state == states.SKIPPED and change.replica.left < 1:
+                raise ConflictError(
+                    f"round {number} was skipped, which gave its label back to the budget, and that is spent by now."
+                )
+            change.touched = True
+            change.add(Retraction(number, by))
+            if known.state == states.REFERENCE:
+                change.replica.counts.references -= 1
+            else:
+                change.replica.count(Told(known.label), None)
+                self._learn_anew(change)
+
+    def _find(self, change: Change, id: object) -> int:  # noqa: A002
+        """The round that an id or a key stands for."""
+        if isinstance(id, str):
+            number = change.log.round_of(id)
+            if number is None:
+                raise NotFoundError(f"nothing was asked with the key {brief(id)} in campaign {self.name!r}.")
+            return number
+        if isinstance(id, bool) or not isinstance(id, int | np.integer):
+            raise InputError(f"id {brief(id)}: pass the id of a decision, or the key that its item was asked with.")
+        if not 0 <= id < change.head.rounds:
+            raise NotFoundError(
+                f"there is no round {brief(int(id))} in campaign {self.name!r}: it has {change.head.rounds:,}, from 0 on."
+            )
+        return int(id)
+
+    def best(self) -> Pick:
+        """The best model so far, how every model stands, and what that rests on."""
+        with self._reading() as (log, replica):
+            return make_pick(log, replica)
+
+    def pending(
+        self, most: int | None = None, *, lease: float | timedelta | None = None, annotator: str | None = None
+    ) -> list[Query]:
+        """Queries that wait for an answer, oldest first.
+
+        Args:
+            most: at most so many; all by default, and one if they are leased.
+            lease: for how many seconds, or how long, they are kept from others. Nobody else is given a leased query
+                until its lease has expired; an answer counts whenever it comes, if nobody else gave one.
+            annotator: who takes them. The same annotator is given again what they have leased already.
+        """
+        by = _check_annotator(annotator)
+        if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
+            raise InputError(f"most={brief(most)} is not a count; pass a whole number from 1 up.")
+        if lease is None:
+            with self._reading() as (log, _):
+                return self._queries(log, log.states(answers.c.state == states.WAITING, most=most))
+        seconds = lease.total_seconds() if isinstance(lease, timedelta) else lease
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < 1e9:
+            raise InputError(f"lease={brief(lease)}: pass for how many seconds a query is to be kept.")
+        return self._lease(most or 1, float(seconds), by)
+
+    def _lease(self, most: int, seconds: float, by: str | None) -> list[Query]:
+        with self._writing() as change:
+            now = self.storage.now(change.log.connection)
+            free = sa.or_(answers.c.leased_until.is_(None), answers.c.leased_until <= now)
+            mine = free if by is None else sa.or_(free, answers.c.leased_by == by)
+            taken = change.log.states(answers.c.state == states.WAITING, mine, most=most)
+            if taken:
+                change.log.lease([state.round for state in taken], now + seconds, by)
+            leased = [state._replace(leased_until=now + seconds, leased_by=by) for state in taken]
+            return self._queries(change.log, leased)
+
+    def release(self, *ids: int | str) -> None:
+        """Give leased queries back, so that others need not wait for the lease to expire."""
+        with self._writing() as change:
+            change.log.lease([self._find(change, id) for id in ids], None, None)  # noqa: A001
+
+    def _queries(self, log: Log, found: list[State]) -> list[Query]:
+        queries = []
+        for state in found:
+            rounds = log.rounds_with(state.round)
+            queries.append(
+                Query(
+                    id=state.round,
+                    item=rounds.item(state.round),
+                    key=rounds.key(state.round),
+                    classes=tuple(rounds.classes),
+                    leased_until=state.leased_until,
+                    leased_by=state.leased_by,
+                )
+            )
+        return queries
+
+    def history(self, id: int | str | None = None) -> Iterator[Record]:  # noqa: A002
+        """Everything that happened, in order, as JSON-ready records; or all that happened to one round."""
+        with self._reading() as (log, replica):
+            head = log.head()
+            number = None if id is None else self._find(Change(log, replica, head, 0), id)
+            yield from records_of(log, self.settings, number)
+
+    def join(self, model: ModelName) -> None:
+        """Let another model take part from the next round on.
+
+        It takes over the record of the model that leads now, as if it had said the same until now: it starts level with
+        the leader, and its estimate differs from the leader's only by what both say from now on.
+        """
+        with self._writing() as change:
+            models = change.replica.picker.models
+            if model in models:
+                raise ConflictError(f"model {model!r} takes part already.")
+            check_models([*models, model])
+            change.touched = True
+            change.add(Joining(change.head.rounds, model, make_pick(change.log, change.replica).model))
+            self._learn_anew(change)
+
+    def leave(self, model: ModelName) -> None:
+        """Let a model take no part any more, from the next round on; what is known of the others stays."""
+        with self._writing() as change:
+            models = change.replica.picker.models
+            if model not in models:
+                raise NotFoundError(f"there is no model {brief(model)} in campaign {self.name!r}.")
+            if len(models) == 2:
+                raise ConflictError(f"without {model!r} there would be one model, and nothing to choose.")
+            change.touched = True
+            change.add(Leaving(change.head.rounds, model))
+            self._learn_anew(change)
+
+    def _learn_anew(self, change: Change) -> None:
+        """Something changed what was learned before: rebuild the state from the events, and keep it."""
+        head = change.head._replace(rebuilt=change.head.events)
+        change.head = head
+        change.replica = rebuild(change.log, self.settings, head.events, head.rebuilt)
+
+    @contextmanager
+    def _writing(self) -> Iterator[Change]:
+        """A transaction in which nobody else changes this campaign; it is on disk when it ends."""
+        with self._lock:
+            self._check_open()
+            change: Change | None = None
+            try:
+                with self.storage.writing() as connection:
+                    log = Log(connection, self._number)
+                    head = log.head(lock=True)
+                    change = Change(log, self._current(log, head), head, int(time.time() * 1e6))
+                    yield change
+                    if change.head != head:
+                        log.move(change.head)
+                        self._keep_if_due(change)
+                self._replica = change.replica
+            except BaseException:
+                if change is not None and change.touched:
+                    self._replica = None
+                raise
+
+    @contextmanager
+    def _reading(self) -> Iterator[tuple[Log, Replica]]:
+        with self._lock:
+            self._check_open()
+            with self.storage.reading() as connection:
+                log = Log(connection, self._number)
+                replica = self._current(log, log.head())
+                yield log, replica
+
+    def _keep_if_due(self, change: Change) -> None:
+        """Keep the state now and then, so that opening is quick; always if it was learned anew."""
+        head = change.head
+        if (
+            head.rebuilt == head.events
+            or head.events - self._kept >= EVENTS_KEPT
+            or head.rounds - self._kept_rounds >= ROUNDS_KEPT
+        ):
+            change.log.keep(head.events, change.replica.document())
+            self._kept, self._kept_rounds = head.events, head.rounds
+
+    def _current(self, log: Log, head: Head) -> Replica:
+        """This process's replica, moved on to where the campaign is."""
+        replica = self._replica
+        if replica is not None and replica.event == head.events:
+            return replica
+        self._replica = None
+        if replica is None or head.rebuilt > replica.event or head.events < replica.event:
+            replica = self._load(log, head)
+        catch_up(replica, log, head.events)
+        self._replica = replica
+        return replica
+
+    def _load(self, log: Log, head: Head) -> Replica:
+        """The state that was kept last; found from the events if there is none, or if it is damaged."""
+        kept = log.snapshot()
+        if kept is not None and head.rebuilt <= kept[0] <= head.events:
+            try:
+                replica = Replica.load(self.settings, *kept)
+            except StateError:
+                pass
+            else:
+                self._kept, self._kept_rounds = kept[0], replica.picker.rounds
+                return replica
+        return rebuild(log, self.settings, head.events, head.rebuilt)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StorageError(f"campaign {self.name!r} was closed; open it again with open_campaign.")
+        if self._process != os.getpid():
+            raise StorageError(
+                f"campaign {self.name!r} was opened by another process; open it anew after a fork."
+            )
+
+    def close(self) -> None:
+        """Let go of the campaign; everything is on disk already, and it can be opened again."""
+        with self._lock:
+            self._closed = True
+            self._replica = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Campaign {self.name!r} in {self.storage.url}>"
+
+
+def _decision(rounds: Rounds, number: int, replica: Replica) -> Decision:
+    """A decision that was made, as it was returned then."""
+    return Decisions([number], [rounds], replica.models_at)[0]
+
+
+def _check_annotator(annotator: object) -> str | None:
+    """Who answers: any short text."""
+    return None if annotator is None else check_key(annotator, "annotator")

@@ -1,0 +1,198 @@
+"""What happens in a campaign, as it is stored: nothing is ever changed or deleted, only added.
+
+An event is stored as a kind, a time and a body. The body is a checksum, the length of a JSON header, the header, and
+for rounds the arrays, one after the other, little-endian.
+"""
+
+import json
+import struct
+import zlib
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from modelpicker.algorithms.encoding import ClassName
+from modelpicker.algorithms.kernels import Floats
+from modelpicker.algorithms.options import ModelName
+from modelpicker.campaigns.rows import Matrix
+from modelpicker.errors import StorageError
+
+Item: TypeAlias = dict[str, Any]
+HEAD = struct.Struct("<II")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rounds:
+    """Consecutive rounds that were decided together."""
+
+    kind: ClassVar[str] = "rounds"
+    first: int
+    codes: Matrix
+    classes: list[ClassName]
+    queried: npt.NDArray[np.bool_]
+    probability: Floats
+    recommended: npt.NDArray[np.int32]
+    predicted: npt.NDArray[np.int32]
+    items: list[Item | None] | None
+    keys: list[str | None] | None
+    pace: list[float]
+    """The pace after the last of them."""
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def item(self, number: int) -> Item | None:
+        """The fields of a round's item."""
+        return None if self.items is None else self.items[number - self.first]
+
+    def key(self, number: int) -> str | None:
+        """The key that a round was asked with."""
+        return None if self.keys is None else self.keys[number - self.first]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A label for a round, or a skip."""
+
+    kind: ClassVar[str] = "answer"
+    round: int
+    label: ClassName | None
+    """None for a skip."""
+    by: str | None = None
+    replaces: bool = False
+    """Whether there was another answer before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A label for a round that was never queried: kept, and never learned from."""
+
+    kind: ClassVar[str] = "reference"
+    round: int
+    label: ClassName
+    by: str | None = None
+    replaces: bool = False
+    """Whether there was another reference before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retraction:
+    """An answer or a reference taken back."""
+
+    kind: ClassVar[str] = "retraction"
+    round: int
+    by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Joining:
+    """A model that takes part from here on; what was before, it is taken to have said what `heir_of` said."""
+
+    kind: ClassVar[str] = "joining"
+    round: int
+    model: ModelName
+    heir_of: ModelName
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """A model that takes no part any more."""
+
+    kind: ClassVar[str] = "leaving"
+    round: int
+    model: ModelName
+
+
+Event: TypeAlias = Rounds | Answer | Reference | Retraction | Joining | Leaving
+PLAIN: dict[str, type[Answer | Reference | Retraction | Joining | Leaving]] = {
+    kind.kind: kind for kind in (Answer, Reference, Retraction, Joining, Leaving)
+}
+
+
+def encode(event: Event) -> bytes:
+    """The body of an event."""
+    if isinstance(event, Rounds):
+        return _encode_rounds(event)
+    fields = {name: getattr(event, name) for name in event.__slots__}
+    return seal(json.dumps(fields).encode())
+
+
+def decode(kind: str, body: bytes) -> Event:
+    """The event that a body stands for; a damaged one is an error."""
+    content = unseal(body)
+    try:
+        if kind == Rounds.kind:
+            return _decode_rounds(content)
+        return PLAIN[kind](**json.loads(content))
+    except (KeyError, TypeError, ValueError, LookupError) as error:
+        raise StorageError(f"an event of kind {kind!r} cannot be read: {error!r}.") from error
+
+
+def seal(content: bytes) -> bytes:
+    """Content with its checksum."""
+    return HEAD.pack(zlib.crc32(content), len(content)) + content
+
+
+def unseal(body: bytes) -> bytes:
+    """The content, if it is as it was sealed."""
+    content = body[HEAD.size :]
+    if len(body) < HEAD.size or HEAD.unpack_from(body) != (zlib.crc32(content), len(content)):
+        raise StorageError("a record is damaged: its checksum is wrong.")
+    return content
+
+
+def _encode_rounds(event: Rounds) -> bytes:
+    header: dict[str, Any] = {
+        "first": event.first,
+        "rounds": len(event),
+        "models": event.codes.shape[1],
+        "dtype": event.codes.dtype.name,
+        "classes": event.classes,
+        "pace": event.pace,
+    }
+    if event.items is not None:
+        header["items"] = event.items
+    if event.keys is not None:
+        header["keys"] = event.keys
+    text = json.dumps(header).encode()
+    return seal(
+        b"".join(
+            (
+                struct.pack("<I", len(text)),
+                text,
+                event.probability.astype("<f8", copy=False).tobytes(),
+                event.recommended.astype("<i4", copy=False).tobytes(),
+                event.predicted.astype("<i4", copy=False).tobytes(),
+                event.queried.tobytes(),
+                event.codes.astype(event.codes.dtype.newbyteorder("<"), copy=False).tobytes(),
+            )
+        )
+    )
+
+
+def _decode_rounds(content: bytes) -> Rounds:
+    (size,) = struct.unpack_from("<I", content)
+    header = json.loads(content[4 : 4 + size])
+    rounds, models = header["rounds"], header["models"]
+    at = 4 + size
+
+    def column(dtype: str, count: int) -> npt.NDArray[Any]:
+        nonlocal at
+        found = np.frombuffer(content, dtype=dtype, count=count, offset=at)
+        at += found.nbytes
+        return found
+
+    return Rounds(
+        first=header["first"],
+        classes=header["classes"],
+        pace=header["pace"],
+        items=header.get("items"),
+        keys=header.get("keys"),
+        probability=column("<f8", rounds),
+        recommended=column("<i4", rounds),
+        predicted=column("<i4", rounds),
+        queried=column("|b1", rounds),
+        codes=column(np.dtype(header["dtype"]).newbyteorder("<").str, rounds * models).reshape(rounds, models),
+    )

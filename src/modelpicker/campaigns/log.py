@@ -1,0 +1,368 @@
+"""A campaign's events in a storage, and the tables that are found from them: all SQL about campaigns is here."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from modelpicker.algorithms.encoding import ClassName
+from modelpicker.campaigns.events import (
+    Answer,
+    Event,
+    Joining,
+    Leaving,
+    Reference,
+    Retraction,
+    Rounds,
+    decode,
+    encode,
+    seal,
+    unseal,
+)
+from modelpicker.campaigns.schema import answers, campaigns, events, keys, snapshots
+from modelpicker.errors import ConflictError, NotFoundError, StorageError
+
+# States of an answer. Waiting queries have none yet; references are labels of rounds that were never queried.
+WAITING, LABELLED, SKIPPED, REFERENCE = range(4)
+# Keys that are looked for at once: SQLite takes some 32,000 variables.
+KEYS_AT_ONCE = 10_000
+# Events that are read at once.
+PAGE = 2_000
+
+
+class Head(NamedTuple):
+    """How far a campaign has come."""
+
+    events: int
+    rounds: int
+    rebuilt: int
+
+
+class Stored(NamedTuple):
+    """An event with its number and its time, in microseconds since 1970."""
+
+    number: int
+    at: int
+    event: Event
+
+
+class State(NamedTuple):
+    """What is known of a round that was queried or answered."""
+
+    round: int
+    event: int
+    state: int
+    label: ClassName | None
+    leased_until: float | None
+    leased_by: str | None
+
+
+# Statements are made once: they are compiled when first used.
+_HEAD = sa.select(campaigns.c.events, campaigns.c.rounds, campaigns.c.rebuilt).where(
+    campaigns.c.id == sa.bindparam("campaign")
+)
+_LOCKED_HEAD = _HEAD.with_for_update()
+_MOVE = (
+    sa.update(campaigns)
+    .where(campaigns.c.id == sa.bindparam("campaign"))
+    .values(
+        events=sa.bindparam("new_events"), rounds=sa.bindparam("new_rounds"), rebuilt=sa.bindparam("new_rebuilt")
+    )
+)
+_ADD_EVENT = sa.insert(events)
+_ADD_ANSWERS = sa.insert(answers)
+_ADD_KEYS = sa.insert(keys)
+_KEY = sa.select(keys.c.round).where(keys.c.campaign == sa.bindparam("campaign"), keys.c.key == sa.bindparam("key"))
+_EVENTS = (
+    sa.select(events.c.number, events.c.at, events.c.kind, events.c.body)
+    .where(
+        events.c.campaign == sa.bindparam("campaign"),
+        events.c.number > sa.bindparam("after"),
+        events.c.number <= sa.bindparam("upto"),
+    )
+    .order_by(events.c.number)
+    .limit(sa.bindparam("most"))
+)
+_OF_ROUND = (
+    sa.select(events.c.number, events.c.at, events.c.kind, events.c.body)
+    .where(
+        events.c.campaign == sa.bindparam("campaign"),
+        events.c.kind == Rounds.kind,
+        events.c.round <= sa.bindparam("round"),
+    )
+    .order_by(events.c.round.desc())
+    .limit(1)
+)
+_STATE = sa.select(
+    answers.c.round,
+    answers.c.event,
+    answers.c.state,
+    answers.c.label,
+    answers.c.leased_until,
+    answers.c.leased_by,
+).where(answers.c.campaign == sa.bindparam("campaign"))
+
+
+class Log:
+    """The events of one campaign, within a transaction."""
+
+    def __init__(self, connection: sa.Connection, campaign: int) -> None:
+        self.connection = connection
+        self.campaign = campaign
+
+    def head(self, *, lock: bool = False) -> Head:
+        """How far the campaign has come; with `lock`, nobody else moves it until the transaction ends."""
+        statement = _LOCKED_HEAD if lock else _HEAD
+        row = self.connection.execute(statement, {"campaign": self.campaign}).first()
+        if row is None:
+            raise NotFoundError("the campaign is no longer in its storage.")
+        return Head(*row)
+
+    def move(self, head: Head) -> None:
+        """Note how far the campaign has come."""
+        self.connection.execute(
+            _MOVE,
+            {
+                "campaign": self.campaign,
+                "new_events": head.events,
+                "new_rounds": head.rounds,
+                "new_rebuilt": head.rebuilt,
+            },
+        )
+
+    def add(self, number: int, at: int, event: Event) -> None:
+        """Store an event, and keep the tables that are found from events up to it."""
+        first = event.first if isinstance(event, Rounds) else event.round
+        self.connection.execute(
+            _ADD_EVENT,
+            {
+                "campaign": self.campaign,
+                "number": number,
+                "kind": event.kind,
+                "round": first,
+                "at": at,
+                "body": encode(event),
+            },
+        )
+        self.index(number, event)
+
+    def index(self, number: int, event: Event) -> None:
+        """Bring the tables that are found from events up to this one."""
+        match event:
+            case Rounds():
+                self._index_rounds(number, event)
+            case Answer():
+                self._set_answer(event.round, SKIPPED if event.label is None else LABELLED, event.label)
+            case Reference():
+                self._set_reference(event)
+            case Retraction():
+                self._retract(event.round)
+            case Joining() | Leaving():
+                pass
+
+    def _index_rounds(self, number: int, event: Rounds) -> None:
+        """Queries wait for an answer; keys lead to their rounds."""
+        waiting = [
+            {"campaign": self.campaign, "round": event.first + place, "event": number, "state": WAITING}
+            for place in event.queried.nonzero()[0].tolist()
+        ]
+        if waiting:
+            self.connection.execute(_ADD_ANSWERS, waiting)
+        known = [
+            {"campaign": self.campaign, "key": key, "round": event.first + place}
+            for place, key in enumerate(event.keys or ())
+            if key is not None
+        ]
+        if known:
+            self.connection.execute(_ADD_KEYS, known)
+
+    def _set_answer(self, number: int, state: int, label: ClassName | None) -> None:
+        self.connection.execute(
+            sa.update(answers)
+            .where(answers.c.campaign == self.campaign, answers.c.round == number)
+            .values(state=state, label=None if label is None else json.dumps(label))
+        )
+
+    def _set_reference(self, event: Reference) -> None:
+        at = self.round_event(event.round).number
+        self._forget(event.round)
+        self.connection.execute(
+            _ADD_ANSWERS,
+            {
+                "campaign": self.campaign,
+                "round": event.round,
+                "event": at,
+                "state": REFERENCE,
+                "label": json.dumps(event.label),
+            },
+        )
+
+    def _retract(self, number: int) -> None:
+        found = self.state(number)
+        if found is not None and found.state == REFERENCE:
+            self._forget(number)
+        else:
+            self._set_answer(number, WAITING, None)
+            self.lease([number], None, None)
+
+    def _forget(self, number: int) -> None:
+        self.connection.execute(
+            sa.delete(answers).where(answers.c.campaign == self.campaign, answers.c.round == number)
+        )
+
+    def lease(self, rounds: Sequence[int], until: float | None, by: str | None) -> None:
+        """Give queries to an annotator for a while, or to nobody."""
+        self.connection.execute(
+            sa.update(answers)
+            .where(answers.c.campaign == self.campaign, answers.c.round.in_(rounds))
+            .values(leased_until=until, leased_by=by)
+        )
+
+    def states(self, *conditions: sa.ColumnElement[bool], most: int | None = None) -> list[State]:
+        """What is known of rounds that were queried or answered, in the order of the rounds."""
+        statement = _STATE.where(*conditions).order_by(answers.c.round).limit(most)
+        found = self.connection.execute(statement, {"campaign": self.campaign})
+        return [
+            State(row.round, row.event, row.state, _label(row.label), row.leased_until, row.leased_by)
+            for row in found
+        ]
+
+    def state(self, number: int) -> State | None:
+        """What is known of a round; None if it was neither queried nor answered."""
+        found = self.states(answers.c.round == number)
+        return found[0] if found else None
+
+    def count(self, *conditions: sa.ColumnElement[bool]) -> int:
+        """How many rounds there are of which this is known."""
+        statement = sa.select(sa.func.count()).where(answers.c.campaign == self.campaign, *conditions)
+        return int(self.connection.execute(statement).scalar_one())
+
+    def round_of(self, key: str) -> int | None:
+        """The round that was asked with a key."""
+        found = self.connection.execute(_KEY, {"campaign": self.campaign, "key": key}).scalar()
+        return None if found is None else int(found)
+
+    def rounds_of(self, wanted: Iterable[str]) -> dict[str, int]:
+        """The rounds of those keys that are known."""
+        listed = list(wanted)
+        found: dict[str, int] = {}
+        for start in range(0, len(listed), KEYS_AT_ONCE):
+            some = listed[start : start + KEYS_AT_ONCE]
+            statement = sa.select(keys.c.key, keys.c.round).where(
+                keys.c.campaign == self.campaign, keys.c.key.in_(some)
+            )
+            found.update((row.key, row.round) for row in self.connection.execute(statement))
+        return found
+
+    def events(self, after: int = 0, upto: int | None = None) -> Iterator[Stored]:
+        """Events in order; memory for a page at a time."""
+        last = self.head().events if upto is None else upto
+        while after < last:
+            asked = {"campaign": self.campaign, "after": after, "upto": last, "most": PAGE}
+            page = self.connection.execute(_EVENTS, asked).all()
+            if not page:
+                raise StorageError(f"event {after + 1} of the campaign is missing; bring back a backup.")
+            for row in page:
+                if row.number != after + 1:
+                    raise StorageError(f"event {after + 1} of the campaign is missing; bring back a backup.")
+                after = row.number
+                yield Stored(row.number, row.at, _decoded(row.number, row.kind, row.body))
+
+    def others(self, kinds: Sequence[str], number: int | None = None, upto: int | None = None) -> Iterator[Stored]:
+        """Events of some kinds, or only those about one round."""
+        statement = sa.select(events.c.number, events.c.at, events.c.kind, events.c.body).where(
+            events.c.campaign == self.campaign, events.c.kind.in_(kinds)
+        )
+        if number is not None:
+            statement = statement.where(events.c.round == number)
+        if upto is not None:
+            statement = statement.where(events.c.number <= upto)
+        for row in self.connection.execute(statement.order_by(events.c.number)):
+            yield Stored(row.number, row.at, _decoded(row.number, row.kind, row.body))
+
+    def round_event(self, number: int) -> Stored:
+        """The event in which a round was decided."""
+        row = self.connection.execute(_OF_ROUND, {"campaign": self.campaign, "round": number}).first()
+        if row is not None:
+            stored = Stored(row.number, row.at, _decoded(row.number, row.kind, row.body))
+            if isinstance(stored.event, Rounds) and number < stored.event.first + len(stored.event):
+                return stored
+        raise NotFoundError(f"there is no round {number} in this campaign.")
+
+    def rounds_with(self, number: int) -> Rounds:
+        """The rounds that were decided together with this one."""
+        event = self.round_event(number).event
+        if not isinstance(event, Rounds):
+            raise StorageError(f"the event of round {number} is damaged; bring back a backup.")
+        return event
+
+    def snapshot(self) -> tuple[int, dict[str, Any]] | None:
+        """The last state that was kept, and the last event it knows of; None if there is none or it is damaged."""
+        statement = sa.select(snapshots.c.event, snapshots.c.body).where(snapshots.c.campaign == self.campaign)
+        row = self.connection.execute(statement).first()
+        try:
+            return None if row is None else (row.event, json.loads(unseal(row.body)))
+        except (StorageError, ValueError):
+            return None
+
+    def keep(self, number: int, state: dict[str, Any]) -> None:
+        """Keep a state that knows of all events up to this one."""
+        body = seal(json.dumps(state).encode())
+        mine = snapshots.c.campaign == self.campaign
+        done = self.connection.execute(sa.update(snapshots).where(mine).values(event=number, body=body))
+        if done.rowcount == 0:
+            self.connection.execute(
+                sa.insert(snapshots), {"campaign": self.campaign, "event": number, "body": body}
+            )
+
+    def clear_index(self) -> None:
+        """Empty the tables that are found from events."""
+        for table in (answers, keys):
+            self.connection.execute(sa.delete(table).where(table.c.campaign == self.campaign))
+
+
+def _label(text: str | None) -> ClassName | None:
+    return None if text is None else json.loads(text)
+
+
+def _decoded(number: int, kind: str, body: bytes) -> Event:
+    try:
+        return _recent(kind, bytes(body))
+    except StorageError as error:
+        raise StorageError(f"event {number} of the campaign: {error} Bring back a backup.") from error
+
+
+@lru_cache(maxsize=32)
+def _recent(kind: str, body: bytes) -> Event:
+    """Queries of one batch are answered one after the other: what was decoded last is kept."""
+    return decode(kind, body)
+
+
+def find_campaign(connection: sa.Connection, name: str) -> Any:
+    """The row of a campaign; None if there is none."""
+    return connection.execute(sa.select(campaigns).where(campaigns.c.name == name)).first()
+
+
+def all_campaigns(connection: sa.Connection) -> list[Any]:
+    """The rows of all campaigns, by name."""
+    return list(connection.execute(sa.select(campaigns).order_by(campaigns.c.name)))
+
+
+def add_campaign(connection: sa.Connection, name: str, created: int, settings: dict[str, Any]) -> int:
+    """A campaign without events; its number."""
+    if find_campaign(connection, name) is not None:
+        raise ConflictError(
+            f"there is a campaign {name!r} already; open it with open_campaign, or choose another name."
+        )
+    values = {
+        "name": name,
+        "created": created,
+        "settings": json.dumps(settings),
+        "events": 0,
+        "rounds": 0,
+        "rebuilt": 0,
+    }
+    made = connection.execute(sa.insert(campaigns).returning(campaigns.c.id), values)
+    return int(made.scalar_one())

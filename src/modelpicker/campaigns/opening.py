@@ -1,0 +1,109 @@
+"""Making, finding and listing campaigns."""
+
+import json
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from modelpicker.algorithms import Algorithm
+from modelpicker.algorithms.encoding import ClassName
+from modelpicker.algorithms.making import Kind
+from modelpicker.algorithms.options import Models
+from modelpicker.campaigns.campaign import Campaign
+from modelpicker.campaigns.log import add_campaign, all_campaigns, find_campaign
+from modelpicker.campaigns.settings import Settings
+from modelpicker.campaigns.storage import open_storage
+from modelpicker.errors import InputError, NotFoundError, brief
+
+NAME = re.compile(r"[^\W_][\w .-]{0,99}")
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A campaign as lists show it."""
+
+    name: str
+    created: int
+    """Microseconds since 1970."""
+    rounds: int
+    models: int
+    algorithm: str
+    budget: int | None
+
+
+def create_campaign(
+    storage: str,
+    name: str,
+    *,
+    models: Models,
+    classes: Sequence[ClassName] | None = None,
+    budget: int | None = None,
+    expected_rounds: int | None = None,
+    seed: int = 0,
+    algorithm: Kind = "model-picker",
+    options: Mapping[str, Any] | None = None,
+) -> Campaign:
+    """Begin a campaign.
+
+    Args:
+        storage: `sqlite:///file.db` (made where there is none), `postgresql://…`, or `memory://` for tests.
+        name: letters, digits, spaces and `.`, `-`, `_`; there must be no campaign of that name.
+        models: how many models, or their names.
+        classes: those that may occur; by default whatever is said.
+        budget: how many labels may be bought; they are spread over the stream. By default the algorithm asks as it does.
+        expected_rounds: how long the stream will be, if that is known; the budget is spread over so many rounds.
+        seed: what all coins are drawn from.
+        algorithm: its name, or a class of your own that passes `check_algorithm`.
+        options: its settings; none need be tuned.
+
+    >>> campaign = create_campaign("memory://doctest", "tickets", models=["bert", "roberta"], budget=20)
+    >>> decision = campaign.ask({"bert": "spam", "roberta": "ham"}, item={"text": "Hello"}, key="msg-17")
+    >>> if decision.query:
+    ...     campaign.tell(decision.id, "spam")
+    >>> campaign.best().model
+    'bert'
+    """
+    settings = Settings.check(models, classes, algorithm, options, seed, budget, expected_rounds)
+    _check_name(name)
+    opened = open_storage(storage, create=True)
+    created = int(time.time() * 1e6)
+    with opened.writing() as connection:
+        number = add_campaign(connection, name, created, settings.document())
+    return Campaign(opened, number, name, created, settings)
+
+
+def open_campaign(storage: str, name: str, *, algorithm: type[Algorithm] | None = None) -> Campaign:
+    """Go on with a campaign; `algorithm` is its class, if that is your own and cannot be imported by its name."""
+    opened = open_storage(storage)
+    with opened.reading() as connection:
+        row = find_campaign(connection, name)
+        known = [] if row is not None else [one.name for one in all_campaigns(connection)]
+    if row is None:
+        there = f"there are {', '.join(known[:10])}" if known else "there is none yet"
+        raise NotFoundError(f"there is no campaign {brief(name)} in {opened.url}; {there}.")
+    return Campaign(opened, row.id, row.name, row.created, Settings.load(json.loads(row.settings), algorithm))
+
+
+def list_campaigns(storage: str) -> list[Listed]:
+    """The campaigns of a storage, by name."""
+    opened = open_storage(storage)
+    with opened.reading() as connection:
+        rows = all_campaigns(connection)
+    return [_listed(row) for row in rows]
+
+
+def _listed(row: Any) -> Listed:
+    settings = json.loads(row.settings)
+    return Listed(
+        row.name, row.created, row.rounds, len(settings["models"]), settings["algorithm"], settings["budget"]
+    )
+
+
+def _check_name(name: object) -> None:
+    if not isinstance(name, str) or not NAME.fullmatch(name) or name != name.strip():
+        raise InputError(
+            f"campaign name {brief(name)}: pass up to 100 letters, digits, spaces, points, dashes and underlines, "
+            "beginning with a letter or a digit."
+        )

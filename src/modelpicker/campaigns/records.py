@@ -1,0 +1,154 @@
+"""What happened in a campaign, as records that JSON can hold: the history, and what is exported and imported."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from modelpicker.algorithms.options import ModelName
+from modelpicker.campaigns.events import Answer, Event, Joining, Leaving, Reference, Retraction, Rounds
+from modelpicker.campaigns.log import Log, Stored
+from modelpicker.campaigns.replica import Change, members
+from modelpicker.campaigns.rows import Vocabulary, encode_many
+from modelpicker.campaigns.settings import Settings
+from modelpicker.errors import InputError, brief
+
+Record: TypeAlias = dict[str, Any]
+"""An event, or one round of it: `event`, `at`, `kind`, `id` or `round`, and what is particular to its kind."""
+
+ASK = "ask"
+ANSWERS = (Answer.kind, Reference.kind, Retraction.kind)
+
+
+def as_time(microseconds: int) -> str:
+    """A time as ISO 8601 has it, in UTC, to the microsecond."""
+    seconds, rest = divmod(microseconds, 10**6)
+    return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest).isoformat(timespec="microseconds")
+
+
+def from_time(text: str) -> int:
+    """Microseconds since 1970."""
+    moment = datetime.fromisoformat(text)
+    return int(moment.replace(microsecond=0).timestamp()) * 10**6 + moment.microsecond
+
+
+def records_of(log: Log, settings: Settings, number: int | None = None) -> Iterator[Record]:
+    """All records of a campaign in order, or those of one round."""
+    changes: list[Change] = []
+    if number is None:
+        for stored in log.events():
+            yield from _records(stored, members(settings, changes))
+            if isinstance(stored.event, Joining | Leaving):
+                changes.append(stored.event)
+        return
+    for stored in log.others((Joining.kind, Leaving.kind)):
+        if isinstance(stored.event, Joining | Leaving):
+            changes.append(stored.event)
+    models = members(settings, changes, number)
+    yield next(record for record in _records(log.round_event(number), models) if record["id"] == number)
+    for stored in log.others(ANSWERS, number):
+        yield from _records(stored, models)
+
+
+def _records(stored: Stored, models: Sequence[ModelName]) -> Iterator[Record]:
+    """The records of one event, whose rounds had these models."""
+    head: Record = {"event": stored.number, "at": as_time(stored.at)}
+    match stored.event:
+        case Rounds() as rounds:
+            yield from _rounds(head, rounds, models)
+        case Answer(round=number, label=None, by=by, replaces=replaces):
+            yield {**head, "kind": "skip", "id": number, "by": by, "replaces": replaces}
+        case Answer(round=number, label=label, by=by, replaces=replaces):
+            yield {**head, "kind": "label", "id": number, "label": label, "by": by, "replaces": replaces}
+        case Reference(round=number, label=label, by=by, replaces=replaces):
+            yield {**head, "kind": "reference", "id": number, "label": label, "by": by, "replaces": replaces}
+        case Retraction(round=number, by=by):
+            yield {**head, "kind": "retract", "id": number, "by": by}
+        case Joining(round=number, model=model, heir_of=heir_of):
+            yield {**head, "kind": "join", "round": number, "model": model, "heir_of": heir_of}
+        case Leaving(round=number, model=model):
+            yield {**head, "kind": "leave", "round": number, "model": model}
+
+
+def _rounds(head: Record, rounds: Rounds, models: Sequence[ModelName]) -> Iterator[Record]:
+    names = [*rounds.classes, None]  # -1 is the last
+    last = rounds.first + len(rounds) - 1
+    for place, codes in enumerate(rounds.codes.tolist()):
+        number = rounds.first + place
+        record = {
+            **head,
+            "kind": ASK,
+            "id": number,
+            "key": rounds.key(number),
+            "item": rounds.item(number),
+            "predictions": [names[code] for code in codes],
+            "query": bool(rounds.queried[place]),
+            "probability": float(rounds.probability[place]),
+            "prediction": names[int(rounds.predicted[place])],
+            "recommended": models[int(rounds.recommended[place])],
+        }
+        yield record | {"pace": rounds.pace} if number == last else record
+
+
+def events_of(records: Iterable[Record], settings: Settings) -> Iterator[Stored]:
+    """The events that records stand for, checked."""
+    changes: list[Change] = []
+    rounds = 0
+    for expected, (number, group) in enumerate(groupby(records, key=lambda record: record.get("event")), start=1):
+        together = list(group)
+        if number != expected:
+            raise InputError(f"event {brief(number)} comes where event {expected} was expected; records are missing.")
+        try:
+            event = _event(together, settings, changes, rounds)
+            at = from_time(together[0]["at"])
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InputError(f"event {expected} cannot be read: {error!r}.") from error
+        if isinstance(event, Joining | Leaving):
+            changes.append(event)
+        rounds += len(event) if isinstance(event, Rounds) else 0
+        yield Stored(expected, at, event)
+
+
+def _event(records: list[Record], settings: Settings, changes: list[Change], rounds: int) -> Event:
+    """One event from its records."""
+    record = records[0]
+    match record["kind"]:
+        case "ask":
+            return _asked(records, members(settings, changes), settings, rounds)
+        case "label" | "skip":
+            return Answer(int(record["id"]), record.get("label"), record["by"], bool(record["replaces"]))
+        case "reference":
+            return Reference(int(record["id"]), record["label"], record["by"], bool(record["replaces"]))
+        case "retract":
+            return Retraction(int(record["id"]), record["by"])
+        case "join":
+            return Joining(int(record["round"]), record["model"], record["heir_of"])
+        case "leave":
+            return Leaving(int(record["round"]), record["model"])
+        case other:
+            raise InputError(f"there are no events of kind {brief(other)}.")
+
+
+def _asked(records: list[Record], models: Sequence[ModelName], settings: Settings, first: int) -> Rounds:
+    """The rounds that were decided together."""
+    if [record["id"] for record in records] != list(range(first, first + len(records))):
+        raise InputError(f"round {first} was expected; records are missing or out of order.")
+    rows = encode_many([record["predictions"] for record in records], models, Vocabulary(settings.classes))
+    place = {name: code for code, name in enumerate(rows.classes)}
+    said = [record["prediction"] for record in records]
+    items = [record["item"] for record in records]
+    keys = [record["key"] for record in records]
+    return Rounds(
+        first=first,
+        codes=rows.codes,
+        classes=rows.classes,
+        queried=np.array([record["query"] for record in records], dtype=np.bool_),
+        probability=np.array([record["probability"] for record in records], dtype=np.float64),
+        recommended=np.array([models.index(record["recommended"]) for record in records], dtype=np.int32),
+        predicted=np.array([-1 if name is None else place[name] for name in said], dtype=np.int32),
+        items=items if any(item is not None for item in items) else None,
+        keys=keys if any(key is not None for key in keys) else None,
+        pace=[float(value) for value in records[-1]["pace"]],
+    )

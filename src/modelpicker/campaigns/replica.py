@@ -1,0 +1,329 @@
+"""A campaign's picker and pace in the memory of this process, moved on by events.
+
+What has been learned is a function of the events alone, to the last bit. Labels are learned in the order in which they
+were told, until something changes what was learned before: another answer to a query, one taken back, a model that
+joins or leaves. Then everything is learned anew in the order of the rounds, each label with its round, as if nothing else
+had ever been said; and from there on again as it comes.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+
+from modelpicker.algorithms import Algorithm, Decision
+from modelpicker.algorithms.encoding import ClassName
+from modelpicker.algorithms.engine import Outcome
+from modelpicker.algorithms.kernels import SKIPPED, Codes, Floats, new_scratch
+from modelpicker.algorithms.options import ModelName
+from modelpicker.campaigns.events import Answer, Event, Joining, Leaving, Reference, Retraction, Rounds
+from modelpicker.campaigns.log import Log, Stored
+from modelpicker.campaigns.pacing import SPENT, Plan, make_plan, new_pace, no_labels, paced
+from modelpicker.campaigns.rows import Matrix, Rows, label_code
+from modelpicker.campaigns.settings import Settings
+from modelpicker.errors import StateError, StorageError
+
+# Rounds that are gone through at once.
+PIECE = 2**14
+
+Change: TypeAlias = Joining | Leaving
+
+
+@dataclass
+class Counts:
+    """How many labels, skips, references and unanswered queries there are."""
+
+    labels: int = 0
+    skipped: int = 0
+    references: int = 0
+    waiting: int = 0
+
+
+def members(settings: Settings, changes: Iterable[Change], number: float = math.inf) -> tuple[ModelName, ...]:
+    """The models that took part in a round, or take part now."""
+    models = list(settings.models)
+    for change in changes:
+        if change.round <= number:
+            models.append(change.model) if isinstance(change, Joining) else models.remove(change.model)
+    return tuple(models)
+
+
+def column_of(model: ModelName, then: Sequence[ModelName], changes: Sequence[Change], number: int) -> int:
+    """Whose prediction counts as a model's in a round: its own, or that of the one whose record it took over."""
+    while model not in then:
+        model = next(
+            change.heir_of
+            for change in changes
+            if isinstance(change, Joining) and change.model == model and change.round > number
+        )
+    return then.index(model)
+
+
+@dataclass
+class Replica:
+    """What a campaign has come to, as of an event."""
+
+    settings: Settings
+    picker: Algorithm
+    pace: Floats = field(default_factory=new_pace)
+    event: int = 0
+    counts: Counts = field(default_factory=Counts)
+    changes: list[Change] = field(default_factory=list)
+
+    @classmethod
+    def new(cls, settings: Settings, changes: Sequence[Change] = ()) -> Self:
+        """Nothing has happened yet, whatever models take part."""
+        return cls(settings, settings.make(members(settings, changes)), changes=list(changes))
+
+    @property
+    def plan(self) -> Plan:
+        """What the budget is planned for."""
+        return make_plan(self.settings.budget, self.settings.expected_rounds)
+
+    @property
+    def left(self) -> float:
+        """Labels of the budget that are neither bought nor on order."""
+        return float(self.plan.budget - self.pace[SPENT])
+
+    def models_at(self, number: int) -> tuple[ModelName, ...]:
+        """The models that took part in a round."""
+        return members(self.settings, self.changes, number)
+
+    def observe(self, codes: list[int]) -> tuple[bool, float, int, int]:
+        """Decide one round, interpreted: query, probability, recommended model, code of the prediction."""
+        picker = self.picker
+        query, probability, recommended, said = paced(picker.kernel).observe(
+            *picker.views,
+            codes,
+            picker.coins(picker.rounds),
+            picker.first_spare,
+            picker.scale,
+            picker.scratch,
+            self.pace,
+            self.plan,
+        )
+        return bool(query), float(probability), recommended, said
+
+    def decide(self, rows: Rows) -> Outcome:
+        """Decide rounds; few of them are interpreted, so that nobody waits for Numba."""
+        outcome = _outcome(len(rows.codes))
+        if paced(self.picker.kernel).worth_compiling(len(rows.codes)):
+            self._play(rows.codes, no_labels(len(rows.codes)), outcome, decided=False)
+        else:
+            for place, codes in enumerate(rows.codes.tolist()):
+                for column, value in zip(outcome, self.observe(codes), strict=True):
+                    column[place] = value
+        self.counts.waiting += int(outcome.queried.sum())
+        return outcome
+
+    def _play(self, codes: Matrix, labels: Codes, outcome: Outcome, *, decided: bool) -> None:
+        """Go through rounds with the compiled kernel."""
+        picker = self.picker
+        done = paced(picker.kernel).play(
+            picker.state,
+            picker.told,
+            picker.clock,
+            np.ascontiguousarray(codes, dtype=np.int32),
+            labels,
+            picker.next_coins(len(codes)),
+            picker.first_spare,
+            picker.scale,
+            new_scratch(len(picker.models), int(codes.max(initial=0)) + 1),
+            self.pace,
+            self.plan,
+            outcome,
+            decided,
+        )
+        if done < len(codes):
+            raise StorageError("a round holds codes that stand for no class: the storage is damaged.")
+
+    def learn(self, log: Log, number: int, label: ClassName) -> None:
+        """Take in the label of a round."""
+        rounds = log.rounds_with(number)
+        row = number - rounds.first
+        codes = self.as_now(rounds)[row].tolist()
+        self._learn(codes, label_code(label, rounds.classes), float(rounds.probability[row]))
+
+    def _learn(self, codes: list[int], label: int, probability: float) -> None:
+        self.picker.kernel.learn(*self.picker.views, codes, label, probability)
+
+    def as_now(self, rounds: Rounds) -> Matrix:
+        """The codes of rounds, with a column for each model that takes part now."""
+        then = self.models_at(rounds.first)
+        if then == self.picker.models:
+            return rounds.codes
+        columns = [column_of(model, then, self.changes, rounds.first) for model in self.picker.models]
+        return rounds.codes[:, columns]
+
+    def see(self, rounds: Sequence[Rounds], labels: Mapping[int, ClassName | None]) -> None:
+        """Go through rounds that were decided before, and learn their labels with them, as far as they are given."""
+        total = sum(len(event) for event in rounds)
+        codes = np.concatenate([self.as_now(event).astype(np.int32, copy=False) for event in rounds])
+        queried = np.concatenate([event.queried for event in rounds])
+        probability = np.concatenate([event.probability for event in rounds])
+        known = self._codes_of(rounds, labels, total)
+        if paced(self.picker.kernel).worth_compiling(total):
+            self._play(codes, known, _outcome(0)._replace(queried=queried, probability=probability), decided=True)
+        else:
+            for row, label, chance in zip(codes.tolist(), known.tolist(), probability.tolist(), strict=True):
+                self.observe(row)
+                if label != SKIPPED:
+                    self._learn(row, label, chance)
+        self.counts.waiting += int(queried.sum())
+        self.pace[:] = rounds[-1].pace
+
+    def _codes_of(self, rounds: Sequence[Rounds], labels: Mapping[int, ClassName | None], total: int) -> Codes:
+        """The labels of queried rounds as codes."""
+        known = no_labels(total)
+        if labels:
+            for event in rounds:
+                for row in event.queried.nonzero()[0].tolist():
+                    label = labels.get(event.first + row)
+                    if label is not None:
+                        known[event.first - rounds[0].first + row] = label_code(label, event.classes)
+        return known
+
+    def follow(self, log: Log, stored: Stored) -> None:
+        """Move on by an event that changes nothing of what was learned before it."""
+        match stored.event:
+            case Rounds() as rounds:
+                self.see([rounds], {})
+            case Answer(round=number, label=label):
+                self.count(None, Told(label))
+                if label is not None:
+                    self.learn(log, number, label)
+            case Reference(replaces=replaces):
+                self.counts.references += not replaces
+            case Retraction():
+                self.counts.references -= 1
+            case Joining() | Leaving():
+                raise StorageError("a model joined or left, but the storage does not say so; verify it.")
+        self.event = stored.number
+
+    def count(self, before: "Told | None", after: "Told | None") -> None:
+        """Count an answer that took the place of another, or of none; a skip gives its label back to the budget."""
+        for told, sign in ((before, -1), (after, 1)):
+            self.counts.waiting -= sign if told is not None else 0
+            if told is not None and told.label is None:
+                self.counts.skipped += sign
+                self.pace[SPENT] -= sign
+            elif told is not None:
+                self.counts.labels += sign
+
+    def document(self) -> dict[str, Any]:
+        """Everything, in a form that JSON can hold."""
+        return {
+            "picker": self.picker.state_dict(),
+            "pace": self.pace.tolist(),
+            "counts": dict(vars(self.counts)),
+            "changes": [[change.kind, {name: getattr(change, name) for name in change.__slots__}] for change in self.changes],
+        }
+
+    @classmethod
+    def load(cls, settings: Settings, event: int, document: Mapping[str, Any]) -> Self:
+        """What `document` described; an error if it is damaged."""
+        try:
+            kinds = {kind.kind: kind for kind in (Joining, Leaving)}
+            return cls(
+                settings,
+                settings.kind.from_state_dict(document["picker"]),
+                np.array(document["pace"], dtype=np.float64),
+                event,
+                Counts(**document["counts"]),
+                [kinds[kind](**fields) for kind, fields in document["changes"]],
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise StateError(f"the snapshot is damaged: {error!r}.") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An answer: a label, or None for a skip."""
+
+    label: ClassName | None
+
+
+def _outcome(rounds: int) -> Outcome:
+    return Outcome(
+        queried=np.empty(rounds, dtype=np.bool_),
+        probability=np.empty(rounds),
+        recommended=np.empty(rounds, dtype=np.int32),
+        predicted=np.empty(rounds, dtype=np.int64),
+    )
+
+
+def rebuild(log: Log, settings: Settings, upto: int, rebuilt: int) -> Replica:
+    """The state as of an event, found from the events alone; everything up to `rebuilt` is learned anew."""
+    changes: list[Change] = []
+    final: dict[int, ClassName | None] = {}
+    for stored in log.others((Joining.kind, Leaving.kind, Answer.kind, Retraction.kind), upto=rebuilt):
+        match stored.event:
+            case Joining() | Leaving() as change:
+                changes.append(change)
+            case Answer(round=number, label=label):
+                final[number] = label
+            case Retraction(round=number):
+                final.pop(number, None)
+    replica = Replica.new(settings, changes)
+    told: dict[int, Told] = {}
+    piece = _Piece(replica, final)
+    for stored in log.events(upto=rebuilt):
+        if isinstance(stored.event, Rounds):
+            piece.add(stored.event)
+        else:
+            piece.finish()
+            _revise(replica, told, stored.event)
+    piece.finish()
+    replica.event = rebuilt
+    catch_up(replica, log, upto)
+    return replica
+
+
+def catch_up(replica: Replica, log: Log, upto: int) -> None:
+    """Move on by the events that were added since; none of them changes what was learned before it."""
+    piece = _Piece(replica, {})
+    for stored in log.events(replica.event, upto):
+        if isinstance(stored.event, Rounds):
+            piece.add(stored.event)
+        else:
+            piece.finish()
+            replica.follow(log, stored)
+    piece.finish()
+    replica.event = upto
+
+
+class _Piece:
+    """Consecutive rounds that are gone through together."""
+
+    def __init__(self, replica: Replica, labels: Mapping[int, ClassName | None]) -> None:
+        self.replica = replica
+        self.labels = labels
+        self.rounds: list[Rounds] = []
+        self.size = 0
+
+    def add(self, event: Rounds) -> None:
+        self.rounds.append(event)
+        self.size += len(event)
+        if self.size >= PIECE:
+            self.finish()
+
+    def finish(self) -> None:
+        if self.rounds:
+            self.replica.see(self.rounds, self.labels)
+        self.rounds, self.size = [], 0
+
+
+def _revise(replica: Replica, told: dict[int, Told], event: Event) -> None:
+    """Count an event of a history that is learned anew: what it means for the estimates is known already."""
+    match event:
+        case Answer(round=number, label=label):
+            replica.count(told.get(number), Told(label))
+            told[number] = Told(label)
+        case Retraction(round=number) if number in told:
+            replica.count(told.pop(number), None)
+        case Retraction():
+            replica.counts.references -= 1
+        case Reference(replaces=replaces):
+            replica.counts.references += not replaces

@@ -1,0 +1,130 @@
+"""What comes with rounds, and what comes back: items and keys checked, decisions as a sequence."""
+
+import json
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from modelpicker.algorithms import Decision
+from modelpicker.algorithms.kernels import Floats
+from modelpicker.algorithms.options import ModelName
+from modelpicker.campaigns.events import Item, Rounds
+from modelpicker.errors import InputError, brief
+
+LONGEST_KEY = 500
+
+
+class Decisions(Sequence[Decision]):
+    """The decisions of many rounds, in the order in which they were asked for."""
+
+    def __init__(
+        self,
+        numbers: Sequence[int],
+        rounds: Sequence[Rounds],
+        models_at: Callable[[int], Sequence[ModelName]],
+    ) -> None:
+        self.ids = numbers
+        self._rounds = sorted(rounds, key=lambda event: event.first)
+        self._firsts = [event.first for event in self._rounds]
+        self._models_at = models_at
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @overload
+    def __getitem__(self, place: int) -> Decision: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Decision]: ...
+    def __getitem__(self, place: int | slice) -> Decision | Sequence[Decision]:
+        if isinstance(place, slice):
+            return [self[one] for one in range(*place.indices(len(self)))]
+        number = self.ids[place]
+        rounds = self._rounds[bisect_right(self._firsts, number) - 1]
+        row = number - rounds.first
+        said = int(rounds.predicted[row])
+        return Decision(
+            round=number,
+            query=bool(rounds.queried[row]),
+            probability=float(rounds.probability[row]),
+            prediction=None if said < 0 else rounds.classes[said],
+            recommended=self._models_at(number)[int(rounds.recommended[row])],
+        )
+
+    def __iter__(self) -> Iterator[Decision]:
+        return (self[place] for place in range(len(self)))
+
+    @property
+    def queried(self) -> npt.NDArray[np.bool_]:
+        """Whether each round is queried."""
+        return np.array(self._column("queried"), dtype=np.bool_)
+
+    @property
+    def probability(self) -> Floats:
+        """With what probability each round was to be queried."""
+        return np.array(self._column("probability"), dtype=np.float64)
+
+    def _column(self, name: str) -> Any:
+        if len(self._rounds) == 1 and len(self._rounds[0]) == len(self):
+            return getattr(self._rounds[0], name)
+        found = []
+        for number in self.ids:
+            rounds = self._rounds[bisect_right(self._firsts, number) - 1]
+            found.append(getattr(rounds, name)[number - rounds.first])
+        return found
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} decisions, {int(self.queried.sum()):,} queries>"
+
+
+def check_key(key: object, what: str = "key") -> str | None:
+    """A key, or who answers: a text that every database can hold."""
+    if key is None:
+        return None
+    if not isinstance(key, str):
+        raise InputError(f"{what} {brief(key)} is not a string; pass {what}=str(…).")
+    if not key or len(key) > LONGEST_KEY:
+        raise InputError(f"{what} {brief(key)} is empty or too long; pass 1 to {LONGEST_KEY} characters.")
+    try:
+        key.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{what} {brief(key)} holds half a character; pass proper Unicode.") from None
+    if "\0" in key:
+        raise InputError(f"{what} {brief(key)} holds a null character.")
+    return key
+
+
+def check_keys(keys: object, rounds: int) -> list[str | None] | None:
+    """A key a round."""
+    return None if keys is None else [check_key(key) for key in _one_each(keys, rounds, "keys")]
+
+
+def check_item(item: object, where: str = "item") -> Item | None:
+    """The fields of an item, as JSON can hold them."""
+    if item is None:
+        return None
+    if not isinstance(item, Mapping) or not all(isinstance(name, str) for name in item):
+        raise InputError(f'{where} {brief(item)}: pass its fields by name, such as {{"text": "…"}}.')
+    try:
+        json.dumps(item := dict(item), allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"{where} {brief(item)} cannot be stored as JSON: {error}.") from error
+    return item
+
+
+def check_items(items: object, rounds: int) -> list[Item | None] | None:
+    """The fields of each item."""
+    if items is None:
+        return None
+    return [check_item(item, f"item {place}") for place, item in enumerate(_one_each(items, rounds, "items"))]
+
+
+def _one_each(values: object, rounds: int, what: str) -> Sequence[Any]:
+    if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__len__"):
+        raise InputError(f"{what} {brief(values)}: pass a list with one a round.")
+    listed: Sequence[Any] = values.tolist() if hasattr(values, "tolist") else values  # type: ignore[assignment]
+    if len(listed) != rounds:
+        raise InputError(f"there are {rounds} rounds but {len(listed)} {what}; pass one a round.")
+    return listed

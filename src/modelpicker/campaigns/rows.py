@@ -1,0 +1,249 @@
+"""What callers say of rounds and labels, as codes: predictions by name or in order, one row or many.
+
+Codes are counted anew for every event, in the order of the classes themselves, so that what is stored depends on
+nothing but what was said.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from modelpicker.algorithms.chunks import as_array, as_integers, refuse
+from modelpicker.algorithms.encoding import ClassName, check_one_kind, check_same_kind, plain
+from modelpicker.algorithms.kernels import ABSTAINED, NOBODY
+from modelpicker.algorithms.options import ModelName
+from modelpicker.errors import InputError, brief
+
+Matrix = npt.NDArray[np.signedinteger[Any]]
+# Codes below this are looked up in a table, others are sorted.
+FEW = 2**16
+
+
+class Rows(NamedTuple):
+    """Predictions of some rounds: a code a model, and the class that each code stands for."""
+
+    codes: Matrix
+    classes: list[ClassName]
+
+
+class Vocabulary:
+    """The classes that a campaign takes: those it was given, or whatever is said.
+
+    Where the classes are given as strings, a whole number is the place of a class in their list.
+    """
+
+    def __init__(self, classes: object) -> None:
+        self.classes = None if classes is None else _check_classes(classes)
+        self.known = frozenset(self.classes or ())
+        self.by_place = bool(self.classes) and isinstance(next(iter(self.classes or ())), str)
+
+    def name(self, value: object, where: str) -> ClassName | None:
+        """One prediction or label; None for an abstention or a skip."""
+        name = plain(value, where)
+        if name is None or self.classes is None:
+            return name
+        if self.by_place and isinstance(name, int):
+            if name >= len(self.classes):
+                raise InputError(
+                    f"{where}: {name} is not the place of one of the {len(self.classes)} classes, "
+                    f"0 to {len(self.classes) - 1}."
+                )
+            return self.classes[name]
+        if name not in self.known:
+            raise InputError(f"{where}: {brief(name)} is not one of the classes, {brief(list(self.classes))}.")
+        return name
+
+    def names_of(self, values: Iterable[int], where: str) -> list[ClassName]:
+        """The classes that whole numbers stand for."""
+        return [name for name in (self.name(value, where) for value in values) if name is not None]
+
+
+def _check_classes(classes: object) -> tuple[ClassName, ...]:
+    """Classes as a campaign is given them: strings or whole numbers, all different."""
+    if hasattr(classes, "tolist"):
+        classes = classes.tolist()
+    if isinstance(classes, str | bytes | Mapping | Set) or not isinstance(classes, Iterable):
+        raise InputError(f"classes {brief(classes)}: pass a list of names, or None to take whatever is said.")
+    names = []
+    for place, value in enumerate(classes):
+        name = plain(value, f"class {place}")
+        if name is None:
+            raise InputError(f"class {place} is {brief(value)}, which stands for an abstention; leave it out.")
+        names.append(name)
+    if not names:
+        raise InputError("classes are an empty list; pass some, or None to take whatever is said.")
+    check_one_kind(names, "classes")
+    if len(set(names)) < len(names):
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        raise InputError(f"class {brief(twice)} is given twice.")
+    return tuple(names)
+
+
+def in_order(predictions: object, models: Sequence[ModelName], where: str) -> list[Any]:
+    """The predictions of one round in the order of the models."""
+    if isinstance(predictions, Mapping):
+        missing = [name for name in models if name not in predictions]
+        if missing:
+            raise InputError(
+                f"{where}: no prediction of {', '.join(map(str, missing[:5]))}; "
+                "pass one of every model, None where it abstains."
+            )
+        if len(predictions) > len(models):
+            strange = [name for name in predictions if name not in set(models)]
+            raise InputError(f"{where}: {brief(strange[0])} is not a model of this campaign.")
+        return [predictions[name] for name in models]
+    if isinstance(predictions, str | bytes | Set) or not hasattr(predictions, "__len__"):
+        raise InputError(
+            f"{where}: {brief(predictions)} are no predictions; pass {{model: class}}, or a list in the order "
+            "of the models."
+        )
+    values: list[Any] = predictions.tolist() if isinstance(predictions, np.ndarray) else list(predictions)  # type: ignore[call-overload]
+    if len(values) != len(models):
+        raise InputError(f"{where}: {len(values)} predictions, but there are {len(models)} models.")
+    return values
+
+
+def encode_one(predictions: object, models: Sequence[ModelName], vocabulary: Vocabulary) -> Rows:
+    """The codes of one round."""
+    values = in_order(predictions, models, "predictions")
+    names = [
+        vocabulary.name(value, f"prediction of {model}") for model, value in zip(models, values, strict=True)
+    ]
+    classes = _sorted([name for name in names if name is not None], "predictions")
+    place = {name: code for code, name in enumerate(classes)}
+    codes = [[ABSTAINED if name is None else place[name] for name in names]]
+    return Rows(np.array(codes, dtype=_smallest(classes)), classes)
+
+
+def some_rows(rows: Rows, places: Sequence[int]) -> Rows:
+    """Some of the rows, with only the classes that occur in them."""
+    if len(places) == len(rows.codes):
+        return rows
+    present, codes = _counted(rows.codes[places])
+    return _in_class_order(codes, [rows.classes[code] for code in present])
+
+
+def _smallest(classes: Sequence[ClassName]) -> type[np.signedinteger[Any]]:
+    """The smallest type that holds the codes of so many classes."""
+    return np.int8 if len(classes) < 2**7 else np.int16 if len(classes) < 2**15 else np.int32
+
+
+def encode_many(predictions: object, models: Sequence[ModelName], vocabulary: Vocabulary) -> Rows:
+    """The codes of many rounds: a matrix of class codes, a collection, or a list of what `encode_one` takes."""
+    if hasattr(predictions, "predictions") and hasattr(predictions, "classes"):
+        return _of_collection(predictions, models, vocabulary)
+    columns = list(getattr(predictions, "columns", models))
+    if columns != list(models):
+        if set(columns) != set(models):
+            raise InputError(f"the columns are {brief(columns)}, but the models {brief(list(models))}.")
+        predictions = predictions[list(models)]  # type: ignore[index]  # a data frame
+    if isinstance(predictions, np.ndarray) and predictions.dtype.kind in "buif":
+        return _of_numbers(predictions, models, vocabulary)
+    if hasattr(predictions, "to_numpy"):
+        predictions = predictions.to_numpy()
+    if isinstance(predictions, str | bytes | Mapping | Set) or not hasattr(predictions, "__len__"):
+        raise InputError(f"predictions {brief(predictions)}: pass a matrix or a list with a row a round.")
+    return _of_rows(predictions, models, vocabulary)
+
+
+def _of_numbers(matrix: npt.NDArray[Any], models: Sequence[ModelName], vocabulary: Vocabulary) -> Rows:
+    """A numeric matrix: its distinct values are found at once."""
+    if matrix.ndim != 2 or matrix.shape[1] != len(models):
+        raise InputError(
+            f"predictions have shape {matrix.shape}; pass a row a round and {len(models)} columns, one a model."
+        )
+    values = as_integers(as_array(matrix, "predictions"), "predictions", 0)
+    if int(values.min(initial=0)) < ABSTAINED:
+        refuse(values < ABSTAINED, values, "predictions", 0)
+    present, codes = _counted(values)
+    names = vocabulary.names_of(present, "predictions")
+    return _in_class_order(codes, names)
+
+
+def _counted(values: npt.NDArray[Any]) -> tuple[list[int], Matrix]:
+    """The distinct values from 0 up, and the values by their place among them; -1 stays as it is."""
+    highest = int(values.max(initial=ABSTAINED))
+    if highest < FEW:
+        seen = np.zeros(highest + 2, dtype=np.bool_)
+        seen[values] = True  # -1 is the last place
+        seen[-1] = False
+        places = np.cumsum(seen, dtype=np.int32) - 1
+        places[-1] = ABSTAINED
+        return np.flatnonzero(seen).tolist(), places[values]
+    distinct, codes = np.unique(values, return_inverse=True)
+    shift = int(distinct[0] == ABSTAINED)
+    return distinct[shift:].tolist(), (codes.reshape(values.shape) - shift).astype(np.int32)
+
+
+def _of_collection(collection: Any, models: Sequence[ModelName], vocabulary: Vocabulary) -> Rows:
+    """A collection: its columns by name, its codes by their classes."""
+    names = list(collection.models)
+    if [str(model) for model in models] != [str(name) for name in names]:
+        try:
+            columns = [[str(name) for name in names].index(str(model)) for model in models]
+        except ValueError:
+            raise InputError(
+                f"the collection's models are {brief(names)}, but the campaign's {brief(list(models))}."
+            ) from None
+        if len(names) > len(models):
+            raise InputError(f"the collection has {len(names)} models, but the campaign {len(models)}.")
+        predictions = collection.predictions[:, columns]
+    else:
+        predictions = collection.predictions
+    present, codes = _counted(predictions)
+    spoken = [_given(vocabulary, collection.classes[code]) for code in present]
+    return _in_class_order(codes, spoken)
+
+
+def _given(vocabulary: Vocabulary, name: ClassName) -> ClassName:
+    """A collection's class as the campaign knows it: numbers that were read as such may be meant as names."""
+    if vocabulary.by_place and isinstance(name, int):
+        name = str(name)
+    found = vocabulary.name(name, "predictions")
+    return name if found is None else found
+
+
+def _of_rows(rows: Any, models: Sequence[ModelName], vocabulary: Vocabulary) -> Rows:
+    """Rows of any kind, one by one; each value is looked at once."""
+    known: dict[object, int] = {}
+    names: list[ClassName] = []
+    place: dict[ClassName, int] = {}
+    codes = np.empty((len(rows), len(models)), dtype=np.int32)
+    for number, row in enumerate(rows):
+        where = f"predictions, row {number}"
+        values = in_order(row, models, where)
+        for column, value in enumerate(values):
+            try:
+                code = known[(type(value), value)]
+            except (KeyError, TypeError):
+                name = vocabulary.name(value, f"{where}, model {models[column]}")
+                code = ABSTAINED if name is None else place.setdefault(name, len(names))
+                if code == len(names) and name is not None:
+                    names.append(name)
+                known[(type(value), value)] = code
+            codes[number, column] = code
+        check_one_kind([names[code] for code in set(codes[number].tolist()) if code >= 0], where)
+    return _in_class_order(codes, names)
+
+
+def _in_class_order(codes: Matrix, names: list[ClassName]) -> Rows:
+    """The same rows with classes in order, and codes as small as they can be."""
+    classes = _sorted(names, "predictions")
+    if classes != names:
+        place = {name: code for code, name in enumerate(classes)}
+        codes = np.array([*(place[name] for name in names), ABSTAINED], dtype=np.int32)[codes]
+    return Rows(np.ascontiguousarray(codes, dtype=_smallest(classes)), classes)
+
+
+def _sorted(names: Iterable[ClassName], where: str) -> list[ClassName]:
+    names = list(dict.fromkeys(names))
+    check_one_kind(names, where)
+    return sorted(names)  # type: ignore[type-var]  # all strings or all numbers
+
+
+def label_code(label: ClassName, classes: Sequence[ClassName]) -> int:
+    """The code of a label in its round."""
+    check_same_kind(label, classes[:1], "label")
+    return classes.index(label) if label in classes else NOBODY

@@ -1,0 +1,75 @@
+"""The tables of a storage.
+
+`events` is the truth and is only ever added to. `answers` and `keys` are found from it again, and so is the state in
+`snapshots`: they make asking, telling and opening quick. Changes go through `migrations/`, and `SCHEMA` names the last.
+"""
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    String,
+    Table,
+    Text,
+)
+
+SCHEMA = "0001"
+
+metadata = MetaData()
+# SQLite counts rows by itself in a column of this very type only.
+Number = BigInteger().with_variant(Integer, "sqlite")
+
+campaigns = Table(
+    "campaigns",
+    metadata,
+    Column("id", Number, primary_key=True, autoincrement=True),
+    Column("name", String(100), nullable=False, unique=True),
+    Column("created", BigInteger, nullable=False),  # microseconds since 1970, as all times here but leases
+    Column("settings", Text, nullable=False),  # JSON: models, classes, algorithm, options, seed, budget, …
+    Column("events", BigInteger, nullable=False),  # how many there are
+    Column("rounds", BigInteger, nullable=False),  # how many have been decided
+    Column("rebuilt", BigInteger, nullable=False),  # the last event that changed what was learned before it
+)
+events = Table(
+    "events",
+    metadata,
+    Column("campaign", Number, ForeignKey("campaigns.id"), primary_key=True),
+    Column("number", BigInteger, primary_key=True),  # from 1, without a gap
+    Column("kind", String(20), nullable=False),
+    Column("round", BigInteger, nullable=False),  # the first that it is about
+    Column("at", BigInteger, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    Index("events_by_round", "campaign", "kind", "round"),
+)
+answers = Table(
+    "answers",
+    metadata,
+    Column("campaign", Number, ForeignKey("campaigns.id"), primary_key=True),
+    Column("round", BigInteger, primary_key=True),
+    Column("event", BigInteger, nullable=False),  # in which the round was decided
+    Column("state", SmallInteger, nullable=False),  # see log.py
+    Column("label", Text),  # JSON
+    Column("leased_until", Float),  # seconds since 1970
+    Column("leased_by", Text),
+    Index("answers_by_state", "campaign", "state", "round"),
+)
+keys = Table(
+    "keys",
+    metadata,
+    Column("campaign", Number, ForeignKey("campaigns.id"), primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("round", BigInteger, nullable=False),
+)
+snapshots = Table(
+    "snapshots",
+    metadata,
+    Column("campaign", Number, ForeignKey("campaigns.id"), primary_key=True),
+    Column("event", BigInteger, nullable=False),  # the last that it knows of
+    Column("body", LargeBinary, nullable=False),
+)

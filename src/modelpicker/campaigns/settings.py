@@ -1,0 +1,119 @@
+"""What a campaign is made with: checked once, stored as JSON, and never changed."""
+
+import importlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+from modelpicker.algorithms import ALGORITHMS, Algorithm
+from modelpicker.algorithms.encoding import ClassName
+from modelpicker.algorithms.making import Kind, find_algorithm, make_algorithm, usual_options
+from modelpicker.algorithms.options import ModelName, check_count, check_models
+from modelpicker.campaigns.rows import Vocabulary
+from modelpicker.coins import check_seed
+from modelpicker.errors import InputError, NotFoundError, brief
+
+LARGEST_BUDGET = 2**53
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Models, classes, algorithm and budget of a campaign."""
+
+    models: tuple[ModelName, ...]
+    """Those it began with; others may have joined, and some left."""
+    classes: tuple[ClassName, ...] | None
+    kind: type[Algorithm]
+    options: Mapping[str, Any]
+    seed: int
+    budget: int | None
+    expected_rounds: int | None
+
+    @classmethod
+    def check(
+        cls,
+        models: object,
+        classes: object,
+        algorithm: Kind,
+        options: Mapping[str, Any] | None,
+        seed: object,
+        budget: object,
+        expected_rounds: object,
+    ) -> Self:
+        """Settings that make sense, or an error that says what does not."""
+        kind = find_algorithm(algorithm)
+        known = Vocabulary(classes).classes
+        if options is not None and not isinstance(options, Mapping):
+            raise InputError(f"options {brief(options)}: pass them by name, such as {{'query_scale': 2.0}}.")
+        if budget is None and expected_rounds is not None:
+            raise InputError("expected_rounds paces a budget, but there is none; pass budget= as well.")
+        made = cls(
+            models=check_models(models),
+            classes=known,
+            kind=kind,
+            options=usual_options(kind, None if known is None else len(known)) | dict(options or {}),
+            seed=check_seed(seed),
+            budget=None if budget is None else _count("budget", budget),
+            expected_rounds=None if expected_rounds is None else _count("expected_rounds", expected_rounds),
+        )
+        made.make(made.models)
+        try:
+            json.dumps(made.document(), allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"options {brief(dict(made.options))} cannot be stored: {error}.") from error
+        return made
+
+    def make(self, models: Sequence[ModelName]) -> Algorithm:
+        """The picker that a campaign of these models starts with."""
+        return make_algorithm(self.kind, list(models), self.seed, self.options)
+
+    def document(self) -> dict[str, Any]:
+        """The settings as they are stored."""
+        own = ALGORITHMS.get(self.kind.name) is self.kind
+        return {
+            "models": list(self.models),
+            "classes": None if self.classes is None else list(self.classes),
+            "algorithm": self.kind.name if own else f"{self.kind.__module__}:{self.kind.__qualname__}",
+            "options": dict(self.options),
+            "seed": str(self.seed),  # may be larger than what other readers of JSON can hold
+            "budget": self.budget,
+            "expected_rounds": self.expected_rounds,
+        }
+
+    @classmethod
+    def load(cls, document: Mapping[str, Any], algorithm: type[Algorithm] | None = None) -> Self:
+        """The settings that were stored; `algorithm` is the class, where it cannot be found by its name."""
+        return cls(
+            models=tuple(document["models"]),
+            classes=None if document["classes"] is None else tuple(document["classes"]),
+            kind=algorithm or _found(document["algorithm"]),
+            options=document["options"],
+            seed=int(document["seed"]),
+            budget=document["budget"],
+            expected_rounds=document["expected_rounds"],
+        )
+
+
+def _count(option: str, value: object) -> int:
+    number = check_count(option, value)
+    if number > LARGEST_BUDGET:
+        raise InputError(f"{option}={brief(value)} is out of range; the largest is 2**53.")
+    return number
+
+
+def _found(name: str) -> type[Algorithm]:
+    """The class of an algorithm that a campaign was made with."""
+    if name in ALGORITHMS:
+        return ALGORITHMS[name]
+    module, _, path = name.partition(":")
+    try:
+        found: Any = importlib.import_module(module)
+        for part in path.split("."):
+            found = getattr(found, part)
+        return find_algorithm(found)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise NotFoundError(
+            f"the campaign's algorithm {name} cannot be imported here: {error}. "
+            "Make it importable, or pass the class: open_campaign(…, algorithm=YourAlgorithm)."
+        ) from error

@@ -1,0 +1,271 @@
+"""Where campaigns live: an SQLite file, a PostgreSQL database, or the memory of this process.
+
+Everything that changes a storage happens in a transaction that is on disk when it ends. On SQLite it begins by taking
+the one write lock there is, so that nobody who got in has to be turned away later; on PostgreSQL campaigns are locked
+one by one.
+"""
+
+import os
+import re
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.pool import StaticPool
+
+from modelpicker.campaigns import schema
+from modelpicker.errors import InputError, NotFoundError, SchemaError, StorageError, brief
+
+# How long a writer waits for the others, in seconds.
+PATIENCE = 120.0
+FORMS = "sqlite:///file.db, postgresql://user:password@host/database or memory://"
+
+_opened: dict[tuple[int, str], "Storage"] = {}
+_opening = threading.Lock()
+
+
+def open_storage(url: str, *, create: bool = False) -> "Storage":
+    """The storage at a URL, opened once a process; `create` makes one where there is none."""
+    place = _checked(url)
+    with _opening:
+        key = (os.getpid(), place)
+        storage = _opened.get(key)
+        if storage is None:
+            storage = Storage(place)
+        storage.prepare(create=create)
+        _opened[key] = storage
+        return storage
+
+
+def _checked(url: object) -> str:
+    """A URL in one form for one storage."""
+    if not isinstance(url, str):
+        raise InputError(f"storage {brief(url)} is not a URL; pass {FORMS}.")
+    if url.startswith("sqlite:///"):
+        path = url.removeprefix("sqlite:///")
+        if not path or path == ":memory:":
+            return "memory://"
+        if "\0" in path:
+            raise InputError(f"storage {brief(url)}: a path cannot hold a null character.")
+        return f"sqlite:///{Path(path).expanduser().absolute()}"
+    if re.match(r"postgres(ql)?(\+psycopg)?://", url):
+        return re.sub(r"^postgres(ql)?(\+psycopg)?://", "postgresql+psycopg://", url)
+    if url.startswith("memory://"):
+        return url
+    hint = f" For the file {url}, that is sqlite:///{url}." if "://" not in url else ""
+    raise InputError(f"storage {brief(url)} is of no known kind; pass {FORMS}.{hint}")
+
+
+class Storage:
+    """A database of campaigns: connections, transactions, and errors that people understand."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+        self.file = Path(place.removeprefix("sqlite:///")) if place.startswith("sqlite:///") else None
+        self.postgres = place.startswith("postgresql")
+        self.url = self._shown()
+        self.engine = self._engine()
+        self._alone = threading.RLock() if not (self.file or self.postgres) else None
+        self._ready = False
+
+    def _shown(self) -> str:
+        """The URL as messages show it: without the password."""
+        if not self.postgres:
+            return self.place
+        return re.sub(r"(://[^:/@]*):[^@/]*@", r"\1:***@", self.place.replace("+psycopg", "", 1))
+
+    def _engine(self) -> sa.Engine:
+        try:
+            if self.postgres:
+                return sa.create_engine(self.place, isolation_level="AUTOCOMMIT", pool_pre_ping=True)
+            if self.file is None:
+                engine = sa.create_engine(
+                    "sqlite://",
+                    isolation_level="AUTOCOMMIT",
+                    poolclass=StaticPool,
+                    connect_args={"check_same_thread": False},
+                )
+            else:
+                engine = sa.create_engine(
+                    sa.URL.create("sqlite", database=str(self.file)),
+                    isolation_level="AUTOCOMMIT",
+                    connect_args={"timeout": PATIENCE},
+                )
+        except ModuleNotFoundError as error:
+            raise StorageError(
+                "PostgreSQL needs the package psycopg: pip install 'modelpicker[postgresql]'."
+            ) from error
+        except (sa.exc.ArgumentError, ValueError) as error:
+            raise InputError(f"storage {self._shown()!r} is no URL: {error}. Pass {FORMS}.") from error
+        sa.event.listen(engine, "connect", _set_up_sqlite)
+        return engine
+
+    def prepare(self, *, create: bool) -> None:
+        """Refuse what is no storage of this version; make the tables where there are none, if that is wanted."""
+        if self._ready and (self.file is None or self.file.exists()):
+            return
+        self._ready = False
+        if self.file is not None and not self.file.exists():
+            if not create:
+                raise NotFoundError(
+                    f"there is no storage {self.url}; `modelpicker create` or create_campaign makes one."
+                )
+            if not self.file.parent.is_dir():
+                raise StorageError(f"the folder of {self.url} does not exist; make it first.")
+        with self.reading() as connection:
+            found = self._version(connection)
+        if found is None:
+            if not create and (self.file or self.postgres):
+                raise NotFoundError(
+                    f"{self.url} holds no campaigns yet; `modelpicker create` or create_campaign makes one."
+                )
+            self._make_tables()
+        elif found != schema.SCHEMA:
+            raise SchemaError(self._outdated(found))
+        self._ready = True
+
+    def _version(self, connection: sa.Connection) -> str | None:
+        """The schema that is there; None where there is nothing at all."""
+        tables = sa.inspect(connection).get_table_names()
+        if "alembic_version" in tables:
+            found = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
+            if found is not None:
+                return str(found)
+        if not tables or (self.postgres and not set(tables) & set(schema.metadata.tables)):
+            return None
+        raise StorageError(f"{self.url} is a database of something else: it has tables, but no campaigns.")
+
+    def _outdated(self, found: str) -> str:
+        if found > schema.SCHEMA:
+            return (
+                f"{self.url} has schema {found}, which a newer modelpicker made; this one knows {schema.SCHEMA}. "
+                "Upgrade modelpicker: pip install --upgrade modelpicker."
+            )
+        return (
+            f"{self.url} has schema {found}, but this modelpicker needs {schema.SCHEMA}. Make a backup, then run: "
+            f"modelpicker storage upgrade --storage {self.url}"
+        )
+
+    def _make_tables(self) -> None:
+        """All tables at once; of several processes that try, one does it."""
+        if self.file is not None:
+            self._write_ahead()
+        with self.writing() as connection:
+            if self.postgres:
+                connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7020653)")
+            if self._version(connection) is None:
+                schema.metadata.create_all(connection)
+                connection.exec_driver_sql(
+                    "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL, "
+                    "CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))"
+                )
+                connection.execute(sa.text("INSERT INTO alembic_version VALUES (:v)"), {"v": schema.SCHEMA})
+
+    def _write_ahead(self) -> None:
+        """SQLite's write-ahead log, which lets many read while one writes; the file remembers it."""
+        stop = time.monotonic() + PATIENCE
+        while True:  # changing the mode does not wait for others by itself
+            with self._translated(), self.engine.connect() as connection:
+                try:
+                    connection.exec_driver_sql("PRAGMA journal_mode=WAL")
+                    return
+                except sa.exc.OperationalError as error:
+                    if "locked" not in str(error) or time.monotonic() > stop:
+                        raise
+            time.sleep(0.01)
+
+    @contextmanager
+    def reading(self) -> Iterator[sa.Connection]:
+        """A transaction that sees one state of the storage."""
+        begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" if self.postgres else "BEGIN"
+        with self._transaction(begin) as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[sa.Connection]:
+        """A transaction that is on disk when it ends, or has never been."""
+        with self._transaction("BEGIN" if self.postgres else "BEGIN IMMEDIATE") as connection:
+            yield connection
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[sa.Connection]:
+        with self._translated(), self._alone or _nothing(), self.engine.connect() as connection:
+            connection.exec_driver_sql(begin)
+            try:
+                yield connection
+                connection.exec_driver_sql("COMMIT")
+            except BaseException:
+                with suppress(sa.exc.SQLAlchemyError):  # a lost connection has rolled back by itself
+                    connection.exec_driver_sql("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Errors of a database as errors for people."""
+        try:
+            yield
+        except sa.exc.SQLAlchemyError as error:
+            raise StorageError(f"{self.url}: {explain(error)}") from error
+        except OSError as error:
+            raise StorageError(f"{self.url}: {error.strerror or error}.") from error
+
+    def now(self, connection: sa.Connection) -> float:
+        """Seconds since 1970, by one clock for all who use the storage."""
+        if self.postgres:
+            return float(connection.exec_driver_sql("SELECT extract(epoch FROM clock_timestamp())").scalar_one())
+        return time.time()
+
+    def close(self) -> None:
+        """Give back all connections; what is in memory is gone."""
+        self.engine.dispose()
+        with _opening:
+            _opened.pop((os.getpid(), self.place), None)
+
+
+@contextmanager
+def _nothing() -> Iterator[None]:
+    yield
+
+
+def _set_up_sqlite(connection: Any, _: object) -> None:
+    """Every commit is synced; the tables know each other; memory for the usual campaign."""
+    for pragma in ("synchronous=FULL", "foreign_keys=ON", "cache_size=-16000"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+# What databases say, and what that means.
+MEANINGS = (
+    (r"disk is full|No space left|disk full", "the disk is full. Nothing was lost: free some space, then go on."),
+    (
+        r"readonly database|read-only",
+        "it is read-only. Nothing was lost: check the permissions of the file and its folder, then go on.",
+    ),
+    (
+        r"malformed|not a database|file is encrypted",
+        "it is damaged, or no database at all. Bring back a backup; `modelpicker verify` tells what is wrong.",
+    ),
+    (r"unable to open", "it cannot be opened; check that its folder exists and may be written to."),
+    (
+        r"locked|lock timeout",
+        f"others have been writing for {PATIENCE:.0f} seconds without a break. Nothing was lost: try again.",
+    ),
+    (r"disk I/O error", "the disk reports an error. Nothing acknowledged was lost: check the disk, then go on."),
+    (
+        r"connection|server closed|terminating|starting up|shutting down|could not translate|password|database .* does not",
+        "PostgreSQL cannot be reached or refuses: {cause} Nothing acknowledged was lost: try again when it is back.",
+    ),
+)
+
+
+def explain(error: sa.exc.SQLAlchemyError) -> str:
+    """What went wrong in a database, and what to do."""
+    cause = str(getattr(error, "orig", None) or error).strip().splitlines()
+    first = (cause[0] if cause else type(error).__name__).rstrip(".") + "."
+    for pattern, meaning in MEANINGS:
+        if re.search(pattern, first, re.IGNORECASE):
+            return meaning.replace("{cause}", first)
+    return first

@@ -43,7 +43,9 @@ class Runs(NamedTuple):
         return int(((self.labels < 0.9 * budget) & (self.labels < self.askable)).sum())
 
 
-def play(stream: Realization, coins: mp.algorithms.kernels.Floats, classes: int, budget: int, known: bool) -> list[int]:
+def play(
+    stream: Realization, coins: mp.algorithms.kernels.Floats, classes: int, budget: int, known: bool
+) -> list[int]:
     """One stream, every label told at once: labels, rounds on which models disagree, gap in mistakes."""
     size, models = stream.rows.shape
     picker = mp.ModelPicker(models, SEED)
@@ -96,7 +98,9 @@ def main() -> None:
         report(name, mp.load_collection(name if shipped else given.data / name), size, budgets, given.realizations)
 
 
-def report(name: str, collection: mp.ModelCollection, size: int, budgets: tuple[int, ...], realizations: int) -> None:
+def report(
+    name: str, collection: mp.ModelCollection, size: int, budgets: tuple[int, ...], realizations: int
+) -> None:
     """One collection."""
     tuned = {
         rule: mp.compare(
@@ -105,15 +109,15 @@ def report(name: str, collection: mp.ModelCollection, size: int, budgets: tuple[
         for rule in ("hard", "expected")
     }
     print(f"\n{name}, streams of {size:,}, {realizations} realizations", flush=True)
-    print("budget  labels: mean   min   max  short   found: paced  hindsight   allowed  not held (labels)  unknown length")
+    print(
+        "budget  labels: mean   min   max  short   found: paced  hindsight   allowed  not held (labels)  unknown length"
+    )
     for budget in budgets:
         runs = measure(collection, size, budget, realizations)
         open_ended = measure(collection, size, budget, realizations, known=False)
         share = runs.found.mean()
         hard, free = tuned["hard"].row("model-picker", budget), tuned["expected"].row("model-picker", budget)
-        error = math.hypot(
-            math.sqrt(share * (1 - share) / realizations), hard["identification_probability_se"]
-        )
+        error = math.hypot(math.sqrt(share * (1 - share) / realizations), hard["identification_probability_se"])
         print(
             f"{budget:6,} {runs.labels.mean():13.1f} {runs.labels.min():5} {runs.labels.max():5} "
             f"{runs.short(budget):6} {share:14.3f} {hard['identification_probability']:10.3f} "

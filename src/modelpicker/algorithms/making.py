@@ -23,8 +23,9 @@ def find_algorithm(kind: Kind) -> type[Algorithm]:
     """The class of an algorithm."""
     if isinstance(kind, str) and kind in ALGORITHMS:
         return ALGORITHMS[kind]
-    if isinstance(kind, type) and issubclass(kind, Algorithm) and kind is not Algorithm:
-        return kind
+    found: object = kind
+    if isinstance(found, type) and issubclass(found, Algorithm) and found is not Algorithm:
+        return found
     raise InputError(
         f"there is no algorithm {brief(kind)}; there are {', '.join(ALGORITHMS)}, or pass a class of your own."
     )

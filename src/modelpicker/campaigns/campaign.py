@@ -19,12 +19,12 @@ import sqlalchemy as sa
 
 from modelpicker.algorithms import Decision
 from modelpicker.algorithms.encoding import ClassName, check_same_kind
-from modelpicker.algorithms.options import ModelName, check_models
+from modelpicker.algorithms.options import ModelName, check_count, check_models
 from modelpicker.campaigns import log as states
 from modelpicker.campaigns.events import Answer, Event, Item, Joining, Leaving, Reference, Retraction, Rounds
-from modelpicker.campaigns.log import Head, Log, State
+from modelpicker.campaigns.log import Head, Log, State, Stored
 from modelpicker.campaigns.picks import Pick, Query, make_pick
-from modelpicker.campaigns.records import Record, records_of
+from modelpicker.campaigns.records import Record, records_of, records_of_round
 from modelpicker.campaigns.replica import Replica, Told, catch_up, rebuild
 from modelpicker.campaigns.rounds import Decisions, check_item, check_items, check_key, check_keys
 from modelpicker.campaigns.rows import Rows, Vocabulary, encode_many, encode_one, some_rows
@@ -38,6 +38,7 @@ EVENTS_KEPT = 256
 ROUNDS_KEPT = 512
 # Rounds of one event: more are stored as several, in the same transaction.
 ROUNDS_AT_ONCE = 10_000
+LONGEST_LEASE = 1e9
 
 
 @dataclass
@@ -99,7 +100,9 @@ class Campaign:
         """How many labels may be bought."""
         return self.settings.budget
 
-    def ask(self, predictions: object, *, item: Mapping[str, Any] | None = None, key: str | None = None) -> Decision:
+    def ask(
+        self, predictions: object, *, item: Mapping[str, Any] | None = None, key: str | None = None
+    ) -> Decision:
         """Decide the next round, and record everything about it in one transaction.
 
         Args:
@@ -148,17 +151,11 @@ class Campaign:
         known: dict[str, int],
     ) -> Decisions:
         """Decide those rounds whose keys are new, each key once."""
-        places: list[int] = []
-        numbers: list[int] = []
-        for place in range(len(rows.codes)):
-            key = None if keys is None else keys[place]
-            number = None if key is None else known.get(key)
-            if number is None:
-                number = change.head.rounds + len(places)
-                places.append(place)
-                if key is not None:
-                    known[key] = number
-            numbers.append(number)
+        first = change.head.rounds
+        places: Sequence[int] = range(len(rows.codes))
+        numbers: Sequence[int] = range(first, first + len(rows.codes))
+        if keys is not None:
+            places, numbers = _new_ones(keys, known, first)
         made: list[Rounds] = []
         for start in range(0, len(places), ROUNDS_AT_ONCE):
             some = places[start : start + ROUNDS_AT_ONCE]
@@ -170,7 +167,7 @@ class Campaign:
                     None if keys is None else [keys[place] for place in some],
                 )
             )
-        older = {number for number in numbers if not made or number < made[0].first}
+        older = {number for number in numbers if number < first} if known else set()
         found = {rounds.first: rounds for rounds in map(change.log.rounds_with, sorted(older))}
         return Decisions(numbers, [*found.values(), *made], change.replica.models_at)
 
@@ -197,7 +194,12 @@ class Campaign:
         return event
 
     def tell(
-        self, id: int | str, label: ClassName | None, *, replace: bool = False, annotator: str | None = None  # noqa: A002
+        self,
+        id: int | str,
+        label: ClassName | None,
+        *,
+        replace: bool = False,
+        annotator: str | None = None,
     ) -> None:
         """Take in the label of a query, at any time and in any order.
 
@@ -346,15 +348,12 @@ class Campaign:
             annotator: who takes them. The same annotator is given again what they have leased already.
         """
         by = _check_annotator(annotator)
-        if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
-            raise InputError(f"most={brief(most)} is not a count; pass a whole number from 1 up.")
+        if most is not None:
+            most = check_count("most", most)
         if lease is None:
             with self._reading() as (log, _):
                 return self._queries(log, log.states(answers.c.state == states.WAITING, most=most))
-        seconds = lease.total_seconds() if isinstance(lease, timedelta) else lease
-        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < 1e9:
-            raise InputError(f"lease={brief(lease)}: pass for how many seconds a query is to be kept.")
-        return self._lease(most or 1, float(seconds), by)
+        return self._lease(most or 1, _seconds(lease), by)
 
     def _lease(self, most: int, seconds: float, by: str | None) -> list[Query]:
         with self._writing() as change:
@@ -392,8 +391,19 @@ class Campaign:
         """Everything that happened, in order, as JSON-ready records; or all that happened to one round."""
         with self._reading() as (log, replica):
             head = log.head()
-            number = None if id is None else self._find(Change(log, replica, head, 0), id)
-            yield from records_of(log, self.settings, number)
+            if id is not None:
+                number = self._find(Change(log, replica, head, 0), id)
+                return iter(list(records_of_round(log, self.settings, number)))
+        return records_of(self._events(head.events), self.settings)
+
+    def _events(self, upto: int) -> Iterator[Stored]:
+        """Events in order, a page a transaction: they do not change, and whoever reads them may take their time."""
+        after = 0
+        while after < upto:
+            with self._reading() as (log, _):
+                page = log.page(after, upto)
+            yield from page
+            after = page[-1].number
 
     def join(self, model: ModelName) -> None:
         """Let another model take part from the next round on.
@@ -498,9 +508,7 @@ class Campaign:
         if self._closed:
             raise StorageError(f"campaign {self.name!r} was closed; open it again with open_campaign.")
         if self._process != os.getpid():
-            raise StorageError(
-                f"campaign {self.name!r} was opened by another process; open it anew after a fork."
-            )
+            raise StorageError(f"campaign {self.name!r} was opened by another process; open it anew after a fork.")
 
     def close(self) -> None:
         """Let go of the campaign; everything is on disk already, and it can be opened again."""
@@ -520,9 +528,32 @@ class Campaign:
         return f"<Campaign {self.name!r} in {self.storage.url}>"
 
 
+def _new_ones(keys: Sequence[str | None], known: dict[str, int], first: int) -> tuple[list[int], list[int]]:
+    """The places of keys that are new, and the round of every key; rounds are counted from `first` on."""
+    places: list[int] = []
+    numbers: list[int] = []
+    for place, key in enumerate(keys):
+        number = None if key is None else known.get(key)
+        if number is None:
+            number = first + len(places)
+            places.append(place)
+            if key is not None:
+                known[key] = number
+        numbers.append(number)
+    return places, numbers
+
+
 def _decision(rounds: Rounds, number: int, replica: Replica) -> Decision:
     """A decision that was made, as it was returned then."""
     return Decisions([number], [rounds], replica.models_at)[0]
+
+
+def _seconds(lease: object) -> float:
+    """For how long a query is leased."""
+    seconds = lease.total_seconds() if isinstance(lease, timedelta) else lease
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < LONGEST_LEASE:
+        raise InputError(f"lease={brief(lease)}: pass for how many seconds a query is to be kept.")
+    return float(seconds)
 
 
 def _check_annotator(annotator: object) -> str | None:

@@ -22,6 +22,7 @@ from modelpicker.campaigns.events import (
     unseal,
 )
 from modelpicker.campaigns.schema import answers, campaigns, events, keys, snapshots
+from modelpicker.campaigns.statements import Prepared
 from modelpicker.errors import ConflictError, NotFoundError, StorageError
 
 # States of an answer. Waiting queries have none yet; references are labels of rounds that were never queried.
@@ -59,42 +60,8 @@ class State(NamedTuple):
     leased_by: str | None
 
 
-# Statements are made once: they are compiled when first used.
-_HEAD = sa.select(campaigns.c.events, campaigns.c.rounds, campaigns.c.rebuilt).where(
-    campaigns.c.id == sa.bindparam("campaign")
-)
-_LOCKED_HEAD = _HEAD.with_for_update()
-_MOVE = (
-    sa.update(campaigns)
-    .where(campaigns.c.id == sa.bindparam("campaign"))
-    .values(
-        events=sa.bindparam("new_events"), rounds=sa.bindparam("new_rounds"), rebuilt=sa.bindparam("new_rebuilt")
-    )
-)
-_ADD_EVENT = sa.insert(events)
-_ADD_ANSWERS = sa.insert(answers)
-_ADD_KEYS = sa.insert(keys)
-_KEY = sa.select(keys.c.round).where(keys.c.campaign == sa.bindparam("campaign"), keys.c.key == sa.bindparam("key"))
-_EVENTS = (
-    sa.select(events.c.number, events.c.at, events.c.kind, events.c.body)
-    .where(
-        events.c.campaign == sa.bindparam("campaign"),
-        events.c.number > sa.bindparam("after"),
-        events.c.number <= sa.bindparam("upto"),
-    )
-    .order_by(events.c.number)
-    .limit(sa.bindparam("most"))
-)
-_OF_ROUND = (
-    sa.select(events.c.number, events.c.at, events.c.kind, events.c.body)
-    .where(
-        events.c.campaign == sa.bindparam("campaign"),
-        events.c.kind == Rounds.kind,
-        events.c.round <= sa.bindparam("round"),
-    )
-    .order_by(events.c.round.desc())
-    .limit(1)
-)
+_MINE = {table.name: table.c.campaign == sa.bindparam("mine") for table in (events, answers, keys, snapshots)}
+_EVENT = sa.select(events.c.number, events.c.at, events.c.kind, events.c.body).where(_MINE["events"])
 _STATE = sa.select(
     answers.c.round,
     answers.c.event,
@@ -102,7 +69,40 @@ _STATE = sa.select(
     answers.c.label,
     answers.c.leased_until,
     answers.c.leased_by,
-).where(answers.c.campaign == sa.bindparam("campaign"))
+).where(_MINE["answers"])
+_head = sa.select(campaigns.c.events, campaigns.c.rounds, campaigns.c.rebuilt).where(
+    campaigns.c.id == sa.bindparam("mine")
+)
+_HEAD = Prepared(_head)
+_LOCKED_HEAD = Prepared(_head.with_for_update())
+_MOVE = Prepared(
+    sa.update(campaigns)
+    .where(campaigns.c.id == sa.bindparam("mine"))
+    .values(
+        events=sa.bindparam("new_events"), rounds=sa.bindparam("new_rounds"), rebuilt=sa.bindparam("new_rebuilt")
+    )
+)
+_ADD_EVENT = Prepared(sa.insert(events))
+_ADD_ANSWER = Prepared(sa.insert(answers))
+_ADD_KEY = Prepared(sa.insert(keys))
+_KEY = Prepared(sa.select(keys.c.round).where(_MINE["keys"], keys.c.key == sa.bindparam("wanted")))
+_PAGE = Prepared(
+    _EVENT.where(events.c.number > sa.bindparam("after"), events.c.number <= sa.bindparam("upto"))
+    .order_by(events.c.number)
+    .limit(PAGE)
+)
+_OF_ROUND = Prepared(
+    _EVENT.where(events.c.kind == Rounds.kind, events.c.round <= sa.bindparam("wanted"))
+    .order_by(events.c.round.desc())
+    .limit(1)
+)
+_STATE_OF = Prepared(_STATE.where(answers.c.round == sa.bindparam("wanted")))
+_SET_ANSWER = Prepared(
+    sa.update(answers)
+    .where(_MINE["answers"], answers.c.round == sa.bindparam("wanted"))
+    .values(state=sa.bindparam("new_state"), label=sa.bindparam("new_label"))
+)
+_NO_LEASE = {"label": None, "leased_until": None, "leased_by": None}
 
 
 class Log:
@@ -114,18 +114,17 @@ class Log:
 
     def head(self, *, lock: bool = False) -> Head:
         """How far the campaign has come; with `lock`, nobody else moves it until the transaction ends."""
-        statement = _LOCKED_HEAD if lock else _HEAD
-        row = self.connection.execute(statement, {"campaign": self.campaign}).first()
+        row = (_LOCKED_HEAD if lock else _HEAD).run(self.connection, {"mine": self.campaign}).fetchone()
         if row is None:
             raise NotFoundError("the campaign is no longer in its storage.")
         return Head(*row)
 
     def move(self, head: Head) -> None:
         """Note how far the campaign has come."""
-        self.connection.execute(
-            _MOVE,
+        _MOVE.run(
+            self.connection,
             {
-                "campaign": self.campaign,
+                "mine": self.campaign,
                 "new_events": head.events,
                 "new_rounds": head.rounds,
                 "new_rebuilt": head.rebuilt,
@@ -135,8 +134,8 @@ class Log:
     def add(self, number: int, at: int, event: Event) -> None:
         """Store an event, and keep the tables that are found from events up to it."""
         first = event.first if isinstance(event, Rounds) else event.round
-        self.connection.execute(
-            _ADD_EVENT,
+        _ADD_EVENT.run(
+            self.connection,
             {
                 "campaign": self.campaign,
                 "number": number,
@@ -165,32 +164,36 @@ class Log:
     def _index_rounds(self, number: int, event: Rounds) -> None:
         """Queries wait for an answer; keys lead to their rounds."""
         waiting = [
-            {"campaign": self.campaign, "round": event.first + place, "event": number, "state": WAITING}
+            {
+                **_NO_LEASE,
+                "campaign": self.campaign,
+                "round": event.first + place,
+                "event": number,
+                "state": WAITING,
+            }
             for place in event.queried.nonzero()[0].tolist()
         ]
         if waiting:
-            self.connection.execute(_ADD_ANSWERS, waiting)
+            _ADD_ANSWER.run_many(self.connection, waiting)
         known = [
             {"campaign": self.campaign, "key": key, "round": event.first + place}
             for place, key in enumerate(event.keys or ())
             if key is not None
         ]
         if known:
-            self.connection.execute(_ADD_KEYS, known)
+            _ADD_KEY.run_many(self.connection, known)
 
     def _set_answer(self, number: int, state: int, label: ClassName | None) -> None:
-        self.connection.execute(
-            sa.update(answers)
-            .where(answers.c.campaign == self.campaign, answers.c.round == number)
-            .values(state=state, label=None if label is None else json.dumps(label))
-        )
+        values = {"new_state": state, "new_label": None if label is None else json.dumps(label)}
+        _SET_ANSWER.run(self.connection, {"mine": self.campaign, "wanted": number, **values})
 
     def _set_reference(self, event: Reference) -> None:
         at = self.round_event(event.round).number
         self._forget(event.round)
-        self.connection.execute(
-            _ADD_ANSWERS,
+        _ADD_ANSWER.run(
+            self.connection,
             {
+                **_NO_LEASE,
                 "campaign": self.campaign,
                 "round": event.round,
                 "event": at,
@@ -223,16 +226,12 @@ class Log:
     def states(self, *conditions: sa.ColumnElement[bool], most: int | None = None) -> list[State]:
         """What is known of rounds that were queried or answered, in the order of the rounds."""
         statement = _STATE.where(*conditions).order_by(answers.c.round).limit(most)
-        found = self.connection.execute(statement, {"campaign": self.campaign})
-        return [
-            State(row.round, row.event, row.state, _label(row.label), row.leased_until, row.leased_by)
-            for row in found
-        ]
+        return [_state(row) for row in self.connection.execute(statement, {"mine": self.campaign})]
 
     def state(self, number: int) -> State | None:
         """What is known of a round; None if it was neither queried nor answered."""
-        found = self.states(answers.c.round == number)
-        return found[0] if found else None
+        row = _STATE_OF.run(self.connection, {"mine": self.campaign, "wanted": number}).fetchone()
+        return None if row is None else _state(row)
 
     def count(self, *conditions: sa.ColumnElement[bool]) -> int:
         """How many rounds there are of which this is known."""
@@ -241,8 +240,8 @@ class Log:
 
     def round_of(self, key: str) -> int | None:
         """The round that was asked with a key."""
-        found = self.connection.execute(_KEY, {"campaign": self.campaign, "key": key}).scalar()
-        return None if found is None else int(found)
+        row = _KEY.run(self.connection, {"mine": self.campaign, "wanted": key}).fetchone()
+        return None if row is None else int(row[0])
 
     def rounds_of(self, wanted: Iterable[str]) -> dict[str, int]:
         """The rounds of those keys that are known."""
@@ -260,33 +259,35 @@ class Log:
         """Events in order; memory for a page at a time."""
         last = self.head().events if upto is None else upto
         while after < last:
-            asked = {"campaign": self.campaign, "after": after, "upto": last, "most": PAGE}
-            page = self.connection.execute(_EVENTS, asked).all()
-            if not page:
-                raise StorageError(f"event {after + 1} of the campaign is missing; bring back a backup.")
-            for row in page:
-                if row.number != after + 1:
-                    raise StorageError(f"event {after + 1} of the campaign is missing; bring back a backup.")
-                after = row.number
-                yield Stored(row.number, row.at, _decoded(row.number, row.kind, row.body))
+            for stored in self.page(after, last):
+                yield stored
+                after = stored.number
+
+    def page(self, after: int, upto: int) -> list[Stored]:
+        """Some events in order, at least one."""
+        page = _PAGE.run(self.connection, {"mine": self.campaign, "after": after, "upto": upto}).fetchall()
+        found = [_stored(row) for row in page]
+        if [stored.number for stored in found] != list(range(after + 1, after + 1 + max(1, len(found)))):
+            raise StorageError(
+                f"event {after + 1} of the campaign, or one soon after, is missing; bring back a backup."
+            )
+        return found
 
     def others(self, kinds: Sequence[str], number: int | None = None, upto: int | None = None) -> Iterator[Stored]:
         """Events of some kinds, or only those about one round."""
-        statement = sa.select(events.c.number, events.c.at, events.c.kind, events.c.body).where(
-            events.c.campaign == self.campaign, events.c.kind.in_(kinds)
-        )
+        statement = _EVENT.where(events.c.kind.in_(kinds))
         if number is not None:
             statement = statement.where(events.c.round == number)
         if upto is not None:
             statement = statement.where(events.c.number <= upto)
-        for row in self.connection.execute(statement.order_by(events.c.number)):
-            yield Stored(row.number, row.at, _decoded(row.number, row.kind, row.body))
+        for row in self.connection.execute(statement.order_by(events.c.number), {"mine": self.campaign}):
+            yield _stored(row)
 
     def round_event(self, number: int) -> Stored:
         """The event in which a round was decided."""
-        row = self.connection.execute(_OF_ROUND, {"campaign": self.campaign, "round": number}).first()
+        row = _OF_ROUND.run(self.connection, {"mine": self.campaign, "wanted": number}).fetchone()
         if row is not None:
-            stored = Stored(row.number, row.at, _decoded(row.number, row.kind, row.body))
+            stored = _stored(row)
             if isinstance(stored.event, Rounds) and number < stored.event.first + len(stored.event):
                 return stored
         raise NotFoundError(f"there is no round {number} in this campaign.")
@@ -323,13 +324,15 @@ class Log:
             self.connection.execute(sa.delete(table).where(table.c.campaign == self.campaign))
 
 
-def _label(text: str | None) -> ClassName | None:
-    return None if text is None else json.loads(text)
+def _state(row: Any) -> State:
+    number, event, state, label, until, by = row
+    return State(number, event, state, None if label is None else json.loads(label), until, by)
 
 
-def _decoded(number: int, kind: str, body: bytes) -> Event:
+def _stored(row: Any) -> Stored:
+    number, at, kind, body = row
     try:
-        return _recent(kind, bytes(body))
+        return Stored(number, at, _recent(kind, bytes(body)))
     except StorageError as error:
         raise StorageError(f"event {number} of the campaign: {error} Bring back a backup.") from error
 

@@ -44,7 +44,8 @@ LIKELY, POSSIBLE = 0.5, 2.0  # standard errors by which fewer rounds than estima
 PATIENCE = 8.0  # labels by which spending may err before the factor changes much
 LEAST, MOST = 2.0**-30, 2.0**56
 
-# Rounds that take about as long, interpreted, as it takes to load Numba.
+# Rounds that take about as long, interpreted, as it takes to call compiled code, and to load Numba.
+FEW = 8
 MANY = 20_000
 
 
@@ -58,7 +59,8 @@ class Plan(NamedTuple):
 def make_plan(budget: int | None, expected_rounds: int | None) -> Plan:
     """The plan for a budget, if there is one, over a number of rounds, if that is known."""
     return Plan(
-        math.inf if budget is None else float(budget), math.inf if expected_rounds is None else float(expected_rounds)
+        math.inf if budget is None else float(budget),
+        math.inf if expected_rounds is None else float(expected_rounds),
     )
 
 
@@ -69,11 +71,11 @@ def new_pace() -> Floats:
 
 def aim(pace: Floats, plan: Plan, t: int) -> float:
     """The mean probability of a query that spends the budget in time, on rounds that can be queried at all."""
-    left = plan.budget - pace[SPENT]
+    left = plan.budget - float(pace[SPENT])
     if left <= 0.0:
         return 0.0
     to_come = plan.rounds * (1.0 - RESERVE) - (t - 1.0) if plan.rounds < math.inf else 2.0 * t
-    seen = pace[ASKABLE] + 1.0
+    seen = float(pace[ASKABLE]) + 1.0
     askable = to_come * seen / t
     error = askable / math.sqrt(seen + 1.0)
     if left >= askable - POSSIBLE * error:
@@ -166,9 +168,9 @@ class PacedKernel:
         self._interpreted = 0
 
     def worth_compiling(self, rounds: int) -> bool:
-        """Whether so many more rounds are worth the wait for Numba."""
+        """Whether compiled code is quicker for so many more rounds, the wait for Numba included."""
         self._interpreted += rounds
-        return self.play.ready or self._interpreted >= MANY
+        return rounds >= FEW and (self.play.ready or self._interpreted >= MANY)
 
 
 @cache

@@ -96,14 +96,15 @@ def make_pick(log: Log, replica: Replica) -> Pick:
     labels = {
         first: log.count(answers.c.state == LABELLED, answers.c.round >= first) for first in set(since.values())
     }
-    rests_on = [
-        labels[since[model]] if model in since else replica.counts.labels for model in picker.models
-    ]
+    rests_on = [labels[since[model]] if model in since else replica.counts.labels for model in picker.models]
     lowest = min(losses)
     best = picker.models.index(picker.recommended)
     # Who has just joined is level with the leader, but no label speaks for it yet.
     if losses[best] == lowest:
-        best = max((place for place in range(len(losses)) if losses[place] == lowest), key=lambda place: (rests_on[place], place == best))
+        best = max(
+            (place for place in range(len(losses)) if losses[place] == lowest),
+            key=lambda place: (rests_on[place], place == best),
+        )
     order = sorted(range(len(losses)), key=lambda place: (place != best, losses[place]))
     seen = max(1, picker.rounds)
     return Pick(

@@ -34,19 +34,19 @@ def from_time(text: str) -> int:
     return int(moment.replace(microsecond=0).timestamp()) * 10**6 + moment.microsecond
 
 
-def records_of(log: Log, settings: Settings, number: int | None = None) -> Iterator[Record]:
-    """All records of a campaign in order, or those of one round."""
+def records_of(events: Iterable[Stored], settings: Settings) -> Iterator[Record]:
+    """The records of all events, in order."""
     changes: list[Change] = []
-    if number is None:
-        for stored in log.events():
-            yield from _records(stored, members(settings, changes))
-            if isinstance(stored.event, Joining | Leaving):
-                changes.append(stored.event)
-        return
-    for stored in log.others((Joining.kind, Leaving.kind)):
+    for stored in events:
+        yield from _records(stored, members(settings, changes))
         if isinstance(stored.event, Joining | Leaving):
             changes.append(stored.event)
-    models = members(settings, changes, number)
+
+
+def records_of_round(log: Log, settings: Settings, number: int) -> Iterator[Record]:
+    """What happened to one round, in order."""
+    found = [stored.event for stored in log.others((Joining.kind, Leaving.kind))]
+    models = members(settings, [event for event in found if isinstance(event, Joining | Leaving)], number)
     yield next(record for record in _records(log.round_event(number), models) if record["id"] == number)
     for stored in log.others(ANSWERS, number):
         yield from _records(stored, models)
@@ -99,7 +99,9 @@ def events_of(records: Iterable[Record], settings: Settings) -> Iterator[Stored]
     for expected, (number, group) in enumerate(groupby(records, key=lambda record: record.get("event")), start=1):
         together = list(group)
         if number != expected:
-            raise InputError(f"event {brief(number)} comes where event {expected} was expected; records are missing.")
+            raise InputError(
+                f"event {brief(number)} comes where event {expected} was expected; records are missing."
+            )
         try:
             event = _event(together, settings, changes, rounds)
             at = from_time(together[0]["at"])

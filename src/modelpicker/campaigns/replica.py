@@ -13,7 +13,7 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-from modelpicker.algorithms import Algorithm, Decision
+from modelpicker.algorithms import Algorithm
 from modelpicker.algorithms.encoding import ClassName
 from modelpicker.algorithms.engine import Outcome
 from modelpicker.algorithms.kernels import SKIPPED, Codes, Floats, new_scratch
@@ -112,9 +112,10 @@ class Replica:
         if paced(self.picker.kernel).worth_compiling(len(rows.codes)):
             self._play(rows.codes, no_labels(len(rows.codes)), outcome, decided=False)
         else:
-            for place, codes in enumerate(rows.codes.tolist()):
-                for column, value in zip(outcome, self.observe(codes), strict=True):
-                    column[place] = value
+            for i, codes in enumerate(rows.codes.tolist()):
+                query, probability, recommended, said = self.observe(codes)
+                outcome.queried[i], outcome.probability[i] = query, probability
+                outcome.recommended[i], outcome.predicted[i] = recommended, said
         self.counts.waiting += int(outcome.queried.sum())
         return outcome
 
@@ -218,7 +219,9 @@ class Replica:
             "picker": self.picker.state_dict(),
             "pace": self.pace.tolist(),
             "counts": dict(vars(self.counts)),
-            "changes": [[change.kind, {name: getattr(change, name) for name in change.__slots__}] for change in self.changes],
+            "changes": [
+                [change.kind, {name: getattr(change, name) for name in change.__slots__}] for change in self.changes
+            ],
         }
 
     @classmethod

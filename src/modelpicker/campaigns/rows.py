@@ -41,6 +41,8 @@ class Vocabulary:
 
     def name(self, value: object, where: str) -> ClassName | None:
         """One prediction or label; None for an abstention or a skip."""
+        if type(value) is str and (value in self.known or self.classes is None):
+            return value
         name = plain(value, where)
         if name is None or self.classes is None:
             return name
@@ -108,9 +110,7 @@ def in_order(predictions: object, models: Sequence[ModelName], where: str) -> li
 def encode_one(predictions: object, models: Sequence[ModelName], vocabulary: Vocabulary) -> Rows:
     """The codes of one round."""
     values = in_order(predictions, models, "predictions")
-    names = [
-        vocabulary.name(value, f"prediction of {model}") for model, value in zip(models, values, strict=True)
-    ]
+    names = [vocabulary.name(value, f"prediction of {model}") for model, value in zip(models, values, strict=True)]
     classes = _sorted([name for name in names if name is not None], "predictions")
     place = {name: code for code, name in enumerate(classes)}
     codes = [[ABSTAINED if name is None else place[name] for name in names]]
@@ -240,7 +240,7 @@ def _in_class_order(codes: Matrix, names: list[ClassName]) -> Rows:
 def _sorted(names: Iterable[ClassName], where: str) -> list[ClassName]:
     names = list(dict.fromkeys(names))
     check_one_kind(names, where)
-    return sorted(names)  # type: ignore[type-var]  # all strings or all numbers
+    return sorted(names)
 
 
 def label_code(label: ClassName, classes: Sequence[ClassName]) -> int:

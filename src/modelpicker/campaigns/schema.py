@@ -46,6 +46,7 @@ events = Table(
     Column("at", BigInteger, nullable=False),
     Column("body", LargeBinary, nullable=False),
     Index("events_by_round", "campaign", "kind", "round"),
+    sqlite_with_rowid=False,
 )
 answers = Table(
     "answers",
@@ -58,6 +59,7 @@ answers = Table(
     Column("leased_until", Float),  # seconds since 1970
     Column("leased_by", Text),
     Index("answers_by_state", "campaign", "state", "round"),
+    sqlite_with_rowid=False,
 )
 keys = Table(
     "keys",
@@ -65,6 +67,7 @@ keys = Table(
     Column("campaign", Number, ForeignKey("campaigns.id"), primary_key=True),
     Column("key", Text, primary_key=True),
     Column("round", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
 )
 snapshots = Table(
     "snapshots",

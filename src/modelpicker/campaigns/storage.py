@@ -10,7 +10,7 @@ import re
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ import sqlalchemy as sa
 from sqlalchemy.pool import StaticPool
 
 from modelpicker.campaigns import schema
+from modelpicker.campaigns.statements import driver
 from modelpicker.errors import InputError, NotFoundError, SchemaError, StorageError, brief
 
 # How long a writer waits for the others, in seconds.
@@ -81,7 +82,9 @@ class Storage:
     def _engine(self) -> sa.Engine:
         try:
             if self.postgres:
-                return sa.create_engine(self.place, isolation_level="AUTOCOMMIT", pool_pre_ping=True)
+                return sa.create_engine(
+                    self.place, isolation_level="AUTOCOMMIT", pool_pre_ping=True, pool_reset_on_return=None
+                )
             if self.file is None:
                 engine = sa.create_engine(
                     "sqlite://",
@@ -93,6 +96,7 @@ class Storage:
                 engine = sa.create_engine(
                     sa.URL.create("sqlite", database=str(self.file)),
                     isolation_level="AUTOCOMMIT",
+                    pool_reset_on_return=None,
                     connect_args={"timeout": PATIENCE},
                 )
         except ModuleNotFoundError as error:
@@ -193,22 +197,36 @@ class Storage:
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[sa.Connection]:
-        with self._translated(), self._alone or _nothing(), self.engine.connect() as connection:
-            connection.exec_driver_sql(begin)
+        with self._translated(), self._alone or nullcontext(), self.engine.connect() as connection:
+            raw = driver(connection)
             try:
+                raw.execute(begin)
                 yield connection
-                connection.exec_driver_sql("COMMIT")
+                raw.execute("COMMIT")
             except BaseException:
-                with suppress(sa.exc.SQLAlchemyError):  # a lost connection has rolled back by itself
-                    connection.exec_driver_sql("ROLLBACK")
+                self._roll_back(connection, raw)
                 raise
+
+    def _roll_back(self, connection: sa.Connection, raw: Any) -> None:
+        """Undo what a transaction did; a connection that is in doubt is not used again."""
+        try:
+            if self.postgres or raw.in_transaction:
+                raw.execute("ROLLBACK")
+        except self._errors:
+            connection.invalidate()
+
+    @property
+    def _errors(self) -> tuple[type[Exception], ...]:
+        """What goes wrong in a database, as SQLAlchemy and the driver have it."""
+        dbapi: Any = self.engine.dialect.loaded_dbapi
+        return (sa.exc.SQLAlchemyError, dbapi.Error)
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
         """Errors of a database as errors for people."""
         try:
             yield
-        except sa.exc.SQLAlchemyError as error:
+        except self._errors as error:
             raise StorageError(f"{self.url}: {explain(error)}") from error
         except OSError as error:
             raise StorageError(f"{self.url}: {error.strerror or error}.") from error
@@ -224,11 +242,6 @@ class Storage:
         self.engine.dispose()
         with _opening:
             _opened.pop((os.getpid(), self.place), None)
-
-
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield
 
 
 def _set_up_sqlite(connection: Any, _: object) -> None:
@@ -255,13 +268,13 @@ MEANINGS = (
     ),
     (r"disk I/O error", "the disk reports an error. Nothing acknowledged was lost: check the disk, then go on."),
     (
-        r"connection|server closed|terminating|starting up|shutting down|could not translate|password|database .* does not",
-        "PostgreSQL cannot be reached or refuses: {cause} Nothing acknowledged was lost: try again when it is back.",
+        r"connection|server closed|terminating|starting up|shutting down|could not translate|password|does not exist",
+        "PostgreSQL cannot be reached, or refuses: {cause} Nothing acknowledged was lost: try again later.",
     ),
 )
 
 
-def explain(error: sa.exc.SQLAlchemyError) -> str:
+def explain(error: Exception) -> str:
     """What went wrong in a database, and what to do."""
     cause = str(getattr(error, "orig", None) or error).strip().splitlines()
     first = (cause[0] if cause else type(error).__name__).rstrip(".") + "."

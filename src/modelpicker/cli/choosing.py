@@ -18,6 +18,8 @@ NAMES = (
     "importance-weighted",
     "efficient-active",
 )
+
+
 def make_algorithm(
     name: str,
     models: Sequence[str],

@@ -1,0 +1,42 @@
+"""Statements that are compiled once for each kind of database, so that running them costs next to nothing."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+
+class Prepared:
+    """A statement of SQLAlchemy's that goes straight to the database's driver."""
+
+    def __init__(self, statement: sa.Executable) -> None:
+        self.statement: Any = statement
+        self._made: dict[str, tuple[str, list[str] | None, dict[str, Any]]] = {}
+
+    def run(self, connection: sa.Connection, values: Mapping[str, Any]) -> Any:
+        """Run it with these values; the driver's cursor."""
+        text, names, constants = self._made.get(connection.dialect.name) or self._compile(connection.dialect)
+        return driver(connection).execute(text, _filled(constants, values, names))
+
+    def run_many(self, connection: sa.Connection, values: Sequence[Mapping[str, Any]]) -> None:
+        """Run it once for each."""
+        text, names, constants = self._made.get(connection.dialect.name) or self._compile(connection.dialect)
+        cursor = driver(connection).cursor()
+        cursor.executemany(text, [_filled(constants, entry, names) for entry in values])
+
+    def _compile(self, dialect: sa.Dialect) -> tuple[str, list[str] | None, dict[str, Any]]:
+        compiled = self.statement.compile(dialect=dialect, compile_kwargs={"render_postcompile": True})
+        made = (str(compiled), compiled.positiontup, dict(compiled.params))
+        self._made[dialect.name] = made
+        return made
+
+
+def _filled(constants: Mapping[str, Any], values: Mapping[str, Any], names: list[str] | None) -> Any:
+    """Values in the form that the database's driver wants."""
+    merged = {**constants, **values}
+    return merged if names is None else tuple([merged[name] for name in names])
+
+
+def driver(connection: sa.Connection) -> Any:
+    """The connection as the database's driver has it: those of SQLite and PostgreSQL both have `execute`."""
+    return connection.connection.driver_connection

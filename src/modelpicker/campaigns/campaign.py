@@ -1,7 +1,8 @@
 """A campaign: programs ask about items, people tell labels, and the best model emerges.
 
-Every change is one transaction: it looks at how far the campaign has come, moves this process's replica there, decides,
-stores an event and commits. So any number of processes may work on one campaign, and each sees what the others did.
+Every change is one transaction: it looks at how far the campaign has come, moves this process's replica there,
+decides, stores an event and commits. So any number of processes may work on one campaign, and each sees what the
+others did.
 """
 
 import os
@@ -106,10 +107,11 @@ class Campaign:
         """Decide the next round, and record everything about it in one transaction.
 
         Args:
-            predictions: what each model says: {model: class}, or a list in the order of the models; None where one abstains.
+            predictions: what each model says: {model: class}, or a list in the order of the models; None where
+                one abstains.
             item: fields that tell people what to label, such as {"text": "…"}.
-            key: your own name for the item. The same key again returns the same decision and creates nothing, so that
-                whatever went wrong, asking again is safe.
+            key: your own name for the item. The same key again returns the same decision and creates nothing, so
+                that whatever went wrong, asking again is safe.
         """
         key = check_key(key)
         item = check_item(item)
@@ -131,7 +133,8 @@ class Campaign:
         """Decide many rounds in one transaction, with the compiled kernel.
 
         Args:
-            predictions: a matrix of class codes, a collection, a data frame, or a list of what `ask` takes; a row a round.
+            predictions: a matrix of class codes, a collection, a data frame, or a list of what `ask` takes; a row
+                a round.
             items: the fields of each item.
             keys: a key for each; those that were asked before return the decision they had.
         """
@@ -204,8 +207,8 @@ class Campaign:
         """Take in the label of a query, at any time and in any order.
 
         Told twice, it counts once. Another label for the same query is a conflict, unless `replace` says that the
-        first was wrong: then everything is learned anew as if it had never been said. The label of a round that was not
-        queried is kept for reference, and never touches the estimates.
+        first was wrong: then everything is learned anew as if it had never been said. The label of a round that was
+        not queried is kept for reference, and never touches the estimates.
 
         Args:
             id: the `id` of a decision, or the key that the item was asked with.
@@ -234,8 +237,8 @@ class Campaign:
             if change.rebuilds:
                 self._learn_anew(change)
 
-    def skip(self, id: int | str, *, replace: bool = False, annotator: str | None = None) -> None:  # noqa: A002
-        """Say that nobody can tell the label of a query: it changes no estimate, and its label can be bought elsewhere."""
+    def skip(self, id: int | str, *, replace: bool = False, annotator: str | None = None) -> None:
+        """Say that nobody can tell the label of a query: no estimate changes, the budget gets the label back."""
         self.tell(id, None, replace=replace, annotator=annotator)
 
     def _label(self, change: Change, number: int, label: object) -> ClassName | None:
@@ -267,9 +270,7 @@ class Campaign:
                 f"and {'it was to be skipped' if label is None else repr(label)} is right."
             )
         if known.label is None and change.replica.left < 1:
-            raise ConflictError(
-                f"round {number} was skipped, which gave its label back to the budget, and that is spent by now."
-            )
+            raise _spent(number)
         change.touched = change.rebuilds = True
         change.replica.count(Told(known.label), Told(label))
         change.add(Answer(number, label, by, replaces=True))
@@ -296,7 +297,7 @@ class Campaign:
         change.replica.counts.references += known is None
         change.add(Reference(number, label, by, replaces=known is not None))
 
-    def retract(self, id: int | str, *, annotator: str | None = None) -> None:  # noqa: A002
+    def retract(self, id: int | str, *, annotator: str | None = None) -> None:
         """Take back the answer to a query, which then waits again; everything is learned anew without it."""
         by = _check_annotator(annotator)
         with self._writing() as change:
@@ -305,9 +306,7 @@ class Campaign:
             if known is None or known.state == states.WAITING:
                 raise ConflictError(f"round {number} has no answer to take back.")
             if known.state == states.SKIPPED and change.replica.left < 1:
-                raise ConflictError(
-                    f"round {number} was skipped, which gave its label back to the budget, and that is spent by now."
-                )
+                raise _spent(number)
             change.touched = True
             change.add(Retraction(number, by))
             if known.state == states.REFERENCE:
@@ -316,7 +315,7 @@ class Campaign:
                 change.replica.count(Told(known.label), None)
                 self._learn_anew(change)
 
-    def _find(self, change: Change, id: object) -> int:  # noqa: A002
+    def _find(self, change: Change, id: object) -> int:
         """The round that an id or a key stands for."""
         if isinstance(id, str):
             number = change.log.round_of(id)
@@ -327,7 +326,8 @@ class Campaign:
             raise InputError(f"id {brief(id)}: pass the id of a decision, or the key that its item was asked with.")
         if not 0 <= id < change.head.rounds:
             raise NotFoundError(
-                f"there is no round {brief(int(id))} in campaign {self.name!r}: it has {change.head.rounds:,}, from 0 on."
+                f"there is no round {brief(int(id))} in campaign {self.name!r}, which has {change.head.rounds:,}, "
+                "from 0 on."
             )
         return int(id)
 
@@ -369,7 +369,7 @@ class Campaign:
     def release(self, *ids: int | str) -> None:
         """Give leased queries back, so that others need not wait for the lease to expire."""
         with self._writing() as change:
-            change.log.lease([self._find(change, id) for id in ids], None, None)  # noqa: A001
+            change.log.lease([self._find(change, id) for id in ids], None, None)
 
     def _queries(self, log: Log, found: list[State]) -> list[Query]:
         queries = []
@@ -387,7 +387,7 @@ class Campaign:
             )
         return queries
 
-    def history(self, id: int | str | None = None) -> Iterator[Record]:  # noqa: A002
+    def history(self, id: int | str | None = None) -> Iterator[Record]:
         """Everything that happened, in order, as JSON-ready records; or all that happened to one round."""
         with self._reading() as (log, replica):
             head = log.head()
@@ -408,8 +408,8 @@ class Campaign:
     def join(self, model: ModelName) -> None:
         """Let another model take part from the next round on.
 
-        It takes over the record of the model that leads now, as if it had said the same until now: it starts level with
-        the leader, and its estimate differs from the leader's only by what both say from now on.
+        It takes over the record of the model that leads now, as if it had said the same until now: it starts level
+        with the leader, and its estimate differs from the leader's only by what both say from now on.
         """
         with self._writing() as change:
             models = change.replica.picker.models
@@ -458,6 +458,15 @@ class Campaign:
                 if change is not None and change.touched:
                     self._replica = None
                 raise
+
+    @contextmanager
+    def exclusive(self) -> Iterator[Log]:
+        """The log itself, while nobody else changes it; this process's replica is found anew afterwards."""
+        with self._lock:
+            self._check_open()
+            self._replica = None
+            with self.storage.writing() as connection:
+                yield Log(connection, self._number)
 
     @contextmanager
     def _reading(self) -> Iterator[tuple[Log, Replica]]:
@@ -546,6 +555,13 @@ def _new_ones(keys: Sequence[str | None], known: dict[str, int], first: int) -> 
 def _decision(rounds: Rounds, number: int, replica: Replica) -> Decision:
     """A decision that was made, as it was returned then."""
     return Decisions([number], [rounds], replica.models_at)[0]
+
+
+def _spent(number: int) -> ConflictError:
+    """The error for a query that was skipped, and should now get a label that the budget no longer has."""
+    return ConflictError(
+        f"round {number} was skipped, which gave its label back to the budget, and the budget is spent by now."
+    )
 
 
 def _seconds(lease: object) -> float:

@@ -1,7 +1,7 @@
 """What happens in a campaign, as it is stored: nothing is ever changed or deleted, only added.
 
-An event is stored as a kind, a time and a body. The body is a checksum, the length of a JSON header, the header, and
-for rounds the arrays, one after the other, little-endian.
+An event is stored as a kind, a time and a body. The body is a checksum, the length of a JSON header, the header,
+and for rounds the arrays, one after the other, little-endian.
 """
 
 import json

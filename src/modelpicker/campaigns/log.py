@@ -308,6 +308,16 @@ class Log:
         except (StorageError, ValueError):
             return None
 
+    def has_snapshot(self) -> bool:
+        """Whether a state was ever kept, damaged or not."""
+        statement = sa.select(snapshots.c.event).where(snapshots.c.campaign == self.campaign)
+        return self.connection.execute(statement).first() is not None
+
+    def last(self) -> int:
+        """The number of the last event that is there."""
+        statement = sa.select(sa.func.max(events.c.number)).where(events.c.campaign == self.campaign)
+        return int(self.connection.execute(statement).scalar() or 0)
+
     def keep(self, number: int, state: dict[str, Any]) -> None:
         """Keep a state that knows of all events up to this one."""
         body = seal(json.dumps(state).encode())

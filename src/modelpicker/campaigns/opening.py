@@ -52,7 +52,8 @@ def create_campaign(
         name: letters, digits, spaces and `.`, `-`, `_`; there must be no campaign of that name.
         models: how many models, or their names.
         classes: those that may occur; by default whatever is said.
-        budget: how many labels may be bought; they are spread over the stream. By default the algorithm asks as it does.
+        budget: how many labels may be bought; they are spread over the stream. By default there is no limit, and
+            the algorithm asks as it does by itself.
         expected_rounds: how long the stream will be, if that is known; the budget is spread over so many rounds.
         seed: what all coins are drawn from.
         algorithm: its name, or a class of your own that passes `check_algorithm`.
@@ -66,7 +67,7 @@ def create_campaign(
     'bert'
     """
     settings = Settings.check(models, classes, algorithm, options, seed, budget, expected_rounds)
-    _check_name(name)
+    check_name(name)
     opened = open_storage(storage, create=True)
     created = int(time.time() * 1e6)
     with opened.writing() as connection:
@@ -101,7 +102,8 @@ def _listed(row: Any) -> Listed:
     )
 
 
-def _check_name(name: object) -> None:
+def check_name(name: object) -> None:
+    """Refuse a name that files, pages and terminals could stumble over."""
     if not isinstance(name, str) or not NAME.fullmatch(name) or name != name.strip():
         raise InputError(
             f"campaign name {brief(name)}: pass up to 100 letters, digits, spaces, points, dashes and underlines, "

@@ -3,16 +3,16 @@
 An algorithm says how likely it would query a round; pacing multiplies that. Above 1 the factor turns the
 algorithm's dial, below 1 it thins the queries that the dial's own setting would make. The factor follows a target:
 the labels that are left, shared evenly between the rounds to come that could be queried. How many those are is not
-known, so it is estimated from the rounds gone by, cautiously: as long as the budget may well suffice for all of them,
-all are bought.
+known, so it is estimated from the rounds gone by, cautiously: as long as the budget may well suffice for all of
+them, all are bought.
 
-* With a known length, the rounds to come are those that are left. Planning ends a little before the stream does, and
-  what is left then is spent as fast as it goes.
+* With a known length, the rounds to come are those that are left. Planning ends a little before the stream does,
+  and what is left then is spent as fast as it goes.
 * With an unknown length, after t rounds the budget is planned to last for another 2t: whenever the stream grows
   fourfold, half of what was left is spent, and something is left however long it goes on.
 
-The probability of a round depends on the past and on the round itself, never on its label, so estimates stay unbiased
-until the budget is spent.
+The probability of a round depends on the past and on the round itself, never on its label, so estimates stay
+unbiased until the budget is spent.
 """
 
 import math
@@ -36,7 +36,8 @@ from modelpicker.algorithms.engine import (
 )
 from modelpicker.algorithms.kernels import QUERY, SKIPPED, Codes, Floats, Ints, Scratch
 
-# Fields of a pace: labels bought or on order, rounds that could have been queried, labels wanted by now, the factor.
+# Fields of a pace: labels bought or on order, rounds that could have been queried, labels wanted by now,
+# and the factor.
 SPENT, ASKABLE, WANTED, FACTOR = range(4)
 
 RESERVE = 0.02  # the share of a stream of known length that is not planned for

@@ -1,9 +1,9 @@
 """A campaign's picker and pace in the memory of this process, moved on by events.
 
-What has been learned is a function of the events alone, to the last bit. Labels are learned in the order in which they
-were told, until something changes what was learned before: another answer to a query, one taken back, a model that
-joins or leaves. Then everything is learned anew in the order of the rounds, each label with its round, as if nothing else
-had ever been said; and from there on again as it comes.
+What has been learned is a function of the events alone, to the last bit. Labels are learned in the order in which
+they were told, until something changes what was learned before: another answer to a query, one taken back, a model
+that joins or leaves. Then everything is learned anew in the order of the rounds, each label with its round, as if
+nothing else had ever been said; and from there on again as it comes.
 """
 
 import math
@@ -159,7 +159,7 @@ class Replica:
         return rounds.codes[:, columns]
 
     def see(self, rounds: Sequence[Rounds], labels: Mapping[int, ClassName | None]) -> None:
-        """Go through rounds that were decided before, and learn their labels with them, as far as they are given."""
+        """Go through rounds that were decided before, and learn those labels with them that are given."""
         total = sum(len(event) for event in rounds)
         codes = np.concatenate([self.as_now(event).astype(np.int32, copy=False) for event in rounds])
         queried = np.concatenate([event.queried for event in rounds])

@@ -1,7 +1,8 @@
 """The tables of a storage.
 
-`events` is the truth and is only ever added to. `answers` and `keys` are found from it again, and so is the state in
-`snapshots`: they make asking, telling and opening quick. Changes go through `migrations/`, and `SCHEMA` names the last.
+`events` is the truth and is only ever added to. `answers` and `keys` are found from it again, and so is the state
+in `snapshots`: they make asking, telling and opening quick. Changes go through `migrations/`, and `SCHEMA` names
+the last.
 """
 
 from sqlalchemy import (

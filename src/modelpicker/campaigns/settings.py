@@ -102,6 +102,13 @@ def _count(option: str, value: object) -> int:
     return number
 
 
+def known_algorithm(name: str) -> type[Algorithm]:
+    """An algorithm of modelpicker's own: what a file names is not imported from anywhere else."""
+    if name not in ALGORITHMS:
+        raise NotFoundError(f"there is no algorithm {brief(name)} here; pass its class as `algorithm`.")
+    return ALGORITHMS[name]
+
+
 def _found(name: str) -> type[Algorithm]:
     """The class of an algorithm that a campaign was made with."""
     if name in ALGORITHMS:

@@ -1,8 +1,8 @@
 """Where campaigns live: an SQLite file, a PostgreSQL database, or the memory of this process.
 
-Everything that changes a storage happens in a transaction that is on disk when it ends. On SQLite it begins by taking
-the one write lock there is, so that nobody who got in has to be turned away later; on PostgreSQL campaigns are locked
-one by one.
+Everything that changes a storage happens in a transaction that is on disk when it ends. On SQLite it begins by
+taking the one write lock there is, so that nobody who got in has to be turned away later; on PostgreSQL campaigns
+are locked one by one.
 """
 
 import os
@@ -40,6 +40,14 @@ def open_storage(url: str, *, create: bool = False) -> "Storage":
         storage.prepare(create=create)
         _opened[key] = storage
         return storage
+
+
+def find_storage(url: str) -> "Storage":
+    """The storage at a URL, whatever its schema; an error if there is none."""
+    storage = Storage(_checked(url))
+    if storage.file is not None and not storage.file.exists():
+        raise NotFoundError(f"there is no storage {storage.url}; `modelpicker create` makes one.")
+    return storage
 
 
 def _checked(url: object) -> str:
@@ -121,7 +129,7 @@ class Storage:
             if not self.file.parent.is_dir():
                 raise StorageError(f"the folder of {self.url} does not exist; make it first.")
         with self.reading() as connection:
-            found = self._version(connection)
+            found = self.version(connection)
         if found is None:
             if not create and (self.file or self.postgres):
                 raise NotFoundError(
@@ -132,7 +140,7 @@ class Storage:
             raise SchemaError(self._outdated(found))
         self._ready = True
 
-    def _version(self, connection: sa.Connection) -> str | None:
+    def version(self, connection: sa.Connection) -> str | None:
         """The schema that is there; None where there is nothing at all."""
         tables = sa.inspect(connection).get_table_names()
         if "alembic_version" in tables:
@@ -161,7 +169,7 @@ class Storage:
         with self.writing() as connection:
             if self.postgres:
                 connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7020653)")
-            if self._version(connection) is None:
+            if self.version(connection) is None:
                 schema.metadata.create_all(connection)
                 connection.exec_driver_sql(
                     "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL, "
@@ -268,7 +276,7 @@ MEANINGS = (
     ),
     (r"disk I/O error", "the disk reports an error. Nothing acknowledged was lost: check the disk, then go on."),
     (
-        r"connection|server closed|terminating|starting up|shutting down|could not translate|password|does not exist",
+        r"connection|server closed|terminating|starting up|shutting down|translate|password|does not exist",
         "PostgreSQL cannot be reached, or refuses: {cause} Nothing acknowledged was lost: try again later.",
     ),
 )

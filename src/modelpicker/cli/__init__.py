@@ -6,10 +6,12 @@ from typing import Annotated
 import typer
 
 import modelpicker
-from modelpicker.cli import collections
+from modelpicker.cli import campaigns, collections, keeping
 from modelpicker.cli.bench import bench
 from modelpicker.cli.compare import compare
 from modelpicker.cli.demo import demo
+from modelpicker.cli.feeding import ask
+from modelpicker.cli.labelling import label
 from modelpicker.cli.pick import pick
 from modelpicker.cli.reproduce import reproduce
 from modelpicker.cli.terminal import visible
@@ -27,6 +29,21 @@ app.command()(pick)
 app.command()(compare)
 app.command()(reproduce)
 app.add_typer(collections.app, name="collections")
+app.command()(campaigns.create)
+app.command("list")(campaigns.list_verb)
+app.command()(campaigns.show)
+app.command()(ask)
+app.command()(label)
+app.command()(campaigns.tell)
+app.command()(campaigns.skip)
+app.command()(campaigns.retract)
+app.command()(campaigns.best)
+app.command()(campaigns.join)
+app.command()(campaigns.leave)
+app.command()(keeping.export)
+app.command("import")(keeping.import_verb)
+app.command()(keeping.verify)
+app.add_typer(keeping.storage_app, name="storage")
 app.command()(bench)
 
 

@@ -9,7 +9,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
 
-import modelpicker
 from modelpicker.collections.writing import replacing
 from modelpicker.errors import ConflictError, FileError, InputError
 
@@ -34,7 +33,7 @@ class Folder:
     @contextmanager
     def open(cls, path: Path, identity: dict[str, Any]) -> Iterator[Self]:
         """A new folder, or the one of the same comparison; nobody else may use it meanwhile."""
-        wanted = {"format": FORMAT, "version": modelpicker.__version__, **json.loads(json.dumps(identity))}
+        wanted = {"format": FORMAT, "version": version("modelpicker"), **json.loads(json.dumps(identity))}
         folder = cls(path, wanted)
         try:
             refuse_others(path, (SETTINGS,), but=("runs", LOCK))

@@ -1,0 +1,219 @@
+"""Campaigns out of one storage and into another: JSON lines or Parquet, and nothing is lost on the way.
+
+The first line, or the file's metadata, has the settings; every other line or row is a record of the history. What
+is read back is the same campaign: the same events at the same times, the same decisions, the same state.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from modelpicker.algorithms import Algorithm
+from modelpicker.campaigns.campaign import Campaign
+from modelpicker.campaigns.events import Answer, Joining, Leaving, Retraction, Rounds
+from modelpicker.campaigns.log import Head, Log, Stored, add_campaign
+from modelpicker.campaigns.opening import check_name
+from modelpicker.campaigns.records import Record, as_time, events_of, from_time
+from modelpicker.campaigns.replica import rebuild
+from modelpicker.campaigns.settings import Settings, known_algorithm
+from modelpicker.campaigns.storage import open_storage
+from modelpicker.collections.writing import replacing
+from modelpicker.errors import FileError, InputError, NotFoundError, brief
+
+FORMAT = "modelpicker campaign 1"
+# Columns of a Parquet file: those that hold more than one kind of value hold JSON.
+COLUMNS = {
+    "event": "int64",
+    "at": "string",
+    "kind": "string",
+    "id": "int64",
+    "key": "string",
+    "item": "json",
+    "predictions": "json",
+    "query": "bool",
+    "probability": "float64",
+    "prediction": "json",
+    "recommended": "json",
+    "pace": "json",
+    "label": "json",
+    "by": "string",
+    "replaces": "bool",
+    "round": "int64",
+    "model": "json",
+    "heir_of": "json",
+}
+ROWS_AT_ONCE = 20_000
+
+
+def export_campaign(campaign: Campaign, path: Path) -> int:
+    """Write a whole campaign to a file, `.jsonl` or `.parquet`; how many records it has."""
+    header = {
+        "format": FORMAT,
+        "name": campaign.name,
+        "created": as_time(campaign.created),
+        **campaign.settings.document(),
+    }
+    if _is_parquet(path):
+        return _write_parquet(path, header, campaign.history())
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as stream:
+        return write_lines(stream, header, campaign.history())
+
+
+def write_lines(stream: IO[str], header: Record, records: Iterable[Record]) -> int:
+    """The settings and every record, a line each."""
+    total = 0
+    stream.write(json.dumps(header) + "\n")
+    for record in records:
+        stream.write(json.dumps(record) + "\n")
+        total += 1
+    return total
+
+
+def import_campaign(
+    storage: str, path: Path, name: str | None = None, algorithm: type[Algorithm] | None = None
+) -> Campaign:
+    """Bring a campaign from a file into a storage, all of it or nothing; `name` is another one for it."""
+    with _opened(path) as (header, records):
+        if header.get("format") != FORMAT:
+            raise InputError(
+                f"{path} is no campaign that modelpicker exported: its format is {brief(header.get('format'))}."
+            )
+        try:
+            settings = Settings.load(header, algorithm or known_algorithm(header["algorithm"]))
+            created = from_time(header["created"])
+            given = name or header["name"]
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InputError(f"{path}: its settings cannot be read: {error!r}.") from error
+        check_name(given)
+        settings.make(settings.models)
+        opened = open_storage(storage, create=True)
+        with opened.writing() as connection:
+            number = add_campaign(connection, given, created, settings.document())
+            try:
+                _fill(Log(connection, number), settings, events_of(records, settings))
+            except InputError as error:
+                raise InputError(f"{path}: {error}") from error
+    return Campaign(opened, number, given, created, settings)
+
+
+def _fill(log: Log, settings: Settings, found: Iterator[Stored]) -> None:
+    """Add events as they were, then find the state."""
+    answered: set[int] = set()
+    events = rounds = rebuilt = 0
+    for stored in found:
+        event = stored.event
+        _check(event, rounds)
+        log.add(stored.number, stored.at, event)
+        events = stored.number
+        rounds += len(event) if isinstance(event, Rounds) else 0
+        if isinstance(event, Joining | Leaving) or (isinstance(event, Answer) and event.replaces):
+            rebuilt = events
+        if isinstance(event, Answer):
+            answered.add(event.round)
+        elif isinstance(event, Retraction) and event.round in answered:
+            rebuilt = events
+    log.move(Head(events, rounds, rebuilt))
+    log.keep(events, rebuild(log, settings, events, rebuilt).document())
+
+
+def _check(event: Any, rounds: int) -> None:
+    """An answer must be about a round that is there."""
+    if not isinstance(event, Rounds) and event.round > rounds - (not isinstance(event, Joining | Leaving)):
+        raise InputError(f"an event is about round {event.round}, but there are {rounds} so far.")
+
+
+def _is_parquet(path: Path) -> bool:
+    if path.suffix.lower() in (".parquet", ".pq"):
+        return True
+    if path.suffix.lower() in (".jsonl", ".ndjson"):
+        return False
+    raise InputError(f"{path}: campaigns are exported as .jsonl or .parquet; choose one of these endings.")
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[Record, Iterator[Record]]]:
+    """The settings and the records of a file."""
+    if not path.exists():
+        raise NotFoundError(f"there is no file {path}.")
+    try:
+        if _is_parquet(path):
+            yield _read_parquet(path)
+            return
+        with path.open(encoding="utf-8") as stream:
+            lines = _read_lines(stream, path)
+            yield next(lines, {}), lines
+    except OSError as error:
+        raise FileError(f"{path} cannot be read: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 text: {error}.") from error
+
+
+def _read_lines(stream: Iterable[str], path: Path) -> Iterator[Record]:
+    for number, line in enumerate(stream, start=1):
+        try:
+            record = json.loads(line)
+        except ValueError as error:
+            raise InputError(f"{path}, line {number} is no JSON: {error}. Was it cut off?") from error
+        if not isinstance(record, dict):
+            raise InputError(f"{path}, line {number}: {brief(record)} is no record.")
+        yield record
+
+
+def _write_parquet(path: Path, header: Record, records: Iterator[Record]) -> int:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    types = {"int64": pa.int64(), "float64": pa.float64(), "bool": pa.bool_()}
+    fields = [pa.field(name, types.get(kind, pa.string())) for name, kind in COLUMNS.items()]
+    schema = pa.schema(fields, metadata={FORMAT: json.dumps(header)})
+    total = 0
+    with replacing(path) as temporary, pq.ParquetWriter(temporary, schema) as writer:
+        for page in _pages(records):
+            total += len(page)
+            columns = [_column(page, name, kind) for name, kind in COLUMNS.items()]
+            writer.write_table(pa.table(columns, schema=schema))
+    return total
+
+
+def _pages(records: Iterator[Record]) -> Iterator[list[Record]]:
+    page: list[Record] = []
+    for record in records:
+        page.append(record)
+        if len(page) == ROWS_AT_ONCE:
+            yield page
+            page = []
+    if page:
+        yield page
+
+
+def _column(page: list[Record], name: str, kind: str) -> list[Any]:
+    """One column; a field that a record has not, and one that is null, stay different where that matters."""
+    if kind == "json":
+        return [json.dumps(record[name]) if name in record else None for record in page]
+    return [record.get(name) for record in page]
+
+
+def _read_parquet(path: Path) -> tuple[Record, Iterator[Record]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(path)
+    except pa.ArrowInvalid as error:
+        raise InputError(f"{path} is no Parquet file: {error}.") from error
+    header = (file.schema_arrow.metadata or {}).get(FORMAT.encode())
+    if header is None:
+        return {}, iter(())
+    return json.loads(header), _rows(file)
+
+
+def _rows(file: Any) -> Iterator[Record]:
+    for batch in file.iter_batches():
+        for row in batch.to_pylist():
+            yield {
+                name: json.loads(value) if COLUMNS.get(name) == "json" and value is not None else value
+                for name, value in row.items()
+                if value is not None or name in ("key", "by")
+            }

@@ -1,0 +1,24 @@
+"""Bringing a storage to the schema of this version, by Alembic; every event stays as it is."""
+
+from pathlib import Path
+
+from modelpicker.campaigns.schema import SCHEMA
+from modelpicker.campaigns.storage import Storage
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+def upgrade(storage: Storage, target: str = SCHEMA) -> tuple[str | None, str]:
+    """Upgrade in one transaction, all or nothing; the schema that was there, and the one that is."""
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    with storage.writing() as connection:
+        before = storage.version(connection)
+        if before != target:
+            config.attributes["connection"] = connection
+            command.upgrade(config, target)
+        after = storage.version(connection)
+    return before, str(after)

@@ -1,0 +1,116 @@
+"""Checking a campaign against its events, and mending whatever can be found from them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import sqlalchemy as sa
+
+from modelpicker.campaigns.campaign import Campaign
+from modelpicker.campaigns.events import Rounds
+from modelpicker.campaigns.log import Head, Log
+from modelpicker.campaigns.replica import Replica, catch_up, rebuild
+from modelpicker.campaigns.schema import answers, keys
+from modelpicker.campaigns.statements import driver
+from modelpicker.campaigns.storage import Storage
+from modelpicker.errors import StateError, StorageError
+
+CHECKED_KEYS = (keys.c.key, keys.c.round)
+CHECKED_ANSWERS = (answers.c.round, answers.c.event, answers.c.state, answers.c.label)
+
+
+@dataclass
+class Verdict:
+    """What was found of a campaign."""
+
+    name: str
+    events: int
+    rounds: int
+    labels: int
+    wrong: list[str] = field(default_factory=list)
+    repaired: bool = False
+
+
+def verify(campaign: Campaign, *, repair: bool = True) -> Verdict:
+    """Rebuild everything from the events and compare; what differs is written anew, if wanted.
+
+    Events that are damaged or missing are an error: only a backup brings them back.
+    """
+    with campaign.exclusive() as log:
+        head = log.head(lock=True)
+        _check_numbers(log, head)
+        replica = rebuild(log, campaign.settings, head.events, head.rebuilt)
+        verdict = Verdict(campaign.name, head.events, replica.picker.rounds, replica.counts.labels)
+        verdict.wrong += _snapshot_faults(log, campaign, head, replica)
+        verdict.wrong += _index_faults(log, head, repair)
+        if verdict.wrong and repair:
+            log.keep(head.events, replica.document())
+            verdict.repaired = True
+    return verdict
+
+
+def _check_numbers(log: Log, head: Head) -> None:
+    """Events and rounds must follow each other without a gap."""
+    rounds = 0
+    for stored in log.events(upto=head.events):
+        if isinstance(stored.event, Rounds):
+            if stored.event.first != rounds:
+                raise StorageError(f"event {stored.number}: round {rounds} is missing; bring back a backup.")
+            rounds += len(stored.event)
+    if rounds != head.rounds or log.last() != head.events:
+        raise StorageError("there are other events than the campaign says; bring back a backup.")
+
+
+def _snapshot_faults(log: Log, campaign: Campaign, head: Head, right: Replica) -> Iterator[str]:
+    """Whether the state that was kept, moved on to the last event, is the right one to the last bit."""
+    kept = log.snapshot()
+    if kept is None:
+        if log.has_snapshot():
+            yield "the snapshot is damaged"
+        return
+    try:
+        replica = Replica.load(campaign.settings, *kept)
+        if kept[0] < head.rebuilt or kept[0] > head.events:
+            yield "the snapshot is of another history"
+            return
+        catch_up(replica, log, head.events)
+    except (StateError, StorageError):
+        yield "the snapshot is damaged"
+        return
+    if replica.document() != right.document():
+        yield "the snapshot differs from the events"
+
+
+def _index_faults(log: Log, head: Head, repair: bool) -> list[str]:
+    """Whether answers and keys are those of the events; made anew in any case, and kept if wanted."""
+    raw = driver(log.connection)
+    raw.execute("SAVEPOINT trial")
+    before = _index(log)
+    log.clear_index()
+    for stored in log.events(upto=head.events):
+        log.index(stored.number, stored.event)
+    wrong = [name for name, found in _index(log).items() if found != before[name]]
+    if not (wrong and repair):
+        raw.execute("ROLLBACK TO SAVEPOINT trial")  # leases, too, stay as they were
+    return [f"the table of {name} differs from the events" for name in wrong]
+
+
+def _index(log: Log) -> dict[str, list[Any]]:
+    """What is in the tables that are found from events, but for leases."""
+    return {
+        name: list(
+            log.connection.execute(
+                sa.select(*columns).where(columns[0].table.c.campaign == log.campaign).order_by(columns[0])
+            )
+        )
+        for name, columns in (("keys", CHECKED_KEYS), ("answers", CHECKED_ANSWERS))
+    }
+
+
+def check_file(storage: Storage) -> list[str]:
+    """What SQLite finds wrong with its own file; nothing for other databases, which look after themselves."""
+    if storage.file is None:
+        return []
+    with storage.reading() as connection:
+        found = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check")]
+    return [] if found == ["ok"] else found

@@ -1,0 +1,110 @@
+"""What the verbs about campaigns share: where campaigns are, and how a pick is printed."""
+
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+
+from modelpicker.cli.terminal import count, print_table, table, visible
+from modelpicker.errors import InputError, brief
+
+if TYPE_CHECKING:
+    from modelpicker.campaigns import Campaign, Pick
+
+SETTINGS = Path("modelpicker.toml")
+USUAL = "sqlite:///modelpicker.db"
+FIRST_MODELS = 10
+
+Storage: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        envvar="MODELPICKER_STORAGE",
+        metavar="URL",
+        help="Where campaigns are: sqlite:///file.db or postgresql://user@host/database; also `storage` in "
+        f"modelpicker.toml.  [default: {USUAL}]",
+        show_default=False,
+    ),
+]
+Name: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="The campaign.", show_default=False)]
+Annotator: TypeAlias = Annotated[
+    str | None, typer.Option("--by", metavar="WHO", help="Who answers; kept with the answer.", show_default=False)
+]
+
+
+def storage_url(given: str | None) -> str:
+    """The command line over MODELPICKER_STORAGE over modelpicker.toml over a file in the current folder."""
+    if given:
+        return given
+    try:
+        settings: dict[str, Any] = tomllib.loads(SETTINGS.read_text(encoding="utf-8")) if SETTINGS.exists() else {}
+    except (OSError, ValueError) as error:
+        raise InputError(f"{SETTINGS} cannot be read: {error}.") from error
+    found = settings.get("storage", USUAL)
+    if not isinstance(found, str):
+        raise InputError(f"{SETTINGS}: storage is {brief(found)}; pass a URL as a string.")
+    return found
+
+
+def opened(storage: str | None, name: str) -> "Campaign":
+    """A campaign by its name."""
+    from modelpicker.campaigns import open_campaign
+
+    return open_campaign(storage_url(storage), name)
+
+
+def as_id(text: str, key: bool = False) -> int | str:
+    """What a round is called on the command line: its id if it is a number, else its key."""
+    return int(text) if not key and text.isascii() and text.isdigit() and len(text) < 19 else text
+
+
+def as_label(campaign: "Campaign", number: int | str, text: str) -> int | str:
+    """A label as it was typed, in the form of the classes: whole numbers where those are."""
+    classes = campaign.classes
+    if classes is None:
+        said = next(campaign.history(number))["predictions"]
+        classes = tuple(name for name in said if name is not None)
+    numbers = bool(classes) and isinstance(classes[0], int)
+    return int(text) if numbers and text.isascii() and text.isdigit() and len(text) < 19 else text
+
+
+def leader(pick: "Pick") -> str:
+    """Who leads, in a few words."""
+    if not pick.labels_used:
+        return "no label yet"
+    return f"{pick.model} leads" if len(pick.tied) == 1 else f"{len(pick.tied)} models tied"
+
+
+def print_pick(pick: "Pick") -> None:
+    """The pick and how all models stand, for people."""
+    if not pick.labels_used:
+        typer.echo("No label has been told yet, so nothing can be said of the models.")
+    else:
+        tied = [str(name) for name in pick.tied if name != pick.model]
+        more = f" (tied with {', '.join(tied[:3])}{', …' if len(tied) > 3 else ''})" if tied else ""
+        typer.echo(visible(f"Pick: {pick.model}{more}"))
+    typer.echo("")
+    budget = "" if pick.budget is None else f" of {pick.budget:,}"
+    typer.echo(
+        f"{count(pick.rounds, 'item')} seen, {pick.labels_used:,}{budget} labels bought, "
+        f"{pick.labels_saved:,} saved; {pick.pending:,} waiting, {pick.skipped:,} skipped."
+    )
+    typer.echo("")
+    if pick.labels_used:
+        print_standing(pick)
+
+
+def print_standing(pick: "Pick") -> None:
+    """The first models, with what their estimates rest on."""
+    made = table("model", "gap (estimated)" if pick.weighted else "mistakes", "labels")
+    for entry in pick.standing[:FIRST_MODELS]:
+        gap = entry.estimate if entry.gap is None else entry.gap
+        shown = f"{gap:,.0f}" if entry.gap is None else f"{gap:.2%}" if gap < 1 else "over 100%"
+        first = entry is pick.standing[0] and entry.gap is not None
+        made.add_row(visible(str(entry.model)), "-" if first else shown, f"{entry.labels:,}")
+    print_table(made)
+    if len(pick.standing) > FIRST_MODELS:
+        typer.echo(f"… and {len(pick.standing) - FIRST_MODELS} more.")
+    if pick.weighted:
+        typer.echo("The gap is how much less accurate than the pick a model is estimated to be;")
+        typer.echo("with few labels, estimates are rough.")

@@ -1,0 +1,299 @@
+"""`modelpicker create`, `list`, `show`, `best`, `tell`, `skip`, `retract`, `join`, `leave`: campaigns by hand."""
+
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from modelpicker.cli import choosing
+from modelpicker.cli.campaigning import (
+    Annotator,
+    Name,
+    Storage,
+    as_id,
+    as_label,
+    leader,
+    opened,
+    print_pick,
+    storage_url,
+)
+from modelpicker.cli.terminal import (
+    Json,
+    Seed,
+    as_classes,
+    command,
+    count,
+    listed,
+    print_json,
+    print_table,
+    say,
+    table,
+    visible,
+)
+from modelpicker.errors import InputError, NotFoundError, brief
+
+if TYPE_CHECKING:
+    from modelpicker.campaigns import Campaign
+
+Id = Annotated[str, typer.Argument(metavar="ID", help="The id of a query, or its key.", show_default=False)]
+Key = Annotated[bool, typer.Option("--key", help="ID is a key, even if it looks like a number.")]
+Replace = Annotated[bool, typer.Option("--replace", help="The answer that is there was wrong.")]
+Model = Annotated[str, typer.Argument(metavar="MODEL", help="The name of the model.", show_default=False)]
+
+
+def create(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What to call it.", show_default=False)],
+    models: Annotated[
+        list[str], typer.Option(help="The models, separated by commas; or how many.", show_default=False)
+    ],
+    classes: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="The classes that may occur, separated by commas.  [default: whatever is said]",
+            show_default=False,
+        ),
+    ] = None,
+    budget: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="How many labels may be bought; they are spread over the stream.", show_default=False
+        ),
+    ] = None,
+    expected_rounds: Annotated[
+        int | None, typer.Option(min=1, help="How many items will come, if that is known.", show_default=False)
+    ] = None,
+    algorithm: Annotated[
+        str, typer.Option(help=f"One of {', '.join(choosing.NAMES)}.", metavar="NAME")
+    ] = "model-picker",
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A setting of the algorithm, such as query_scale=2.", metavar="NAME=VALUE", show_default=False
+        ),
+    ] = None,
+    seed: Seed = 0,
+    storage: Storage = None,
+    as_json: Json = False,
+) -> None:
+    """Begin a campaign: programs ask about items, people tell labels, the best model emerges."""
+    from modelpicker.campaigns import create_campaign
+
+    if algorithm not in choosing.NAMES:
+        names = ", ".join(choosing.NAMES)
+        raise typer.BadParameter(f"{algorithm} is not known; there are {names}.", param_hint="--algorithm")
+    names_given = listed(models) or []
+    alone = len(names_given) == 1 and names_given[0].isascii() and names_given[0].isdigit()
+    campaign = create_campaign(
+        storage_url(storage),
+        name,
+        models=int(names_given[0]) if alone else names_given,
+        classes=as_classes(classes),
+        budget=budget,
+        expected_rounds=expected_rounds,
+        seed=seed,
+        algorithm=algorithm,
+        options=choosing.parse_options(option or []),
+    )
+    if as_json:
+        print_json(describe(campaign))
+        return
+    say(f"Created {name} in {campaign.storage.url}.", "", "Next:")
+    say(f"  {command(f'ask {name} items.jsonl')}  asks about items as they come")
+    say(f"  {command(f'label {name}')}  lets you label what it asks for")
+
+
+def describe(campaign: "Campaign") -> dict[str, Any]:
+    """A campaign for programs."""
+    settings = campaign.settings.document()
+    return {
+        "name": campaign.name,
+        "storage": campaign.storage.url,
+        **settings,
+        "seed": campaign.settings.seed,
+        "models": list(campaign.models),
+        **{key: value for key, value in campaign.best().document().items() if key != "standing"},
+    }
+
+
+def list_verb(storage: Storage = None, as_json: Json = False) -> None:
+    """List the campaigns of a storage."""
+    from modelpicker.campaigns import list_campaigns
+    from modelpicker.campaigns.records import as_time
+
+    url = storage_url(storage)
+    found = list_campaigns(url)
+    if as_json:
+        rows = [
+            {
+                "name": one.name,
+                "created": as_time(one.created),
+                "rounds": one.rounds,
+                "models": one.models,
+                "algorithm": one.algorithm,
+                "budget": one.budget,
+            }
+            for one in found
+        ]
+        print_json({"campaigns": rows})
+        return
+    if not found:
+        say(f"There is no campaign in {url} yet; {command('create')} begins one.")
+        return
+    made = table("campaign", "models", "items", "budget", "created (UTC)")
+    for one in found:
+        budget = "-" if one.budget is None else f"{one.budget:,}"
+        made.add_row(
+            visible(one.name),
+            f"{one.models:,}",
+            f"{one.rounds:,}",
+            budget,
+            as_time(one.created)[:16].replace("T", " "),
+        )
+    print_table(made)
+
+
+def show(name: Name, storage: Storage = None, as_json: Json = False) -> None:
+    """Describe a campaign: what it is made with, how far it has come, who leads."""
+    campaign = opened(storage, name)
+    if as_json:
+        print_json(describe(campaign))
+        return
+    pick = campaign.best()
+    settings = campaign.settings
+    options = ", ".join(f"{key}={value}" for key, value in settings.options.items())
+    budget = "none" if settings.budget is None else f"{settings.budget:,} labels"
+    if settings.expected_rounds is not None:
+        budget += f" over {settings.expected_rounds:,} items"
+    classes = "whatever is said" if settings.classes is None else ", ".join(map(str, settings.classes))
+    facts = {
+        "campaign": f"{campaign.name} in {campaign.storage.url}",
+        "models": f"{len(campaign.models):,}: {', '.join(map(str, campaign.models))}",
+        "classes": classes,
+        "algorithm": f"{settings.kind.name}{f' ({options})' if options else ''}, seed {settings.seed}",
+        "budget": budget,
+        "items": f"{pick.rounds:,} seen",
+        "labels": f"{pick.labels_used:,} bought, {pick.pending:,} waiting, {pick.skipped:,} skipped, "
+        f"{pick.references:,} for reference",
+        "pick": leader(pick),
+    }
+    for key, value in facts.items():
+        short = value if len(value) <= 300 else f"{value[:297]}..."
+        typer.echo(visible(f"{key:<10} {short}"))
+
+
+def best(name: Name, storage: Storage = None, as_json: Json = False) -> None:
+    """Name the best model so far, and how all models stand."""
+    campaign = opened(storage, name)
+    pick = campaign.best()
+    print_json({"campaign": name, **pick.document()}) if as_json else print_pick(pick)
+
+
+def tell(
+    name: Name,
+    id: Annotated[  # noqa: A002 (the design's word)
+        str | None,
+        typer.Argument(
+            metavar="ID",
+            help="The id of a query, or its key; without it, JSON lines with id or key, and label, are read.",
+            show_default=False,
+        ),
+    ] = None,
+    label: Annotated[
+        str | None, typer.Argument(metavar="LABEL", help="The class it is of.", show_default=False)
+    ] = None,
+    key: Key = False,
+    replace: Replace = False,
+    by: Annotator = None,
+    storage: Storage = None,
+    as_json: Json = False,
+) -> None:
+    """Tell the label of a query, or many labels as JSON lines on standard input."""
+    campaign = opened(storage, name)
+    if id is None:
+        told = _tell_lines(campaign, replace, by)
+    elif label is None:
+        raise typer.BadParameter("pass the label as well.", param_hint="LABEL")
+    else:
+        number = as_id(id, key)
+        campaign.tell(number, as_label(campaign, number, label), replace=replace, annotator=by)
+        told = 1
+    _report(campaign, f"{count(told, 'label')} told.", {"told": told}, as_json)
+
+
+def _tell_lines(campaign: "Campaign", replace: bool, by: str | None) -> int:
+    """Labels as they come on standard input, each on disk before the next is read."""
+    told = 0
+    for number, line in enumerate(sys.stdin.buffer, start=1):
+        if not line.strip():
+            continue
+        try:
+            entry = json.loads(line)
+        except ValueError as error:
+            raise InputError(f"line {number} is no JSON: {error}.") from error
+        if not isinstance(entry, dict) or "label" not in entry or not {"id", "key"} & entry.keys():
+            raise InputError(f'line {number}: {brief(entry)} has no label, or neither "id" nor "key".')
+        try:
+            called = entry["id"] if "id" in entry else entry["key"]
+            campaign.tell(called, entry["label"], replace=replace, annotator=by)
+        except (InputError, NotFoundError) as error:
+            raise type(error)(f"line {number}: {error}") from error
+        told += 1
+    return told
+
+
+def skip(
+    name: Name,
+    id: Id,  # noqa: A002 (the design's word)
+    key: Key = False,
+    replace: Replace = False,
+    by: Annotator = None,
+    storage: Storage = None,
+    as_json: Json = False,
+) -> None:
+    """Say that nobody can tell the label of a query."""
+    campaign = opened(storage, name)
+    campaign.skip(as_id(id, key), replace=replace, annotator=by)
+    _report(campaign, f"{id} skipped.", {"skipped": as_id(id, key)}, as_json)
+
+
+def retract(
+    name: Name,
+    id: Id,  # noqa: A002 (the design's word)
+    key: Key = False,
+    by: Annotator = None,
+    storage: Storage = None,
+    as_json: Json = False,
+) -> None:
+    """Take back the answer to a query; it waits for another."""
+    campaign = opened(storage, name)
+    campaign.retract(as_id(id, key), annotator=by)
+    _report(campaign, f"The answer to {id} is taken back.", {"retracted": as_id(id, key)}, as_json)
+
+
+def join(name: Name, model: Model, storage: Storage = None, as_json: Json = False) -> None:
+    """Let another model take part from the next item on; it starts level with the leader."""
+    campaign = opened(storage, name)
+    campaign.join(model)
+    _report(campaign, f"{model} takes part from now on.", {"joined": model}, as_json)
+
+
+def leave(name: Name, model: Model, storage: Storage = None, as_json: Json = False) -> None:
+    """Let a model take no part any more; what is known of the others stays."""
+    campaign = opened(storage, name)
+    found: int | str = model
+    if model not in campaign.models and model.isdigit() and int(model) in campaign.models:
+        found = int(model)
+    campaign.leave(found)
+    _report(campaign, f"{model} takes no part any more.", {"left": found}, as_json)
+
+
+def _report(campaign: "Campaign", sentence: str, facts: dict[str, Any], as_json: bool) -> None:
+    """What was done, and where that leaves the campaign."""
+    pick = campaign.best()
+    if as_json:
+        print_json({"campaign": campaign.name, **facts, **pick.document()})
+        return
+    typer.echo(
+        visible(f"{sentence} {count(pick.labels_used, 'label')} in all, {pick.pending:,} waiting; {leader(pick)}.")
+    )

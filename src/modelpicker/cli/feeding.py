@@ -1,0 +1,197 @@
+"""`modelpicker ask`: items in as JSON lines, decisions out as JSON lines, each on disk before it is printed."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from typing import IO, TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from modelpicker.cli.campaigning import Name, Storage, leader, opened
+from modelpicker.cli.terminal import Json, count, print_json, say, visible
+from modelpicker.errors import InputError, ModelPickerError, NotFoundError, brief
+
+if TYPE_CHECKING:
+    from modelpicker.algorithms import Decision
+    from modelpicker.campaigns import Campaign
+    from modelpicker.collections import ModelCollection
+
+LINES_AT_ONCE = 2_000
+READ_AT_ONCE = 2**20
+LINE_ENDINGS = (".jsonl", ".ndjson")
+
+
+class Line(NamedTuple):
+    """One item that was asked about."""
+
+    number: int
+    predictions: Any
+    item: dict[str, Any] | None
+    key: str | None
+
+
+def ask(
+    name: Name,
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="[FILE]",
+            help="JSON lines (.jsonl), any file of predictions that `pick` reads, or - for standard input.",
+        ),
+    ] = "-",
+    storage: Storage = None,
+    as_json: Json = False,
+) -> None:
+    """Ask about items as they come: which labels are worth buying?
+
+    A line is {"predictions": {"bert": "spam", …}, "item": {"text": "…"}, "key": "msg-17"}, or flat:
+    {"bert": "spam", …, "text": "…", "key": "msg-17"}. Decisions come out in the same order, a line each. What was
+    asked with a key before is not asked again, so the same input can be piped in twice.
+    """
+    campaign = opened(storage, name)
+    before = campaign.best()
+    decisions: list[dict[str, Any]] = []
+    try:
+        for key, decision in decided(campaign, file):
+            entry = as_entry(key, decision)
+            if as_json:
+                decisions.append(entry)
+            else:
+                print(json.dumps(entry))
+    except BrokenPipeError:  # nobody reads on; everything that was decided is on disk
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return
+    pick = campaign.best()
+    new = pick.rounds - before.rounds
+    if as_json:
+        print_json({"campaign": name, "decisions": decisions, "new": new, **pick.document()})
+    else:
+        say(visible(f"{count(new, 'new item')}; {pick.pending:,} labels are waited for; {leader(pick)}."))
+
+
+def as_entry(key: str | None, decision: "Decision") -> dict[str, Any]:
+    """A decision as a line."""
+    return {
+        "id": decision.id,
+        "key": key,
+        "query": decision.query,
+        "probability": decision.probability,
+        "prediction": decision.prediction,
+        "recommended": decision.recommended,
+    }
+
+
+def decided(campaign: "Campaign", file: str) -> Iterator[tuple[str | None, "Decision"]]:
+    """The decisions about all items of a file or a stream."""
+    if file == "-" or file.lower().endswith(LINE_ENDINGS):
+        try:
+            with sys.stdin.buffer if file == "-" else open(file, "rb") as stream:  # noqa: PTH123
+                for lines in _batches(stream):
+                    yield from _ask(campaign, lines)
+                    sys.stdout.flush()
+        except FileNotFoundError:
+            raise NotFoundError(f"there is no file {file}.") from None
+        return
+    from modelpicker.collections import open_collection
+
+    for batch in open_collection(file).batches():
+        for start in range(0, len(batch), LINES_AT_ONCE):
+            some = batch.take(range(start, min(len(batch), start + LINES_AT_ONCE)))
+            keys = _keys(some.fields)
+            made = campaign.ask_many(some, items=_items(some), keys=keys)
+            yield from zip(keys or [None] * len(made), made, strict=True)
+
+
+def _keys(fields: Mapping[str, Any]) -> list[str | None] | None:
+    """The keys of a collection's items, if it has a field for them."""
+    found = next((fields[name] for name in ("key", "id") if name in fields), None)
+    return None if found is None else [None if value is None else str(value) for value in found]
+
+
+def _items(collection: "ModelCollection") -> list[dict[str, Any] | None] | None:
+    """What a collection has to show of each item."""
+    if not collection.fields:
+        return None
+    return [
+        {name: _plain(values[row]) for name, values in collection.fields.items()} for row in range(len(collection))
+    ]
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value
+
+
+def _batches(stream: IO[bytes]) -> Iterator[list[tuple[int, bytes]]]:
+    """Lines with their numbers, as many together as have come: a slow stream is answered line by line."""
+    number, rest = 0, b""
+    while chunk := os.read(stream.fileno(), READ_AT_ONCE):
+        *lines, rest = (rest + chunk).split(b"\n")
+        for start in range(0, len(lines), LINES_AT_ONCE):
+            some = lines[start : start + LINES_AT_ONCE]
+            yield [(number + place, line) for place, line in enumerate(some, start=1)]
+            number += len(some)
+    if rest.strip():
+        yield [(number + 1, rest)]
+
+
+def _ask(campaign: "Campaign", lines: list[tuple[int, bytes]]) -> Iterator[tuple[str | None, "Decision"]]:
+    """Ask about some lines together; if one is wrong, those before it are asked all the same."""
+    models = campaign.models
+    good: list[Line] = []
+    failure: ModelPickerError | None = None
+    for number, line in lines:
+        if line.strip():
+            try:
+                good.append(parse(number, line, models))
+            except InputError as error:
+                failure = error
+                break
+    if good:
+        try:
+            yield from zip([line.key for line in good], _ask_together(campaign, good), strict=True)
+        except InputError:
+            yield from _ask_one_by_one(campaign, good)
+    if failure is not None:
+        raise failure
+
+
+def _ask_together(campaign: "Campaign", lines: list[Line]) -> Any:
+    return campaign.ask_many(
+        [line.predictions for line in lines], items=[line.item for line in lines], keys=[line.key for line in lines]
+    )
+
+
+def _ask_one_by_one(campaign: "Campaign", lines: list[Line]) -> Iterator[tuple[str | None, "Decision"]]:
+    """Up to the line that cannot be asked about, and its error."""
+    for line in lines:
+        try:
+            yield line.key, campaign.ask(line.predictions, item=line.item, key=line.key)
+        except InputError as error:
+            raise InputError(f"line {line.number}: {error}") from error
+
+
+def parse(number: int, text: bytes, models: tuple[int | str, ...]) -> Line:
+    """One line of input."""
+    try:
+        entry = json.loads(text)
+    except ValueError as error:
+        raise InputError(f"line {number} is no JSON: {error}.") from error
+    if isinstance(entry, list):
+        return Line(number, entry, None, None)
+    if not isinstance(entry, dict):
+        raise InputError(f"line {number}: {brief(entry)} is neither an object nor a list of predictions.")
+    key = entry.get("key", entry.get("id"))
+    if "predictions" in entry:
+        predictions, item = entry["predictions"], entry.get("item")
+    else:
+        named = {str(model) for model in models}
+        predictions = {model: value for model, value in entry.items() if model in named}
+        item = {
+            field: value for field, value in entry.items() if field not in named and field not in ("key", "label")
+        }
+        item = item["item"] if set(item) <= {"item", "id"} and isinstance(item.get("item"), dict) else item or None
+    if isinstance(predictions, Mapping):
+        own = {str(model): model for model in models}
+        predictions = {own.get(model, model): value for model, value in predictions.items()}
+    return Line(number, predictions, item, None if key is None else str(key))

@@ -1,0 +1,105 @@
+"""`modelpicker export`, `import`, `verify` and `storage`: campaigns kept, moved and checked."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from modelpicker.cli.campaigning import Name, Storage, opened, storage_url
+from modelpicker.cli.terminal import Json, count, print_json, say, visible, waiting
+from modelpicker.errors import ConflictError, StorageError
+
+storage_app = typer.Typer(help="The storage that campaigns live in.", no_args_is_help=True)
+
+
+def export(
+    name: Name,
+    out: Annotated[
+        Path, typer.Argument(metavar="OUT", help="A file ending in .jsonl or .parquet.", show_default=False)
+    ],
+    force: Annotated[bool, typer.Option("--force", help="Overwrite what is there.")] = False,
+    storage: Storage = None,
+    as_json: Json = False,
+) -> None:
+    """Write a whole campaign to a file: settings, items, decisions, answers, everything that happened."""
+    from modelpicker.campaigns.transfer import export_campaign
+
+    campaign = opened(storage, name)
+    if out.exists() and not force:
+        raise ConflictError(f"{out} is there already; pass --force to overwrite it.")
+    with waiting(f"Writing {out}"):
+        records = export_campaign(campaign, out)
+    facts = {"campaign": name, "path": str(out), "records": records}
+    print_json(facts) if as_json else say(visible(f"Wrote {name} to {out}: {count(records, 'record')}."))
+
+
+def import_verb(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that `export` wrote.", show_default=False)],
+    name: Annotated[str | None, typer.Option(help="Another name for the campaign.", show_default=False)] = None,
+    storage: Storage = None,
+    as_json: Json = False,
+) -> None:
+    """Bring an exported campaign into a storage; it is the same campaign there."""
+    from modelpicker.campaigns.transfer import import_campaign
+
+    with waiting(f"Reading {file}"):
+        campaign = import_campaign(storage_url(storage), file, name)
+    pick = campaign.best()
+    if as_json:
+        print_json({"campaign": campaign.name, "storage": campaign.storage.url, **pick.document()})
+        return
+    counted = f"{count(pick.rounds, 'item')}, {count(pick.labels_used, 'label')}"
+    say(visible(f"{campaign.name} is in {campaign.storage.url}: {counted}."))
+
+
+def verify(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="One campaign; all by default.", show_default=False)
+    ] = None,
+    check: Annotated[bool, typer.Option("--check", help="Only look; repair nothing.")] = False,
+    storage: Storage = None,
+    as_json: Json = False,
+) -> None:
+    """Check campaigns against their events, to the last bit, and repair what can be found from them."""
+    from modelpicker.campaigns import list_campaigns
+    from modelpicker.campaigns.storage import open_storage
+    from modelpicker.campaigns.verifying import check_file
+    from modelpicker.campaigns.verifying import verify as verify_campaign
+
+    url = storage_url(storage)
+    with waiting(f"Looking at {url}"):
+        damage = check_file(open_storage(url))
+    if damage:
+        raise StorageError(f"{url} is damaged: {damage[0]}. Bring back a backup.")
+    names = [name] if name is not None else [one.name for one in list_campaigns(url)]
+    verdicts = []
+    for one in names:
+        with waiting(f"Verifying {one}"):
+            verdicts.append(verify_campaign(opened(storage, one), repair=not check))
+        if not as_json:
+            verdict = verdicts[-1]
+            found = "; ".join(verdict.wrong) or "the state is that of its events, to the last bit"
+            mended = " (repaired)" if verdict.repaired else ""
+            counted = f"{count(verdict.rounds, 'item')}, {count(verdict.labels, 'label')}"
+            typer.echo(visible(f"{verdict.name}: {counted}: {found}{mended}."))
+    if as_json:
+        print_json({"storage": url, "campaigns": [vars(verdict) for verdict in verdicts]})
+    if any(verdict.wrong and not verdict.repaired for verdict in verdicts):
+        raise typer.Exit(1)
+
+
+@storage_app.command()
+def upgrade(storage: Storage = None, as_json: Json = False) -> None:
+    """Bring a storage to the schema of this version; every event stays as it is. Make a backup first."""
+    from modelpicker.campaigns.storage import find_storage
+    from modelpicker.campaigns.upgrading import upgrade as upgrade_storage
+
+    found = find_storage(storage_url(storage))
+    with waiting(f"Upgrading {found.url}"):
+        before, after = upgrade_storage(found)
+    if as_json:
+        print_json({"storage": found.url, "before": before, "after": after})
+    elif before == after:
+        say(f"{found.url} has schema {after} already.")
+    else:
+        say(f"{found.url} is upgraded from schema {before} to {after}.")

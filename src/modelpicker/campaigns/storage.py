@@ -23,6 +23,7 @@ from modelpicker.errors import InputError, NotFoundError, SchemaError, StorageEr
 
 # How long a writer waits for the others, in seconds.
 PATIENCE = 120.0
+SQLITE = b"SQLite format 3\0"
 FORMS = "sqlite:///file.db, postgresql://user:password@host/database or memory://"
 
 _opened: dict[tuple[int, str], "Storage"] = {}
@@ -128,6 +129,8 @@ class Storage:
                 )
             if not self.file.parent.is_dir():
                 raise StorageError(f"the folder of {self.url} does not exist; make it first.")
+        elif self.file is not None:
+            self._check_file()
         with self.reading() as connection:
             found = self.version(connection)
         if found is None:
@@ -139,6 +142,13 @@ class Storage:
         elif found != schema.SCHEMA:
             raise SchemaError(self._outdated(found))
         self._ready = True
+
+    def _check_file(self) -> None:
+        """Refuse a file that SQLite did not make, before it is written to."""
+        with self._translated(), self.file.open("rb") if self.file else nullcontext() as stream:
+            start = stream.read(len(SQLITE)) if stream else b""
+        if start and start != SQLITE:
+            raise StorageError(f"{self.url} is no SQLite database; choose another file.")
 
     def version(self, connection: sa.Connection) -> str | None:
         """The schema that is there; None where there is nothing at all."""
@@ -269,7 +279,10 @@ MEANINGS = (
         r"malformed|not a database|file is encrypted",
         "it is damaged, or no database at all. Bring back a backup; `modelpicker verify` tells what is wrong.",
     ),
-    (r"unable to open", "it cannot be opened; check that its folder exists and may be written to."),
+    (
+        r"unable to open",
+        "it cannot be opened; check that its folder exists and may be written to. Nothing was lost.",
+    ),
     (
         r"locked|lock timeout",
         f"others have been writing for {PATIENCE:.0f} seconds without a break. Nothing was lost: try again.",

@@ -8,6 +8,7 @@ import typer
 from modelpicker.cli import asking
 from modelpicker.cli.campaigning import Annotator, Name, Storage, leader, opened, print_pick
 from modelpicker.cli.terminal import Json, count, print_json, say, visible, waiting
+from modelpicker.errors import ConflictError, InputError
 
 if TYPE_CHECKING:
     from modelpicker.campaigns import Campaign, Query
@@ -105,8 +106,6 @@ class Session:
 
     def _take(self, query: "Query", answer: asking.Answer) -> None:
         """Store an answer, and say where that leaves the models."""
-        from modelpicker.errors import ConflictError
-
         told = answer.label is not None
         try:
             if answer.label is not None:
@@ -116,6 +115,9 @@ class Session:
             self.answered.append((query, told))
         except ConflictError as error:  # somebody else was faster, after the lease had expired
             say(visible(f"Not taken: {error}"))
+        except InputError as error:  # a class that the campaign does not take
+            say(visible(f"Not taken: {error}"))
+            return
         self.current = None
         say(f"  {self._standing()}")
 

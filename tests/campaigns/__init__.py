@@ -1,0 +1,1 @@
+"""Campaigns: over every kind of storage, under faults, and with many at once."""

@@ -1,0 +1,46 @@
+"""Every kind of storage: one suite runs over all of them."""
+
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from modelpicker.campaigns.storage import open_storage
+from tests.campaigns.servers import Server, postgres
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """A real PostgreSQL."""
+    with postgres() as running:
+        yield running
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A new, empty storage of each kind."""
+    if request.param == "postgresql":
+        place = request.getfixturevalue("server").database()
+    elif request.param == "sqlite":
+        place = f"sqlite:///{tmp_path}/campaigns.db"
+    else:
+        place = f"memory://{uuid.uuid4().hex}"
+    yield place
+    open_storage(place, create=True).close()
+
+
+@pytest.fixture
+def memory() -> Iterator[str]:
+    """A new storage in memory, where it does not matter what kind it is of."""
+    place = f"memory://{uuid.uuid4().hex}"
+    yield place
+    open_storage(place, create=True).close()
+
+
+@pytest.fixture
+def file_url(tmp_path: Path) -> Iterator[str]:
+    """A new SQLite file."""
+    place = f"sqlite:///{tmp_path}/campaigns.db"
+    yield place
+    open_storage(place, create=True).close()

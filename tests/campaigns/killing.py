@@ -1,0 +1,93 @@
+"""A process that is killed again and again while it works on a campaign, and takes up its work each time.
+
+The parent never opens the storage: it forks workers, reads what they say was acknowledged, and kills them.
+"""
+
+import os
+import random
+import signal
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import modelpicker as mp
+from tests.campaigns.streams import MODELS, stream
+
+NAME = "killed"
+BUDGET = 400
+
+
+class Survival(NamedTuple):
+    """What came of it."""
+
+    kills: int
+    acknowledged: set[str]
+
+
+def create(url: str, rounds: int) -> mp.Campaign:
+    """The campaign that is worked on."""
+    return mp.create_campaign(url, NAME, models=MODELS, seed=7, budget=BUDGET, expected_rounds=rounds)
+
+
+def work(campaign: mp.Campaign, rounds: int, first: int, say: Callable[[str], object]) -> None:
+    """Ask and tell from some round on, as if nothing of that round had been done; `say` what is acknowledged."""
+    predictions, labels = stream(rounds)
+    number = first
+    while number < rounds:
+        together = 7 if number % 50 == 0 else 1
+        rows = predictions[number : number + together].tolist()
+        keys = [f"item {number + place}" for place in range(len(rows))]
+        items = [{"text": key} for key in keys]
+        if together == 1:
+            decisions = [campaign.ask(rows[0], item=items[0], key=keys[0])]
+        else:
+            decisions = list(campaign.ask_many(rows, items=items, keys=keys))
+        for decision in decisions:
+            say(f"ask {decision.id} {decision.query} {decision.probability!r}")
+        for decision in decisions:
+            if decision.query and decision.id % 11 == 5:
+                campaign.skip(decision.id)
+                say(f"skip {decision.id}")
+            elif decision.query:
+                campaign.tell(decision.id, int(labels[decision.id]))
+                say(f"label {decision.id} {labels[decision.id]}")
+        number += together
+        say(f"next {number}")
+
+
+def survive(url: str, rounds: int, kills: int, seed: int, longest: float = 0.06) -> Survival:
+    """Let workers go through all rounds, killing them at random moments; then let the last one finish."""
+    draw = random.Random(seed)  # noqa: S311  # moments, not secrets
+    acknowledged: set[str] = set()
+    first = killed = 0
+    while first < rounds:
+        reading, writing = os.pipe()
+        worker = os.fork()
+        if worker == 0:
+            _child(url, rounds, first, reading, writing)
+        os.close(writing)
+        if killed < kills:
+            time.sleep(draw.uniform(0.0, longest))
+            os.kill(worker, signal.SIGKILL)
+        with os.fdopen(reading, "rb") as said:
+            lines = [line.decode().strip() for line in said.read().split(b"\n")[:-1]]
+        _, status = os.waitpid(worker, 0)
+        killed += os.WIFSIGNALED(status)
+        if not os.WIFSIGNALED(status) and os.waitstatus_to_exitcode(status) != 0:
+            raise AssertionError(f"a worker failed: {lines[-1:]}")
+        acknowledged.update(line for line in lines if not line.startswith("next"))
+        first = max([first, *(int(line.split()[1]) for line in lines if line.startswith("next"))])
+    return Survival(killed, acknowledged)
+
+
+def _child(url: str, rounds: int, first: int, reading: int, writing: int) -> None:
+    """A worker, to its end; whatever happens it does not come back."""
+    code = 1
+    try:
+        os.close(reading)
+        work(mp.open_campaign(url, NAME), rounds, first, lambda line: os.write(writing, f"{line}\n".encode()))
+        code = 0
+    except BaseException as error:
+        os.write(writing, f"failed: {error!r}\n".encode())
+    finally:
+        os._exit(code)

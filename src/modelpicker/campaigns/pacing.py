@@ -8,8 +8,10 @@ them, all are bought.
 
 * With a known length, the rounds to come are those that are left. Planning ends a little before the stream does,
   and what is left then is spent as fast as it goes.
-* With an unknown length, after t rounds the budget is planned to last for another 2t: whenever the stream grows
-  fourfold, half of what was left is spent, and something is left however long it goes on.
+* With an unknown length, half of the budget b goes to the first 4b rounds that could be queried, at a rate that
+  falls with the root of their number, as Model Picker's own does. After n of them, b / (1 + √(n / 4b)) is left:
+  half of it is spent by the time there are four times as many, and something is left however long the stream goes
+  on.
 
 The probability of a round depends on the past and on the round itself, never on its label, so estimates stay
 unbiased until the budget is spent.
@@ -36,12 +38,14 @@ from modelpicker.algorithms.engine import (
 )
 from modelpicker.algorithms.kernels import QUERY, SKIPPED, Codes, Floats, Ints, Scratch
 
-# Fields of a pace: labels bought or on order, rounds that could have been queried, labels wanted by now,
-# and the factor.
-SPENT, ASKABLE, WANTED, FACTOR = range(4)
+# Fields of a pace: labels bought or on order, rounds that could have been queried, labels wanted by now, the
+(factor,)
+# and the last target.
+SPENT, ASKABLE, WANTED, FACTOR, TARGET = range(5)
 
 RESERVE = 0.02  # the share of a stream of known length that is not planned for
 LIKELY, POSSIBLE = 0.5, 2.0  # standard errors by which fewer rounds than estimated could be queried
+ENOUGH, BOLD = 12.0, 0.15  # rounds, and a share of the budget, that it takes to know how many those are
 PATIENCE = 8.0  # labels by which spending may err before the factor changes much
 LEAST, MOST = 2.0**-30, 2.0**56
 
@@ -67,7 +71,7 @@ def make_plan(budget: int | None, expected_rounds: int | None) -> Plan:
 
 def new_pace() -> Floats:
     """Nothing spent, nothing seen."""
-    return np.array([0.0, 0.0, 0.0, 1.0])
+    return np.array([0.0, 0.0, 0.0, 1.0, 0.0])
 
 
 def aim(pace: Floats, plan: Plan, t: int) -> float:
@@ -75,11 +79,13 @@ def aim(pace: Floats, plan: Plan, t: int) -> float:
     left = plan.budget - float(pace[SPENT])
     if left <= 0.0:
         return 0.0
-    to_come = plan.rounds * (1.0 - RESERVE) - (t - 1.0) if plan.rounds < math.inf else 2.0 * t
     seen = float(pace[ASKABLE]) + 1.0
-    askable = to_come * seen / t
+    if plan.rounds == math.inf:
+        return min(1.0, left / (2.0 * seen + 4.0 * math.sqrt(seen * plan.budget)))  # left = b / (1 + √(n / 4b))
+    askable = (plan.rounds * (1.0 - RESERVE) - (t - 1.0)) * seen / t
     error = askable / math.sqrt(seen + 1.0)
-    if left >= askable - POSSIBLE * error:
+    informed = seen >= ENOUGH or pace[SPENT] < BOLD * plan.budget
+    if informed and left >= askable - POSSIBLE * error:
         return 1.0
     return min(1.0, left / (askable - LIKELY * error))
 
@@ -91,6 +97,9 @@ def turned(pace: Floats, plan: Plan, t: int, proposed: float) -> float:
         return 0.0
     if pace[ASKABLE] == 0.0:
         pace[FACTOR] = target / proposed
+    elif plan.rounds == math.inf:
+        pace[FACTOR] *= min(1.0, target / pace[TARGET])  # which falls for ever: the factor must not lag behind
+    pace[TARGET] = target
     thinned = min(1.0, proposed * min(1.0, pace[FACTOR]))
     pace[ASKABLE] += 1.0
     pace[WANTED] += target

@@ -39,8 +39,7 @@ from modelpicker.algorithms.engine import (
 from modelpicker.algorithms.kernels import QUERY, SKIPPED, Codes, Floats, Ints, Scratch
 
 # Fields of a pace: labels bought or on order, rounds that could have been queried, labels wanted by now, the
-(factor,)
-# and the last target.
+# factor, and the last target.
 SPENT, ASKABLE, WANTED, FACTOR, TARGET = range(5)
 
 RESERVE = 0.02  # the share of a stream of known length that is not planned for

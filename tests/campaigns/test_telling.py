@@ -161,7 +161,7 @@ def test_a_label_of_a_round_that_was_not_queried_is_kept_for_reference(url: str)
 
 
 def test_labels_come_after_the_budget_is_spent(url: str) -> None:
-    campaign, queries, _, labels = asked(url, rounds=60, budget=5)
+    campaign, queries, _, labels = asked(url, rounds=60, budget=5, expected_rounds=60)
     assert len(queries) == 5
     assert not campaign.ask([0, 1, 2, 0]).query
     campaign.tell_many({number: int(labels[number]) for number in queries})
@@ -171,7 +171,7 @@ def test_labels_come_after_the_budget_is_spent(url: str) -> None:
 
 
 def test_a_budget_is_never_exceeded_by_changing_ones_mind(url: str) -> None:
-    campaign, queries, _, _ = asked(url, rounds=30, budget=3)
+    campaign, queries, _, _ = asked(url, rounds=30, budget=3, expected_rounds=30)
     campaign.skip(queries[0])
     while not campaign.ask([0, 1, 2, 0]).query:
         assert campaign.best().rounds < 5_000

@@ -92,6 +92,12 @@ class Campaign:
             return replica.picker.models
 
     @property
+    def events(self) -> int:
+        """How many events there have been."""
+        with self._reading() as (log, _):
+            return log.head().events
+
+    @property
     def classes(self) -> tuple[ClassName, ...] | None:
         """The classes that may occur; None if they are whatever is said."""
         return self.settings.classes
@@ -266,8 +272,8 @@ class Campaign:
         said = "skipped" if known.label is None else f"labelled {known.label!r}"
         if not replace:
             raise ConflictError(
-                f"round {number} was {said} before; pass replace=True if that was wrong, "
-                f"and {'it was to be skipped' if label is None else repr(label)} is right."
+                f"round {number} was {said} before; pass replace=True (--replace) if that was wrong, "
+                f"and {'skipping it' if label is None else repr(label)} is right."
             )
         if known.label is None and change.replica.left < 1:
             raise _spent(number)
@@ -291,15 +297,25 @@ class Campaign:
             return
         if known is not None and not replace:
             raise ConflictError(
-                f"round {number} has the reference label {known.label!r}; pass replace=True if that was wrong."
+                f"round {number} has the reference label {known.label!r}; pass replace=True (--replace) if that "
+                "was wrong."
             )
         change.touched = True
         change.replica.counts.references += known is None
         change.add(Reference(number, label, by, replaces=known is not None))
 
-    def retract(self, id: int | str, *, annotator: str | None = None) -> None:
-        """Take back the answer to a query, which then waits again; everything is learned anew without it."""
+    def retract(
+        self, id: int | str, *, lease: float | timedelta | None = None, annotator: str | None = None
+    ) -> None:
+        """Take back the answer to a query, which then waits again; everything is learned anew without it.
+
+        Args:
+            id: the `id` of a decision, or the key that the item was asked with.
+            lease: for how long the query is kept for the annotator, as `pending` has it.
+            annotator: who says so.
+        """
         by = _check_annotator(annotator)
+        seconds = None if lease is None else _seconds(lease)
         with self._writing() as change:
             number = self._find(change, id)
             known = change.log.state(number)
@@ -312,6 +328,9 @@ class Campaign:
             if known.state == states.REFERENCE:
                 change.replica.counts.references -= 1
             else:
+                if seconds is not None:
+                    until = self.storage.now(change.log.connection) + seconds
+                    change.log.lease([number], until, by)
                 change.replica.count(Told(known.label), None)
                 self._learn_anew(change)
 
@@ -394,9 +413,9 @@ class Campaign:
             if id is not None:
                 number = self._find(Change(log, replica, head, 0), id)
                 return iter(list(records_of_round(log, self.settings, number)))
-        return records_of(self._events(head.events), self.settings)
+        return records_of(self.stored(head.events), self.settings)
 
-    def _events(self, upto: int) -> Iterator[Stored]:
+    def stored(self, upto: int) -> Iterator[Stored]:
         """Events in order, a page a transaction: they do not change, and whoever reads them may take their time."""
         after = 0
         while after < upto:
@@ -413,7 +432,7 @@ class Campaign:
         """
         with self._writing() as change:
             models = change.replica.picker.models
-            if model in models:
+            if str(model) in {str(name) for name in models}:
                 raise ConflictError(f"model {model!r} takes part already.")
             check_models([*models, model])
             change.touched = True

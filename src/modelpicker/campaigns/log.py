@@ -366,9 +366,7 @@ def all_campaigns(connection: sa.Connection) -> list[Any]:
 def add_campaign(connection: sa.Connection, name: str, created: int, settings: dict[str, Any]) -> int:
     """A campaign without events; its number."""
     if find_campaign(connection, name) is not None:
-        raise ConflictError(
-            f"there is a campaign {name!r} already; open it with open_campaign, or choose another name."
-        )
+        raise ConflictError(f"there is a campaign {name!r} already; open that one, or choose another name.")
     values = {
         "name": name,
         "created": created,

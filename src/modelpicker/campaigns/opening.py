@@ -7,12 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sqlalchemy import Connection
+
 from modelpicker.algorithms import Algorithm
 from modelpicker.algorithms.encoding import ClassName
 from modelpicker.algorithms.making import Kind
 from modelpicker.algorithms.options import Models
 from modelpicker.campaigns.campaign import Campaign
-from modelpicker.campaigns.log import add_campaign, all_campaigns, find_campaign
+from modelpicker.campaigns.events import Joining, Leaving
+from modelpicker.campaigns.log import Log, add_campaign, all_campaigns, find_campaign
 from modelpicker.campaigns.settings import Settings
 from modelpicker.campaigns.storage import open_storage
 from modelpicker.errors import InputError, NotFoundError, brief
@@ -91,15 +94,14 @@ def list_campaigns(storage: str) -> list[Listed]:
     """The campaigns of a storage, by name."""
     opened = open_storage(storage)
     with opened.reading() as connection:
-        rows = all_campaigns(connection)
-    return [_listed(row) for row in rows]
+        return [_listed(connection, row) for row in all_campaigns(connection)]
 
 
-def _listed(row: Any) -> Listed:
+def _listed(connection: Connection, row: Any) -> Listed:
     settings = json.loads(row.settings)
-    return Listed(
-        row.name, row.created, row.rounds, len(settings["models"]), settings["algorithm"], settings["budget"]
-    )
+    changes = [stored.event for stored in Log(connection, row.id).others((Joining.kind, Leaving.kind))]
+    models = len(settings["models"]) + sum(1 if isinstance(event, Joining) else -1 for event in changes)
+    return Listed(row.name, row.created, row.rounds, models, settings["algorithm"], settings["budget"])
 
 
 def check_name(name: object) -> None:

@@ -84,7 +84,7 @@ def aim(pace: Floats, plan: Plan, t: int) -> float:
     askable = (plan.rounds * (1.0 - RESERVE) - (t - 1.0)) * seen / t
     error = askable / math.sqrt(seen + 1.0)
     informed = seen >= ENOUGH or pace[SPENT] < BOLD * plan.budget
-    if informed and left >= askable - POSSIBLE * error:
+    if left >= askable or (informed and left >= askable - POSSIBLE * error):
         return 1.0
     return min(1.0, left / (askable - LIKELY * error))
 

@@ -7,10 +7,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from modelpicker.algorithms.options import ModelName
+from modelpicker.algorithms.options import ModelName, check_models
 from modelpicker.campaigns.events import Answer, Event, Joining, Leaving, Reference, Retraction, Rounds
 from modelpicker.campaigns.log import Log, Stored
+from modelpicker.campaigns.pacing import new_pace
 from modelpicker.campaigns.replica import Change, members
+from modelpicker.campaigns.rounds import check_item, check_key
 from modelpicker.campaigns.rows import Vocabulary, encode_many
 from modelpicker.campaigns.settings import Settings
 from modelpicker.errors import InputError, brief
@@ -105,7 +107,9 @@ def events_of(records: Iterable[Record], settings: Settings) -> Iterator[Stored]
         try:
             event = _event(together, settings, changes, rounds)
             at = from_time(together[0]["at"])
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except InputError as error:
+            raise InputError(f"event {expected}: {error}") from error
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise InputError(f"event {expected} cannot be read: {error!r}.") from error
         if isinstance(event, Joining | Leaving):
             changes.append(event)
@@ -116,21 +120,41 @@ def events_of(records: Iterable[Record], settings: Settings) -> Iterator[Stored]
 def _event(records: list[Record], settings: Settings, changes: list[Change], rounds: int) -> Event:
     """One event from its records."""
     record = records[0]
+    models = members(settings, changes)
     match record["kind"]:
         case "ask":
-            return _asked(records, members(settings, changes), settings, rounds)
-        case "label" | "skip":
-            return Answer(int(record["id"]), record.get("label"), record["by"], bool(record["replaces"]))
-        case "reference":
-            return Reference(int(record["id"]), record["label"], record["by"], bool(record["replaces"]))
-        case "retract":
-            return Retraction(int(record["id"]), record["by"])
+            return _asked(records, models, settings, rounds)
+        case "label" | "skip" | "reference" | "retract":
+            return _answer(record, settings, rounds)
         case "join":
-            return Joining(int(record["round"]), record["model"], record["heir_of"])
+            if record["model"] in models or record["heir_of"] not in models or record["round"] != rounds:
+                raise InputError(
+                    f"{brief(record['model'])} cannot join there as the heir of {brief(record['heir_of'])}."
+                )
+            check_models([*models, record["model"]])
+            return Joining(rounds, record["model"], record["heir_of"])
         case "leave":
-            return Leaving(int(record["round"]), record["model"])
+            if record["model"] not in models or len(models) == 2 or record["round"] != rounds:
+                raise InputError(f"{brief(record['model'])} cannot leave there.")
+            return Leaving(rounds, record["model"])
         case other:
             raise InputError(f"there are no events of kind {brief(other)}.")
+
+
+def _answer(record: Record, settings: Settings, rounds: int) -> Event:
+    """A label, a skip, a reference, or one taken back."""
+    number, by = record["id"], check_key(record["by"], "by")
+    if type(number) is not int or not 0 <= number < rounds:
+        raise InputError(f"there is no round {brief(number)} so far.")
+    if record["kind"] == "retract":
+        return Retraction(number, by)
+    if record["kind"] == "skip":
+        return Answer(number, None, by, record["replaces"] is True)
+    label = Vocabulary(settings.classes).name(record["label"], f"label of {number}")
+    if label is None:
+        raise InputError(f"the label of {number} is missing.")
+    kind = Reference if record["kind"] == "reference" else Answer
+    return kind(number, label, by, record["replaces"] is True)
 
 
 def _asked(records: list[Record], models: Sequence[ModelName], settings: Settings, first: int) -> Rounds:
@@ -140,17 +164,28 @@ def _asked(records: list[Record], models: Sequence[ModelName], settings: Setting
     rows = encode_many([record["predictions"] for record in records], models, Vocabulary(settings.classes))
     place = {name: code for code, name in enumerate(rows.classes)}
     said = [record["prediction"] for record in records]
-    items = [record["item"] for record in records]
-    keys = [record["key"] for record in records]
+    items = [check_item(record["item"]) for record in records]
+    keys = [check_key(record["key"]) for record in records]
+    pace = np.array(records[-1]["pace"], dtype=np.float64)
+    if pace.shape != new_pace().shape or not np.isfinite(pace).all() or (pace < 0.0).any():
+        raise InputError(f"pace {brief(records[-1]['pace'])} is none.")
     return Rounds(
         first=first,
         codes=rows.codes,
         classes=rows.classes,
-        queried=np.array([record["query"] for record in records], dtype=np.bool_),
-        probability=np.array([record["probability"] for record in records], dtype=np.float64),
+        queried=np.array([record["query"] is True for record in records], dtype=np.bool_),
+        probability=np.array([_chance(record) for record in records]),
         recommended=np.array([models.index(record["recommended"]) for record in records], dtype=np.int32),
         predicted=np.array([-1 if name is None else place[name] for name in said], dtype=np.int32),
         items=items if any(item is not None for item in items) else None,
         keys=keys if any(key is not None for key in keys) else None,
-        pace=[float(value) for value in records[-1]["pace"]],
+        pace=pace.tolist(),
     )
+
+
+def _chance(record: Record) -> float:
+    """A query probability: above 0 if there was a query."""
+    chance = record["probability"]
+    if type(chance) not in (int, float) or not 0.0 <= chance <= 1.0 or (record["query"] is True and chance == 0.0):
+        raise InputError(f"round {record['id']}: {brief(chance)} is not the probability of its query.")
+    return float(chance)

@@ -47,7 +47,7 @@ class Settings:
         if options is not None and not isinstance(options, Mapping):
             raise InputError(f"options {brief(options)}: pass them by name, such as {{'query_scale': 2.0}}.")
         if budget is None and expected_rounds is not None:
-            raise InputError("expected_rounds paces a budget, but there is none; pass budget= as well.")
+            raise InputError("expected_rounds paces a budget, but there is none; pass a budget as well.")
         made = cls(
             models=check_models(models),
             classes=known,

@@ -7,6 +7,7 @@ are locked one by one.
 
 import os
 import re
+import shlex
 import threading
 import time
 from collections.abc import Iterator
@@ -169,7 +170,7 @@ class Storage:
             )
         return (
             f"{self.url} has schema {found}, but this modelpicker needs {schema.SCHEMA}. Make a backup, then run: "
-            f"modelpicker storage upgrade --storage {self.url}"
+            f"modelpicker storage upgrade --storage {shlex.quote(self.url)}"
         )
 
     def _make_tables(self) -> None:

@@ -15,7 +15,7 @@ from modelpicker.campaigns.campaign import Campaign
 from modelpicker.campaigns.events import Answer, Joining, Leaving, Retraction, Rounds
 from modelpicker.campaigns.log import Head, Log, Stored, add_campaign
 from modelpicker.campaigns.opening import check_name
-from modelpicker.campaigns.records import Record, as_time, events_of, from_time
+from modelpicker.campaigns.records import Record, as_time, events_of, from_time, records_of
 from modelpicker.campaigns.replica import rebuild
 from modelpicker.campaigns.settings import Settings, known_algorithm
 from modelpicker.campaigns.storage import open_storage
@@ -49,16 +49,19 @@ ROWS_AT_ONCE = 20_000
 
 def export_campaign(campaign: Campaign, path: Path) -> int:
     """Write a whole campaign to a file, `.jsonl` or `.parquet`; how many records it has."""
+    total = campaign.events
+    records = records_of(campaign.stored(total), campaign.settings)
     header = {
         "format": FORMAT,
         "name": campaign.name,
         "created": as_time(campaign.created),
+        "events": total,
         **campaign.settings.document(),
     }
     if _is_parquet(path):
-        return _write_parquet(path, header, campaign.history())
+        return _write_parquet(path, header, records)
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as stream:
-        return write_lines(stream, header, campaign.history())
+        return write_lines(stream, header, records)
 
 
 def write_lines(stream: IO[str], header: Record, records: Iterable[Record]) -> int:
@@ -81,30 +84,44 @@ def import_campaign(
                 f"{path} is no campaign that modelpicker exported: its format is {brief(header.get('format'))}."
             )
         try:
-            settings = Settings.load(header, algorithm or known_algorithm(header["algorithm"]))
-            created = from_time(header["created"])
-            given = name or header["name"]
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            settings = _settings(header, algorithm or known_algorithm(header["algorithm"]))
+            created, total, given = from_time(header["created"]), int(header["events"]), name or header["name"]
+            check_name(given)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from error
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise InputError(f"{path}: its settings cannot be read: {error!r}.") from error
-        check_name(given)
-        settings.make(settings.models)
         opened = open_storage(storage, create=True)
         with opened.writing() as connection:
             number = add_campaign(connection, given, created, settings.document())
             try:
-                _fill(Log(connection, number), settings, events_of(records, settings))
+                _fill(Log(connection, number), settings, events_of(records, settings), total)
             except InputError as error:
                 raise InputError(f"{path}: {error}") from error
     return Campaign(opened, number, given, created, settings)
 
 
-def _fill(log: Log, settings: Settings, found: Iterator[Stored]) -> None:
+def _settings(header: Record, algorithm: type[Algorithm]) -> Settings:
+    """The settings in a file, checked as if they were new."""
+    if not isinstance(header["options"], dict):
+        raise InputError(f"options are {brief(header['options'])}.")
+    return Settings.check(
+        header["models"],
+        header["classes"],
+        algorithm,
+        header["options"],
+        int(header["seed"]),
+        header["budget"],
+        header["expected_rounds"],
+    )
+
+
+def _fill(log: Log, settings: Settings, found: Iterator[Stored], total: int) -> None:
     """Add events as they were, then find the state."""
     answered: set[int] = set()
     events = rounds = rebuilt = 0
     for stored in found:
         event = stored.event
-        _check(event, rounds)
         log.add(stored.number, stored.at, event)
         events = stored.number
         rounds += len(event) if isinstance(event, Rounds) else 0
@@ -114,14 +131,10 @@ def _fill(log: Log, settings: Settings, found: Iterator[Stored]) -> None:
             answered.add(event.round)
         elif isinstance(event, Retraction) and event.round in answered:
             rebuilt = events
+    if events != total:
+        raise InputError(f"there are {events:,} events, but there should be {total:,}; was the file cut off?")
     log.move(Head(events, rounds, rebuilt))
     log.keep(events, rebuild(log, settings, events, rebuilt).document())
-
-
-def _check(event: Any, rounds: int) -> None:
-    """An answer must be about a round that is there."""
-    if not isinstance(event, Rounds) and event.round > rounds - (not isinstance(event, Joining | Leaving)):
-        raise InputError(f"an event is about round {event.round}, but there are {rounds} so far.")
 
 
 def _is_parquet(path: Path) -> bool:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from modelpicker.campaigns.schema import SCHEMA
 from modelpicker.campaigns.storage import Storage
+from modelpicker.errors import SchemaError
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -12,6 +13,7 @@ def upgrade(storage: Storage, target: str = SCHEMA) -> tuple[str | None, str]:
     """Upgrade in one transaction, all or nothing; the schema that was there, and the one that is."""
     from alembic import command
     from alembic.config import Config
+    from alembic.util import CommandError
 
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
@@ -19,6 +21,12 @@ def upgrade(storage: Storage, target: str = SCHEMA) -> tuple[str | None, str]:
         before = storage.version(connection)
         if before != target:
             config.attributes["connection"] = connection
-            command.upgrade(config, target)
+            try:
+                command.upgrade(config, target)
+            except CommandError as error:
+                raise SchemaError(
+                    f"{storage.url} has schema {before}, which this modelpicker does not know: {error}. "
+                    "Use the modelpicker that made it, or a newer one."
+                ) from error
         after = storage.version(connection)
     return before, str(after)

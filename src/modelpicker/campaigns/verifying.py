@@ -13,7 +13,7 @@ from modelpicker.campaigns.replica import Replica, catch_up, rebuild
 from modelpicker.campaigns.schema import answers, keys
 from modelpicker.campaigns.statements import driver
 from modelpicker.campaigns.storage import Storage
-from modelpicker.errors import StateError, StorageError
+from modelpicker.errors import InputError, NotFoundError, StateError, StorageError
 
 CHECKED_KEYS = (keys.c.key, keys.c.round)
 CHECKED_ANSWERS = (answers.c.round, answers.c.event, answers.c.state, answers.c.label)
@@ -34,12 +34,15 @@ class Verdict:
 def verify(campaign: Campaign, *, repair: bool = True) -> Verdict:
     """Rebuild everything from the events and compare; what differs is written anew, if wanted.
 
-    Events that are damaged or missing are an error: only a backup brings them back.
+    Events that are damaged or missing cannot be repaired: only a backup brings them back.
     """
     with campaign.exclusive() as log:
         head = log.head(lock=True)
-        _check_numbers(log, head)
-        replica = rebuild(log, campaign.settings, head.events, head.rebuilt)
+        try:
+            _check_numbers(log, head)
+            replica = rebuild(log, campaign.settings, head.events, head.rebuilt)
+        except (StorageError, NotFoundError, InputError) as error:
+            return Verdict(campaign.name, head.events, head.rounds, 0, [str(error).rstrip(".")])
         verdict = Verdict(campaign.name, head.events, replica.picker.rounds, replica.counts.labels)
         verdict.wrong += _snapshot_faults(log, campaign, head, replica)
         verdict.wrong += _index_faults(log, head, repair)

@@ -21,6 +21,7 @@ LONGEST_LINE = 2**14
 LONGEST_NUMBER = 19
 SHADES = " ░▒▓█"
 LARGEST_PICTURE = 40
+ADDING = " +NAME adds a class that no model has named."
 
 
 class Answer(NamedTuple):
@@ -33,8 +34,10 @@ class Answer(NamedTuple):
 class Keys:
     """Which key stands for which class."""
 
-    def __init__(self, classes: Sequence[int | str]) -> None:
+    def __init__(self, classes: Sequence[int | str], *, closed: bool = False) -> None:
         self.classes = list(classes)
+        self.closed = closed
+        """Whether no other class may be added."""
         self.place_of = {str(name): place for place, name in enumerate(classes)}
 
     def of(self, said: Sequence[int]) -> dict[str, int]:
@@ -62,7 +65,9 @@ class Keys:
         return Answer(label=alike[0]) if len(alike) == 1 else None
 
     def add(self, name: str) -> Answer | None:
-        """A class that no model has said yet; None if it is not of the kind of the others."""
+        """A class that no model has said yet; None if it is not of the kind of the others, or none may be added."""
+        if self.closed and name not in self.place_of:
+            return None
         numbers = bool(self.classes) and isinstance(self.classes[0], int)
         if numbers:
             if not (name.isascii() and name.isdigit() and len(name) < LONGEST_NUMBER):
@@ -97,7 +102,8 @@ def ask(head: str, fields: Mapping[str, Any], keys: Keys, said: Sequence[int]) -
         if answer is None and text.startswith("+") and text[1:].strip():
             answer = keys.add(text[1:].strip())
         if answer is None:
-            say(f"{brief(text)} is no class and no key. {keys.command('?')} lists the classes; +NAME adds one.")
+            more = "." if keys.closed else "; +NAME adds one."
+            say(f"{brief(text)} is no class and no key. {keys.command('?')} lists the classes{more}")
         elif answer.command == HELP:
             say(*_help(offered, keys))
         else:
@@ -123,7 +129,7 @@ def _help(offered: Mapping[str, int], keys: Keys) -> list[str]:
     ]
     return [
         visible(f"classes: {', '.join(known)}"),
-        "Type a key or the name of a class, then Enter. +NAME adds a class that no model has named.",
+        f"Type a key or the name of a class, then Enter.{'' if keys.closed else ADDING}",
         f"{keys.command('s')} skips the item: nobody can tell. {keys.command('u')} goes back to your last answer.",
         f"{keys.command('q')} quits; the same command goes on where you were. Every answer is saved at once.",
     ]
@@ -151,7 +157,7 @@ def shown(fields: Mapping[str, Any]) -> list[str]:
     for name, value in fields.items():
         picture = draw(value) if isinstance(value, str) and value.startswith("data:image/png;base64,") else None
         if picture is not None:
-            lines += [f"  {name}:", *(f"    {row}" for row in picture)]
+            lines += [f"  {visible(name)}:", *(f"    {row}" for row in picture)]
         elif value is not None:
             lines += wrapped(str(name), str(value))
     return lines

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from modelpicker.cli.terminal import count, print_table, table, visible
-from modelpicker.errors import InputError, brief
+from modelpicker.errors import ConflictError, InputError, NotFoundError, brief
 
 if TYPE_CHECKING:
     from modelpicker.campaigns import Campaign, Pick
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 SETTINGS = Path("modelpicker.toml")
 USUAL = "sqlite:///modelpicker.db"
 FIRST_MODELS = 10
+LONGEST_NUMBER = 19
 
 Storage: TypeAlias = Annotated[
     str | None,
@@ -53,9 +54,21 @@ def opened(storage: str | None, name: str) -> "Campaign":
     return open_campaign(storage_url(storage), name)
 
 
-def as_id(text: str, key: bool = False) -> int | str:
+def as_id(campaign: "Campaign", text: str, key: bool) -> int | str:
     """What a round is called on the command line: its id if it is a number, else its key."""
-    return int(text) if not key and text.isascii() and text.isdigit() and len(text) < 19 else text
+    if key or not (text.isascii() and text.isdigit() and len(text) < LONGEST_NUMBER):
+        return text
+    try:
+        meant = int(next(campaign.history(text))["id"])
+    except NotFoundError:
+        return int(text)
+    if int(text) >= campaign.best().rounds:
+        return text
+    if meant != int(text):
+        raise ConflictError(
+            f"{text} is the id of a round, and the key of another, {meant}; pass --key for the key."
+        )
+    return meant
 
 
 def as_label(campaign: "Campaign", number: int | str, text: str) -> int | str:
@@ -65,7 +78,7 @@ def as_label(campaign: "Campaign", number: int | str, text: str) -> int | str:
         said = next(campaign.history(number))["predictions"]
         classes = tuple(name for name in said if name is not None)
     numbers = bool(classes) and isinstance(classes[0], int)
-    return int(text) if numbers and text.isascii() and text.isdigit() and len(text) < 19 else text
+    return int(text) if numbers and text.isascii() and text.isdigit() and len(text) < LONGEST_NUMBER else text
 
 
 def leader(pick: "Pick") -> str:
@@ -86,8 +99,8 @@ def print_pick(pick: "Pick") -> None:
     typer.echo("")
     budget = "" if pick.budget is None else f" of {pick.budget:,}"
     typer.echo(
-        f"{count(pick.rounds, 'item')} seen, {pick.labels_used:,}{budget} labels bought, "
-        f"{pick.labels_saved:,} saved; {pick.pending:,} waiting, {pick.skipped:,} skipped."
+        f"{count(pick.rounds, 'item')} seen; labels: {pick.labels_used:,}{budget} bought, "
+        f"{pick.labels_saved:,} saved, {pick.pending:,} awaited, {pick.skipped:,} skipped."
     )
     typer.echo("")
     if pick.labels_used:

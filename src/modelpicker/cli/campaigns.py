@@ -1,7 +1,6 @@
 """`modelpicker create`, `list`, `show`, `best`, `tell`, `skip`, `retract`, `join`, `leave`: campaigns by hand."""
 
 import json
-import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -28,10 +27,11 @@ from modelpicker.cli.terminal import (
     print_json,
     print_table,
     say,
+    standard_input,
     table,
     visible,
 )
-from modelpicker.errors import InputError, NotFoundError, brief
+from modelpicker.errors import InputError, ModelPickerError, brief
 
 if TYPE_CHECKING:
     from modelpicker.campaigns import Campaign
@@ -82,6 +82,8 @@ def create(
     if algorithm not in choosing.NAMES:
         names = ", ".join(choosing.NAMES)
         raise typer.BadParameter(f"{algorithm} is not known; there are {names}.", param_hint="--algorithm")
+    given = choosing.parse_options(option or [])
+    choosing.check_options(algorithm, given)
     names_given = listed(models) or []
     alone = len(names_given) == 1 and names_given[0].isascii() and names_given[0].isdigit()
     campaign = create_campaign(
@@ -93,12 +95,12 @@ def create(
         expected_rounds=expected_rounds,
         seed=seed,
         algorithm=algorithm,
-        options=choosing.parse_options(option or []),
+        options=given,
     )
     if as_json:
         print_json(describe(campaign))
         return
-    say(f"Created {name} in {campaign.storage.url}.", "", "Next:")
+    say(visible(f"Created {name} in {campaign.storage.url}."), "", "Next:")
     say(f"  {command(f'ask {name} items.jsonl')}  asks about items as they come")
     say(f"  {command(f'label {name}')}  lets you label what it asks for")
 
@@ -121,8 +123,7 @@ def list_verb(storage: Storage = None, as_json: Json = False) -> None:
     from modelpicker.campaigns import list_campaigns
     from modelpicker.campaigns.records import as_time
 
-    url = storage_url(storage)
-    found = list_campaigns(url)
+    found = list_campaigns(storage_url(storage))
     if as_json:
         rows = [
             {
@@ -138,7 +139,7 @@ def list_verb(storage: Storage = None, as_json: Json = False) -> None:
         print_json({"campaigns": rows})
         return
     if not found:
-        say(f"There is no campaign in {url} yet; {command('create')} begins one.")
+        say(f"There is no campaign there yet; {command('create')} begins one.")
         return
     made = table("campaign", "models", "items", "budget", "created (UTC)")
     for one in found:
@@ -215,7 +216,7 @@ def tell(
     elif label is None:
         raise typer.BadParameter("pass the label as well.", param_hint="LABEL")
     else:
-        number = as_id(id, key)
+        number = as_id(campaign, id, key)
         campaign.tell(number, as_label(campaign, number, label), replace=replace, annotator=by)
         told = 1
     _report(campaign, f"{count(told, 'label')} told.", {"told": told}, as_json)
@@ -224,19 +225,19 @@ def tell(
 def _tell_lines(campaign: "Campaign", replace: bool, by: str | None) -> int:
     """Labels as they come on standard input, each on disk before the next is read."""
     told = 0
-    for number, line in enumerate(sys.stdin.buffer, start=1):
+    for number, line in enumerate(standard_input(), start=1):
         if not line.strip():
             continue
         try:
             entry = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"line {number} is no JSON: {error}.") from error
         if not isinstance(entry, dict) or "label" not in entry or not {"id", "key"} & entry.keys():
             raise InputError(f'line {number}: {brief(entry)} has no label, or neither "id" nor "key".')
         try:
-            called = entry["id"] if "id" in entry else entry["key"]
+            called = entry["id"] if "id" in entry else str(entry["key"])
             campaign.tell(called, entry["label"], replace=replace, annotator=by)
-        except (InputError, NotFoundError) as error:
+        except ModelPickerError as error:
             raise type(error)(f"line {number}: {error}") from error
         told += 1
     return told
@@ -253,8 +254,9 @@ def skip(
 ) -> None:
     """Say that nobody can tell the label of a query."""
     campaign = opened(storage, name)
-    campaign.skip(as_id(id, key), replace=replace, annotator=by)
-    _report(campaign, f"{id} skipped.", {"skipped": as_id(id, key)}, as_json)
+    number = as_id(campaign, id, key)
+    campaign.skip(number, replace=replace, annotator=by)
+    _report(campaign, f"{id} skipped.", {"skipped_now": number}, as_json)
 
 
 def retract(
@@ -267,14 +269,16 @@ def retract(
 ) -> None:
     """Take back the answer to a query; it waits for another."""
     campaign = opened(storage, name)
-    campaign.retract(as_id(id, key), annotator=by)
-    _report(campaign, f"The answer to {id} is taken back.", {"retracted": as_id(id, key)}, as_json)
+    number = as_id(campaign, id, key)
+    campaign.retract(number, annotator=by)
+    _report(campaign, f"The answer to {id} is taken back.", {"retracted": number}, as_json)
 
 
 def join(name: Name, model: Model, storage: Storage = None, as_json: Json = False) -> None:
     """Let another model take part from the next item on; it starts level with the leader."""
     campaign = opened(storage, name)
-    campaign.join(model)
+    numbered = all(isinstance(one, int) for one in campaign.models) and model.isascii() and model.isdigit()
+    campaign.join(int(model) if numbered else model)
     _report(campaign, f"{model} takes part from now on.", {"joined": model}, as_json)
 
 

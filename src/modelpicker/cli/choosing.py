@@ -43,6 +43,11 @@ def make_algorithm(
         raise
 
 
+def check_options(name: str, given: dict[str, Any]) -> None:
+    """Refuse, as wrong usage, options that an algorithm does not take."""
+    make_algorithm(name, ["one", "other"], 0, given, classes=2, budget=None, divided=0)
+
+
 def parse_options(pairs: Sequence[str]) -> dict[str, Any]:
     """Options given as NAME=VALUE, numbers as numbers."""
     options: dict[str, Any] = {}

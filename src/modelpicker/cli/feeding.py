@@ -9,8 +9,8 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from modelpicker.cli.campaigning import Name, Storage, leader, opened
-from modelpicker.cli.terminal import Json, count, print_json, say, visible
-from modelpicker.errors import InputError, ModelPickerError, NotFoundError, brief
+from modelpicker.cli.terminal import Json, count, print_json, say, standard_input, visible
+from modelpicker.errors import FileError, InputError, ModelPickerError, NotFoundError, brief
 
 if TYPE_CHECKING:
     from modelpicker.algorithms import Decision
@@ -46,8 +46,9 @@ def ask(
     """Ask about items as they come: which labels are worth buying?
 
     A line is {"predictions": {"bert": "spam", …}, "item": {"text": "…"}, "key": "msg-17"}, or flat:
-    {"bert": "spam", …, "text": "…", "key": "msg-17"}. Decisions come out in the same order, a line each. What was
-    asked with a key before is not asked again, so the same input can be piped in twice.
+    {"bert": "spam", …, "text": "…", "key": "msg-17"}. In a table, a column key or id has the keys. Decisions come
+    out in the same order, a line each. What was asked with a key before is not asked again, so the same input can
+    be piped in twice.
     """
     campaign = opened(storage, name)
     before = campaign.best()
@@ -59,15 +60,21 @@ def ask(
                 decisions.append(entry)
             else:
                 print(json.dumps(entry))
+        sys.stdout.flush()
     except BrokenPipeError:  # nobody reads on; everything that was decided is on disk
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise FileError(
+            f"decisions cannot be written: {error.strerror}. All that was decided is stored."
+        ) from error
     pick = campaign.best()
     new = pick.rounds - before.rounds
     if as_json:
         print_json({"campaign": name, "decisions": decisions, "new": new, **pick.document()})
     else:
-        say(visible(f"{count(new, 'new item')}; {pick.pending:,} labels are waited for; {leader(pick)}."))
+        say(visible(f"{count(new, 'new item')}, {count(pick.pending, 'label')} awaited; {leader(pick)}."))
 
 
 def as_entry(key: str | None, decision: "Decision") -> dict[str, Any]:
@@ -85,22 +92,31 @@ def as_entry(key: str | None, decision: "Decision") -> dict[str, Any]:
 def decided(campaign: "Campaign", file: str) -> Iterator[tuple[str | None, "Decision"]]:
     """The decisions about all items of a file or a stream."""
     if file == "-" or file.lower().endswith(LINE_ENDINGS):
-        try:
-            with sys.stdin.buffer if file == "-" else open(file, "rb") as stream:  # noqa: PTH123
-                for lines in _batches(stream):
-                    yield from _ask(campaign, lines)
-                    sys.stdout.flush()
-        except FileNotFoundError:
-            raise NotFoundError(f"there is no file {file}.") from None
+        with _stream(file) as stream:
+            for lines in _batches(stream):
+                yield from _ask(campaign, lines)
+                sys.stdout.flush()
         return
     from modelpicker.collections import open_collection
 
-    for batch in open_collection(file).batches():
+    for batch in open_collection(file, models=[str(model) for model in campaign.models]).batches(fields=True):
         for start in range(0, len(batch), LINES_AT_ONCE):
             some = batch.take(range(start, min(len(batch), start + LINES_AT_ONCE)))
             keys = _keys(some.fields)
             made = campaign.ask_many(some, items=_items(some), keys=keys)
             yield from zip(keys or [None] * len(made), made, strict=True)
+
+
+def _stream(file: str) -> IO[bytes]:
+    """Standard input, or a file of lines."""
+    if file == "-":
+        return standard_input()
+    try:
+        return open(file, "rb")  # noqa: PTH123  # closed by whom it is given to
+    except FileNotFoundError:
+        raise NotFoundError(f"there is no file {file}.") from None
+    except OSError as error:
+        raise FileError(f"{file} cannot be read: {error.strerror}.") from error
 
 
 def _keys(fields: Mapping[str, Any]) -> list[str | None] | None:
@@ -175,13 +191,13 @@ def parse(number: int, text: bytes, models: tuple[int | str, ...]) -> Line:
     """One line of input."""
     try:
         entry = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"line {number} is no JSON: {error}.") from error
     if isinstance(entry, list):
         return Line(number, entry, None, None)
     if not isinstance(entry, dict):
         raise InputError(f"line {number}: {brief(entry)} is neither an object nor a list of predictions.")
-    key = entry.get("key", entry.get("id"))
+    key = entry.get("key")
     if "predictions" in entry:
         predictions, item = entry["predictions"], entry.get("item")
     else:
@@ -190,7 +206,7 @@ def parse(number: int, text: bytes, models: tuple[int | str, ...]) -> Line:
         item = {
             field: value for field, value in entry.items() if field not in named and field not in ("key", "label")
         }
-        item = item["item"] if set(item) <= {"item", "id"} and isinstance(item.get("item"), dict) else item or None
+        item = item["item"] if set(item) == {"item"} and isinstance(item["item"], dict) else item or None
     if isinstance(predictions, Mapping):
         own = {str(model): model for model in models}
         predictions = {own.get(model, model): value for model, value in predictions.items()}

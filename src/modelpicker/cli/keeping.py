@@ -1,13 +1,16 @@
 """`modelpicker export`, `import`, `verify` and `storage`: campaigns kept, moved and checked."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from modelpicker.cli.campaigning import Name, Storage, opened, storage_url
 from modelpicker.cli.terminal import Json, count, print_json, say, visible, waiting
 from modelpicker.errors import ConflictError, StorageError
+
+if TYPE_CHECKING:
+    from modelpicker.campaigns.verifying import Verdict
 
 storage_app = typer.Typer(help="The storage that campaigns live in.", no_args_is_help=True)
 
@@ -66,26 +69,29 @@ def verify(
     from modelpicker.campaigns.verifying import check_file
     from modelpicker.campaigns.verifying import verify as verify_campaign
 
-    url = storage_url(storage)
-    with waiting(f"Looking at {url}"):
-        damage = check_file(open_storage(url))
+    found = open_storage(storage_url(storage))
+    with waiting(f"Looking at {found.url}"):
+        damage = check_file(found)
     if damage:
-        raise StorageError(f"{url} is damaged: {damage[0]}. Bring back a backup.")
-    names = [name] if name is not None else [one.name for one in list_campaigns(url)]
+        raise StorageError(f"{found.url} is damaged: {damage[0]}. Bring back a backup.")
+    names = [name] if name is not None else [one.name for one in list_campaigns(storage_url(storage))]
     verdicts = []
     for one in names:
         with waiting(f"Verifying {one}"):
             verdicts.append(verify_campaign(opened(storage, one), repair=not check))
         if not as_json:
-            verdict = verdicts[-1]
-            found = "; ".join(verdict.wrong) or "the state is that of its events, to the last bit"
-            mended = " (repaired)" if verdict.repaired else ""
-            counted = f"{count(verdict.rounds, 'item')}, {count(verdict.labels, 'label')}"
-            typer.echo(visible(f"{verdict.name}: {counted}: {found}{mended}."))
+            typer.echo(visible(_sentence(verdicts[-1])))
     if as_json:
-        print_json({"storage": url, "campaigns": [vars(verdict) for verdict in verdicts]})
+        print_json({"storage": found.url, "campaigns": [vars(verdict) for verdict in verdicts]})
     if any(verdict.wrong and not verdict.repaired for verdict in verdicts):
         raise typer.Exit(1)
+
+
+def _sentence(verdict: "Verdict") -> str:
+    """What was found of one campaign."""
+    found = "; ".join(verdict.wrong) or "the state is that of its events, to the last bit"
+    mended = " (repaired)" if verdict.repaired else ""
+    return f"{verdict.name}: {count(verdict.rounds, 'item')}, {count(verdict.labels, 'label')}: {found}{mended}."
 
 
 @storage_app.command()
@@ -102,4 +108,4 @@ def upgrade(storage: Storage = None, as_json: Json = False) -> None:
     elif before == after:
         say(f"{found.url} has schema {after} already.")
     else:
-        say(f"{found.url} is upgraded from schema {before} to {after}.")
+        say(f"{found.url} is upgraded from schema {before or 'none'} to {after}.")

@@ -1,14 +1,14 @@
 """`modelpicker label`: a labelling session at the terminal, each answer on disk before the next question."""
 
 import time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from modelpicker.cli import asking
 from modelpicker.cli.campaigning import Annotator, Name, Storage, leader, opened, print_pick
 from modelpicker.cli.terminal import Json, count, print_json, say, visible, waiting
-from modelpicker.errors import ConflictError, InputError
+from modelpicker.errors import ConflictError
 
 if TYPE_CHECKING:
     from modelpicker.campaigns import Campaign, Query
@@ -58,7 +58,7 @@ class Session:
         self.lease = lease
         self.by = by
         self.wait = wait
-        self.keys = asking.Keys(campaign.classes or ())
+        self.keys_of: dict[type, asking.Keys] = {}
         self.answered: list[tuple[Query, bool]] = []
         self.current: Query | None = None
 
@@ -76,23 +76,29 @@ class Session:
         """Ask until nothing is left, or the person quits."""
         while (query := self.current or self._next()) is not None:
             self.current = query
-            for name in query.classes:
-                self.keys.add(str(name)) if self.keys.classes else self._first(name)
-            answer = asking.ask(self._head(), self._fields(query), self.keys, self._said(query))
+            keys = self._keys(query)
+            said = sorted(keys.place_of[str(name)] for name in query.classes)
+            answer = asking.ask(self._head(), query.item or {"item": query.key or query.id}, keys, said)
             if answer.command == asking.QUIT:
                 return
             if answer.command == asking.UNDO:
                 self._undo()
             else:
-                self._take(query, answer)
+                self._take(query, None if answer.label is None else keys.classes[answer.label])
         if not self.answered:
             say("Nothing waits to be labelled.")
         else:
             say("", "That was the last one that waits.")
 
-    def _first(self, name: Any) -> None:
-        """The first class of an open vocabulary: numbers stay numbers."""
-        self.keys = asking.Keys([name])
+    def _keys(self, query: "Query") -> asking.Keys:
+        """The keys of the campaign's classes; in an open vocabulary, of all that were met of the same kind."""
+        if self.campaign.classes is not None:
+            return self.keys_of.setdefault(object, asking.Keys(self.campaign.classes, closed=True))
+        kind = type(query.classes[0]) if query.classes else str
+        keys = self.keys_of.setdefault(kind, asking.Keys(query.classes))
+        for name in query.classes:
+            keys.add(str(name))
+        return keys
 
     def _next(self) -> "Query | None":
         """The next item, which is then ours for a while."""
@@ -104,20 +110,13 @@ class Session:
                     found = self.campaign.pending(1, lease=self.lease, annotator=self.by)
         return found[0] if found else None
 
-    def _take(self, query: "Query", answer: asking.Answer) -> None:
-        """Store an answer, and say where that leaves the models."""
-        told = answer.label is not None
+    def _take(self, query: "Query", name: int | str | None) -> None:
+        """Store an answer, None for a skip, and say where that leaves the models."""
         try:
-            if answer.label is not None:
-                self.campaign.tell(query.id, self.keys.classes[answer.label], annotator=self.by)
-            else:
-                self.campaign.skip(query.id, annotator=self.by)
-            self.answered.append((query, told))
+            self.campaign.tell(query.id, name, annotator=self.by)
+            self.answered.append((query, name is not None))
         except ConflictError as error:  # somebody else was faster, after the lease had expired
             say(visible(f"Not taken: {error}"))
-        except InputError as error:  # a class that the campaign does not take
-            say(visible(f"Not taken: {error}"))
-            return
         self.current = None
         say(f"  {self._standing()}")
 
@@ -126,9 +125,14 @@ class Session:
         if not self.answered:
             say("There is nothing to undo.")
             return
+        last, _ = self.answered.pop()
+        try:
+            self.campaign.retract(last.id, lease=self.lease, annotator=self.by)
+        except ConflictError as error:  # somebody else took it back, or the budget is spent
+            say(visible(f"Not undone: {error}"))
+            return
         self.give_back()
-        self.current, _ = self.answered.pop()
-        self.campaign.retract(self.current.id, annotator=self.by)
+        self.current = last
 
     def give_back(self) -> None:
         """Others need not wait for what was not answered."""
@@ -150,14 +154,6 @@ class Session:
         entries = []
         for entry in pick.standing[:SHOWN]:
             behind = f"{entry.estimate:,.0f} mistakes" if entry.gap is None else f"{min(entry.gap, 1):.1%} behind"
-            level = entry.estimate == pick.standing[0].estimate and entry.gap is not None
-            entries.append(
-                f"{entry.model} {'leads' if entry is pick.standing[0] else 'level' if level else behind}"
-            )
+            tied = len(pick.tied) > 1 and entry.model in pick.tied
+            entries.append(f"{entry.model} {'tied' if tied else 'leads' if entry is pick.standing[0] else behind}")
         return visible(" · ".join(entries))
-
-    def _fields(self, query: "Query") -> dict[str, Any]:
-        return query.item or {"item": query.key or query.id}
-
-    def _said(self, query: "Query") -> list[int]:
-        return sorted(self.keys.place_of[str(name)] for name in query.classes)

@@ -8,9 +8,11 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import IO, TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
+
+from modelpicker.errors import InputError
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -102,9 +104,18 @@ def how_to_read(
 
 
 def print_json(document: object) -> None:
-    """One JSON document on standard output."""
-    json.dump(document, sys.stdout, indent=2, ensure_ascii=False)
-    sys.stdout.write("\n")
+    """One JSON document on standard output; half characters, which cannot be written, are spelt out."""
+    text = json.dumps(document, indent=2, ensure_ascii=False)
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        text = json.dumps(document, indent=2)
+    sys.stdout.write(f"{text}\n")
+
+
+def standard_input() -> IO[bytes]:
+    """What is piped in."""
+    if sys.stdin is None:
+        raise InputError("there is no standard input; pass a file.")
+    return sys.stdin.buffer
 
 
 def visible(text: str) -> str:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import modelpicker as mp
 from modelpicker.algorithms.testing import make_stream
 from modelpicker.campaigns.log import Log
-from modelpicker.campaigns.replica import rebuild
+from modelpicker.campaigns.replica import Replica, rebuild
 from modelpicker.campaigns.verifying import verify
 
 Matrix = npt.NDArray[Any]
@@ -33,7 +33,7 @@ def play(campaign: mp.Campaign, predictions: Matrix, labels: Matrix) -> list[mp.
 def state(campaign: mp.Campaign) -> dict[str, Any]:
     """Everything that a campaign has come to, in this process."""
     with campaign._reading() as (_, replica):
-        return replica.document()
+        return _document(replica)
 
 
 def rebuilt(campaign: mp.Campaign) -> dict[str, Any]:
@@ -41,7 +41,12 @@ def rebuilt(campaign: mp.Campaign) -> dict[str, Any]:
     with campaign.storage.reading() as connection:
         log = Log(connection, campaign._number)
         head = log.head()
-        return rebuild(log, campaign.settings, head.events, head.rebuilt).document()
+        return _document(rebuild(log, campaign.settings, head.events, head.rebuilt))
+
+
+def _document(replica: Replica) -> dict[str, Any]:
+    """Without the number of events, in which campaigns that came to the same may differ."""
+    return {key: value for key, value in replica.document().items() if key != "event"}
 
 
 def check(campaign: mp.Campaign, url: str) -> None:

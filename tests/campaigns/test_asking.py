@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import modelpicker as mp
@@ -133,6 +134,8 @@ def test_predictions_may_come_in_any_form(memory: str) -> None:
         "codes": matrix,
         "floats": matrix.astype(float),
         "small": matrix.astype(np.int8),
+        "table": pa.table(dict(zip("abc", names.T.tolist(), strict=True))),
+        "codes without names": mp.ModelCollection(matrix, models=list("abc"), classes=[0, 1, 2]),
         "names": names,
         "lists": names.tolist(),
         "mappings": [dict(zip("abc", row, strict=True)) for row in names.tolist()],
@@ -236,3 +239,59 @@ def test_items_and_keys_must_be_one_a_round(memory: str, options: dict[str, obje
     campaign = mp.create_campaign(memory, "bad", models=2)
     with pytest.raises(mp.InputError, match=complaint):
         campaign.ask_many([[0, 1], [1, 0]], **options)  # type: ignore[arg-type]
+
+
+def test_a_row_of_a_data_frame_is_taken_by_the_names_of_its_models(memory: str) -> None:
+    campaign = mp.create_campaign(memory, "series", models=["a", "b"])
+    campaign.ask(pd.DataFrame({"b": ["of b"], "a": ["of a"]}).iloc[0])
+    assert next(campaign.history())["predictions"] == ["of a", "of b"]
+
+
+@pytest.mark.parametrize("kind", ["uint8", "int8", "uint16", "int32", "int64", "bool", "float32"])
+def test_codes_may_be_of_any_type(memory: str, kind: str) -> None:
+    campaign = mp.create_campaign(memory, "types", models=3)
+    campaign.ask_many(np.array([[0, 1, 1], [1, 0, 1]], dtype=kind))
+    assert [record["predictions"] for record in campaign.history()] == [[0, 1, 1], [1, 0, 1]]
+
+
+def test_asking_again_is_safe_even_after_models_have_changed(url: str) -> None:
+    campaign = mp.create_campaign(url, "again", models=["a", "b", "c"], seed=1)
+    rows, keys = [["x", "y", "z"], ["x", "x", "y"]], ["one", "two"]
+    first = list(campaign.ask_many(rows, keys=keys))
+    campaign.join("d")
+    assert list(campaign.ask_many(rows, keys=keys)) == first
+    assert campaign.ask(rows[0], key="one") == first[0]
+    mixed = campaign.ask_many([*rows, ["x", "y", "x", "y"]], keys=[*keys, "three"])
+    assert list(mixed)[:2] == first
+    assert mixed[2].id == 2
+    check(campaign, url)
+
+
+def test_what_is_handed_out_can_be_changed_without_changing_the_campaign(memory: str) -> None:
+    campaign = mp.create_campaign(memory, "copies", models=2, seed=1, budget=50, expected_rounds=50)
+    campaign.ask([0, 1], item={"text": "as it was", "deep": [1]})
+    before = without_times(campaign)
+    for query in campaign.pending():
+        (query.item or {})["text"] = "changed"
+    for record in campaign.history():
+        record["item"]["deep"].append(2)
+        record["pace"][0] = 49.0
+    assert without_times(campaign) == before
+    check(campaign, memory)
+
+
+def test_items_may_not_be_nested_without_end(memory: str) -> None:
+    campaign = mp.create_campaign(memory, "deep", models=2)
+    deep: dict[str, object] = {}
+    for _ in range(60):
+        deep = {"deeper": deep}
+    with pytest.raises(mp.InputError, match="nested more than 50 deep"):
+        campaign.ask([0, 1], item=deep)
+
+
+def test_a_query_knows_what_models_say_of_it_and_of_nothing_else(memory: str) -> None:
+    campaign = mp.create_campaign(
+        memory, "said", models=3, algorithm="label-efficient", options={"probability": 1.0}
+    )
+    campaign.ask_many([["x", "y", "x"], ["p", "q", None]])
+    assert [query.classes for query in campaign.pending()] == [("x", "y"), ("p", "q")]

@@ -75,6 +75,29 @@ def test_threads_may_share_a_campaign(url: str) -> None:
     check(campaign, url)
 
 
+def test_threads_may_each_have_a_handle_of_their_own(file_url: str) -> None:
+    mp.create_campaign(file_url, "handles", models=4, seed=1).close()
+    predictions, _ = stream(40)
+
+    def ask(row: list[int]) -> int:
+        return mp.open_campaign(file_url, "handles").ask(row).id
+
+    with ThreadPoolExecutor(20) as threads:
+        assert sorted(threads.map(ask, predictions.tolist())) == list(range(40))
+
+
+def test_one_of_many_who_make_the_same_campaign_does(url: str) -> None:
+    def make(_: int) -> bool:
+        try:
+            mp.create_campaign(url, "the one", models=2)
+        except mp.ConflictError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as threads:
+        assert sum(threads.map(make, range(8))) == 1
+
+
 def make_storage(url: str, who: int) -> str:
     return mp.create_campaign(url, f"campaign {who}", models=2).name
 

@@ -85,6 +85,33 @@ def test_who_leaves_is_gone_and_the_others_stay_as_they_are(url: str) -> None:
     check(campaign, url)
 
 
+def test_who_joins_again_starts_level_with_the_leader_like_anybody(url: str) -> None:
+    campaign = mp.create_campaign(
+        url, "again", models=["good", "fair", "bad"], algorithm="label-efficient", options={"probability": 1.0}
+    )
+    play(campaign, np.tile([0, 0, 1], (20, 1)), np.zeros(20, dtype=int))
+    campaign.leave("bad")
+    campaign.join("bad")
+    assert estimates(campaign) == {"good": 0.0, "fair": 0.0, "bad": 0.0}
+    check(campaign, url)
+
+
+def test_the_gap_of_a_newcomer_is_over_the_rounds_since_it_joined(memory: str) -> None:
+    """Wrong on all of 100 rounds on which the leader is right, after 900 rounds without it: a gap of 100 %."""
+    campaign = mp.create_campaign(memory, "gap", models=["good", "fair"], seed=1, options={"query_scale": 1e9})
+    old = np.tile([0, 0], (900, 1))
+    old[::3, 1] = 1
+    decisions = campaign.ask_many(old)
+    campaign.tell_many({decision.id: 0 for decision in decisions if decision.query})
+    campaign.join("late")
+    decisions = campaign.ask_many(np.tile([0, 0, 1], (100, 1)))
+    campaign.tell_many({decision.id: 0 for decision in decisions if decision.query})
+    gaps = {entry.model: entry.gap for entry in campaign.best().standing}
+    assert campaign.best().model == "good"
+    assert gaps["fair"] == pytest.approx(0.3)
+    assert gaps["late"] == pytest.approx(1.0)
+
+
 def test_decisions_of_earlier_rounds_name_the_models_of_then(url: str) -> None:
     campaign = mp.create_campaign(url, "then", models=["ant", "bee"], seed=1)
     first = campaign.ask(["x", "y"], key="first")

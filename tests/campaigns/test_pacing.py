@@ -107,7 +107,7 @@ def test_of_an_unknown_length_something_is_always_left() -> None:
 
 
 def test_what_is_aimed_at_is_what_is_left_over_what_is_to_come() -> None:
-    pace = np.array([100.0, 999.0, 0.0, 1.0, 0.0])
+    pace = np.array([100.0, 999.0, 0.0, 1.0, 0.0, 0.0])
     half = aim(pace, Plan(200.0, 2_000.0), 1_000)
     assert aim(pace, Plan(200.0, math.inf), 5) == pytest.approx(100 / (2_000 + 4 * math.sqrt(200_000)))
     assert half == pytest.approx(100 / (961 * (1 - 0.5 / math.sqrt(1_001))))

@@ -110,6 +110,33 @@ def test_places_that_are_none_are_refused(place: Any, error: type, complaint: st
     assert "secret" not in str(caught.value)
 
 
+@pytest.mark.parametrize("place", ["postgresql://u:se/cr@et@host/db", "postgresql://u@host/db?password=se/cr"])
+def test_secrets_are_never_shown(place: str) -> None:
+    assert "cr" not in Storage(place.replace("postgresql", "postgresql+psycopg")).url
+
+
+def test_a_file_that_is_taken_away_is_missed_at_once(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/campaigns.db"
+    campaign = mp.create_campaign(url, "gone", models=2)
+    campaign.ask([0, 1])
+    for path in tmp_path.iterdir():
+        path.rename(path.with_name(f"moved-{path.name}"))
+    with pytest.raises(mp.StorageError, match="removed or replaced"):
+        campaign.ask([0, 1])
+    with pytest.raises(mp.NotFoundError):
+        mp.open_campaign(url, "gone")
+    for path in tmp_path.iterdir():
+        path.rename(path.with_name(path.name.removeprefix("moved-")))
+    assert mp.open_campaign(url, "gone").best().rounds == 1
+
+
+@pytest.mark.parametrize("name", [5, None, "no\0name", "\ud800", "../x"])
+def test_names_that_cannot_be_are_not_found(url: str, name: Any) -> None:
+    mp.create_campaign(url, "there", models=2)
+    with pytest.raises(mp.NotFoundError, match="there is no campaign"):
+        mp.open_campaign(url, name)
+
+
 def test_nothing_is_made_by_looking(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/no.db"
     for look in (lambda: mp.list_campaigns(url), lambda: mp.open_campaign(url, "x"), lambda: find_storage(url)):
@@ -163,7 +190,8 @@ def test_a_damaged_or_missing_snapshot_is_found_again_from_the_events(file_url: 
     damages = (
         "UPDATE snapshots SET body = x'00'",
         "UPDATE snapshots SET body = zeroblob(length(body))",
-        "UPDATE snapshots SET event = event + 100000",
+        "UPDATE snapshots SET body = 'text'",
+        "UPDATE snapshots SET body = 5",
         "DELETE FROM snapshots",
     )
     for damage in damages:
@@ -178,11 +206,11 @@ def test_verify_tells_a_snapshot_that_differs_in_one_bit(file_url: str) -> None:
     campaign = mp.create_campaign(file_url, "bit", models=3, seed=1)
     play(campaign, *stream(300, models=3))
     with campaign.exclusive() as opened:
-        event, document = opened.snapshot() or (0, {})
+        document = opened.snapshot() or {}
         picker = mp.ModelPicker.from_state_dict(document["picker"])
         picker.state.losses[0] = np.nextafter(picker.state.losses[0], np.inf)
         document["picker"] = picker.state_dict()
-        opened.keep(event, document)
+        opened.keep(document)
     assert verify(campaign, repair=False).wrong == ["the snapshot differs from the events"]
     assert verify(campaign, repair=False).wrong
     assert verify(campaign).repaired
@@ -201,6 +229,42 @@ def test_verify_finds_tables_that_differ_from_the_events_and_mends_them(file_url
         assert verify(campaign).repaired
         assert (state(campaign), without_times(campaign), campaign.pending()) == before
     check(campaign, file_url)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    ["UPDATE campaigns SET rebuilt = 0", "UPDATE campaigns SET rounds = 5", "UPDATE campaigns SET rebuilt = 7"],
+)
+def test_a_campaigns_row_that_differs_from_its_events_is_found_and_repaired(file_url: str, damage: str) -> None:
+    campaign = mp.create_campaign(file_url, "row", models=4, seed=1)
+    play(campaign, *stream(40))
+    first = next(record["id"] for record in campaign.history() if record["kind"] == "label")
+    campaign.tell(first, 2, replace=True)
+    right = state(campaign)
+    change(file_url, damage)
+    change(file_url, "DELETE FROM snapshots")
+    assert "the campaign's row differs from the events" in verify(campaign).wrong
+    assert state(mp.open_campaign(file_url, "row")) == right
+    check(campaign, file_url)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE campaigns SET settings = '{'",
+        "UPDATE campaigns SET settings = '{}'",
+        "UPDATE campaigns SET settings = '[]'",
+        "UPDATE campaigns SET rounds = 'many'",
+        "UPDATE events SET body = 'text'",
+        "UPDATE answers SET label = '{', state = 1",
+    ],
+)
+def test_rows_that_make_no_sense_are_a_clear_error(file_url: str, damage: str) -> None:
+    campaign = mp.create_campaign(file_url, "rows", models=["a", "b"], seed=1)
+    campaign.ask([0, 1])
+    change(file_url, damage)
+    with pytest.raises(mp.StorageError, match=r"damaged|backup|repairs"):
+        mp.open_campaign(file_url, "rows").tell(0, 1)
 
 
 @pytest.mark.parametrize(

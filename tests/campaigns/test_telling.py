@@ -231,3 +231,22 @@ def test_the_history_can_be_walked_while_it_grows(url: str) -> None:
             campaign.tell(record["id"], 0)
     assert walked == 40
     assert campaign.best().labels_used == len(queries)
+
+
+def test_after_the_budget_is_spent_rounds_are_no_longer_covered(url: str) -> None:
+    campaign, queries, _, labels = asked(url, rounds=60, budget=5, expected_rounds=60)
+    campaign.tell_many({number: int(labels[number]) for number in queries})
+    assert campaign.best().covered == queries[-1] + 1
+    campaign.ask_many(stream(40, seed=3)[0])
+    pick = campaign.best()
+    assert (pick.rounds, pick.covered) == (100, queries[-1] + 1)
+    worst = pick.standing[-1]
+    assert worst.gap == pytest.approx((worst.estimate - pick.standing[0].estimate) / pick.covered)
+    check(campaign, url)
+
+
+@pytest.mark.parametrize("labels", [None, 7, "17", b"x", [(0,)], [7]])
+def test_labels_that_are_no_pairs_are_refused(memory: str, labels: object) -> None:
+    campaign, _, _, _ = asked(memory)
+    with pytest.raises(mp.InputError):
+        campaign.tell_many(labels)  # type: ignore[arg-type]

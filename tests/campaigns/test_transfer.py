@@ -49,6 +49,17 @@ def test_a_round_trip_gives_an_identical_campaign(url: str, tmp_path: Path, endi
     twin.storage.close()
 
 
+def test_corrections_told_together_with_first_labels_come_out_the_same(memory: str, tmp_path: Path) -> None:
+    campaign = mp.create_campaign(memory, "together", models=4, seed=0)
+    campaign.ask_many(stream(300)[0])
+    waiting = [query.id for query in campaign.pending()]
+    campaign.tell_many([(number, 0) for number in waiting[50:]])
+    campaign.tell_many([(waiting[-1], 1), *((number, 0) for number in waiting[:50])], replace=True)
+    check(campaign, memory)
+    export_campaign(campaign, tmp_path / "out.jsonl")
+    assert state(import_campaign(memory, str(tmp_path / "out.jsonl"), "copy")) == state(campaign)
+
+
 def test_an_import_may_have_another_name_and_never_overwrites(url: str, tmp_path: Path) -> None:
     campaign = eventful(url)
     path = tmp_path / "out.jsonl"
@@ -80,7 +91,24 @@ def test_an_empty_campaign_can_be_moved(memory: str, tmp_path: Path) -> None:
         ),
         (lambda lines: [lines[0], lines[1].replace('"ask"', '"think"'), *lines[2:]], "no events of kind 'think'"),
         (lambda lines: [*lines, json.dumps({"event": 10**6})], "comes where event"),
-        (lambda lines: [*lines, "[]"], "is no record"),
+        (lambda lines: [*lines, "[]"], "is no record|should be"),
+        (lambda lines: lines[:-1], "there should be"),
+        (lambda lines: [lines[0], "[" * 100_000], "is no JSON"),
+        (lambda lines: [line.replace('"heir_of": "', '"heir_of": "no ') for line in lines], "cannot join there"),
+        (
+            lambda lines: [line.replace('"replaces": true', '"replaces": false') for line in lines],
+            "cannot have had",
+        ),
+        (
+            lambda lines: [line.replace('"kind": "label"', '"kind": "reference"') for line in lines],
+            "cannot have had",
+        ),
+        (lambda lines: [lines[0].replace('"budget": 60', '"budget": 6'), *lines[1:]], "more labels were bought"),
+        (lambda lines: [lines[0].replace('"budget": 60', '"budget": -6'), *lines[1:]], "budget=-6 is not a count"),
+        (
+            lambda lines: [lines[0], lines[1].replace('"probability": ', '"probability": 9'), *lines[2:]],
+            "probability",
+        ),
     ],
 )
 def test_a_damaged_file_is_refused_and_leaves_nothing_behind(

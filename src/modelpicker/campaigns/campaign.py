@@ -5,6 +5,7 @@ decides, stores an event and commits. So any number of processes may work on one
 others did.
 """
 
+import copy
 import os
 import threading
 import time
@@ -22,13 +23,23 @@ from modelpicker.algorithms import Decision
 from modelpicker.algorithms.encoding import ClassName, check_same_kind
 from modelpicker.algorithms.options import ModelName, check_count, check_models
 from modelpicker.campaigns import log as states
-from modelpicker.campaigns.events import Answer, Event, Item, Joining, Leaving, Reference, Retraction, Rounds
-from modelpicker.campaigns.log import Head, Log, State, Stored
+from modelpicker.campaigns.events import (
+    Answer,
+    Event,
+    Item,
+    Joining,
+    Leaving,
+    Reference,
+    Retraction,
+    Rounds,
+    changes_the_past,
+)
+from modelpicker.campaigns.log import Head, Log, Recent, State, Stored
 from modelpicker.campaigns.picks import Pick, Query, make_pick
 from modelpicker.campaigns.records import Record, records_of, records_of_round
 from modelpicker.campaigns.replica import Replica, Told, catch_up, rebuild
 from modelpicker.campaigns.rounds import Decisions, check_item, check_items, check_key, check_keys
-from modelpicker.campaigns.rows import Rows, Vocabulary, encode_many, encode_one, some_rows
+from modelpicker.campaigns.rows import Rows, Vocabulary, count_rows, encode_many, encode_one, some_rows, take_rows
 from modelpicker.campaigns.schema import answers
 from modelpicker.campaigns.settings import Settings
 from modelpicker.campaigns.storage import Storage
@@ -40,6 +51,7 @@ ROUNDS_KEPT = 512
 # Rounds of one event: more are stored as several, in the same transaction.
 ROUNDS_AT_ONCE = 10_000
 LONGEST_LEASE = 1e9
+MOST_PENDING = 2**31 - 1
 
 
 @dataclass
@@ -52,14 +64,14 @@ class Change:
     at: int
     touched: bool = False
     """Whether the replica has moved: if the transaction fails, it is wrong from then on."""
-    rebuilds: bool = False
 
     def add(self, event: Event) -> int:
         """Store an event; its number."""
         number = self.head.events + 1
         self.log.add(number, self.at, event)
         rounds = len(event) if isinstance(event, Rounds) else 0
-        self.head = Head(number, self.head.rounds + rounds, self.head.rebuilt)
+        rebuilt = number if changes_the_past(event) else self.head.rebuilt
+        self.head = Head(number, self.head.rounds + rounds, rebuilt)
         self.replica.event = number
         return number
 
@@ -79,6 +91,7 @@ class Campaign:
         self.vocabulary = Vocabulary(settings.classes)
         self._number = number
         self._replica: Replica | None = None
+        self._recent = Recent()
         self._kept = 0
         self._kept_rounds = 0
         self._lock = threading.RLock()
@@ -144,41 +157,46 @@ class Campaign:
             items: the fields of each item.
             keys: a key for each; those that were asked before return the decision they had.
         """
+        total = count_rows(predictions)
+        checked_items = check_items(items, total)
+        checked_keys = check_keys(keys, total)
         with self._writing() as change:
-            rows = encode_many(predictions, change.replica.picker.models, self.vocabulary)
-            checked_items = check_items(items, len(rows.codes))
-            checked_keys = check_keys(keys, len(rows.codes))
-            known = change.log.rounds_of({key for key in checked_keys or () if key is not None})
-            return self._ask_new(change, rows, checked_items, checked_keys, known)
+            first = change.head.rounds
+            places: Sequence[int] = range(total)
+            numbers: Sequence[int] = range(first, first + total)
+            if checked_keys is not None:
+                known = change.log.rounds_of({key for key in checked_keys if key is not None})
+                places, numbers = _new_ones(checked_keys, known, first)
+            made = self._ask_new(change, predictions, places, checked_items, checked_keys)
+            older = sorted({number for number in numbers if number < first}) if places != range(total) else []
+            found = {rounds.first: rounds for rounds in map(change.log.rounds_with, older)}
+            return Decisions(numbers, [*found.values(), *made], change.replica.models_at)
 
     def _ask_new(
         self,
         change: Change,
-        rows: Rows,
+        predictions: object,
+        places: Sequence[int],
         items: list[Item | None] | None,
         keys: list[str | None] | None,
-        known: dict[str, int],
-    ) -> Decisions:
-        """Decide those rounds whose keys are new, each key once."""
-        first = change.head.rounds
-        places: Sequence[int] = range(len(rows.codes))
-        numbers: Sequence[int] = range(first, first + len(rows.codes))
-        if keys is not None:
-            places, numbers = _new_ones(keys, known, first)
+    ) -> list[Rounds]:
+        """Decide the rounds at some places, in events of a bounded size."""
+        if not places:
+            return []
+        models = change.replica.picker.models
+        rows = encode_many(take_rows(predictions, places), models, self.vocabulary)
         made: list[Rounds] = []
         for start in range(0, len(places), ROUNDS_AT_ONCE):
             some = places[start : start + ROUNDS_AT_ONCE]
             made.append(
                 self._decide(
                     change,
-                    some_rows(rows, some),
+                    some_rows(rows, range(start, start + len(some))),
                     None if items is None else [items[place] for place in some],
                     None if keys is None else [keys[place] for place in some],
                 )
             )
-        older = {number for number in numbers if number < first} if known else set()
-        found = {rounds.first: rounds for rounds in map(change.log.rounds_with, sorted(older))}
-        return Decisions(numbers, [*found.values(), *made], change.replica.models_at)
+        return made
 
     def _decide(
         self, change: Change, rows: Rows, items: list[Item | None] | None, keys: list[str | None] | None
@@ -232,6 +250,9 @@ class Campaign:
         annotator: str | None = None,
     ) -> None:
         """Take in many labels in one transaction: all of them, or none if one cannot be."""
+        given: object = labels
+        if not isinstance(given, Iterable) or isinstance(given, str | bytes):
+            raise InputError(f"labels {brief(labels)}: pass {{id: label}}, or pairs of an id and a label.")
         pairs = list(labels.items() if isinstance(labels, Mapping) else labels)
         by = _check_annotator(annotator)
         with self._writing() as change:
@@ -240,8 +261,6 @@ class Campaign:
                     raise InputError(f"labels: {brief(entry)} is no pair of an id and a label.")
                 number = self._find(change, entry[0])
                 self._answer(change, number, self._label(change, number, entry[1]), replace, by)
-            if change.rebuilds:
-                self._learn_anew(change)
 
     def skip(self, id: int | str, *, replace: bool = False, annotator: str | None = None) -> None:
         """Say that nobody can tell the label of a query: no estimate changes, the budget gets the label back."""
@@ -277,7 +296,7 @@ class Campaign:
             )
         if known.label is None and change.replica.left < 1:
             raise _spent(number)
-        change.touched = change.rebuilds = True
+        change.touched = True
         change.replica.count(Told(known.label), Told(label))
         change.add(Answer(number, label, by, replaces=True))
 
@@ -324,7 +343,7 @@ class Campaign:
             if known.state == states.SKIPPED and change.replica.left < 1:
                 raise _spent(number)
             change.touched = True
-            change.add(Retraction(number, by))
+            change.add(Retraction(number, by, reference=known.state == states.REFERENCE))
             if known.state == states.REFERENCE:
                 change.replica.counts.references -= 1
             else:
@@ -332,12 +351,11 @@ class Campaign:
                     until = self.storage.now(change.log.connection) + seconds
                     change.log.lease([number], until, by)
                 change.replica.count(Told(known.label), None)
-                self._learn_anew(change)
 
     def _find(self, change: Change, id: object) -> int:
         """The round that an id or a key stands for."""
         if isinstance(id, str):
-            number = change.log.round_of(id)
+            number = change.log.round_of(check_key(id) or "")
             if number is None:
                 raise NotFoundError(f"nothing was asked with the key {brief(id)} in campaign {self.name!r}.")
             return number
@@ -368,7 +386,7 @@ class Campaign:
         """
         by = _check_annotator(annotator)
         if most is not None:
-            most = check_count("most", most)
+            most = min(check_count("most", most), MOST_PENDING)
         if lease is None:
             with self._reading() as (log, _):
                 return self._queries(log, log.states(answers.c.state == states.WAITING, most=most))
@@ -397,9 +415,9 @@ class Campaign:
             queries.append(
                 Query(
                     id=state.round,
-                    item=rounds.item(state.round),
+                    item=copy.deepcopy(rounds.item(state.round)),
                     key=rounds.key(state.round),
-                    classes=tuple(rounds.classes),
+                    classes=rounds.said(state.round),
                     leased_until=state.leased_until,
                     leased_by=state.leased_by,
                 )
@@ -432,30 +450,23 @@ class Campaign:
         """
         with self._writing() as change:
             models = change.replica.picker.models
-            if str(model) in {str(name) for name in models}:
+            if str(model) in {str(one) for one in models}:
                 raise ConflictError(f"model {model!r} takes part already.")
-            check_models([*models, model])
+            name = check_models([*models, model])[-1]
             change.touched = True
-            change.add(Joining(change.head.rounds, model, make_pick(change.log, change.replica).model))
-            self._learn_anew(change)
+            change.add(Joining(change.head.rounds, name, make_pick(change.log, change.replica).model))
 
     def leave(self, model: ModelName) -> None:
         """Let a model take no part any more, from the next round on; what is known of the others stays."""
         with self._writing() as change:
             models = change.replica.picker.models
-            if model not in models:
+            name = next((one for one in models if str(one) == str(model)), None)
+            if name is None:
                 raise NotFoundError(f"there is no model {brief(model)} in campaign {self.name!r}.")
             if len(models) == 2:
                 raise ConflictError(f"without {model!r} there would be one model, and nothing to choose.")
             change.touched = True
-            change.add(Leaving(change.head.rounds, model))
-            self._learn_anew(change)
-
-    def _learn_anew(self, change: Change) -> None:
-        """Something changed what was learned before: rebuild the state from the events, and keep it."""
-        head = change.head._replace(rebuilt=change.head.events)
-        change.head = head
-        change.replica = rebuild(change.log, self.settings, head.events, head.rebuilt)
+            change.add(Leaving(change.head.rounds, name))
 
     @contextmanager
     def _writing(self) -> Iterator[Change]:
@@ -465,13 +476,15 @@ class Campaign:
             change: Change | None = None
             try:
                 with self.storage.writing() as connection:
-                    log = Log(connection, self._number)
+                    log = Log(connection, self._number, self._recent)
                     head = log.head(lock=True)
                     change = Change(log, self._current(log, head), head, int(time.time() * 1e6))
                     yield change
                     if change.head != head:
+                        if change.head.rebuilt > head.rebuilt:
+                            change.replica = rebuild(log, self.settings, change.head.events, change.head.rebuilt)
                         log.move(change.head)
-                        self._keep_if_due(change)
+                        self._keep_if_due(change, anew=change.head.rebuilt > head.rebuilt)
                 self._replica = change.replica
             except BaseException:
                 if change is not None and change.touched:
@@ -492,19 +505,15 @@ class Campaign:
         with self._lock:
             self._check_open()
             with self.storage.reading() as connection:
-                log = Log(connection, self._number)
+                log = Log(connection, self._number, self._recent)
                 replica = self._current(log, log.head())
                 yield log, replica
 
-    def _keep_if_due(self, change: Change) -> None:
+    def _keep_if_due(self, change: Change, *, anew: bool) -> None:
         """Keep the state now and then, so that opening is quick; always if it was learned anew."""
         head = change.head
-        if (
-            head.rebuilt == head.events
-            or head.events - self._kept >= EVENTS_KEPT
-            or head.rounds - self._kept_rounds >= ROUNDS_KEPT
-        ):
-            change.log.keep(head.events, change.replica.document())
+        if anew or head.events - self._kept >= EVENTS_KEPT or head.rounds - self._kept_rounds >= ROUNDS_KEPT:
+            change.log.keep(change.replica.document())
             self._kept, self._kept_rounds = head.events, head.rounds
 
     def _current(self, log: Log, head: Head) -> Replica:
@@ -516,20 +525,26 @@ class Campaign:
         if replica is None or head.rebuilt > replica.event or head.events < replica.event:
             replica = self._load(log, head)
         catch_up(replica, log, head.events)
+        if replica.picker.rounds != head.rounds:
+            raise StorageError(
+                f"campaign {self.name!r} says it has {head.rounds:,} rounds, but its events have "
+                f"{replica.picker.rounds:,}; `modelpicker verify` repairs that."
+            )
         self._replica = replica
         return replica
 
     def _load(self, log: Log, head: Head) -> Replica:
         """The state that was kept last; found from the events if there is none, or if it is damaged."""
         kept = log.snapshot()
-        if kept is not None and head.rebuilt <= kept[0] <= head.events:
+        if kept is not None:
             try:
-                replica = Replica.load(self.settings, *kept)
+                replica = Replica.load(self.settings, kept)
             except StateError:
                 pass
             else:
-                self._kept, self._kept_rounds = kept[0], replica.picker.rounds
-                return replica
+                if head.rebuilt <= replica.event <= head.events:
+                    self._kept, self._kept_rounds = replica.event, replica.picker.rounds
+                    return replica
         return rebuild(log, self.settings, head.events, head.rebuilt)
 
     def _check_open(self) -> None:

@@ -47,6 +47,11 @@ class Rounds:
         """The fields of a round's item."""
         return None if self.items is None else self.items[number - self.first]
 
+    def said(self, number: int) -> tuple[ClassName, ...]:
+        """The classes that models predict in a round."""
+        codes = sorted(set(self.codes[number - self.first].tolist()))
+        return tuple(self.classes[code] for code in codes if code >= 0)
+
     def key(self, number: int) -> str | None:
         """The key that a round was asked with."""
         return None if self.keys is None else self.keys[number - self.first]
@@ -84,6 +89,7 @@ class Retraction:
     kind: ClassVar[str] = "retraction"
     round: int
     by: str | None = None
+    reference: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +117,18 @@ PLAIN: dict[str, type[Answer | Reference | Retraction | Joining | Leaving]] = {
 }
 
 
+def changes_the_past(event: Event) -> bool:
+    """Whether an event changes what was learned before it, so that everything is learned anew."""
+    match event:
+        case Answer(replaces=replaces):
+            return replaces
+        case Retraction(reference=reference):
+            return not reference
+        case Joining() | Leaving():
+            return True
+    return False
+
+
 def encode(event: Event) -> bytes:
     """The body of an event."""
     if isinstance(event, Rounds):
@@ -126,7 +144,7 @@ def decode(kind: str, body: bytes) -> Event:
         if kind == Rounds.kind:
             return _decode_rounds(content)
         return PLAIN[kind](**json.loads(content))
-    except (KeyError, TypeError, ValueError, LookupError) as error:
+    except (LookupError, TypeError, ValueError, RecursionError) as error:
         raise StorageError(f"an event of kind {kind!r} cannot be read: {error!r}.") from error
 
 

@@ -1,8 +1,8 @@
 """A campaign's events in a storage, and the tables that are found from them: all SQL about campaigns is here."""
 
 import json
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -23,7 +23,7 @@ from modelpicker.campaigns.events import (
 )
 from modelpicker.campaigns.schema import answers, campaigns, events, keys, snapshots
 from modelpicker.campaigns.statements import Prepared
-from modelpicker.errors import ConflictError, NotFoundError, StorageError
+from modelpicker.errors import ConflictError, NotFoundError, StorageError, brief
 
 # States of an answer. Waiting queries have none yet; references are labels of rounds that were never queried.
 WAITING, LABELLED, SKIPPED, REFERENCE = range(4)
@@ -31,6 +31,8 @@ WAITING, LABELLED, SKIPPED, REFERENCE = range(4)
 KEYS_AT_ONCE = 10_000
 # Events that are read at once.
 PAGE = 2_000
+# Decoded rounds that are kept.
+RECENT = 32
 
 
 class Head(NamedTuple):
@@ -102,22 +104,58 @@ _SET_ANSWER = Prepared(
     .where(_MINE["answers"], answers.c.round == sa.bindparam("wanted"))
     .values(state=sa.bindparam("new_state"), label=sa.bindparam("new_label"))
 )
+_LEASE = Prepared(
+    sa.update(answers)
+    .where(_MINE["answers"], answers.c.round == sa.bindparam("wanted"))
+    .values(leased_until=sa.bindparam("until"), leased_by=sa.bindparam("by"))
+)
+_SNAPSHOT = Prepared(sa.select(snapshots.c.body).where(_MINE["snapshots"]))
+_KEEP = Prepared(sa.update(snapshots).where(_MINE["snapshots"]).values(body=sa.bindparam("new_body")))
+_ADD_SNAPSHOT = Prepared(sa.insert(snapshots))
 _NO_LEASE = {"label": None, "leased_until": None, "leased_by": None}
+
+
+class Recent:
+    """Rounds that were decoded last: queries of one batch are answered one after the other."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[int, Stored] = OrderedDict()
+
+    def find(self, number: int) -> Stored | None:
+        """The event in which a round was decided, if it was met lately."""
+        for stored in reversed(self._kept.values()):
+            event = stored.event
+            if isinstance(event, Rounds) and event.first <= number < event.first + len(event):
+                return stored
+        return None
+
+    def keep(self, stored: Stored) -> Stored:
+        """Remember an event, and forget the oldest."""
+        self._kept[stored.number] = stored
+        if len(self._kept) > RECENT:
+            self._kept.popitem(last=False)
+        return stored
 
 
 class Log:
     """The events of one campaign, within a transaction."""
 
-    def __init__(self, connection: sa.Connection, campaign: int) -> None:
+    def __init__(self, connection: sa.Connection, campaign: int, recent: Recent | None = None) -> None:
         self.connection = connection
         self.campaign = campaign
+        self.recent = recent or Recent()
 
     def head(self, *, lock: bool = False) -> Head:
         """How far the campaign has come; with `lock`, nobody else moves it until the transaction ends."""
         row = (_LOCKED_HEAD if lock else _HEAD).run(self.connection, {"mine": self.campaign}).fetchone()
         if row is None:
             raise NotFoundError("the campaign is no longer in its storage.")
-        return Head(*row)
+        try:
+            return Head(*map(int, row))
+        except (TypeError, ValueError) as error:
+            raise StorageError(
+                f"the campaign's row is damaged: {brief(tuple(row))}; bring back a backup."
+            ) from error
 
     def move(self, head: Head) -> None:
         """Note how far the campaign has come."""
@@ -217,11 +255,8 @@ class Log:
 
     def lease(self, rounds: Sequence[int], until: float | None, by: str | None) -> None:
         """Give queries to an annotator for a while, or to nobody."""
-        self.connection.execute(
-            sa.update(answers)
-            .where(answers.c.campaign == self.campaign, answers.c.round.in_(rounds))
-            .values(leased_until=until, leased_by=by)
-        )
+        values = {"mine": self.campaign, "until": until, "by": by}
+        _LEASE.run_many(self.connection, [{**values, "wanted": number} for number in rounds])
 
     def states(self, *conditions: sa.ColumnElement[bool], most: int | None = None) -> list[State]:
         """What is known of rounds that were queried or answered, in the order of the rounds."""
@@ -266,11 +301,13 @@ class Log:
     def page(self, after: int, upto: int) -> list[Stored]:
         """Some events in order, at least one."""
         page = _PAGE.run(self.connection, {"mine": self.campaign, "after": after, "upto": upto}).fetchall()
-        found = [_stored(row) for row in page]
-        if [stored.number for stored in found] != list(range(after + 1, after + 1 + max(1, len(found)))):
-            raise StorageError(
-                f"event {after + 1} of the campaign, or one soon after, is missing; bring back a backup."
-            )
+        found = []
+        for place, row in enumerate(page):
+            if row[0] != after + 1 + place:
+                break
+            found.append(_stored(row))
+        if len(found) < max(1, len(page)):
+            raise StorageError(f"event {after + 1 + len(found)} of the campaign is missing; bring back a backup.")
         return found
 
     def others(self, kinds: Sequence[str], number: int | None = None, upto: int | None = None) -> Iterator[Stored]:
@@ -285,11 +322,14 @@ class Log:
 
     def round_event(self, number: int) -> Stored:
         """The event in which a round was decided."""
+        recent = self.recent.find(number)
+        if recent is not None:
+            return recent
         row = _OF_ROUND.run(self.connection, {"mine": self.campaign, "wanted": number}).fetchone()
         if row is not None:
             stored = _stored(row)
             if isinstance(stored.event, Rounds) and number < stored.event.first + len(stored.event):
-                return stored
+                return self.recent.keep(stored)
         raise NotFoundError(f"there is no round {number} in this campaign.")
 
     def rounds_with(self, number: int) -> Rounds:
@@ -299,34 +339,29 @@ class Log:
             raise StorageError(f"the event of round {number} is damaged; bring back a backup.")
         return event
 
-    def snapshot(self) -> tuple[int, dict[str, Any]] | None:
-        """The last state that was kept, and the last event it knows of; None if there is none or it is damaged."""
-        statement = sa.select(snapshots.c.event, snapshots.c.body).where(snapshots.c.campaign == self.campaign)
-        row = self.connection.execute(statement).first()
+    def snapshot(self) -> dict[str, Any] | None:
+        """The last state that was kept; None if there is none, or it is damaged."""
+        row = _SNAPSHOT.run(self.connection, {"mine": self.campaign}).fetchone()
         try:
-            return None if row is None else (row.event, json.loads(unseal(row.body)))
-        except (StorageError, ValueError):
+            found = None if row is None else json.loads(unseal(bytes(row[0])))
+        except (StorageError, ValueError, TypeError):
             return None
+        return found if isinstance(found, dict) else None
 
     def has_snapshot(self) -> bool:
         """Whether a state was ever kept, damaged or not."""
-        statement = sa.select(snapshots.c.event).where(snapshots.c.campaign == self.campaign)
-        return self.connection.execute(statement).first() is not None
+        return _SNAPSHOT.run(self.connection, {"mine": self.campaign}).fetchone() is not None
 
     def last(self) -> int:
         """The number of the last event that is there."""
         statement = sa.select(sa.func.max(events.c.number)).where(events.c.campaign == self.campaign)
         return int(self.connection.execute(statement).scalar() or 0)
 
-    def keep(self, number: int, state: dict[str, Any]) -> None:
-        """Keep a state that knows of all events up to this one."""
-        body = seal(json.dumps(state).encode())
-        mine = snapshots.c.campaign == self.campaign
-        done = self.connection.execute(sa.update(snapshots).where(mine).values(event=number, body=body))
-        if done.rowcount == 0:
-            self.connection.execute(
-                sa.insert(snapshots), {"campaign": self.campaign, "event": number, "body": body}
-            )
+    def keep(self, state: dict[str, Any]) -> None:
+        """Keep a state."""
+        values = {"mine": self.campaign, "new_body": seal(json.dumps(state).encode())}
+        if _KEEP.run(self.connection, values).rowcount == 0:
+            _ADD_SNAPSHOT.run(self.connection, {"campaign": self.campaign, "body": values["new_body"]})
 
     def clear_index(self) -> None:
         """Empty the tables that are found from events."""
@@ -336,26 +371,23 @@ class Log:
 
 def _state(row: Any) -> State:
     number, event, state, label, until, by = row
-    return State(number, event, state, None if label is None else json.loads(label), until, by)
+    try:
+        return State(number, event, state, None if label is None else json.loads(label), until, by)
+    except (TypeError, ValueError) as error:
+        raise StorageError(f"the answer to round {number} is damaged; `modelpicker verify` repairs it.") from error
 
 
 def _stored(row: Any) -> Stored:
     number, at, kind, body = row
     try:
-        return Stored(number, at, _recent(kind, bytes(body)))
-    except StorageError as error:
+        return Stored(number, at, decode(kind, bytes(body)))
+    except (StorageError, TypeError) as error:
         raise StorageError(f"event {number} of the campaign: {error} Bring back a backup.") from error
-
-
-@lru_cache(maxsize=32)
-def _recent(kind: str, body: bytes) -> Event:
-    """Queries of one batch are answered one after the other: what was decoded last is kept."""
-    return decode(kind, body)
 
 
 def find_campaign(connection: sa.Connection, name: str) -> Any:
     """The row of a campaign; None if there is none."""
-    return connection.execute(sa.select(campaigns).where(campaigns.c.name == name)).first()
+    return connection.execute(sa.select(campaigns).where(campaigns.c.name == str(name))).first()
 
 
 def all_campaigns(connection: sa.Connection) -> list[Any]:
@@ -365,8 +397,9 @@ def all_campaigns(connection: sa.Connection) -> list[Any]:
 
 def add_campaign(connection: sa.Connection, name: str, created: int, settings: dict[str, Any]) -> int:
     """A campaign without events; its number."""
+    taken = ConflictError(f"there is a campaign {name!r} already; open that one, or choose another name.")
     if find_campaign(connection, name) is not None:
-        raise ConflictError(f"there is a campaign {name!r} already; open that one, or choose another name.")
+        raise taken
     values = {
         "name": name,
         "created": created,
@@ -375,5 +408,8 @@ def add_campaign(connection: sa.Connection, name: str, created: int, settings: d
         "rounds": 0,
         "rebuilt": 0,
     }
-    made = connection.execute(sa.insert(campaigns).returning(campaigns.c.id), values)
+    try:
+        made = connection.execute(sa.insert(campaigns).returning(campaigns.c.id), values)
+    except sa.exc.IntegrityError as error:  # somebody else made it at this very moment
+        raise taken from error
     return int(made.scalar_one())

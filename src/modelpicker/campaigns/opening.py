@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from modelpicker.algorithms import Algorithm
+from modelpicker.algorithms import Algorithm, ModelPicker
 from modelpicker.algorithms.encoding import ClassName
 from modelpicker.algorithms.making import Kind
 from modelpicker.algorithms.options import Models
@@ -82,12 +82,12 @@ def open_campaign(storage: str, name: str, *, algorithm: type[Algorithm] | None 
     """Go on with a campaign; `algorithm` is its class, if that is your own and cannot be imported by its name."""
     opened = open_storage(storage)
     with opened.reading() as connection:
-        row = find_campaign(connection, name)
+        row = find_campaign(connection, name) if NAME.fullmatch(str(name)) else None
         known = [] if row is not None else [one.name for one in all_campaigns(connection)]
     if row is None:
         there = f"there are {', '.join(known[:10])}" if known else "there is none yet"
         raise NotFoundError(f"there is no campaign {brief(name)} in {opened.url}; {there}.")
-    return Campaign(opened, row.id, row.name, row.created, Settings.load(json.loads(row.settings), algorithm))
+    return Campaign(opened, row.id, row.name, row.created, Settings.load(_document(row.settings), algorithm))
 
 
 def list_campaigns(storage: str) -> list[Listed]:
@@ -98,10 +98,19 @@ def list_campaigns(storage: str) -> list[Listed]:
 
 
 def _listed(connection: Connection, row: Any) -> Listed:
-    settings = json.loads(row.settings)
+    settings = Settings.load(_document(row.settings), ModelPicker).document()
+    algorithm = _document(row.settings)["algorithm"]
     changes = [stored.event for stored in Log(connection, row.id).others((Joining.kind, Leaving.kind))]
     models = len(settings["models"]) + sum(1 if isinstance(event, Joining) else -1 for event in changes)
-    return Listed(row.name, row.created, row.rounds, models, settings["algorithm"], settings["budget"])
+    return Listed(row.name, row.created, row.rounds, models, algorithm, settings["budget"])
+
+
+def _document(text: str) -> Any:
+    """Settings as they are stored; None if they cannot be read."""
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError):
+        return None
 
 
 def check_name(name: object) -> None:

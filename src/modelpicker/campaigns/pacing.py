@@ -39,8 +39,8 @@ from modelpicker.algorithms.engine import (
 from modelpicker.algorithms.kernels import QUERY, SKIPPED, Codes, Floats, Ints, Scratch
 
 # Fields of a pace: labels bought or on order, rounds that could have been queried, labels wanted by now, the
-# factor, and the last target.
-SPENT, ASKABLE, WANTED, FACTOR, TARGET = range(5)
+# factor, the last target, and rounds that came when nothing was left.
+SPENT, ASKABLE, WANTED, FACTOR, TARGET, MISSED = range(6)
 
 RESERVE = 0.02  # the share of a stream of known length that is not planned for
 LIKELY, POSSIBLE = 0.5, 2.0  # standard errors by which fewer rounds than estimated could be queried
@@ -70,7 +70,7 @@ def make_plan(budget: int | None, expected_rounds: int | None) -> Plan:
 
 def new_pace() -> Floats:
     """Nothing spent, nothing seen."""
-    return np.array([0.0, 0.0, 0.0, 1.0, 0.0])
+    return np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0])
 
 
 def aim(pace: Floats, plan: Plan, t: int) -> float:
@@ -123,6 +123,8 @@ def observe_paced(
     query, probability, recommended, predicted = observe_round(
         state, settings, clock, row, coins, first_spare, scale * max(1.0, pace[FACTOR]), scratch
     )
+    if pace[SPENT] >= plan.budget:
+        pace[MISSED] += 1.0
     if plan.budget < math.inf and probability > 0.0:
         probability = turned(pace, plan, clock[ROUNDS], probability)
         query = coins[QUERY] < probability

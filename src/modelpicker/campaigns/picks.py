@@ -1,5 +1,6 @@
 """What a campaign says: the best model, how all models stand, and which queries wait."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,7 +8,8 @@ from modelpicker.algorithms.encoding import ClassName
 from modelpicker.algorithms.options import ModelName
 from modelpicker.campaigns.events import Item, Joining
 from modelpicker.campaigns.log import LABELLED, Log
-from modelpicker.campaigns.replica import Replica
+from modelpicker.campaigns.pacing import MISSED
+from modelpicker.campaigns.replica import Change, Replica
 from modelpicker.campaigns.schema import answers
 
 
@@ -19,7 +21,10 @@ class Standing:
     estimate: float
     """The estimated number of mistakes: compare models by differences."""
     gap: float | None
-    """How much less accurate than the pick it is, by the estimates; None where those are no estimates of that."""
+    """How much less accurate than the pick it is, by the estimates; None where those are no estimates of that.
+
+    Who joined late is compared, over the rounds since, with whom it followed.
+    """
     labels: int
     """How many labels that rests on."""
     since: int
@@ -37,6 +42,8 @@ class Pick:
     """The models whose estimates are the smallest: all of them before the first label."""
     labels_used: int
     rounds: int
+    covered: int
+    """Of how many rounds the estimates speak: those that come once the budget is spent are not among them."""
     labels_saved: int
     """How many rounds needed no label so far."""
     pending: int
@@ -54,6 +61,7 @@ class Pick:
             "pick": self.model if self.labels_used else None,
             "tied": list(self.tied),
             "rounds": self.rounds,
+            "covered": self.covered,
             "labels_used": self.labels_used,
             "labels_saved": self.labels_saved,
             "pending": self.pending,
@@ -90,42 +98,81 @@ class Query:
 
 def make_pick(log: Log, replica: Replica) -> Pick:
     """The state of a campaign as people want to know it."""
-    picker = replica.picker
+    picker, counts = replica.picker, replica.counts
     losses = picker.losses.tolist()
-    since = {change.model: change.round for change in replica.changes if isinstance(change, Joining)}
-    labels = {
-        first: log.count(answers.c.state == LABELLED, answers.c.round >= first) for first in set(since.values())
-    }
-    rests_on = [labels[since[model]] if model in since else replica.counts.labels for model in picker.models]
-    lowest = min(losses)
-    best = picker.models.index(picker.recommended)
-    # Who has just joined is level with the leader, but no label speaks for it yet.
-    if losses[best] == lowest:
-        best = max(
-            (place for place in range(len(losses)) if losses[place] == lowest),
-            key=lambda place: (rests_on[place], place == best),
-        )
+    joined = _joined(replica.changes)
+    rests_on = [_labels(log, joined[model].round) if model in joined else counts.labels for model in picker.models]
+    best = _best(replica, losses, rests_on)
+    covered = picker.rounds - int(replica.pace[MISSED])
+    rates = _rates(picker.models, losses, joined, covered)
     order = sorted(range(len(losses)), key=lambda place: (place != best, losses[place]))
-    seen = max(1, picker.rounds)
     return Pick(
         model=picker.models[best],
         standing=tuple(
             Standing(
                 model=picker.models[place],
                 estimate=losses[place],
-                gap=(losses[place] - losses[best]) / seen if picker.weighted else None,
+                gap=rates[place] - rates[best] if picker.weighted else None,
                 labels=rests_on[place],
-                since=since.get(picker.models[place], 0),
+                since=joined[picker.models[place]].round if picker.models[place] in joined else 0,
             )
             for place in order
         ),
-        tied=tuple(name for name, loss in zip(picker.models, losses, strict=True) if loss == lowest),
-        labels_used=replica.counts.labels,
+        tied=tuple(name for name, loss in zip(picker.models, losses, strict=True) if loss == min(losses)),
+        labels_used=counts.labels,
         rounds=picker.rounds,
-        labels_saved=picker.rounds - replica.counts.labels,
-        pending=replica.counts.waiting,
-        skipped=replica.counts.skipped,
-        references=replica.counts.references,
+        covered=covered,
+        labels_saved=picker.rounds - counts.labels,
+        pending=counts.waiting,
+        skipped=counts.skipped,
+        references=counts.references,
         budget=replica.settings.budget,
         weighted=picker.weighted,
     )
+
+
+def _joined(changes: Sequence[Change]) -> dict[ModelName, Joining]:
+    """The last joining of each model that did not begin with the campaign, in order."""
+    joined: dict[ModelName, Joining] = {}
+    for change in changes:
+        joined.pop(change.model, None)
+        if isinstance(change, Joining):
+            joined[change.model] = change
+    return joined
+
+
+def _labels(log: Log, first: int) -> int:
+    """How many labels there are of rounds from `first` on."""
+    return log.count(answers.c.state == LABELLED, answers.c.round >= first)
+
+
+def _best(replica: Replica, losses: list[float], rests_on: list[int]) -> int:
+    """The recommended model; of several with the same estimate, one that rests on the most labels.
+
+    Who has just joined is level with the leader, but no label speaks for it yet.
+    """
+    best = replica.picker.models.index(replica.picker.recommended)
+    level = [place for place, loss in enumerate(losses) if loss == losses[best]]
+    return max(level, key=lambda place: (rests_on[place], place == best))
+
+
+def _rates(
+    models: Sequence[ModelName], losses: list[float], joined: Mapping[ModelName, Joining], covered: int
+) -> list[float]:
+    """Mistakes a round, up to a constant that all models share.
+
+    Who joined late is compared with whom it followed, over the rounds that both took part in.
+    """
+    loss_of = dict(zip(models, losses, strict=True))
+    rates = {model: loss / max(1, covered) for model, loss in loss_of.items()}
+    for model, change in joined.items():  # in the order of joining: those they followed come first
+        if model in rates and change.heir_of in rates and _earlier(change.heir_of, model, joined):
+            own = loss_of[model] - loss_of[change.heir_of]
+            rates[model] = rates[change.heir_of] + own / max(1, covered - change.round)
+    return [rates[model] for model in models]
+
+
+def _earlier(heir_of: ModelName, model: ModelName, joined: Mapping[ModelName, Joining]) -> bool:
+    """Whether whom a model followed has taken part ever since, and not left and joined again."""
+    order = list(joined)
+    return heir_of not in joined or order.index(heir_of) < order.index(model)

@@ -1,5 +1,6 @@
 """What happened in a campaign, as records that JSON can hold: the history, and what is exported and imported."""
 
+import copy
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
@@ -66,8 +67,8 @@ def _records(stored: Stored, models: Sequence[ModelName]) -> Iterator[Record]:
             yield {**head, "kind": "label", "id": number, "label": label, "by": by, "replaces": replaces}
         case Reference(round=number, label=label, by=by, replaces=replaces):
             yield {**head, "kind": "reference", "id": number, "label": label, "by": by, "replaces": replaces}
-        case Retraction(round=number, by=by):
-            yield {**head, "kind": "retract", "id": number, "by": by}
+        case Retraction(round=number, by=by, reference=reference):
+            yield {**head, "kind": "retract", "id": number, "by": by, "reference": reference}
         case Joining(round=number, model=model, heir_of=heir_of):
             yield {**head, "kind": "join", "round": number, "model": model, "heir_of": heir_of}
         case Leaving(round=number, model=model):
@@ -84,14 +85,14 @@ def _rounds(head: Record, rounds: Rounds, models: Sequence[ModelName]) -> Iterat
             "kind": ASK,
             "id": number,
             "key": rounds.key(number),
-            "item": rounds.item(number),
+            "item": copy.deepcopy(rounds.item(number)),
             "predictions": [names[code] for code in codes],
             "query": bool(rounds.queried[place]),
             "probability": float(rounds.probability[place]),
             "prediction": names[int(rounds.predicted[place])],
             "recommended": models[int(rounds.recommended[place])],
         }
-        yield record | {"pace": rounds.pace} if number == last else record
+        yield record | {"pace": list(rounds.pace)} if number == last else record
 
 
 def events_of(records: Iterable[Record], settings: Settings) -> Iterator[Stored]:
@@ -147,7 +148,7 @@ def _answer(record: Record, settings: Settings, rounds: int) -> Event:
     if type(number) is not int or not 0 <= number < rounds:
         raise InputError(f"there is no round {brief(number)} so far.")
     if record["kind"] == "retract":
-        return Retraction(number, by)
+        return Retraction(number, by, record["reference"] is True)
     if record["kind"] == "skip":
         return Answer(number, None, by, record["replaces"] is True)
     label = Vocabulary(settings.classes).name(record["label"], f"label of {number}")

@@ -18,7 +18,16 @@ from modelpicker.algorithms.encoding import ClassName
 from modelpicker.algorithms.engine import Outcome
 from modelpicker.algorithms.kernels import SKIPPED, Codes, Floats, new_scratch
 from modelpicker.algorithms.options import ModelName
-from modelpicker.campaigns.events import Answer, Event, Joining, Leaving, Reference, Retraction, Rounds
+from modelpicker.campaigns.events import (
+    Answer,
+    Event,
+    Joining,
+    Leaving,
+    Reference,
+    Retraction,
+    Rounds,
+    changes_the_past,
+)
 from modelpicker.campaigns.log import Log, Stored
 from modelpicker.campaigns.pacing import SPENT, Plan, make_plan, new_pace, no_labels, paced
 from modelpicker.campaigns.rows import Matrix, Rows, label_code
@@ -51,13 +60,13 @@ def members(settings: Settings, changes: Iterable[Change], number: float = math.
 
 
 def column_of(model: ModelName, then: Sequence[ModelName], changes: Sequence[Change], number: int) -> int:
-    """Whose prediction counts as a model's in a round: its own, or that of the one whose record it took over."""
-    while model not in then:
-        model = next(
-            change.heir_of
-            for change in changes
-            if isinstance(change, Joining) and change.model == model and change.round > number
-        )
+    """Whose prediction counts as a model's in a round: its own, or before it joined that of whom it followed."""
+    for place in range(len(changes) - 1, -1, -1):
+        change = changes[place]
+        if isinstance(change, Joining) and change.model == model:
+            if number >= change.round:
+                break
+            return column_of(change.heir_of, then, changes[:place], number)
     return then.index(model)
 
 
@@ -152,9 +161,9 @@ class Replica:
 
     def as_now(self, rounds: Rounds) -> Matrix:
         """The codes of rounds, with a column for each model that takes part now."""
-        then = self.models_at(rounds.first)
-        if then == self.picker.models:
+        if all(change.round <= rounds.first for change in self.changes):
             return rounds.codes
+        then = self.models_at(rounds.first)
         columns = [column_of(model, then, self.changes, rounds.first) for model in self.picker.models]
         return rounds.codes[:, columns]
 
@@ -188,6 +197,11 @@ class Replica:
 
     def follow(self, log: Log, stored: Stored) -> None:
         """Move on by an event that changes nothing of what was learned before it."""
+        if changes_the_past(stored.event):
+            raise StorageError(
+                f"event {stored.number} changed what was learned before, but the storage does not say so; "
+                "`modelpicker verify` repairs that."
+            )
         match stored.event:
             case Rounds() as rounds:
                 self.see([rounds], {})
@@ -199,8 +213,6 @@ class Replica:
                 self.counts.references += not replaces
             case Retraction():
                 self.counts.references -= 1
-            case Joining() | Leaving():
-                raise StorageError("a model joined or left, but the storage does not say so; verify it.")
         self.event = stored.number
 
     def count(self, before: "Told | None", after: "Told | None") -> None:
@@ -216,6 +228,7 @@ class Replica:
     def document(self) -> dict[str, Any]:
         """Everything, in a form that JSON can hold."""
         return {
+            "event": self.event,
             "picker": self.picker.state_dict(),
             "pace": self.pace.tolist(),
             "counts": dict(vars(self.counts)),
@@ -225,7 +238,7 @@ class Replica:
         }
 
     @classmethod
-    def load(cls, settings: Settings, event: int, document: Mapping[str, Any]) -> Self:
+    def load(cls, settings: Settings, document: Mapping[str, Any]) -> Self:
         """What `document` described; an error if it is damaged."""
         try:
             kinds = {kind.kind: kind for kind in (Joining, Leaving)}
@@ -233,11 +246,11 @@ class Replica:
                 settings,
                 settings.kind.from_state_dict(document["picker"]),
                 np.array(document["pace"], dtype=np.float64),
-                event,
+                int(document["event"]),
                 Counts(**document["counts"]),
                 [kinds[kind](**fields) for kind, fields in document["changes"]],
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise StateError(f"the snapshot is damaged: {error!r}.") from error
 
 
@@ -267,7 +280,7 @@ def rebuild(log: Log, settings: Settings, upto: int, rebuilt: int) -> Replica:
                 changes.append(change)
             case Answer(round=number, label=label):
                 final[number] = label
-            case Retraction(round=number):
+            case Retraction(round=number, reference=False):
                 final.pop(number, None)
     replica = Replica.new(settings, changes)
     told: dict[int, Told] = {}
@@ -324,9 +337,9 @@ def _revise(replica: Replica, told: dict[int, Told], event: Event) -> None:
         case Answer(round=number, label=label):
             replica.count(told.get(number), Told(label))
             told[number] = Told(label)
-        case Retraction(round=number) if number in told:
-            replica.count(told.pop(number), None)
-        case Retraction():
+        case Retraction(reference=True):
             replica.counts.references -= 1
+        case Retraction(round=number):
+            replica.count(told.pop(number), None)
         case Reference(replaces=replaces):
             replica.counts.references += not replaces

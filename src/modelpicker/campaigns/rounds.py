@@ -15,6 +15,7 @@ from modelpicker.campaigns.events import Item, Rounds
 from modelpicker.errors import InputError, brief
 
 LONGEST_KEY = 500
+DEEPEST_ITEM = 50
 
 
 class Decisions(Sequence[Decision]):
@@ -107,11 +108,28 @@ def check_item(item: object, where: str = "item") -> Item | None:
         return None
     if not isinstance(item, Mapping) or not all(isinstance(name, str) for name in item):
         raise InputError(f'{where} {brief(item)}: pass its fields by name, such as {{"text": "…"}}.')
+    if _deeper_than(item, DEEPEST_ITEM):
+        raise InputError(f"{where} {brief(item)} is nested more than {DEEPEST_ITEM} deep; make it flatter.")
     try:
         json.dumps(item := dict(item), allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(f"{where} {brief(item)} cannot be stored as JSON: {error}.") from error
     return item
+
+
+def _deeper_than(value: object, depth: int) -> bool:
+    """Whether lists and mappings are nested deeper than that."""
+    level = [value]
+    for _ in range(depth):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, Mapping | list | tuple)
+            for inner in (outer.values() if isinstance(outer, Mapping) else outer)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def check_items(items: object, rounds: int) -> list[Item | None] | None:

@@ -14,6 +14,7 @@ from modelpicker.algorithms.chunks import as_array, as_integers, refuse
 from modelpicker.algorithms.encoding import ClassName, check_one_kind, check_same_kind, plain
 from modelpicker.algorithms.kernels import ABSTAINED, NOBODY
 from modelpicker.algorithms.options import ModelName
+from modelpicker.collections import ModelCollection
 from modelpicker.errors import InputError, brief
 
 Matrix = npt.NDArray[np.signedinteger[Any]]
@@ -85,6 +86,8 @@ def _check_classes(classes: object) -> tuple[ClassName, ...]:
 
 def in_order(predictions: object, models: Sequence[ModelName], where: str) -> list[Any]:
     """The predictions of one round in the order of the models."""
+    if hasattr(predictions, "to_dict"):  # a row of a data frame, which knows its models by name
+        predictions = predictions.to_dict()
     if isinstance(predictions, Mapping):
         missing = [name for name in models if name not in predictions]
         if missing:
@@ -130,21 +133,41 @@ def _smallest(classes: Sequence[ClassName]) -> type[np.signedinteger[Any]]:
     return np.int8 if len(classes) < 2**7 else np.int16 if len(classes) < 2**15 else np.int32
 
 
-def encode_many(predictions: object, models: Sequence[ModelName], vocabulary: Vocabulary) -> Rows:
-    """The codes of many rounds: a matrix of class codes, a collection, or a list of what `encode_one` takes."""
-    if hasattr(predictions, "predictions") and hasattr(predictions, "classes"):
-        return _of_collection(predictions, models, vocabulary)
-    columns = list(getattr(predictions, "columns", models))
-    if columns != list(models):
-        if set(columns) != set(models):
-            raise InputError(f"the columns are {brief(columns)}, but the models {brief(list(models))}.")
-        predictions = predictions[list(models)]  # type: ignore[index]  # a data frame
-    if isinstance(predictions, np.ndarray) and predictions.dtype.kind in "buif":
-        return _of_numbers(predictions, models, vocabulary)
-    if hasattr(predictions, "to_numpy"):
-        predictions = predictions.to_numpy()
+def count_rows(predictions: object) -> int:
+    """How many rounds there are; an error if they are none."""
     if isinstance(predictions, str | bytes | Mapping | Set) or not hasattr(predictions, "__len__"):
         raise InputError(f"predictions {brief(predictions)}: pass a matrix or a list with a row a round.")
+    return len(predictions)
+
+
+def take_rows(predictions: Any, places: Sequence[int]) -> Any:
+    """Some of the rounds, in the same form."""
+    if len(places) == len(predictions):
+        return predictions
+    if isinstance(predictions, ModelCollection) or hasattr(predictions, "to_pylist"):
+        return predictions.take(list(places))
+    if hasattr(predictions, "iloc"):
+        return predictions.iloc[list(places)]
+    if isinstance(predictions, np.ndarray):
+        return predictions[list(places)]
+    return [predictions[place] for place in places]
+
+
+def encode_many(predictions: Any, models: Sequence[ModelName], vocabulary: Vocabulary) -> Rows:
+    """The codes of many rounds: a matrix of class codes, a collection, or a list of what `encode_one` takes."""
+    if isinstance(predictions, ModelCollection):
+        return _of_collection(predictions, models, vocabulary)
+    if hasattr(predictions, "column_names"):  # a table of Arrow's
+        return _of_rows(predictions.to_pylist(), models, vocabulary)
+    if hasattr(predictions, "columns"):
+        columns = list(predictions.columns)
+        if set(columns) != set(models):
+            raise InputError(f"the columns are {brief(columns)}, but the models {brief(list(models))}.")
+        predictions = predictions[list(models)].to_numpy()
+    if isinstance(predictions, np.ndarray):
+        predictions = np.asarray(predictions)
+        if predictions.dtype.kind in "buif":
+            return _of_numbers(predictions, models, vocabulary)
     return _of_rows(predictions, models, vocabulary)
 
 
@@ -155,7 +178,7 @@ def _of_numbers(matrix: npt.NDArray[Any], models: Sequence[ModelName], vocabular
             f"predictions have shape {matrix.shape}; pass a row a round and {len(models)} columns, one a model."
         )
     values = as_integers(as_array(matrix, "predictions"), "predictions", 0)
-    if int(values.min(initial=0)) < ABSTAINED:
+    if values.size and int(values.min()) < ABSTAINED:
         refuse(values < ABSTAINED, values, "predictions", 0)
     present, codes = _counted(values)
     names = vocabulary.names_of(present, "predictions")
@@ -164,7 +187,7 @@ def _of_numbers(matrix: npt.NDArray[Any], models: Sequence[ModelName], vocabular
 
 def _counted(values: npt.NDArray[Any]) -> tuple[list[int], Matrix]:
     """The distinct values from 0 up, and the values by their place among them; -1 stays as it is."""
-    highest = int(values.max(initial=ABSTAINED))
+    highest = int(values.max()) if values.size else ABSTAINED
     if highest < FEW:
         seen = np.zeros(highest + 2, dtype=np.bool_)
         seen[values] = True  # -1 is the last place
@@ -177,7 +200,7 @@ def _counted(values: npt.NDArray[Any]) -> tuple[list[int], Matrix]:
     return distinct[shift:].tolist(), (codes.reshape(values.shape) - shift).astype(np.int32)
 
 
-def _of_collection(collection: Any, models: Sequence[ModelName], vocabulary: Vocabulary) -> Rows:
+def _of_collection(collection: ModelCollection, models: Sequence[ModelName], vocabulary: Vocabulary) -> Rows:
     """A collection: its columns by name, its codes by their classes."""
     names = list(collection.models)
     if [str(model) for model in models] != [str(name) for name in names]:
@@ -199,7 +222,7 @@ def _of_collection(collection: Any, models: Sequence[ModelName], vocabulary: Voc
 
 def _given(vocabulary: Vocabulary, name: ClassName) -> ClassName:
     """A collection's class as the campaign knows it: numbers that were read as such may be meant as names."""
-    if vocabulary.by_place and isinstance(name, int):
+    if vocabulary.by_place and isinstance(name, int) and str(name) in vocabulary.known:
         name = str(name)
     found = vocabulary.name(name, "predictions")
     return name if found is None else found

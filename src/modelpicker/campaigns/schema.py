@@ -74,6 +74,5 @@ snapshots = Table(
     "snapshots",
     metadata,
     Column("campaign", Number, ForeignKey("campaigns.id"), primary_key=True),
-    Column("event", BigInteger, nullable=False),  # the last that it knows of
     Column("body", LargeBinary, nullable=False),
 )

@@ -12,7 +12,7 @@ from modelpicker.algorithms.making import Kind, find_algorithm, make_algorithm, 
 from modelpicker.algorithms.options import ModelName, check_count, check_models
 from modelpicker.campaigns.rows import Vocabulary
 from modelpicker.coins import check_seed
-from modelpicker.errors import InputError, NotFoundError, brief
+from modelpicker.errors import InputError, NotFoundError, StorageError, brief
 
 LARGEST_BUDGET = 2**53
 
@@ -44,7 +44,8 @@ class Settings:
         """Settings that make sense, or an error that says what does not."""
         kind = find_algorithm(algorithm)
         known = Vocabulary(classes).classes
-        if options is not None and not isinstance(options, Mapping):
+        given: object = options
+        if given is not None and not (isinstance(given, Mapping) and all(isinstance(name, str) for name in given)):
             raise InputError(f"options {brief(options)}: pass them by name, such as {{'query_scale': 2.0}}.")
         if budget is None and expected_rounds is not None:
             raise InputError("expected_rounds paces a budget, but there is none; pass a budget as well.")
@@ -84,15 +85,22 @@ class Settings:
     @classmethod
     def load(cls, document: Mapping[str, Any], algorithm: type[Algorithm] | None = None) -> Self:
         """The settings that were stored; `algorithm` is the class, where it cannot be found by its name."""
-        return cls(
-            models=tuple(document["models"]),
-            classes=None if document["classes"] is None else tuple(document["classes"]),
-            kind=algorithm or _found(document["algorithm"]),
-            options=document["options"],
-            seed=int(document["seed"]),
-            budget=document["budget"],
-            expected_rounds=document["expected_rounds"],
-        )
+        try:
+            return cls(
+                models=check_models(document["models"]),
+                classes=None if document["classes"] is None else tuple(document["classes"]),
+                kind=algorithm or _found(document["algorithm"]),
+                options=dict(document["options"]),
+                seed=int(document["seed"]),
+                budget=document["budget"],
+                expected_rounds=document["expected_rounds"],
+            )
+        except NotFoundError:
+            raise
+        except (LookupError, TypeError, ValueError) as error:
+            raise StorageError(
+                f"the settings of the campaign are damaged: {error}; bring back a backup."
+            ) from error
 
 
 def _count(option: str, value: object) -> int:

@@ -82,18 +82,28 @@ class Storage:
         self.engine = self._engine()
         self._alone = threading.RLock() if not (self.file or self.postgres) else None
         self._ready = False
+        self._identity: tuple[int, int] | None = None
 
     def _shown(self) -> str:
-        """The URL as messages show it: without the password."""
+        """The URL as messages show it: without anything secret."""
         if not self.postgres:
             return self.place
-        return re.sub(r"(://[^:/@]*):[^@/]*@", r"\1:***@", self.place.replace("+psycopg", "", 1))
+        try:
+            url = sa.make_url(self.place)
+        except (sa.exc.ArgumentError, ValueError):
+            return "postgresql://…"
+        secret = {name: "***" for name in url.query if "password" in name.lower()}
+        return url.update_query_dict(secret).set(drivername="postgresql").render_as_string(hide_password=True)
 
     def _engine(self) -> sa.Engine:
         try:
             if self.postgres:
                 return sa.create_engine(
-                    self.place, isolation_level="AUTOCOMMIT", pool_pre_ping=True, pool_reset_on_return=None
+                    self.place,
+                    isolation_level="AUTOCOMMIT",
+                    pool_pre_ping=True,
+                    pool_reset_on_return=None,
+                    max_overflow=-1,
                 )
             if self.file is None:
                 engine = sa.create_engine(
@@ -107,6 +117,7 @@ class Storage:
                     sa.URL.create("sqlite", database=str(self.file)),
                     isolation_level="AUTOCOMMIT",
                     pool_reset_on_return=None,
+                    max_overflow=-1,
                     connect_args={"timeout": PATIENCE},
                 )
         except ModuleNotFoundError as error:
@@ -120,10 +131,10 @@ class Storage:
 
     def prepare(self, *, create: bool) -> None:
         """Refuse what is no storage of this version; make the tables where there are none, if that is wanted."""
-        if self._ready and (self.file is None or self.file.exists()):
+        if self._ready and self._same_file():
             return
-        self._ready = False
-        if self.file is not None and not self.file.exists():
+        self._forget()
+        if self.file is not None and not self._exists():
             if not create:
                 raise NotFoundError(
                     f"there is no storage {self.url}; `modelpicker create` or create_campaign makes one."
@@ -142,7 +153,38 @@ class Storage:
             self._make_tables()
         elif found != schema.SCHEMA:
             raise SchemaError(self._outdated(found))
+        self._identity = self._identify()
         self._ready = True
+
+    def _exists(self) -> bool:
+        with self._translated():
+            return self.file is not None and self.file.exists()
+
+    def _identify(self) -> tuple[int, int] | None:
+        """Which file is at the storage's path."""
+        try:
+            found = self.file.stat() if self.file is not None else None
+        except OSError:
+            return None
+        return None if found is None else (found.st_dev, found.st_ino)
+
+    def _same_file(self) -> bool:
+        """Whether the file is still the one that was opened: connections go on writing to one that is gone."""
+        return self.file is None or (self._identity is not None and self._identify() == self._identity)
+
+    def _forget(self) -> None:
+        """Open everything anew next time."""
+        self._ready = False
+        self._identity = None
+        if self.file is not None:
+            self.engine.dispose()
+
+    def _check_same_file(self) -> None:
+        if self._ready and not self._same_file():
+            self._forget()
+            raise StorageError(
+                f"{self.url} was removed or replaced while it was in use; bring the file back, then open it anew."
+            )
 
     def _check_file(self) -> None:
         """Refuse a file that SQLite did not make, before it is written to."""
@@ -160,6 +202,8 @@ class Storage:
                 return str(found)
         if not tables or (self.postgres and not set(tables) & set(schema.metadata.tables)):
             return None
+        if set(schema.metadata.tables) <= set(tables):
+            raise StorageError(f"{self.url} has campaigns, but does not say of which schema; bring back a backup.")
         raise StorageError(f"{self.url} is a database of something else: it has tables, but no campaigns.")
 
     def _outdated(self, found: str) -> str:
@@ -219,9 +263,11 @@ class Storage:
         with self._translated(), self._alone or nullcontext(), self.engine.connect() as connection:
             raw = driver(connection)
             try:
+                self._check_same_file()
                 raw.execute(begin)
                 yield connection
                 raw.execute("COMMIT")
+                self._check_same_file()
             except BaseException:
                 self._roll_back(connection, raw)
                 raise
@@ -246,7 +292,7 @@ class Storage:
         try:
             yield
         except self._errors as error:
-            raise StorageError(f"{self.url}: {explain(error)}") from error
+            raise StorageError(f"{self.url}: {explain(error, self.postgres)}") from error
         except OSError as error:
             raise StorageError(f"{self.url}: {error.strerror or error}.") from error
 
@@ -289,18 +335,20 @@ MEANINGS = (
         f"others have been writing for {PATIENCE:.0f} seconds without a break. Nothing was lost: try again.",
     ),
     (r"disk I/O error", "the disk reports an error. Nothing acknowledged was lost: check the disk, then go on."),
-    (
-        r"connection|server closed|terminating|starting up|shutting down|translate|password|does not exist",
-        "PostgreSQL cannot be reached, or refuses: {cause} Nothing acknowledged was lost: try again later.",
-    ),
+)
+
+UNREACHABLE = (
+    r"connection|server closed|terminating|starting up|shutting down|translate|password|role|database .* does"
 )
 
 
-def explain(error: Exception) -> str:
+def explain(error: Exception, postgres: bool) -> str:
     """What went wrong in a database, and what to do."""
     cause = str(getattr(error, "orig", None) or error).strip().splitlines()
     first = (cause[0] if cause else type(error).__name__).rstrip(".") + "."
     for pattern, meaning in MEANINGS:
         if re.search(pattern, first, re.IGNORECASE):
-            return meaning.replace("{cause}", first)
+            return meaning
+    if postgres and re.search(UNREACHABLE, first, re.IGNORECASE):
+        return f"PostgreSQL cannot be reached, or refuses: {first} Nothing acknowledged was lost: try again later."
     return first

@@ -5,6 +5,7 @@ is read back is the same campaign: the same events at the same times, the same d
 """
 
 import json
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,8 +13,17 @@ from typing import IO, Any
 
 from modelpicker.algorithms import Algorithm
 from modelpicker.campaigns.campaign import Campaign
-from modelpicker.campaigns.events import Answer, Joining, Leaving, Retraction, Rounds
-from modelpicker.campaigns.log import Head, Log, Stored, add_campaign
+from modelpicker.campaigns.events import Answer, Event, Reference, Retraction, Rounds, changes_the_past
+from modelpicker.campaigns.log import (
+    LABELLED,
+    REFERENCE,
+    SKIPPED,
+    WAITING,
+    Head,
+    Log,
+    Stored,
+    add_campaign,
+)
 from modelpicker.campaigns.opening import check_name
 from modelpicker.campaigns.records import Record, as_time, events_of, from_time, records_of
 from modelpicker.campaigns.replica import rebuild
@@ -40,6 +50,7 @@ COLUMNS = {
     "label": "json",
     "by": "string",
     "replaces": "bool",
+    "reference": "bool",
     "round": "int64",
     "model": "json",
     "heir_of": "json",
@@ -47,8 +58,9 @@ COLUMNS = {
 ROWS_AT_ONCE = 20_000
 
 
-def export_campaign(campaign: Campaign, path: Path) -> int:
+def export_campaign(campaign: Campaign, path: str | os.PathLike[str]) -> int:
     """Write a whole campaign to a file, `.jsonl` or `.parquet`; how many records it has."""
+    path = Path(path)
     total = campaign.events
     records = records_of(campaign.stored(total), campaign.settings)
     header = {
@@ -75,9 +87,13 @@ def write_lines(stream: IO[str], header: Record, records: Iterable[Record]) -> i
 
 
 def import_campaign(
-    storage: str, path: Path, name: str | None = None, algorithm: type[Algorithm] | None = None
+    storage: str,
+    path: str | os.PathLike[str],
+    name: str | None = None,
+    algorithm: type[Algorithm] | None = None,
 ) -> Campaign:
     """Bring a campaign from a file into a storage, all of it or nothing; `name` is another one for it."""
+    path = Path(path)
     with _opened(path) as (header, records):
         if header.get("format") != FORMAT:
             raise InputError(
@@ -118,23 +134,37 @@ def _settings(header: Record, algorithm: type[Algorithm]) -> Settings:
 
 def _fill(log: Log, settings: Settings, found: Iterator[Stored], total: int) -> None:
     """Add events as they were, then find the state."""
-    answered: set[int] = set()
     events = rounds = rebuilt = 0
     for stored in found:
         event = stored.event
+        _check_state(log, event)
         log.add(stored.number, stored.at, event)
         events = stored.number
         rounds += len(event) if isinstance(event, Rounds) else 0
-        if isinstance(event, Joining | Leaving) or (isinstance(event, Answer) and event.replaces):
-            rebuilt = events
-        if isinstance(event, Answer):
-            answered.add(event.round)
-        elif isinstance(event, Retraction) and event.round in answered:
-            rebuilt = events
+        rebuilt = events if changes_the_past(event) else rebuilt
     if events != total:
         raise InputError(f"there are {events:,} events, but there should be {total:,}; was the file cut off?")
     log.move(Head(events, rounds, rebuilt))
-    log.keep(events, rebuild(log, settings, events, rebuilt).document())
+    replica = rebuild(log, settings, events, rebuilt)
+    if replica.left < 0:
+        raise InputError(f"more labels were bought than the budget of {settings.budget} allows.")
+    log.keep(replica.document())
+
+
+def _check_state(log: Log, event: Event) -> None:
+    """An answer must be one that could have been given then."""
+    if isinstance(event, Answer | Reference | Retraction):
+        known = log.state(event.round)
+        state = None if known is None else known.state
+        match event:
+            case Answer(replaces=replaces):
+                possible = state in ((LABELLED, SKIPPED) if replaces else (WAITING,))
+            case Reference(replaces=replaces):
+                possible = state == (REFERENCE if replaces else None)
+            case Retraction(reference=reference):
+                possible = state in ((REFERENCE,) if reference else (LABELLED, SKIPPED))
+        if not possible:
+            raise InputError(f"round {event.round} cannot have had such an answer then.")
 
 
 def _is_parquet(path: Path) -> bool:
@@ -167,7 +197,7 @@ def _read_lines(stream: Iterable[str], path: Path) -> Iterator[Record]:
     for number, line in enumerate(stream, start=1):
         try:
             record = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"{path}, line {number} is no JSON: {error}. Was it cut off?") from error
         if not isinstance(record, dict):
             raise InputError(f"{path}, line {number}: {brief(record)} is no record.")
@@ -219,14 +249,23 @@ def _read_parquet(path: Path) -> tuple[Record, Iterator[Record]]:
     header = (file.schema_arrow.metadata or {}).get(FORMAT.encode())
     if header is None:
         return {}, iter(())
-    return json.loads(header), _rows(file)
+    try:
+        found = json.loads(header)
+    except ValueError as error:
+        raise InputError(f"{path}: its settings are no JSON: {error}.") from error
+    return found if isinstance(found, dict) else {}, _rows(file)
 
 
 def _rows(file: Any) -> Iterator[Record]:
-    for batch in file.iter_batches():
-        for row in batch.to_pylist():
-            yield {
-                name: json.loads(value) if COLUMNS.get(name) == "json" and value is not None else value
-                for name, value in row.items()
-                if value is not None or name in ("key", "by")
-            }
+    import pyarrow as pa
+
+    try:
+        for batch in file.iter_batches():
+            for row in batch.to_pylist():
+                yield {
+                    name: json.loads(value) if COLUMNS.get(name) == "json" and value is not None else value
+                    for name, value in row.items()
+                    if value is not None or name in ("key", "by")
+                }
+    except (OSError, pa.ArrowException, ValueError, TypeError, RecursionError) as error:
+        raise InputError(f"its rows cannot be read: {error}.") from error

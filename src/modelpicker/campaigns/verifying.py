@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from modelpicker.campaigns.campaign import Campaign
-from modelpicker.campaigns.events import Rounds
+from modelpicker.campaigns.events import Rounds, changes_the_past
 from modelpicker.campaigns.log import Head, Log
 from modelpicker.campaigns.replica import Replica, catch_up, rebuild
 from modelpicker.campaigns.schema import answers, keys
@@ -39,29 +39,36 @@ def verify(campaign: Campaign, *, repair: bool = True) -> Verdict:
     with campaign.exclusive() as log:
         head = log.head(lock=True)
         try:
-            _check_numbers(log, head)
-            replica = rebuild(log, campaign.settings, head.events, head.rebuilt)
+            right = _count(log)
+            replica = rebuild(log, campaign.settings, right.events, right.rebuilt)
         except (StorageError, NotFoundError, InputError) as error:
             return Verdict(campaign.name, head.events, head.rounds, 0, [str(error).rstrip(".")])
         verdict = Verdict(campaign.name, head.events, replica.picker.rounds, replica.counts.labels)
-        verdict.wrong += _snapshot_faults(log, campaign, head, replica)
-        verdict.wrong += _index_faults(log, head, repair)
+        if head != right:
+            verdict.wrong.append("the campaign's row differs from the events")
+        verdict.wrong += _snapshot_faults(log, campaign, right, replica)
+        verdict.wrong += _index_faults(log, right, repair)
         if verdict.wrong and repair:
-            log.keep(head.events, replica.document())
+            log.move(right)
+            log.keep(replica.document())
             verdict.repaired = True
     return verdict
 
 
-def _check_numbers(log: Log, head: Head) -> None:
-    """Events and rounds must follow each other without a gap."""
-    rounds = 0
-    for stored in log.events(upto=head.events):
+def _count(log: Log) -> Head:
+    """How far the campaign has come by its events, which must follow each other without a gap."""
+    rounds = rebuilt = 0
+    total = log.last()
+    if total < log.head().events:
+        raise StorageError(f"event {total + 1} of the campaign is missing; bring back a backup.")
+    for stored in log.events(upto=total):
+        if changes_the_past(stored.event):
+            rebuilt = stored.number
         if isinstance(stored.event, Rounds):
             if stored.event.first != rounds:
                 raise StorageError(f"event {stored.number}: round {rounds} is missing; bring back a backup.")
             rounds += len(stored.event)
-    if rounds != head.rounds or log.last() != head.events:
-        raise StorageError("there are other events than the campaign says; bring back a backup.")
+    return Head(total, rounds, rebuilt)
 
 
 def _snapshot_faults(log: Log, campaign: Campaign, head: Head, right: Replica) -> Iterator[str]:
@@ -72,8 +79,8 @@ def _snapshot_faults(log: Log, campaign: Campaign, head: Head, right: Replica) -
             yield "the snapshot is damaged"
         return
     try:
-        replica = Replica.load(campaign.settings, *kept)
-        if kept[0] < head.rebuilt or kept[0] > head.events:
+        replica = Replica.load(campaign.settings, kept)
+        if not head.rebuilt <= replica.event <= head.events:
             yield "the snapshot is of another history"
             return
         catch_up(replica, log, head.events)

@@ -56,6 +56,5 @@ def upgrade() -> None:
     op.create_table(
         "snapshots",
         sa.Column("campaign", Number, sa.ForeignKey("campaigns.id"), primary_key=True),
-        sa.Column("event", sa.BigInteger, nullable=False),
         sa.Column("body", sa.LargeBinary, nullable=False),
     )

@@ -123,8 +123,8 @@ def main() -> None:
         print(f"SQLite, {MODELS} models, every commit synced")
         print(f"ask_many, batches of {BATCH:,}: {batches(url):,.0f} rounds/s (wanted: 100,000)", flush=True)
         ask, sync, ratio = singles(url, folder)
-        print(f"single asks: {ask:,.0f}/s beside {sync:,.0f} bare syncs/s: ratio {ratio:.2f} (wanted: 0.5)",
-        flush=True) each = crowd(url)
+        print(f"single asks: {ask:,.0f}/s beside {sync:,.0f} bare syncs/s: ratio {ratio:.2f} (wanted: 0.5)")
+        each = crowd(url)
         print(
             f"{PROCESSES} processes on one file, 10 s: {sum(each):,} asks without an error, "
             f"{min(each):,} to {max(each):,} a process",

@@ -3,8 +3,9 @@
     python -m benchmarks.pacing [DATA] [--realizations 200]
 
 For each collection at five budgets: a campaign's pacing, told the length of the stream and nothing else, and Model
-Picker whose query scale was found by the paper's grid search on streams of the same collection. Both are held to the
-budget; beside it, Model Picker that is not (its mean is the budget, a run may buy more).
+Picker whose query scale was found by the paper's grid search on streams of the same collection. Both are held to
+the budget; beside it, Model Picker that is not (its mean is the budget, a run may buy more), and pacing that is not
+told the length. "Short" are runs that used less than nine tenths of the budget although there was more to buy.
 """
 
 import argparse
@@ -17,7 +18,7 @@ import numpy as np
 import modelpicker as mp
 from modelpicker.algorithms.engine import Outcome
 from modelpicker.algorithms.kernels import SPARE, new_scratch
-from modelpicker.campaigns.pacing import ASKABLE, SPENT, make_plan, new_pace, paced
+from modelpicker.campaigns.pacing import SPENT, make_plan, new_pace, paced
 from modelpicker.experiments.jobs import EVALUATION
 from modelpicker.experiments.plan import pool_of
 from modelpicker.experiments.realizations import Realization, coins_of, draw
@@ -110,7 +111,7 @@ def report(
     }
     print(f"\n{name}, streams of {size:,}, {realizations} realizations", flush=True)
     print(
-        "budget  labels: mean   min   max  short   found: paced  hindsight   allowed  not held (labels)  unknown length"
+        "budget   mean    min    max  short   found  hindsight  allowed  not held (labels)  unknown length (labels)"
     )
     for budget in budgets:
         runs = measure(collection, size, budget, realizations)
@@ -119,10 +120,10 @@ def report(
         hard, free = tuned["hard"].row("model-picker", budget), tuned["expected"].row("model-picker", budget)
         error = math.hypot(math.sqrt(share * (1 - share) / realizations), hard["identification_probability_se"])
         print(
-            f"{budget:6,} {runs.labels.mean():13.1f} {runs.labels.min():5} {runs.labels.max():5} "
-            f"{runs.short(budget):6} {share:14.3f} {hard['identification_probability']:10.3f} "
-            f"{-2 * error:+9.3f} {free['identification_probability']:9.3f} ({free['queries']:.0f}) "
-            f"{open_ended.found.mean():12.3f} ({open_ended.labels.mean():.0f})",
+            f"{budget:6,} {runs.labels.mean():6.0f} {runs.labels.min():6,} {runs.labels.max():6,} "
+            f"{runs.short(budget):6} {share:7.3f} {hard['identification_probability']:10.3f} {-2 * error:8.3f} "
+            f"{free['identification_probability']:9.3f} ({free['queries']:,.0f})"
+            f"{open_ended.found.mean():18.3f} ({open_ended.labels.mean():,.0f})",
             flush=True,
         )
 

@@ -19,14 +19,15 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 def test_the_readmes_python_works_when_pasted_and_prints_what_it_says(tmp_path: Path) -> None:
-    first, second, played, third = blocks(ROOT / "README.md", "python")
+    first, second, played, third, campaign = blocks(ROOT / "README.md", "python")
     assert len([line for line in first.splitlines() if line.strip()]) == 10
     second = second.replace("trace.winner, trace.labels_used  #", "print((trace.winner, trace.labels_used))  #")
     look = "picker = mp.ModelPicker(models=['small', 'large', 'tuned'], seed=0)\n"
     look += "print(next(d for d in map(picker.observe, truth[:, None] ^ wrong) if d.query))\n"
-    script = first + second + played + third + look
+    script = first + second + played + third + look + campaign
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
-    printed, pair, decision = done.stdout.splitlines()
+    printed, pair, decision, pick = done.stdout.splitlines()
+    assert pick in ("bert 1", "gpt 1")
     text = (ROOT / "README.md").read_text()
     assert f"```\n{printed}\n```" in text
     assert f"# {pair}" in text
@@ -40,7 +41,7 @@ def test_the_first_screen_of_the_readme_has_the_two_commands() -> None:
     assert any("import modelpicker" in line for line in screen)
 
 
-@pytest.mark.parametrize("page", ["collections.md", "experiments.md"])
+@pytest.mark.parametrize("page", ["campaigns.md", "collections.md", "experiments.md"])
 def test_pages_work_when_pasted(page: str, tmp_path: Path) -> None:
     script = "\n".join(blocks(ROOT / "docs" / page, "python"))
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)

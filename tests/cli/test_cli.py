@@ -10,7 +10,7 @@ from modelpicker.cli import app
 from tests.cli.running import run
 
 DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
-VERBS = [command.callback.__name__ for command in app.registered_commands if command.callback]
+VERBS = [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]
 GROUPS = {
     str(group.name): [
         command.name or str(command.callback and command.callback.__name__)

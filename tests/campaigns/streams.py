@@ -32,7 +32,7 @@ def play(campaign: mp.Campaign, predictions: Matrix, labels: Matrix) -> list[mp.
 
 def state(campaign: mp.Campaign) -> dict[str, Any]:
     """Everything that a campaign has come to, in this process."""
-    with campaign._reading() as (_, replica):
+    with campaign.reading() as (_, replica):
         return _document(replica)
 
 

@@ -11,8 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 import modelpicker as mp
-from modelpicker.campaigns import campaign as campaigns
-from modelpicker.campaigns import log, schema
+from modelpicker.campaigns import handle, log, schema
 from modelpicker.campaigns.storage import Storage, find_storage
 from modelpicker.campaigns.upgrading import upgrade
 from modelpicker.campaigns.verifying import check_file, verify
@@ -178,7 +177,7 @@ def test_opening_goes_through_a_bounded_number_of_events(url: str, monkeypatch: 
     monkeypatch.setattr(log.Log, "page", counted)
     opened = mp.open_campaign(url, "long")
     assert opened.best().rounds == 700
-    assert len(read) <= campaigns.EVENTS_KEPT
+    assert len(read) <= handle.EVENTS_KEPT
     assert state(opened) == state(campaign)
 
 

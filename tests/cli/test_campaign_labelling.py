@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.campaigning import DIVIDED, EVERY, begin, call, document, lines, three_items
 from tests.cli.running import COMMAND, environment
-from tests.cli.test_campaign_verbs import DIVIDED, EVERY, begin, call, document, lines, three_items
 
 
 @pytest.fixture

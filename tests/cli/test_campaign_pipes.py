@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import modelpicker as mp
+from tests.cli.campaigning import DIVIDED, begin, call, document, lines
 from tests.cli.running import COMMAND, environment
-from tests.cli.test_campaign_verbs import DIVIDED, begin, call, document, lines
 
 PATIENCE = 60.0  # seconds, after which a pipe that says nothing is a failure
 
@@ -263,73 +263,3 @@ def test_a_key_that_is_a_number_is_the_same_key_for_ask_and_tell(tmp_path: Path)
     begin(tmp_path, {**DIVIDED, "key": 1}, {**DIVIDED, "key": 0})
     assert call(tmp_path, "tell", "tickets", typed=lines({"key": 1, "label": "ham"})).returncode == 0
     assert [entry["id"] for entry in records(tmp_path) if entry["kind"] == "label"] == [0]
-
-
-def test_an_export_overwrites_only_by_force_and_knows_its_endings(tmp_path: Path) -> None:
-    begin(tmp_path, DIVIDED)
-    (tmp_path / "out.jsonl").write_text("precious")
-    assert call(tmp_path, "export", "tickets", "out.jsonl").returncode == 4
-    assert (tmp_path / "out.jsonl").read_text() == "precious"
-    assert document(tmp_path, "export", "tickets", "out.jsonl", "--force")["records"] == 1
-    for name, complaint in (("out.csv", "choose one of these endings"), ("no/out.jsonl", "No such file")):
-        done = call(tmp_path, "export", "tickets", name)
-        assert done.returncode == 1
-        assert complaint in done.stderr
-    assert call(tmp_path, "import", "out.jsonl").returncode == 4
-    assert call(tmp_path, "import", "out.jsonl", "--name", "no/name").returncode == 1
-
-
-@pytest.fixture(scope="module")
-def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A campaign in which much happened, and its export."""
-    folder = tmp_path_factory.mktemp("exported")
-    begin(folder, {**DIVIDED, "key": "k0"}, {**DIVIDED, "key": "k1"}, more=("--budget", "9"))
-    for arguments in ("tell tickets k0 ham", "join tickets gpt", "export tickets whole.jsonl"):
-        assert call(folder, *arguments.split()).returncode == 0
-    return folder
-
-
-HALF = "\ud800"
-
-
-@pytest.mark.parametrize(
-    ("place", "changes"),
-    [
-        (0, {"format": "something else"}),
-        (0, {"models": "bert"}),
-        (0, {"created": "yesterday"}),
-        (0, {"seed": None}),
-        (1, {"event": 7}),
-        (1, {"id": 4}),
-        (1, {"predictions": ["spam"]}),
-        (1, {"recommended": "nobody"}),
-        (3, {"id": 4}),
-        (3, {"kind": "magic"}),
-        (3, {"label": ["ham"]}),
-        (0, {"budget": "many"}),
-        (0, {"options": None}),
-        (1, {"key": HALF}),
-        (2, {"pace": []}),
-        (4, {"heir_of": "nobody"}),
-        (1, {"probability": -1.0}),
-        (3, {"id": -1}),
-    ],
-)
-def test_a_damaged_file_leaves_nothing_behind(exported: Path, place: int, changes: dict[str, object]) -> None:
-    entries = [json.loads(line) for line in (exported / "whole.jsonl").read_text().splitlines()]
-    (exported / "out.jsonl").write_text(lines(*entries[:place], entries[place] | changes, *entries[place + 1 :]))
-    before = document(exported, "list")
-    done = call(exported, "import", "out.jsonl", "--name", f"copy {place} {'-'.join(changes)}")
-    assert done.returncode == 1
-    assert done.stderr.startswith("modelpicker: out.jsonl")
-    assert document(exported, "list") == before
-
-
-def test_a_file_that_was_cut_off_leaves_nothing_behind(exported: Path) -> None:
-    for name, ending in (("cut.jsonl", "Was it cut off?"), ("cut.parquet", "is no Parquet file")):
-        call(exported, "export", "tickets", name)
-        (exported / name).write_bytes((exported / name).read_bytes()[:-9])
-        done = call(exported, "import", name, "--name", "copy")
-        assert done.returncode == 1
-        assert ending in done.stderr
-    assert call(exported, "show", "copy").returncode == 3

@@ -1,84 +1,11 @@
-"""Campaigns on the command line: made, described, changed, checked and kept; failures and their exit codes."""
+"""Campaigns on the command line: made, described and changed; failures and their exit codes."""
 
-import io
 import json
-import shlex
-import sqlite3
-import subprocess
-import tempfile
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer
 
-from modelpicker import cli
-from modelpicker.campaigns import storage as storages
-from tests.cli.running import run
-
-VERBS = typer.main.get_command(cli.app)  # made once: that takes longer than most verbs
-# Every round on which models disagree is bought, so that a test knows which.
-EVERY = ("--option", "query_scale=1e6")
-DIVIDED = {"bert": "spam", "roberta": "ham"}
-SWAPPED = "UPDATE snapshots SET body = (SELECT body FROM snapshots WHERE campaign = 2)"
-
-
-def call(
-    folder: Path, *arguments: str | Path, typed: str = "", **variables: str
-) -> subprocess.CompletedProcess[str]:
-    """Run a verb as `run` does, but in this process, for another takes a second to start."""
-    opened: dict[tuple[int, str], storages.Storage] = {}  # a new process has opened none
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
-    code: object = 0
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as answers, pytest.MonkeyPatch.context() as patch:
-        answers.write(typed)
-        answers.seek(0)
-        patch.chdir(folder)
-        patch.delenv("MODELPICKER_STORAGE", raising=False)
-        for name, value in variables.items():
-            patch.setenv(name, value)
-        patch.setattr(storages, "_opened", opened)
-        patch.setattr(cli, "app", VERBS)
-        patch.setattr("sys.argv", ["modelpicker", *map(str, arguments)])
-        for name, stream in (("stdin", answers), ("stdout", out), ("stderr", err)):
-            patch.setattr(f"sys.{name}", stream)
-        try:
-            cli.main()
-        except SystemExit as end:
-            code = end.code
-        finally:
-            for storage in opened.values():
-                storage.engine.dispose()
-    assert isinstance(code, int)
-    out.seek(0)
-    err.seek(0)
-    return subprocess.CompletedProcess(arguments, code, out.read(), err.read())
-
-
-def document(folder: Path, *arguments: str | Path, typed: str = "") -> Any:
-    """What a verb that succeeds prints for programs."""
-    done = call(folder, *arguments, "--json", typed=typed)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
-def lines(*entries: object) -> str:
-    return "".join(json.dumps(entry) + "\n" for entry in entries)
-
-
-def begin(folder: Path, *entries: object, models: str = "bert,roberta", more: tuple[str, ...] = ()) -> Path:
-    """A campaign called tickets that was asked about some items."""
-    assert call(folder, "create", "tickets", "--models", models, *EVERY, *more).returncode == 0
-    if entries:
-        assert call(folder, "ask", "tickets", typed=lines(*entries)).returncode == 0
-    return folder
-
-
-def sql(folder: Path, statement: str) -> None:
-    connection = sqlite3.connect(folder / "modelpicker.db")
-    with connection:
-        connection.execute(statement)
-    connection.close()
+from tests.cli.campaigning import DIVIDED, EVERY, begin, call, document, lines, three_items
 
 
 @pytest.fixture
@@ -89,12 +16,6 @@ def tickets(tmp_path: Path) -> Path:
 @pytest.fixture(scope="module")
 def untouched(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return three_items(tmp_path_factory.mktemp("untouched"))
-
-
-def three_items(folder: Path) -> Path:
-    """A campaign of three items, of which the first two are queries."""
-    agreed = {"bert": "ham", "roberta": "ham", "key": "k2"}
-    return begin(folder, {**DIVIDED, "key": "k0", "text": "hello"}, {**DIVIDED, "key": "17"}, agreed)
 
 
 def test_a_campaign_from_its_creation_to_its_copy(tmp_path: Path) -> None:
@@ -239,119 +160,3 @@ def test_models_that_are_numbers_leave_and_join_as_numbers(tmp_path: Path) -> No
     begin(tmp_path, models="3")
     assert document(tmp_path, "leave", "tickets", "2")["left"] == 2
     assert call(tmp_path, "join", "tickets", "1").returncode == 4
-
-
-def corrected(folder: Path, name: str, label: str) -> None:
-    """A campaign whose state was kept, for it was learned anew after a correction."""
-    call(folder, "create", name, "--models", "bert,roberta", *EVERY)
-    call(folder, "ask", name, typed=lines(*({**DIVIDED, "key": f"k{n}"} for n in range(3))))
-    call(folder, "tell", name, "k0", "nothing")
-    call(folder, "tell", name, "k0", label, "--replace")
-
-
-@pytest.mark.parametrize(
-    ("damage", "found"),
-    [
-        ("UPDATE snapshots SET body = x'00' WHERE campaign = 1", "the snapshot is damaged"),
-        (SWAPPED, "the snapshot differs from the events"),
-        ("UPDATE campaigns SET rebuilt = 0 WHERE id = 1", "the campaign's row differs from the events"),
-        ("DELETE FROM keys WHERE campaign = 1", "the table of keys differs from the events"),
-        ("UPDATE answers SET label = '\"ham\"'", "the table of answers differs from the events"),
-    ],
-)
-def test_verify_repairs_what_is_found_from_events_unless_it_only_checks(
-    tmp_path: Path, damage: str, found: str
-) -> None:
-    corrected(tmp_path, "first", "spam")
-    corrected(tmp_path, "second", "ham")
-    best = document(tmp_path, "best", "first")
-    sql(tmp_path, damage)
-    for _ in range(2):
-        checked = call(tmp_path, "verify", "--check")
-        assert checked.returncode == 1
-        assert f"first: 3 items, 1 label: {found}.\n" in checked.stdout
-    repaired = call(tmp_path, "verify", "first")
-    assert repaired.returncode == 0
-    assert f"{found} (repaired)." in repaired.stdout
-    assert document(tmp_path, "verify", "first", "--check")["campaigns"][0]["wrong"] == []
-    assert document(tmp_path, "best", "first") == best
-    assert document(tmp_path, "tell", "first", "k0", "spam")["labels_used"] == 1
-
-
-def test_a_damaged_snapshot_is_not_believed(tmp_path: Path) -> None:
-    corrected(tmp_path, "first", "spam")
-    sql(tmp_path, "UPDATE snapshots SET body = x'00'")
-    assert document(tmp_path, "best", "first")["pick"] == "bert"
-
-
-@pytest.mark.parametrize(
-    "damage",
-    ["UPDATE events SET body = x'00' WHERE number = 2", "DELETE FROM events WHERE number = 2"],
-)
-def test_damaged_events_are_an_error_that_asks_for_a_backup(tmp_path: Path, damage: str) -> None:
-    corrected(tmp_path, "first", "spam")
-    sql(tmp_path, damage)
-    for arguments in (("verify",), ("export", "first", "out.jsonl")):
-        done = call(tmp_path, *arguments)
-        assert done.returncode == 1
-        assert "bring back a backup" in (done.stdout + done.stderr).lower()
-    assert not (tmp_path / "out.jsonl").exists()
-
-
-def test_a_file_that_is_no_storage_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "modelpicker.db").write_bytes(b"my notes " * 1000)
-    for verb in (("list",), ("verify",), ("create", "x", "--models", "2")):
-        done = call(tmp_path, *verb)
-        assert done.returncode == 1
-        assert "database" in done.stderr
-        assert len(done.stderr.splitlines()) == 1
-    assert (tmp_path / "modelpicker.db").read_bytes() == b"my notes " * 1000
-    (tmp_path / "modelpicker.db").unlink()
-    sql(tmp_path, "CREATE TABLE cats (name)")
-    assert "is a database of something else" in call(tmp_path, "create", "x", "--models", "2").stderr
-
-
-@pytest.mark.parametrize("verb", ["list", "best tickets", "verify", "create x --models 2"])
-def test_a_storage_of_an_older_schema_is_refused_with_the_command_that_upgrades_it(
-    tickets: Path, verb: str
-) -> None:
-    sql(tickets, "UPDATE alembic_version SET version_num = '0000'")
-    done = call(tickets, *verb.split())
-    url = f"sqlite:///{tickets / 'modelpicker.db'}"
-    assert done.returncode == 5
-    assert done.stderr.endswith(f"then run: modelpicker storage upgrade --storage {url}\n")
-
-
-def test_a_storage_of_a_newer_schema_asks_for_a_newer_modelpicker(tickets: Path) -> None:
-    sql(tickets, "UPDATE alembic_version SET version_num = '9999'")
-    done = run("list", folder=tickets)
-    assert done.returncode == 5
-    assert "pip install --upgrade modelpicker" in done.stderr
-
-
-def test_a_storage_of_this_schema_needs_no_upgrade(tickets: Path) -> None:
-    done = run("storage", "upgrade", "--json", folder=tickets)
-    url = f"sqlite:///{tickets / 'modelpicker.db'}"
-    assert json.loads(done.stdout) == {"storage": url, "before": "0001", "after": "0001"}
-    assert run("storage", "upgrade", "--storage", "sqlite:///none.db", folder=tickets).returncode == 3
-
-
-def test_a_schema_that_is_not_known_cannot_be_upgraded(tickets: Path) -> None:
-    sql(tickets, "UPDATE alembic_version SET version_num = '9999'")
-    done = run("storage", "upgrade", folder=tickets)
-    assert done.returncode == 5
-    assert "Traceback" not in done.stderr
-
-
-def test_the_command_that_upgrades_can_be_pasted_into_a_shell(tmp_path: Path) -> None:
-    folder = tmp_path / "my campaigns"
-    folder.mkdir()
-    begin(folder)
-    sql(folder, "UPDATE alembic_version SET version_num = '0000'")
-    said = call(folder, "list").stderr
-    command = shlex.split(said.partition("then run: ")[2])
-    assert command == ["modelpicker", "storage", "upgrade", "--storage", f"sqlite:///{folder / 'modelpicker.db'}"]
-
-
-def test_a_storage_has_one_name_in_all_documents(tickets: Path) -> None:
-    assert document(tickets, "verify")["storage"] == document(tickets, "show", "tickets")["storage"]

@@ -1,0 +1,75 @@
+"""Rounds decided and stored: those whose keys are new, each once."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from modelpicker.campaigns.events import Item, Rounds
+from modelpicker.campaigns.handle import Change
+from modelpicker.campaigns.rows import Rows, Vocabulary, encode_many, some_rows, take_rows
+
+# Rounds of one event: more are stored as several, in the same transaction.
+ROUNDS_AT_ONCE = 10_000
+
+
+def new_ones(keys: Sequence[str | None], known: dict[str, int], first: int) -> tuple[list[int], list[int]]:
+    """The places of keys that are new, and the round of every key; rounds are counted from `first` on."""
+    places: list[int] = []
+    numbers: list[int] = []
+    for place, key in enumerate(keys):
+        number = None if key is None else known.get(key)
+        if number is None:
+            number = first + len(places)
+            places.append(place)
+            if key is not None:
+                known[key] = number
+        numbers.append(number)
+    return places, numbers
+
+
+def decide_new(
+    change: Change,
+    vocabulary: Vocabulary,
+    predictions: object,
+    places: Sequence[int],
+    items: list[Item | None] | None,
+    keys: list[str | None] | None,
+) -> list[Rounds]:
+    """Decide the rounds at some places, in events of a bounded size."""
+    if not places:
+        return []
+    models = change.replica.picker.models
+    rows = encode_many(take_rows(predictions, places), models, vocabulary)
+    made: list[Rounds] = []
+    for start in range(0, len(places), ROUNDS_AT_ONCE):
+        some = places[start : start + ROUNDS_AT_ONCE]
+        made.append(
+            decide(
+                change,
+                some_rows(rows, range(start, start + len(some))),
+                None if items is None else [items[place] for place in some],
+                None if keys is None else [keys[place] for place in some],
+            )
+        )
+    return made
+
+
+def decide(change: Change, rows: Rows, items: list[Item | None] | None, keys: list[str | None] | None) -> Rounds:
+    """Let the picker decide, and store what it decided."""
+    change.touched = True
+    first = change.head.rounds
+    outcome = change.replica.decide(rows)
+    event = Rounds(
+        first=first,
+        codes=rows.codes,
+        classes=rows.classes,
+        queried=outcome.queried,
+        probability=outcome.probability,
+        recommended=outcome.recommended,
+        predicted=outcome.predicted.astype(np.int32),
+        items=items if items and any(item is not None for item in items) else None,
+        keys=keys if keys and any(key is not None for key in keys) else None,
+        pace=change.replica.pace.tolist(),
+    )
+    change.add(event)
+    return event

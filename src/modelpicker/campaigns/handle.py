@@ -1,0 +1,186 @@
+"""A process's hold on a campaign: its replica of the state, and the transactions that move both on.
+
+Every change is one transaction: it looks at how far the campaign has come, moves this process's replica there,
+decides, stores an event and commits. So any number of processes may work on one campaign, and each sees what the
+others did.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from modelpicker.campaigns.events import Event, Rounds, changes_the_past
+from modelpicker.campaigns.log import Head, Log, Recent, Stored
+from modelpicker.campaigns.replica import Replica, catch_up, rebuild
+from modelpicker.campaigns.rows import Vocabulary
+from modelpicker.campaigns.settings import Settings
+from modelpicker.campaigns.storage import Storage
+from modelpicker.errors import StateError, StorageError
+
+# Events and rounds after which the state is kept again: what opening a campaign goes through at most.
+EVENTS_KEPT = 256
+ROUNDS_KEPT = 512
+
+
+@dataclass
+class Change:
+    """A transaction that may add events."""
+
+    log: Log
+    replica: Replica
+    head: Head
+    at: int
+    touched: bool = False
+    """Whether the replica has moved: if the transaction fails, it is wrong from then on."""
+
+    def add(self, event: Event) -> int:
+        """Store an event; its number."""
+        number = self.head.events + 1
+        self.log.add(number, self.at, event)
+        rounds = len(event) if isinstance(event, Rounds) else 0
+        rebuilt = number if changes_the_past(event) else self.head.rebuilt
+        self.head = Head(number, self.head.rounds + rounds, rebuilt)
+        self.replica.event = number
+        return number
+
+
+class Handle:
+    """What a campaign is, and how this process reads and changes it."""
+
+    def __init__(self, storage: Storage, number: int, name: str, created: int, settings: Settings) -> None:
+        self.storage = storage
+        self.name = name
+        self.created = created
+        self.settings = settings
+        self.vocabulary = Vocabulary(settings.classes)
+        self._number = number
+        self._replica: Replica | None = None
+        self._recent = Recent()
+        self._kept = 0
+        self._kept_rounds = 0
+        self._lock = threading.RLock()
+        self._process = os.getpid()
+        self._closed = False
+
+    @property
+    def events(self) -> int:
+        """How many events there have been."""
+        with self.reading() as (log, _):
+            return log.head().events
+
+    def stored(self, upto: int) -> Iterator[Stored]:
+        """Events in order, a page a transaction: they do not change, and whoever reads them may take their time."""
+        after = 0
+        while after < upto:
+            with self.reading() as (log, _):
+                page = log.page(after, upto)
+            yield from page
+            after = page[-1].number
+
+    @contextmanager
+    def writing(self) -> Iterator[Change]:
+        """A transaction in which nobody else changes this campaign; it is on disk when it ends."""
+        with self._lock:
+            self._check_open()
+            change: Change | None = None
+            try:
+                with self.storage.writing() as connection:
+                    log = Log(connection, self._number, self._recent)
+                    head = log.head(lock=True)
+                    change = Change(log, self._current(log, head), head, int(time.time() * 1e6))
+                    yield change
+                    if change.head != head:
+                        if change.head.rebuilt > head.rebuilt:
+                            change.replica = rebuild(log, self.settings, change.head.events, change.head.rebuilt)
+                        log.move(change.head)
+                        self._keep_if_due(change, anew=change.head.rebuilt > head.rebuilt)
+                self._replica = change.replica
+            except BaseException:
+                if change is not None and change.touched:
+                    self._replica = None
+                raise
+
+    @contextmanager
+    def exclusive(self) -> Iterator[Log]:
+        """The log itself, while nobody else changes it; this process's replica is found anew afterwards."""
+        with self._lock:
+            self._check_open()
+            self._replica = None
+            with self.storage.writing() as connection:
+                yield Log(connection, self._number)
+
+    @contextmanager
+    def reading(self) -> Iterator[tuple[Log, Replica]]:
+        """The log and the state, as they are at one moment."""
+        with self._lock:
+            self._check_open()
+            with self.storage.reading() as connection:
+                log = Log(connection, self._number, self._recent)
+                replica = self._current(log, log.head())
+                yield log, replica
+
+    def _keep_if_due(self, change: Change, *, anew: bool) -> None:
+        """Keep the state now and then, so that opening is quick; always if it was learned anew."""
+        head = change.head
+        if anew or head.events - self._kept >= EVENTS_KEPT or head.rounds - self._kept_rounds >= ROUNDS_KEPT:
+            change.log.keep(change.replica.document())
+            self._kept, self._kept_rounds = head.events, head.rounds
+
+    def _current(self, log: Log, head: Head) -> Replica:
+        """This process's replica, moved on to where the campaign is."""
+        replica = self._replica
+        if replica is not None and replica.event == head.events:
+            return replica
+        self._replica = None
+        if replica is None or head.rebuilt > replica.event or head.events < replica.event:
+            replica = self._load(log, head)
+        catch_up(replica, log, head.events)
+        if replica.picker.rounds != head.rounds:
+            raise StorageError(
+                f"campaign {self.name!r} says it has {head.rounds:,} rounds, but its events have "
+                f"{replica.picker.rounds:,}; `modelpicker verify` repairs that."
+            )
+        self._replica = replica
+        return replica
+
+    def _load(self, log: Log, head: Head) -> Replica:
+        """The state that was kept last; found from the events if there is none, or if it is damaged."""
+        kept = log.snapshot()
+        if kept is not None:
+            try:
+                replica = Replica.load(self.settings, kept)
+            except StateError:
+                pass
+            else:
+                if head.rebuilt <= replica.event <= head.events:
+                    self._kept, self._kept_rounds = replica.event, replica.picker.rounds
+                    return replica
+        return rebuild(log, self.settings, head.events, head.rebuilt)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StorageError(f"campaign {self.name!r} was closed; open it again with open_campaign.")
+        if self._process != os.getpid():
+            raise StorageError(f"campaign {self.name!r} was opened by another process; open it anew after a fork.")
+
+    def close(self) -> None:
+        """Let go of the campaign; everything is on disk already, and it can be opened again."""
+        with self._lock:
+            self._closed = True
+            self._replica = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Campaign {self.name!r} in {self.storage.url}>"

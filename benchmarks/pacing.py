@@ -121,7 +121,7 @@ def report(
         error = math.hypot(math.sqrt(share * (1 - share) / realizations), hard["identification_probability_se"])
         print(
             f"{budget:6,} {runs.labels.mean():6.0f} {runs.labels.min():6,} {runs.labels.max():6,} "
-            f"{runs.short(budget):6} {share:7.3f} {hard['identification_probability']:10.3f} {-2 * error:8.3f} "
+            f"{runs.short(budget):6} {share:7.3f} {hard['identification_probability']:10.3f} {2 * error:8.3f} "
             f"{free['identification_probability']:9.3f} ({free['queries']:,.0f})"
             f"{open_ended.found.mean():18.3f} ({open_ended.labels.mean():,.0f})",
             flush=True,

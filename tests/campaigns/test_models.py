@@ -29,6 +29,16 @@ def test_a_newcomer_starts_level_with_the_leader_and_is_not_named_before_a_label
     check(campaign, url)
 
 
+def test_decisions_name_no_newcomer_before_a_label_speaks_for_it(url: str) -> None:
+    campaign = begun(url)
+    campaign.join("eel")
+    predictions, _ = stream(60, seed=7, models=5)
+    named = {decision.recommended for decision in campaign.ask_many(predictions)}
+    named |= {campaign.ask(row).recommended for row in predictions.tolist()}
+    assert "eel" not in named
+    check(campaign, url)
+
+
 def test_from_then_on_a_newcomer_is_charged_like_everybody(url: str) -> None:
     campaign = begun(url)
     leader = campaign.best().model

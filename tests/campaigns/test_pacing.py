@@ -31,7 +31,15 @@ def test_a_budget_is_spent_and_never_exceeded(name: str) -> None:
         assert runs.short(budget) == 0
 
 
-@pytest.mark.parametrize("name", ["digits", "emocontext", "drift"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "digits",
+        "emocontext",
+        pytest.param("drift", marks=pytest.mark.slow),
+        pytest.param("cifar10", marks=pytest.mark.slow),
+    ],
+)
 def test_pacing_finds_the_best_model_as_often_as_tuning_with_hindsight(name: str) -> None:
     """Within two standard errors of the difference; the seeds are fixed, so it passes always or never."""
     collection = collection_of(name)

@@ -37,7 +37,9 @@ def test_campaigns_are_found_by_their_names(url: str) -> None:
     assert [one.name for one in mp.list_campaigns(url)] == ["Bilder 2.0", "a-b_c", "tickets"]
     with pytest.raises(mp.ConflictError, match="there is a campaign 'tickets' already"):
         mp.create_campaign(url, "tickets", models=2)
-    with pytest.raises(mp.NotFoundError, match=r"there is no campaign 'no'.*there are Bilder 2.0, a-b_c, tickets"):
+    with pytest.raises(
+        mp.NotFoundError, match=r"there is no campaign 'no'.*those there are: Bilder 2.0, a-b_c, tickets"
+    ):
         mp.open_campaign(url, "no")
 
 

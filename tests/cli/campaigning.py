@@ -1,20 +1,13 @@
 """Verbs about campaigns, called in this process, and a campaign to call them on."""
 
-import io
 import json
 import sqlite3
 import subprocess
-import tempfile
 from pathlib import Path
 from typing import Any
 
-import pytest
-import typer
+from tests.cli.running import run
 
-from modelpicker import cli
-from modelpicker.campaigns import storage as storages
-
-VERBS = typer.main.get_command(cli.app)  # made once: that takes longer than most verbs
 # Every round on which models disagree is bought, so that a test knows which.
 EVERY = ("--option", "query_scale=1e6")
 DIVIDED = {"bert": "spam", "roberta": "ham"}
@@ -23,33 +16,8 @@ DIVIDED = {"bert": "spam", "roberta": "ham"}
 def call(
     folder: Path, *arguments: str | Path, typed: str = "", **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run a verb as `run` does, but in this process, for another takes a second to start."""
-    opened: dict[tuple[int, str], storages.Storage] = {}  # a new process has opened none
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
-    code: object = 0
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as answers, pytest.MonkeyPatch.context() as patch:
-        answers.write(typed)
-        answers.seek(0)
-        patch.chdir(folder)
-        patch.delenv("MODELPICKER_STORAGE", raising=False)
-        for name, value in variables.items():
-            patch.setenv(name, value)
-        patch.setattr(storages, "_opened", opened)
-        patch.setattr(cli, "app", VERBS)
-        patch.setattr("sys.argv", ["modelpicker", *map(str, arguments)])
-        for name, stream in (("stdin", answers), ("stdout", out), ("stderr", err)):
-            patch.setattr(f"sys.{name}", stream)
-        try:
-            cli.main()
-        except SystemExit as end:
-            code = end.code
-        finally:
-            for storage in opened.values():
-                storage.engine.dispose()
-    assert isinstance(code, int)
-    out.seek(0)
-    err.seek(0)
-    return subprocess.CompletedProcess(arguments, code, out.read(), err.read())
+    """Run a verb in a folder."""
+    return run(*arguments, answers=typed, folder=folder, **variables)
 
 
 def document(folder: Path, *arguments: str | Path, typed: str = "") -> Any:

@@ -1,11 +1,20 @@
-"""The command line as a user runs it: a process, its output, its exit code."""
+"""The command line as a user runs it: its output, its exit code; in this process, or in one of its own."""
 
+import io
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
+import pytest
+import typer
+
+from modelpicker import cli
+from modelpicker.campaigns import storage as storages
+
 COMMAND = [sys.executable, "-m", "modelpicker"]
+VERBS = typer.main.get_command(cli.app)  # made once: that takes longer than most verbs
 
 
 def environment(**changes: str) -> dict[str, str]:
@@ -13,9 +22,41 @@ def environment(**changes: str) -> dict[str, str]:
 
 
 def run(
+    *arguments: str | Path, answers: str | None = None, folder: Path | None = None, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a verb in a folder, with answers typed at it; in this process, for another takes a second to start."""
+    opened: dict[tuple[int, str], storages.Storage] = {}  # a new process has opened none
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="") for _ in range(2))
+    code: object = 0
+    with tempfile.TemporaryFile("w+", encoding="utf-8", newline="") as typed, pytest.MonkeyPatch.context() as patch:
+        typed.write(answers or "")
+        typed.seek(0)
+        patch.chdir(folder or Path.cwd())
+        patch.delenv("MODELPICKER_STORAGE", raising=False)
+        for name, value in {"COLUMNS": "80", **variables}.items():
+            patch.setenv(name, value)
+        patch.setattr(storages, "_opened", opened)
+        patch.setattr(cli, "app", VERBS)
+        patch.setattr("sys.argv", ["modelpicker", *map(str, arguments)])
+        for name, stream in (("stdin", typed), ("stdout", out), ("stderr", err)):
+            patch.setattr(f"sys.{name}", stream)
+        try:
+            cli.main()
+        except SystemExit as end:
+            code = end.code or 0
+        finally:
+            for storage in opened.values():
+                storage.engine.dispose()
+    assert isinstance(code, int)
+    out.seek(0)
+    err.seek(0)
+    return subprocess.CompletedProcess(arguments, code, out.read(), err.read())
+
+
+def run_process(
     *arguments: str | Path, answers: str | None = None, folder: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run a verb in a folder, with answers typed at it."""
+    """Run a verb in a process of its own."""
     return subprocess.run(
         [*COMMAND, *map(str, arguments)],
         capture_output=True,

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import modelpicker as mp
 from tests.cli.campaigning import DIVIDED, EVERY, begin, call, document, lines, three_items
 from tests.cli.running import COMMAND, environment
 
@@ -27,9 +28,25 @@ def test_a_label_told_twice_counts_once(tickets: Path) -> None:
     for _ in range(2):
         told = document(tickets, "tell", "tickets", "k0", "spam")
         assert (told["labels_used"], told["pending"], told["pick"]) == (1, 1, "bert")
-    assert call(tickets, "tell", "tickets", "0", "spam").stdout.startswith(
-        "1 label told. 1 label in all, 1 waiting;"
+    again = call(tickets, "tell", "tickets", "0", "spam").stdout
+    assert again.startswith("0 new labels. 1 label in all, 1 waiting;")
+    reference = call(tickets, "tell", "tickets", "k2", "spam").stdout
+    assert reference.startswith("0 new labels, 1 for reference only: not queried. 1 label in all")
+    assert "until they come, gaps are understated" in call(tickets, "best", "tickets").stdout
+
+
+def test_an_id_in_a_line_is_never_taken_for_a_key(tickets: Path) -> None:
+    assert call(tickets, "tell", "tickets", typed=lines({"id": "1", "label": "ham"})).returncode == 0
+    assert (
+        "line 1: id 'k0' is no number"
+        in call(tickets, "tell", "tickets", typed=lines({"id": "k0", "label": "ham"})).stderr
     )
+    assert document(tickets, "best", "tickets")["labels_used"] == 1
+
+
+def test_what_somebody_else_is_labelling_is_not_called_the_end(tickets: Path) -> None:
+    mp.open_campaign(f"sqlite:///{tickets}/modelpicker.db", "tickets").pending(2, lease=600, annotator="else")
+    assert "2 more items waiting, but being labelled by somebody else" in call(tickets, "label", "tickets").stderr
 
 
 def test_another_answer_is_a_conflict_unless_it_replaces_the_first(tickets: Path) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import modelpicker as mp
-from tests.cli.running import COMMAND, environment, run
+from tests.cli.running import COMMAND, environment, run, run_process
 from tests.shared_data import need
 
 
@@ -249,10 +249,10 @@ def test_answers_are_not_put_to_other_questions(words: Path) -> None:
     answer(words, "cat\nq\n")
     before = (words / "x.pick.jsonl").read_bytes()
     for change in (("--seed", "1"), ("--shuffle",), ("--algorithm", "vote-entropy"), ("--models", "a,b")):
-        done = run("pick", "x.parquet", "--ask", *change, folder=words)
+        done = run_process("pick", "x.parquet", "--ask", *change, folder=words)
         assert done.returncode == 4
         assert "x.pick.jsonl is of another pick" in done.stderr
-    assert run("pick", "x.parquet", folder=words).returncode == 4  # would overwrite what a person said
+    assert run_process("pick", "x.parquet", folder=words).returncode == 4  # would overwrite what a person said
     assert (words / "x.pick.jsonl").read_bytes() == before
 
 
@@ -261,7 +261,7 @@ def test_a_damaged_or_foreign_result_file_is_left_alone(words: Path) -> None:
     for content in ("my notes\n", '{"format": "something else"}\n'):
         path.write_text(content)
         for arguments in ((), ("--ask",)):
-            done = run("pick", "x.parquet", *arguments, folder=words)
+            done = run_process("pick", "x.parquet", *arguments, folder=words)
             assert done.returncode in (1, 4)
             assert done.stderr.splitlines()[-1].startswith("modelpicker: x.pick.jsonl")
         assert path.read_text() == content
@@ -269,10 +269,10 @@ def test_a_damaged_or_foreign_result_file_is_left_alone(words: Path) -> None:
     answer(words, "cat\ndog\ncat\nq\n")
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join([lines[0], b"{broken\n", *lines[2:]]))
-    assert "line 2 is damaged" in run("pick", "x.parquet", "--ask", folder=words).stderr
+    assert "line 2 is damaged" in run_process("pick", "x.parquet", "--ask", folder=words).stderr
     changed = json.loads(lines[1]) | {"probability": 0.123}
     path.write_bytes(b"".join([lines[0], json.dumps(changed).encode() + b"\n", *lines[2:]]))
-    assert "round 0: another decision" in run("pick", "x.parquet", "--ask", folder=words).stderr
+    assert "round 0: another decision" in run_process("pick", "x.parquet", "--ask", folder=words).stderr
 
 
 def test_a_device_is_no_place_for_a_result(words: Path) -> None:
@@ -328,10 +328,10 @@ def test_two_sessions_do_not_write_to_one_file(words: Path) -> None:
         said = b""
         while b"> " not in said:
             said += os.read(first.stderr.fileno(), 65536)
-        second = run("pick", "x.parquet", "--ask", answers="cat\n", folder=words)
+        second = run_process("pick", "x.parquet", "--ask", answers="cat\n", folder=words)
         assert second.returncode == 4
         assert "x.pick.jsonl is in use by another pick" in second.stderr
-        assert run("pick", "x.parquet", folder=words).returncode == 4
+        assert run_process("pick", "x.parquet", folder=words).returncode == 4
         first.kill()
     assert answer(words, "cat\nq\n")["labels_used"] == 1
 

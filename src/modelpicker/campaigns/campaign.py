@@ -196,8 +196,8 @@ class Campaign(Handle):
             raise InputError(f"id {brief(id)}: pass the id of a decision, or the key that its item was asked with.")
         if not 0 <= id < change.head.rounds:
             raise NotFoundError(
-                f"there is no round {brief(int(id))} in campaign {self.name!r}, which has {change.head.rounds:,}, "
-                "from 0 on."
+                f"there is no round {brief(int(id))} in campaign {self.name!r}, which has {change.head.rounds:,} "
+                "so far, counted from 0."
             )
         return int(id)
 

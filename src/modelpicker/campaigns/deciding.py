@@ -6,6 +6,7 @@ import numpy as np
 
 from modelpicker.campaigns.events import Item, Rounds
 from modelpicker.campaigns.handle import Change
+from modelpicker.campaigns.picks import without_newcomers
 from modelpicker.campaigns.rows import Rows, Vocabulary, encode_many, some_rows, take_rows
 
 # Rounds of one event: more are stored as several, in the same transaction.
@@ -59,6 +60,7 @@ def decide(change: Change, rows: Rows, items: list[Item | None] | None, keys: li
     change.touched = True
     first = change.head.rounds
     outcome = change.replica.decide(rows)
+    without_newcomers(change.log, change.replica, outcome.recommended)
     event = Rounds(
         first=first,
         codes=rows.codes,

@@ -150,6 +150,7 @@ class Handle:
 
     def _load(self, log: Log, head: Head) -> Replica:
         """The state that was kept last; found from the events if there is none, or if it is damaged."""
+        self._recent = log.recent = Recent()  # the storage may have been brought back from a backup
         kept = log.snapshot()
         if kept is not None:
             try:

@@ -85,7 +85,7 @@ def open_campaign(storage: str, name: str, *, algorithm: type[Algorithm] | None 
         row = find_campaign(connection, name) if NAME.fullmatch(str(name)) else None
         known = [] if row is not None else [one.name for one in all_campaigns(connection)]
     if row is None:
-        there = f"there are {', '.join(known[:10])}" if known else "there is none yet"
+        there = f"those there are: {', '.join(known[:10])}" if known else "there is none yet"
         raise NotFoundError(f"there is no campaign {brief(name)} in {opened.url}; {there}.")
     return Campaign(opened, row.id, row.name, row.created, Settings.load(_document(row.settings), algorithm))
 

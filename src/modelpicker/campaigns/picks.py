@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from modelpicker.algorithms.encoding import ClassName
+from modelpicker.algorithms.kernels import Codes
 from modelpicker.algorithms.options import ModelName
 from modelpicker.campaigns.events import Item, Joining
 from modelpicker.campaigns.log import LABELLED, Log
@@ -23,7 +24,8 @@ class Standing:
     gap: float | None
     """How much less accurate than the pick it is, by the estimates; None where those are no estimates of that.
 
-    Who joined late is compared, over the rounds since, with whom it followed.
+    Who joined late is compared, over the rounds since, with whom it followed. Queries that wait, or were skipped,
+    count as no mistake of anybody, so that gaps are understated until they are answered.
     """
     labels: int
     """How many labels that rests on."""
@@ -39,13 +41,13 @@ class Pick:
     standing: tuple[Standing, ...]
     """All models, the pick first, then by their estimates."""
     tied: tuple[ModelName, ...]
-    """The models whose estimates are the smallest: all of them before the first label."""
+    """The models whose estimates are the smallest, and rest on labels; all models before the first label."""
     labels_used: int
     rounds: int
     covered: int
     """Of how many rounds the estimates speak: those that come once the budget is spent are not among them."""
     labels_saved: int
-    """How many rounds needed no label so far."""
+    """How many rounds needed no label so far: neither bought nor awaited."""
     pending: int
     skipped: int
     references: int
@@ -100,7 +102,7 @@ def make_pick(log: Log, replica: Replica) -> Pick:
     """The state of a campaign as people want to know it."""
     picker, counts = replica.picker, replica.counts
     losses = picker.losses.tolist()
-    joined = _joined(replica.changes)
+    joined = joined_late(replica.changes)
     rests_on = [_labels(log, joined[model].round) if model in joined else counts.labels for model in picker.models]
     best = _best(replica, losses, rests_on)
     covered = picker.rounds - int(replica.pace[MISSED])
@@ -118,11 +120,15 @@ def make_pick(log: Log, replica: Replica) -> Pick:
             )
             for place in order
         ),
-        tied=tuple(name for name, loss in zip(picker.models, losses, strict=True) if loss == min(losses)),
+        tied=tuple(
+            name
+            for name, loss, labels in zip(picker.models, losses, rests_on, strict=True)
+            if loss == min(losses) and (labels or not counts.labels)
+        ),
         labels_used=counts.labels,
         rounds=picker.rounds,
         covered=covered,
-        labels_saved=picker.rounds - counts.labels,
+        labels_saved=picker.rounds - counts.labels - counts.waiting,
         pending=counts.waiting,
         skipped=counts.skipped,
         references=counts.references,
@@ -131,7 +137,7 @@ def make_pick(log: Log, replica: Replica) -> Pick:
     )
 
 
-def _joined(changes: Sequence[Change]) -> dict[ModelName, Joining]:
+def joined_late(changes: Sequence[Change]) -> dict[ModelName, Joining]:
     """The last joining of each model that did not begin with the campaign, in order."""
     joined: dict[ModelName, Joining] = {}
     for change in changes:
@@ -144,6 +150,16 @@ def _joined(changes: Sequence[Change]) -> dict[ModelName, Joining]:
 def _labels(log: Log, first: int) -> int:
     """How many labels there are of rounds from `first` on."""
     return log.count(answers.c.state == LABELLED, answers.c.round >= first)
+
+
+def without_newcomers(log: Log, replica: Replica, recommended: Codes) -> None:
+    """Where a model is recommended that no label speaks for yet, name the one that it is level with instead."""
+    models = replica.picker.models
+    for model, change in joined_late(replica.changes).items():
+        if model in models and change.heir_of in models:
+            place = models.index(model)
+            if (recommended == place).any() and _labels(log, change.round) == 0:
+                recommended[recommended == place] = models.index(change.heir_of)
 
 
 def _best(replica: Replica, losses: list[float], rests_on: list[int]) -> int:

@@ -105,6 +105,8 @@ def print_pick(pick: "Pick") -> None:
     typer.echo("")
     if pick.labels_used:
         print_standing(pick)
+        if pick.pending and pick.weighted:
+            typer.echo("Labels that are awaited count as nobody's mistake: until they come, gaps are understated.")
 
 
 def print_standing(pick: "Pick") -> None:

@@ -1,12 +1,14 @@
 """`modelpicker create`, `list`, `show`, `best`, `tell`, `skip`, `retract`, `join`, `leave`: campaigns by hand."""
 
 import json
+import shlex
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from modelpicker.cli import choosing
 from modelpicker.cli.campaigning import (
+    LONGEST_NUMBER,
     Annotator,
     Name,
     Storage,
@@ -101,8 +103,9 @@ def create(
         print_json(describe(campaign))
         return
     say(visible(f"Created {name} in {campaign.storage.url}."), "", "Next:")
-    say(f"  {command(f'ask {name} items.jsonl')}  asks about items as they come")
-    say(f"  {command(f'label {name}')}  lets you label what it asks for")
+    called = shlex.quote(name) if storage is None else f"{shlex.quote(name)} --storage {shlex.quote(storage)}"
+    say(visible(f"  {command(f'ask {called} < items.jsonl')}  asks about items as they come"))
+    say(visible(f"  {command(f'label {called}')}  lets you label what it asks for"))
 
 
 def describe(campaign: "Campaign") -> dict[str, Any]:
@@ -211,15 +214,28 @@ def tell(
 ) -> None:
     """Tell the label of a query, or many labels as JSON lines on standard input."""
     campaign = opened(storage, name)
+    before = campaign.best()
     if id is None:
         told = _tell_lines(campaign, replace, by)
     elif label is None:
-        raise typer.BadParameter("pass the label as well.", param_hint="LABEL")
+        raise typer.BadParameter(
+            f"pass the label as well; or pipe JSON lines in: modelpicker tell {name} < labels.jsonl",
+            param_hint="LABEL",
+        )
     else:
         number = as_id(campaign, id, key)
         campaign.tell(number, as_label(campaign, number, label), replace=replace, annotator=by)
         told = 1
-    _report(campaign, f"{count(told, 'label')} told.", {"told": told}, as_json)
+    after = campaign.best()
+    new = after.labels_used - before.labels_used
+    facts = [count(new, "new label")]
+    for what, number in (
+        ("skipped", after.skipped - before.skipped),
+        ("for reference only: not queried", after.references - before.references),
+    ):
+        if number > 0:
+            facts.append(f"{number:,} {what}")
+    _report(campaign, f"{', '.join(facts)}.", {"told": told}, as_json)
 
 
 def _tell_lines(campaign: "Campaign", replace: bool, by: str | None) -> int:
@@ -235,12 +251,20 @@ def _tell_lines(campaign: "Campaign", replace: bool, by: str | None) -> int:
         if not isinstance(entry, dict) or "label" not in entry or not {"id", "key"} & entry.keys():
             raise InputError(f'line {number}: {brief(entry)} has no label, or neither "id" nor "key".')
         try:
-            called = entry["id"] if "id" in entry else str(entry["key"])
+            called = _as_round(entry["id"]) if "id" in entry else str(entry["key"])
             campaign.tell(called, entry["label"], replace=replace, annotator=by)
         except ModelPickerError as error:
-            raise type(error)(f"line {number}: {error}") from error
+            raise type(error)(f"line {number}: {error} What came before it is told.") from error
         told += 1
     return told
+
+
+def _as_round(value: object) -> int:
+    """An id of ours, which is a number, also if it is written as a string."""
+    text = str(value)
+    if isinstance(value, bool) or not (text.isascii() and text.isdigit() and len(text) < LONGEST_NUMBER):
+        raise InputError(f'id {brief(value)} is no number; write "key" if you mean the key of an item.')
+    return int(text)
 
 
 def skip(

@@ -85,10 +85,11 @@ class Session:
                 self._undo()
             else:
                 self._take(query, None if answer.label is None else keys.classes[answer.label])
-        if not self.answered:
-            say("Nothing waits to be labelled.")
+        others = self.campaign.best().pending
+        if others:
+            say("", f"{count(others, 'more item')} waiting, but being labelled by somebody else just now.")
         else:
-            say("", "That was the last one that waits.")
+            say("", "That was the last one that waits." if self.answered else "Nothing waits to be labelled.")
 
     def _keys(self, query: "Query") -> asking.Keys:
         """The keys of the campaign's classes; in an open vocabulary, of all that were met of the same kind."""

@@ -8,13 +8,16 @@ import random
 import signal
 import time
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 import modelpicker as mp
-from tests.campaigns.streams import MODELS, stream
+from tests.campaigns.streams import MODELS, Matrix, stream
 
 NAME = "killed"
-BUDGET = 400
+BUDGET = 1_000
+MOST = 40_000  # rounds that there are to work on
+AFTERWARDS = 20  # rounds that are worked on in peace, after the last kill
 
 
 class Survival(NamedTuple):
@@ -22,18 +25,25 @@ class Survival(NamedTuple):
 
     kills: int
     acknowledged: set[str]
+    rounds: int
 
 
-def create(url: str, rounds: int) -> mp.Campaign:
+@cache
+def material() -> tuple[Matrix, Matrix]:
+    """What is worked on, made once."""
+    return stream(MOST)
+
+
+def create(url: str) -> mp.Campaign:
     """The campaign that is worked on."""
-    return mp.create_campaign(url, NAME, models=MODELS, seed=7, budget=BUDGET, expected_rounds=rounds)
+    return mp.create_campaign(url, NAME, models=MODELS, seed=7, budget=BUDGET, expected_rounds=5_000)
 
 
-def work(campaign: mp.Campaign, rounds: int, first: int, say: Callable[[str], object]) -> None:
+def work(campaign: mp.Campaign, first: int, last: int, say: Callable[[str], object]) -> None:
     """Ask and tell from some round on, as if nothing of that round had been done; `say` what is acknowledged."""
-    predictions, labels = stream(rounds)
+    predictions, labels = material()
     number = first
-    while number < rounds:
+    while number < last:
         together = 7 if number % 50 == 0 else 1
         rows = predictions[number : number + together].tolist()
         keys = [f"item {number + place}" for place in range(len(rows))]
@@ -55,16 +65,20 @@ def work(campaign: mp.Campaign, rounds: int, first: int, say: Callable[[str], ob
         say(f"next {number}")
 
 
-def survive(url: str, rounds: int, kills: int, seed: int, longest: float = 0.06) -> Survival:
-    """Let workers go through all rounds, killing them at random moments; then let the last one finish."""
+def survive(url: str, kills: int, seed: int, longest: float = 0.06) -> Survival:
+    """Kill workers at random moments, as often as that; then let one work in peace for a while."""
     draw = random.Random(seed)  # noqa: S311  # moments, not secrets
+    material()
     acknowledged: set[str] = set()
     first = killed = 0
-    while first < rounds:
+    last = MOST
+    while first < last:
+        if killed == kills and last == MOST:
+            last = min(MOST, first + AFTERWARDS)
         reading, writing = os.pipe()
         worker = os.fork()
         if worker == 0:
-            _child(url, rounds, first, reading, writing)
+            _child(url, first, last, reading, writing)
         os.close(writing)
         if killed < kills:
             time.sleep(draw.uniform(0.0, longest))
@@ -77,15 +91,15 @@ def survive(url: str, rounds: int, kills: int, seed: int, longest: float = 0.06)
             raise AssertionError(f"a worker failed: {lines[-1:]}")
         acknowledged.update(line for line in lines if not line.startswith("next"))
         first = max([first, *(int(line.split()[1]) for line in lines if line.startswith("next"))])
-    return Survival(killed, acknowledged)
+    return Survival(killed, acknowledged, first)
 
 
-def _child(url: str, rounds: int, first: int, reading: int, writing: int) -> None:
+def _child(url: str, first: int, last: int, reading: int, writing: int) -> None:
     """A worker, to its end; whatever happens it does not come back."""
     code = 1
     try:
         os.close(reading)
-        work(mp.open_campaign(url, NAME), rounds, first, lambda line: os.write(writing, f"{line}\n".encode()))
+        work(mp.open_campaign(url, NAME), first, last, lambda line: os.write(writing, f"{line}\n".encode()))
         code = 0
     except BaseException as error:
         os.write(writing, f"failed: {error!r}\n".encode())

@@ -81,9 +81,7 @@ def create(
     """Begin a campaign: programs ask about items, people tell labels, the best model emerges."""
     from modelpicker.campaigns import create_campaign
 
-    if algorithm not in choosing.NAMES:
-        names = ", ".join(choosing.NAMES)
-        raise typer.BadParameter(f"{algorithm} is not known; there are {names}.", param_hint="--algorithm")
+    choosing.check_name(algorithm)
     given = choosing.parse_options(option or [])
     choosing.check_options(algorithm, given)
     names_given = listed(models) or []

@@ -43,6 +43,13 @@ def make_algorithm(
         raise
 
 
+def check_name(algorithm: str) -> None:
+    """Refuse, as wrong usage, an algorithm that there is not."""
+    if algorithm not in NAMES:
+        names = ", ".join(NAMES)
+        raise typer.BadParameter(f"{algorithm} is not known; there are {names}.", param_hint="--algorithm")
+
+
 def check_options(name: str, given: dict[str, Any]) -> None:
     """Refuse, as wrong usage, options that an algorithm does not take."""
     make_algorithm(name, ["one", "other"], 0, given, classes=2, budget=None, divided=0)

@@ -150,7 +150,7 @@ class Session:
     def _standing(self) -> str:
         """The first models in one line."""
         pick = self.campaign.best()
-        if not pick.labels_used:
+        if not pick.labels_used or len(pick.tied) > SHOWN:
             return leader(pick)
         entries = []
         for entry in pick.standing[:SHOWN]:

@@ -76,9 +76,7 @@ def pick(
     from modelpicker.cli.session import ask_person
     from modelpicker.collections import open_collection
 
-    if algorithm not in choosing.NAMES:
-        names = ", ".join(choosing.NAMES)
-        raise typer.BadParameter(f"{algorithm} is not known; there are {names}.", param_hint="--algorithm")
+    choosing.check_name(algorithm)
     reading = how_to_read(models, fields, classes, normalise, text, label)
     with waiting(f"Reading {source}"):
         collection = open_collection(source, labels, **reading)

@@ -10,6 +10,7 @@ import pytest
 import modelpicker as mp
 from modelpicker.algorithms import Algorithm
 from modelpicker.algorithms.model_picker import ModelPicker
+from modelpicker.campaigns.pacing import MANY, paced
 from tests.campaigns.streams import MODELS, check, play, state, stream, without_times
 
 KINDS: dict[str, Callable[[], Algorithm]] = {
@@ -295,3 +296,30 @@ def test_a_query_knows_what_models_say_of_it_and_of_nothing_else(memory: str) ->
     )
     campaign.ask_many([["x", "y", "x"], ["p", "q", None]])
     assert [query.classes for query in campaign.pending()] == [("x", "y"), ("p", "q")]
+
+
+@pytest.mark.parametrize(
+    "algorithm", ["model-picker", "vote-entropy", "structural-committee", "importance-weighted"]
+)
+def test_a_batch_may_have_more_classes_than_there_are_models(url: str, algorithm: str) -> None:
+    """One by one, together, and together at compiled speed: the same decisions, and the same state."""
+    draw = np.random.default_rng(0)
+    rows = [
+        [None if code > 480 else f"class {code}" for code in row]
+        for row in draw.integers(0, 500, (300, 3)).tolist()
+    ]
+    campaigns = [mp.create_campaign(url, f"{way}", models=3, algorithm=algorithm, seed=2) for way in range(3)]
+    singly = [campaigns[0].ask(row) for row in rows]
+    assert list(campaigns[1].ask_many(rows)) == singly
+    with campaigns[2].reading() as (_, replica):
+        kernel = paced(replica.picker.kernel)
+        interpreted, kernel._interpreted = kernel._interpreted, MANY
+    assert list(campaigns[2].ask_many(rows)) == singly
+    kernel._interpreted = interpreted
+    assert kernel.play.ready
+    labels = {one.id: one.prediction or "class 1" for one in singly if one.query}
+    for campaign in campaigns:
+        campaign.tell_many(labels)
+        campaign.retract(next(iter(labels)))
+        check(campaign, url)
+    assert state(campaigns[0]) == state(campaigns[1]) == state(campaigns[2])

@@ -16,7 +16,7 @@ import numpy as np
 from modelpicker.algorithms import Algorithm
 from modelpicker.algorithms.encoding import ClassName
 from modelpicker.algorithms.engine import Outcome
-from modelpicker.algorithms.kernels import SKIPPED, Codes, Floats, new_scratch
+from modelpicker.algorithms.kernels import ABSTAINED, SKIPPED, Codes, Floats, new_scratch
 from modelpicker.algorithms.options import ModelName
 from modelpicker.campaigns.events import (
     Answer,
@@ -103,9 +103,12 @@ class Replica:
     def observe(self, codes: list[int]) -> tuple[bool, float, int, int]:
         """Decide one round, interpreted: query, probability, recommended model, code of the prediction."""
         picker = self.picker
+        # A picker has room for as many classes as models; codes of a batch may be larger, so they are counted anew.
+        present = sorted({code for code in codes if code >= 0})
+        place = {code: number for number, code in enumerate(present)}
         query, probability, recommended, said = paced(picker.kernel).observe(
             *picker.views,
-            codes,
+            [place.get(code, ABSTAINED) for code in codes],
             picker.coins(picker.rounds),
             picker.first_spare,
             picker.scale,
@@ -113,7 +116,7 @@ class Replica:
             self.pace,
             self.plan,
         )
-        return bool(query), float(probability), recommended, said
+        return bool(query), float(probability), recommended, said if said < 0 else present[said]
 
     def decide(self, rows: Rows) -> Outcome:
         """Decide rounds; few of them are interpreted, so that nobody waits for Numba."""

@@ -114,7 +114,7 @@ def print_standing(pick: "Pick") -> None:
     made = table("model", "gap (estimated)" if pick.weighted else "mistakes", "labels")
     for entry in pick.standing[:FIRST_MODELS]:
         gap = entry.estimate if entry.gap is None else entry.gap
-        shown = f"{gap:,.0f}" if entry.gap is None else f"{gap:.2%}" if gap < 1 else "over 100%"
+        shown = f"{gap:,.0f}" if entry.gap is None else f"{gap:.2%}" if gap <= 1 else "over 100%"
         first = entry is pick.standing[0] and entry.gap is not None
         made.add_row(visible(str(entry.model)), "-" if first else shown, f"{entry.labels:,}")
     print_table(made)

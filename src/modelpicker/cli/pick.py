@@ -131,7 +131,7 @@ def _print_standing(result: "Pick") -> None:
     made = table("model", title)
     for entry in standing[:FIRST_MODELS]:
         value = entry["gap"] if result.weighted else entry["loss"]
-        shown = f"{value:,.0f}" if not result.weighted else f"{value:.2%}" if value < 1 else "over 100%"
+        shown = f"{value:,.0f}" if not result.weighted else f"{value:.2%}" if value <= 1 else "over 100%"
         made.add_row(visible(entry["model"]), "-" if result.weighted and entry is standing[0] else shown)
     print_table(made)
     if len(standing) > FIRST_MODELS:

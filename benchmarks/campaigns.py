@@ -106,7 +106,8 @@ def opening(url: str) -> tuple[float, float]:
     opened = mp.open_campaign(url, "long")
     rounds = opened.best().rounds
     seconds = time.perf_counter() - started
-    assert rounds == 10**6  # noqa: S101
+    if rounds != 10**6:
+        raise SystemExit(f"there are {rounds:,} rounds, not a million")
     first = next(record["id"] for record in opened.history() if record["kind"] == "ask" and record["query"])
     started = time.perf_counter()
     opened.tell(first, 1, replace=True)

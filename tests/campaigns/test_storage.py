@@ -369,7 +369,7 @@ def tables(storage: Storage) -> dict[str, Any]:
         }
 
 
-def test_a_storage_that_another_process_upgraded_keeps_every_byte(file_url: str) -> None:
+def test_upgrading_what_is_up_to_date_changes_no_event(file_url: str) -> None:
     campaign = mp.create_campaign(file_url, "bytes", models=MODELS, seed=1)
     play(campaign, *stream(50))
     right = rebuilt(campaign)

@@ -104,7 +104,7 @@ class Algorithm(ABC):
         """
         query = self._open_query(round)
         known = plain(label, f"label of round {round}")
-        code = SKIPPED if known is None else encode_label(known, query.row)
+        code = SKIPPED if known is None else encode_label(known, query.row.classes)
         with self.all_or_nothing(round):
             if code != SKIPPED:
                 self.kernel.learn(*self.views, query.row.codes, code, query.probability)

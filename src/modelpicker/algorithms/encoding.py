@@ -94,10 +94,10 @@ def check_one_kind(classes: Sequence[ClassName], where: str) -> None:
         )
 
 
-def encode_label(label: ClassName, row: Row) -> int:
-    """The code of a label in its round."""
-    check_same_kind(label, row.classes[:1], "label")
-    return row.classes.index(label) if label in row.classes else NOBODY
+def encode_label(label: ClassName, classes: Sequence[ClassName]) -> int:
+    """The code of a label in a round whose codes stand for these classes."""
+    check_same_kind(label, classes[:1], "label")
+    return classes.index(label) if label in classes else NOBODY
 
 
 def check_same_kind(label: ClassName, classes: Sequence[ClassName], where: str) -> None:

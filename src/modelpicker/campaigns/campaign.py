@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Any
 
 import numpy as np
-import sqlalchemy as sa
 
 from modelpicker.algorithms import Decision
 from modelpicker.algorithms.encoding import ClassName, check_same_kind
@@ -21,7 +20,6 @@ from modelpicker.campaigns.records import Record, records_of, records_of_round
 from modelpicker.campaigns.replica import Replica, Told
 from modelpicker.campaigns.rounds import Decisions, check_item, check_items, check_key, check_keys
 from modelpicker.campaigns.rows import count_rows, encode_one
-from modelpicker.campaigns.schema import answers
 from modelpicker.errors import ConflictError, InputError, NotFoundError, brief
 
 LONGEST_LEASE = 1e9
@@ -222,15 +220,13 @@ class Campaign(Handle):
             most = min(check_count("most", most), MOST_PENDING)
         if lease is None:
             with self.reading() as (log, _):
-                return self._queries(log, log.states(answers.c.state == WAITING, most=most))
+                return self._queries(log, log.waiting(most))
         return self._lease(most or 1, _seconds(lease), by)
 
     def _lease(self, most: int, seconds: float, by: str | None) -> list[Query]:
         with self.writing() as change:
             now = self.storage.now(change.log.connection)
-            free = sa.or_(answers.c.leased_until.is_(None), answers.c.leased_until <= now)
-            mine = free if by is None else sa.or_(free, answers.c.leased_by == by)
-            taken = change.log.states(answers.c.state == WAITING, mine, most=most)
+            taken = change.log.free(now, by, most)
             if taken:
                 change.log.lease([state.round for state in taken], now + seconds, by)
             leased = [state._replace(leased_until=now + seconds, leased_by=by) for state in taken]

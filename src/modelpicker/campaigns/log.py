@@ -55,7 +55,6 @@ class State(NamedTuple):
     """What is known of a round that was queried or answered."""
 
     round: int
-    event: int
     state: int
     label: ClassName | None
     leased_until: float | None
@@ -66,7 +65,6 @@ _MINE = {table.name: table.c.campaign == sa.bindparam("mine") for table in (even
 _EVENT = sa.select(events.c.number, events.c.at, events.c.kind, events.c.body).where(_MINE["events"])
 _STATE = sa.select(
     answers.c.round,
-    answers.c.event,
     answers.c.state,
     answers.c.label,
     answers.c.leased_until,
@@ -183,13 +181,13 @@ class Log:
                 "body": encode(event),
             },
         )
-        self.index(number, event)
+        self.index(event)
 
-    def index(self, number: int, event: Event) -> None:
+    def index(self, event: Event) -> None:
         """Bring the tables that are found from events up to this one."""
         match event:
             case Rounds():
-                self._index_rounds(number, event)
+                self._index_rounds(event)
             case Answer():
                 self._set_answer(event.round, SKIPPED if event.label is None else LABELLED, event.label)
             case Reference():
@@ -199,14 +197,13 @@ class Log:
             case Joining() | Leaving():
                 pass
 
-    def _index_rounds(self, number: int, event: Rounds) -> None:
+    def _index_rounds(self, event: Rounds) -> None:
         """Queries wait for an answer; keys lead to their rounds."""
         waiting = [
             {
                 **_NO_LEASE,
                 "campaign": self.campaign,
                 "round": event.first + place,
-                "event": number,
                 "state": WAITING,
             }
             for place in event.queried.nonzero()[0].tolist()
@@ -226,7 +223,6 @@ class Log:
         _SET_ANSWER.run(self.connection, {"mine": self.campaign, "wanted": number, **values})
 
     def _set_reference(self, event: Reference) -> None:
-        at = self.round_event(event.round).number
         self._forget(event.round)
         _ADD_ANSWER.run(
             self.connection,
@@ -234,7 +230,6 @@ class Log:
                 **_NO_LEASE,
                 "campaign": self.campaign,
                 "round": event.round,
-                "event": at,
                 "state": REFERENCE,
                 "label": json.dumps(event.label),
             },
@@ -258,9 +253,17 @@ class Log:
         values = {"mine": self.campaign, "until": until, "by": by}
         _LEASE.run_many(self.connection, [{**values, "wanted": number} for number in rounds])
 
-    def states(self, *conditions: sa.ColumnElement[bool], most: int | None = None) -> list[State]:
-        """What is known of rounds that were queried or answered, in the order of the rounds."""
-        statement = _STATE.where(*conditions).order_by(answers.c.round).limit(most)
+    def waiting(self, most: int | None = None) -> list[State]:
+        """Queries that wait for an answer, oldest first."""
+        return self._waiting(most)
+
+    def free(self, now: float, by: str | None, most: int) -> list[State]:
+        """Those that nobody has leased, but for this annotator."""
+        free = sa.or_(answers.c.leased_until.is_(None), answers.c.leased_until <= now)
+        return self._waiting(most, free if by is None else sa.or_(free, answers.c.leased_by == by))
+
+    def _waiting(self, most: int | None, *conditions: sa.ColumnElement[bool]) -> list[State]:
+        statement = _STATE.where(answers.c.state == WAITING, *conditions).order_by(answers.c.round).limit(most)
         return [_state(row) for row in self.connection.execute(statement, {"mine": self.campaign})]
 
     def state(self, number: int) -> State | None:
@@ -268,9 +271,11 @@ class Log:
         row = _STATE_OF.run(self.connection, {"mine": self.campaign, "wanted": number}).fetchone()
         return None if row is None else _state(row)
 
-    def count(self, *conditions: sa.ColumnElement[bool]) -> int:
-        """How many rounds there are of which this is known."""
-        statement = sa.select(sa.func.count()).where(answers.c.campaign == self.campaign, *conditions)
+    def labels_since(self, first: int) -> int:
+        """How many labels there are of rounds from `first` on."""
+        statement = sa.select(sa.func.count()).where(
+            answers.c.campaign == self.campaign, answers.c.state == LABELLED, answers.c.round >= first
+        )
         return int(self.connection.execute(statement).scalar_one())
 
     def round_of(self, key: str) -> int | None:
@@ -363,6 +368,21 @@ class Log:
         if _KEEP.run(self.connection, values).rowcount == 0:
             _ADD_SNAPSHOT.run(self.connection, {"campaign": self.campaign, "body": values["new_body"]})
 
+    def indexed(self) -> dict[str, list[Any]]:
+        """What is in the tables that are found from events, but for leases."""
+        columns = {
+            "keys": (keys.c.key, keys.c.round),
+            "answers": (answers.c.round, answers.c.state, answers.c.label),
+        }
+        return {
+            name: list(
+                self.connection.execute(
+                    sa.select(*chosen).where(chosen[0].table.c.campaign == self.campaign).order_by(chosen[0])
+                )
+            )
+            for name, chosen in columns.items()
+        }
+
     def clear_index(self) -> None:
         """Empty the tables that are found from events."""
         for table in (answers, keys):
@@ -370,9 +390,9 @@ class Log:
 
 
 def _state(row: Any) -> State:
-    number, event, state, label, until, by = row
+    number, state, label, until, by = row
     try:
-        return State(number, event, state, None if label is None else json.loads(label), until, by)
+        return State(number, state, None if label is None else json.loads(label), until, by)
     except (TypeError, ValueError) as error:
         raise StorageError(f"the answer to round {number} is damaged; `modelpicker verify` repairs it.") from error
 

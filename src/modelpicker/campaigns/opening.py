@@ -1,6 +1,5 @@
 """Making, finding and listing campaigns."""
 
-import json
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -9,14 +8,14 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from modelpicker.algorithms import Algorithm, ModelPicker
+from modelpicker.algorithms import Algorithm
 from modelpicker.algorithms.encoding import ClassName
 from modelpicker.algorithms.making import Kind
 from modelpicker.algorithms.options import Models
 from modelpicker.campaigns.campaign import Campaign
 from modelpicker.campaigns.events import Joining, Leaving
 from modelpicker.campaigns.log import Log, add_campaign, all_campaigns, find_campaign
-from modelpicker.campaigns.settings import Settings
+from modelpicker.campaigns.settings import Settings, stored_document
 from modelpicker.campaigns.storage import open_storage
 from modelpicker.errors import InputError, NotFoundError, brief
 
@@ -87,7 +86,7 @@ def open_campaign(storage: str, name: str, *, algorithm: type[Algorithm] | None 
     if row is None:
         there = f"those there are: {', '.join(known[:10])}" if known else "there is none yet"
         raise NotFoundError(f"there is no campaign {brief(name)} in {opened.url}; {there}.")
-    return Campaign(opened, row.id, row.name, row.created, Settings.load(_document(row.settings), algorithm))
+    return Campaign(opened, row.id, row.name, row.created, Settings.load(stored_document(row.settings), algorithm))
 
 
 def list_campaigns(storage: str) -> list[Listed]:
@@ -98,19 +97,10 @@ def list_campaigns(storage: str) -> list[Listed]:
 
 
 def _listed(connection: Connection, row: Any) -> Listed:
-    settings = Settings.load(_document(row.settings), ModelPicker).document()
-    algorithm = _document(row.settings)["algorithm"]
+    settings = stored_document(row.settings)
     changes = [stored.event for stored in Log(connection, row.id).others((Joining.kind, Leaving.kind))]
     models = len(settings["models"]) + sum(1 if isinstance(event, Joining) else -1 for event in changes)
-    return Listed(row.name, row.created, row.rounds, models, algorithm, settings["budget"])
-
-
-def _document(text: str) -> Any:
-    """Settings as they are stored; None if they cannot be read."""
-    try:
-        return json.loads(text)
-    except (TypeError, ValueError):
-        return None
+    return Listed(row.name, row.created, row.rounds, models, settings["algorithm"], settings["budget"])
 
 
 def check_name(name: object) -> None:

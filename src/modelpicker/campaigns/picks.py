@@ -8,10 +8,9 @@ from modelpicker.algorithms.encoding import ClassName
 from modelpicker.algorithms.kernels import Codes
 from modelpicker.algorithms.options import ModelName
 from modelpicker.campaigns.events import Item, Joining
-from modelpicker.campaigns.log import LABELLED, Log
+from modelpicker.campaigns.log import Log
 from modelpicker.campaigns.pacing import MISSED
-from modelpicker.campaigns.replica import Change, Replica
-from modelpicker.campaigns.schema import answers
+from modelpicker.campaigns.replica import ModelChange, Replica
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +102,11 @@ def make_pick(log: Log, replica: Replica) -> Pick:
     picker, counts = replica.picker, replica.counts
     losses = picker.losses.tolist()
     joined = joined_late(replica.changes)
-    rests_on = [_labels(log, joined[model].round) if model in joined else counts.labels for model in picker.models]
+    rests_on = [
+        log.labels_since(joined[model].round) if model in joined else counts.labels for model in picker.models
+    ]
     best = _best(replica, losses, rests_on)
+    lowest = min(losses)
     covered = picker.rounds - int(replica.pace[MISSED])
     rates = _rates(picker.models, losses, joined, covered)
     order = sorted(range(len(losses)), key=lambda place: (place != best, losses[place]))
@@ -123,7 +125,7 @@ def make_pick(log: Log, replica: Replica) -> Pick:
         tied=tuple(
             name
             for name, loss, labels in zip(picker.models, losses, rests_on, strict=True)
-            if loss == min(losses) and (labels or not counts.labels)
+            if loss == lowest and (labels or not counts.labels)
         ),
         labels_used=counts.labels,
         rounds=picker.rounds,
@@ -137,7 +139,7 @@ def make_pick(log: Log, replica: Replica) -> Pick:
     )
 
 
-def joined_late(changes: Sequence[Change]) -> dict[ModelName, Joining]:
+def joined_late(changes: Sequence[ModelChange]) -> dict[ModelName, Joining]:
     """The last joining of each model that did not begin with the campaign, in order."""
     joined: dict[ModelName, Joining] = {}
     for change in changes:
@@ -147,18 +149,13 @@ def joined_late(changes: Sequence[Change]) -> dict[ModelName, Joining]:
     return joined
 
 
-def _labels(log: Log, first: int) -> int:
-    """How many labels there are of rounds from `first` on."""
-    return log.count(answers.c.state == LABELLED, answers.c.round >= first)
-
-
 def without_newcomers(log: Log, replica: Replica, recommended: Codes) -> None:
     """Where a model is recommended that no label speaks for yet, name the one that it is level with instead."""
     models = replica.picker.models
     for model, change in joined_late(replica.changes).items():
         if model in models and change.heir_of in models:
             place = models.index(model)
-            if (recommended == place).any() and _labels(log, change.round) == 0:
+            if (recommended == place).any() and log.labels_since(change.round) == 0:
                 recommended[recommended == place] = models.index(change.heir_of)
 
 

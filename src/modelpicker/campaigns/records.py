@@ -12,7 +12,7 @@ from modelpicker.algorithms.options import ModelName, check_models
 from modelpicker.campaigns.events import Answer, Event, Joining, Leaving, Reference, Retraction, Rounds
 from modelpicker.campaigns.log import Log, Stored
 from modelpicker.campaigns.pacing import new_pace
-from modelpicker.campaigns.replica import Change, members
+from modelpicker.campaigns.replica import ModelChange, members
 from modelpicker.campaigns.rounds import check_item, check_key
 from modelpicker.campaigns.rows import Vocabulary, encode_many
 from modelpicker.campaigns.settings import Settings
@@ -39,7 +39,7 @@ def from_time(text: str) -> int:
 
 def records_of(events: Iterable[Stored], settings: Settings) -> Iterator[Record]:
     """The records of all events, in order."""
-    changes: list[Change] = []
+    changes: list[ModelChange] = []
     for stored in events:
         yield from _records(stored, members(settings, changes))
         if isinstance(stored.event, Joining | Leaving):
@@ -97,7 +97,7 @@ def _rounds(head: Record, rounds: Rounds, models: Sequence[ModelName]) -> Iterat
 
 def events_of(records: Iterable[Record], settings: Settings) -> Iterator[Stored]:
     """The events that records stand for, checked."""
-    changes: list[Change] = []
+    changes: list[ModelChange] = []
     rounds = 0
     for expected, (number, group) in enumerate(groupby(records, key=lambda record: record.get("event")), start=1):
         together = list(group)
@@ -118,7 +118,7 @@ def events_of(records: Iterable[Record], settings: Settings) -> Iterator[Stored]
         yield Stored(expected, at, event)
 
 
-def _event(records: list[Record], settings: Settings, changes: list[Change], rounds: int) -> Event:
+def _event(records: list[Record], settings: Settings, changes: list[ModelChange], rounds: int) -> Event:
     """One event from its records."""
     record = records[0]
     models = members(settings, changes)

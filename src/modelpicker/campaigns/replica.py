@@ -14,7 +14,7 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 
 from modelpicker.algorithms import Algorithm
-from modelpicker.algorithms.encoding import ClassName
+from modelpicker.algorithms.encoding import ClassName, encode_label
 from modelpicker.algorithms.engine import Outcome
 from modelpicker.algorithms.kernels import ABSTAINED, SKIPPED, Codes, Floats, new_scratch
 from modelpicker.algorithms.options import ModelName
@@ -30,14 +30,14 @@ from modelpicker.campaigns.events import (
 )
 from modelpicker.campaigns.log import Log, Stored
 from modelpicker.campaigns.pacing import SPENT, Plan, make_plan, new_pace, no_labels, paced
-from modelpicker.campaigns.rows import Matrix, Rows, label_code
+from modelpicker.campaigns.rows import Matrix, Rows
 from modelpicker.campaigns.settings import Settings
 from modelpicker.errors import StateError, StorageError
 
 # Rounds that are gone through at once.
 PIECE = 2**14
 
-Change: TypeAlias = Joining | Leaving
+ModelChange: TypeAlias = Joining | Leaving
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Counts:
     waiting: int = 0
 
 
-def members(settings: Settings, changes: Iterable[Change], number: float = math.inf) -> tuple[ModelName, ...]:
+def members(settings: Settings, changes: Iterable[ModelChange], number: float = math.inf) -> tuple[ModelName, ...]:
     """The models that took part in a round, or take part now."""
     models = list(settings.models)
     for change in changes:
@@ -59,7 +59,7 @@ def members(settings: Settings, changes: Iterable[Change], number: float = math.
     return tuple(models)
 
 
-def column_of(model: ModelName, then: Sequence[ModelName], changes: Sequence[Change], number: int) -> int:
+def column_of(model: ModelName, then: Sequence[ModelName], changes: Sequence[ModelChange], number: int) -> int:
     """Whose prediction counts as a model's in a round: its own, or before it joined that of whom it followed."""
     for place in range(len(changes) - 1, -1, -1):
         change = changes[place]
@@ -79,10 +79,10 @@ class Replica:
     pace: Floats = field(default_factory=new_pace)
     event: int = 0
     counts: Counts = field(default_factory=Counts)
-    changes: list[Change] = field(default_factory=list)
+    changes: list[ModelChange] = field(default_factory=list)
 
     @classmethod
-    def new(cls, settings: Settings, changes: Sequence[Change] = ()) -> Self:
+    def new(cls, settings: Settings, changes: Sequence[ModelChange] = ()) -> Self:
         """Nothing has happened yet, whatever models take part."""
         return cls(settings, settings.make(members(settings, changes)), changes=list(changes))
 
@@ -157,7 +157,7 @@ class Replica:
         rounds = log.rounds_with(number)
         row = number - rounds.first
         codes = self.as_now(rounds)[row].tolist()
-        self._learn(codes, label_code(label, rounds.classes), float(rounds.probability[row]))
+        self._learn(codes, encode_label(label, rounds.classes), float(rounds.probability[row]))
 
     def _learn(self, codes: list[int], label: int, probability: float) -> None:
         self.picker.kernel.learn(*self.picker.views, codes, label, probability)
@@ -195,7 +195,7 @@ class Replica:
                 for row in event.queried.nonzero()[0].tolist():
                     label = labels.get(event.first + row)
                     if label is not None:
-                        known[event.first - rounds[0].first + row] = label_code(label, event.classes)
+                        known[event.first - rounds[0].first + row] = encode_label(label, event.classes)
         return known
 
     def follow(self, log: Log, stored: Stored) -> None:
@@ -275,7 +275,7 @@ def _outcome(rounds: int) -> Outcome:
 
 def rebuild(log: Log, settings: Settings, upto: int, rebuilt: int) -> Replica:
     """The state as of an event, found from the events alone; everything up to `rebuilt` is learned anew."""
-    changes: list[Change] = []
+    changes: list[ModelChange] = []
     final: dict[int, ClassName | None] = {}
     for stored in log.others((Joining.kind, Leaving.kind, Answer.kind, Retraction.kind), upto=rebuilt):
         match stored.event:

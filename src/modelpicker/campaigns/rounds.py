@@ -3,7 +3,7 @@
 import json
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, overload
+from typing import Any, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -142,7 +142,7 @@ def check_items(items: object, rounds: int) -> list[Item | None] | None:
 def _one_each(values: object, rounds: int, what: str) -> Sequence[Any]:
     if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__len__"):
         raise InputError(f"{what} {brief(values)}: pass a list with one a round.")
-    listed: Sequence[Any] = values.tolist() if hasattr(values, "tolist") else values  # type: ignore[assignment]
+    listed = cast("Sequence[Any]", values.tolist() if hasattr(values, "tolist") else values)
     if len(listed) != rounds:
         raise InputError(f"there are {rounds} rounds but {len(listed)} {what}; pass one a round.")
     return listed

@@ -5,14 +5,14 @@ nothing but what was said.
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from modelpicker.algorithms.chunks import as_array, as_integers, refuse
-from modelpicker.algorithms.encoding import ClassName, check_one_kind, check_same_kind, plain
-from modelpicker.algorithms.kernels import ABSTAINED, NOBODY
+from modelpicker.algorithms.encoding import ClassName, check_one_kind, plain
+from modelpicker.algorithms.kernels import ABSTAINED
 from modelpicker.algorithms.options import ModelName
 from modelpicker.collections import ModelCollection
 from modelpicker.errors import InputError, brief
@@ -104,7 +104,9 @@ def in_order(predictions: object, models: Sequence[ModelName], where: str) -> li
             f"{where}: {brief(predictions)} are no predictions; pass {{model: class}}, or a list in the order "
             "of the models."
         )
-    values: list[Any] = predictions.tolist() if isinstance(predictions, np.ndarray) else list(predictions)  # type: ignore[call-overload]
+    values: list[Any] = (
+        predictions.tolist() if isinstance(predictions, np.ndarray) else list(cast("Iterable[Any]", predictions))
+    )
     if len(values) != len(models):
         raise InputError(f"{where}: {len(values)} predictions, but there are {len(models)} models.")
     return values
@@ -264,9 +266,3 @@ def _sorted(names: Iterable[ClassName], where: str) -> list[ClassName]:
     names = list(dict.fromkeys(names))
     check_one_kind(names, where)
     return sorted(names)
-
-
-def label_code(label: ClassName, classes: Sequence[ClassName]) -> int:
-    """The code of a label in its round."""
-    check_same_kind(label, classes[:1], "label")
-    return classes.index(label) if label in classes else NOBODY

@@ -54,7 +54,6 @@ answers = Table(
     metadata,
     Column("campaign", Number, ForeignKey("campaigns.id"), primary_key=True),
     Column("round", BigInteger, primary_key=True),
-    Column("event", BigInteger, nullable=False),  # in which the round was decided
     Column("state", SmallInteger, nullable=False),  # see log.py
     Column("label", Text),  # JSON
     Column("leased_until", Float),  # seconds since 1970

@@ -15,6 +15,7 @@ from modelpicker.coins import check_seed
 from modelpicker.errors import InputError, NotFoundError, StorageError, brief
 
 LARGEST_BUDGET = 2**53
+STORED = ("models", "classes", "algorithm", "options", "seed", "budget", "expected_rounds")
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,15 @@ class Settings:
             raise StorageError(
                 f"the settings of the campaign are damaged: {error}; bring back a backup."
             ) from error
+
+
+def stored_document(text: str) -> dict[str, Any]:
+    """The settings of a campaign as its storage has them; an error if they are not all there."""
+    try:
+        found = json.loads(text)
+        return {name: found[name] for name in STORED}
+    except (LookupError, TypeError, ValueError) as error:
+        raise StorageError(f"the settings of a campaign are damaged: {error!r}; bring back a backup.") from error
 
 
 def _count(option: str, value: object) -> int:

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from modelpicker.algorithms import Algorithm
 from modelpicker.campaigns.campaign import Campaign
@@ -73,17 +73,12 @@ def export_campaign(campaign: Campaign, path: str | os.PathLike[str]) -> int:
     if _is_parquet(path):
         return _write_parquet(path, header, records)
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as stream:
-        return write_lines(stream, header, records)
-
-
-def write_lines(stream: IO[str], header: Record, records: Iterable[Record]) -> int:
-    """The settings and every record, a line each."""
-    total = 0
-    stream.write(json.dumps(header) + "\n")
-    for record in records:
-        stream.write(json.dumps(record) + "\n")
-        total += 1
-    return total
+        written = 0
+        stream.write(json.dumps(header) + "\n")
+        for record in records:
+            stream.write(json.dumps(record) + "\n")
+            written += 1
+    return written
 
 
 def import_campaign(

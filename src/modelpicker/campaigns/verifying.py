@@ -2,21 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
-
-import sqlalchemy as sa
 
 from modelpicker.campaigns.campaign import Campaign
 from modelpicker.campaigns.events import Rounds, changes_the_past
 from modelpicker.campaigns.log import Head, Log
 from modelpicker.campaigns.replica import Replica, catch_up, rebuild
-from modelpicker.campaigns.schema import answers, keys
 from modelpicker.campaigns.statements import driver
 from modelpicker.campaigns.storage import Storage
 from modelpicker.errors import InputError, NotFoundError, StateError, StorageError
-
-CHECKED_KEYS = (keys.c.key, keys.c.round)
-CHECKED_ANSWERS = (answers.c.round, answers.c.event, answers.c.state, answers.c.label)
 
 
 @dataclass
@@ -95,26 +88,14 @@ def _index_faults(log: Log, head: Head, repair: bool) -> list[str]:
     """Whether answers and keys are those of the events; made anew in any case, and kept if wanted."""
     raw = driver(log.connection)
     raw.execute("SAVEPOINT trial")
-    before = _index(log)
+    before = log.indexed()
     log.clear_index()
     for stored in log.events(upto=head.events):
-        log.index(stored.number, stored.event)
-    wrong = [name for name, found in _index(log).items() if found != before[name]]
+        log.index(stored.event)
+    wrong = [name for name, found in log.indexed().items() if found != before[name]]
     if not (wrong and repair):
         raw.execute("ROLLBACK TO SAVEPOINT trial")  # leases, too, stay as they were
     return [f"the table of {name} differs from the events" for name in wrong]
-
-
-def _index(log: Log) -> dict[str, list[Any]]:
-    """What is in the tables that are found from events, but for leases."""
-    return {
-        name: list(
-            log.connection.execute(
-                sa.select(*columns).where(columns[0].table.c.campaign == log.campaign).order_by(columns[0])
-            )
-        )
-        for name, columns in (("keys", CHECKED_KEYS), ("answers", CHECKED_ANSWERS))
-    }
 
 
 def check_file(storage: Storage) -> list[str]:

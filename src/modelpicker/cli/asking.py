@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from modelpicker.cli.terminal import WIDTH, say, visible
+from modelpicker.cli.terminal import WIDTH, is_number, say, visible
 from modelpicker.errors import brief
 
 SKIP, UNDO, QUIT, HELP = "skip", "undo", "quit", "help"
@@ -18,7 +18,6 @@ MOST_KEYS = 30
 LETTERS = [letter for letter in "123456789abcdefghijklmnopqrstuvwxyz" if letter not in COMMANDS]
 LONGEST_FIELD = 1200
 LONGEST_LINE = 2**14
-LONGEST_NUMBER = 19
 SHADES = " ░▒▓█"
 LARGEST_PICTURE = 40
 ADDING = " +NAME adds a class that no model has named."
@@ -70,7 +69,7 @@ class Keys:
             return None
         numbers = bool(self.classes) and isinstance(self.classes[0], int)
         if numbers:
-            if not (name.isascii() and name.isdigit() and len(name) < LONGEST_NUMBER):
+            if not is_number(name):
                 return None
             name = str(int(name))
         if name in self.place_of:

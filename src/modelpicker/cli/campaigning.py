@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from modelpicker.cli.terminal import count, print_table, table, visible
+from modelpicker.cli.terminal import count, is_number, print_table, table, visible
 from modelpicker.errors import ConflictError, InputError, NotFoundError, brief
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 SETTINGS = Path("modelpicker.toml")
 USUAL = "sqlite:///modelpicker.db"
 FIRST_MODELS = 10
-LONGEST_NUMBER = 19
 
 Storage: TypeAlias = Annotated[
     str | None,
@@ -56,7 +55,7 @@ def opened(storage: str | None, name: str) -> "Campaign":
 
 def as_id(campaign: "Campaign", text: str, key: bool) -> int | str:
     """What a round is called on the command line: its id if it is a number, else its key."""
-    if key or not (text.isascii() and text.isdigit() and len(text) < LONGEST_NUMBER):
+    if key or not is_number(text):
         return text
     try:
         meant = int(next(campaign.history(text))["id"])
@@ -78,7 +77,7 @@ def as_label(campaign: "Campaign", number: int | str, text: str) -> int | str:
         said = next(campaign.history(number))["predictions"]
         classes = tuple(name for name in said if name is not None)
     numbers = bool(classes) and isinstance(classes[0], int)
-    return int(text) if numbers and text.isascii() and text.isdigit() and len(text) < LONGEST_NUMBER else text
+    return int(text) if numbers and is_number(text) else text
 
 
 def leader(pick: "Pick") -> str:

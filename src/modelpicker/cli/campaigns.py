@@ -8,7 +8,6 @@ import typer
 
 from modelpicker.cli import choosing
 from modelpicker.cli.campaigning import (
-    LONGEST_NUMBER,
     Annotator,
     Name,
     Storage,
@@ -25,6 +24,7 @@ from modelpicker.cli.terminal import (
     as_classes,
     command,
     count,
+    is_number,
     listed,
     print_json,
     print_table,
@@ -65,15 +65,8 @@ def create(
     expected_rounds: Annotated[
         int | None, typer.Option(min=1, help="How many items will come, if that is known.", show_default=False)
     ] = None,
-    algorithm: Annotated[
-        str, typer.Option(help=f"One of {', '.join(choosing.NAMES)}.", metavar="NAME")
-    ] = "model-picker",
-    option: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A setting of the algorithm, such as query_scale=2.", metavar="NAME=VALUE", show_default=False
-        ),
-    ] = None,
+    algorithm: choosing.Named = "model-picker",
+    option: choosing.Options = None,
     seed: Seed = 0,
     storage: Storage = None,
     as_json: Json = False,
@@ -85,7 +78,7 @@ def create(
     given = choosing.parse_options(option or [])
     choosing.check_options(algorithm, given)
     names_given = listed(models) or []
-    alone = len(names_given) == 1 and names_given[0].isascii() and names_given[0].isdigit()
+    alone = len(names_given) == 1 and is_number(names_given[0])
     campaign = create_campaign(
         storage_url(storage),
         name,
@@ -260,7 +253,7 @@ def _tell_lines(campaign: "Campaign", replace: bool, by: str | None) -> int:
 def _as_round(value: object) -> int:
     """An id of ours, which is a number, also if it is written as a string."""
     text = str(value)
-    if isinstance(value, bool) or not (text.isascii() and text.isdigit() and len(text) < LONGEST_NUMBER):
+    if isinstance(value, bool) or not is_number(text):
         raise InputError(f'id {brief(value)} is no number; write "key" if you mean the key of an item.')
     return int(text)
 
@@ -299,7 +292,7 @@ def retract(
 def join(name: Name, model: Model, storage: Storage = None, as_json: Json = False) -> None:
     """Let another model take part from the next item on; it starts level with the leader."""
     campaign = opened(storage, name)
-    numbered = all(isinstance(one, int) for one in campaign.models) and model.isascii() and model.isdigit()
+    numbered = is_number(model) and all(isinstance(one, int) for one in campaign.models)
     campaign.join(int(model) if numbered else model)
     _report(campaign, f"{model} takes part from now on.", {"joined": model}, as_json)
 
@@ -307,9 +300,7 @@ def join(name: Name, model: Model, storage: Storage = None, as_json: Json = Fals
 def leave(name: Name, model: Model, storage: Storage = None, as_json: Json = False) -> None:
     """Let a model take no part any more; what is known of the others stays."""
     campaign = opened(storage, name)
-    found: int | str = model
-    if model not in campaign.models and model.isdigit() and int(model) in campaign.models:
-        found = int(model)
+    found = next((one for one in campaign.models if str(one) == model), model)
     campaign.leave(found)
     _report(campaign, f"{model} takes no part any more.", {"left": found}, as_json)
 

@@ -1,7 +1,7 @@
 """An algorithm from its name and what the command line says of it."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -18,6 +18,14 @@ NAMES = (
     "importance-weighted",
     "efficient-active",
 )
+
+Named: TypeAlias = Annotated[str, typer.Option(help=f"One of {', '.join(NAMES)}.", metavar="NAME")]
+Options: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A setting of the algorithm, such as query_scale=2.", metavar="NAME=VALUE", show_default=False
+    ),
+]
 
 
 def make_algorithm(

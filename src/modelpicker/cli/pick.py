@@ -40,15 +40,8 @@ def pick(
     source: Source,
     labels: Labels = None,
     ask: Annotated[bool, typer.Option("--ask", help="Ask at the terminal even where labels are known.")] = False,
-    algorithm: Annotated[
-        str, typer.Option(help=f"One of {', '.join(choosing.NAMES)}.", metavar="NAME")
-    ] = "model-picker",
-    option: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A setting of the algorithm, such as query_scale=2.", metavar="NAME=VALUE", show_default=False
-        ),
-    ] = None,
+    algorithm: choosing.Named = "model-picker",
+    option: choosing.Options = None,
     budget: Annotated[
         int | None, typer.Option(min=1, help="Stop once so many labels have been bought.", show_default=False)
     ] = None,

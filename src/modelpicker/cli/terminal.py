@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 WIDTH = 80
+LONGEST_NUMBER = 19
 
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Seed: TypeAlias = Annotated[int, typer.Option(min=0, help="What all randomness is drawn from.")]
@@ -80,8 +81,12 @@ def as_classes(values: Sequence[str] | None) -> list[int | str] | None:
     names = listed(values)
     if names is None:
         return None
-    numbers = all(name.isascii() and name.isdigit() and len(name) < 19 for name in names)
-    return [int(name) for name in names] if numbers else [*names]
+    return [int(name) for name in names] if all(map(is_number, names)) else [*names]
+
+
+def is_number(text: str) -> bool:
+    """Whether what was typed is a whole number from 0 that any file or database can hold."""
+    return text.isascii() and text.isdigit() and len(text) < LONGEST_NUMBER
 
 
 def how_to_read(

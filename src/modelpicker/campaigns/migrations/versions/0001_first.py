@@ -38,7 +38,6 @@ def upgrade() -> None:
         "answers",
         sa.Column("campaign", Number, sa.ForeignKey("campaigns.id"), primary_key=True),
         sa.Column("round", sa.BigInteger, primary_key=True),
-        sa.Column("event", sa.BigInteger, nullable=False),
         sa.Column("state", sa.SmallInteger, nullable=False),
         sa.Column("label", sa.Text),
         sa.Column("leased_until", sa.Float),

@@ -108,7 +108,7 @@ def test_a_storage_of_a_newer_schema_asks_for_a_newer_modelpicker(tickets: Path)
 def test_a_storage_of_this_schema_needs_no_upgrade(tickets: Path) -> None:
     done = run("storage", "upgrade", "--json", folder=tickets)
     url = f"sqlite:///{tickets / 'modelpicker.db'}"
-    assert json.loads(done.stdout) == {"storage": url, "before": "0001", "after": "0001"}
+    assert json.loads(done.stdout) == {"storage": url, "before": "0002", "after": "0002"}
     assert run("storage", "upgrade", "--storage", "sqlite:///none.db", folder=tickets).returncode == 3
 
 

@@ -18,6 +18,7 @@ from modelpicker.campaigns.events import Event, Rounds, changes_the_past
 from modelpicker.campaigns.log import Head, Log, Recent, Stored
 from modelpicker.campaigns.replica import Replica, catch_up, rebuild
 from modelpicker.campaigns.rows import Vocabulary
+from modelpicker.campaigns.samples import Sample, add_sample, last_sample
 from modelpicker.campaigns.settings import Settings
 from modelpicker.campaigns.storage import Storage
 from modelpicker.errors import StateError, StorageError
@@ -37,6 +38,8 @@ class Change:
     at: int
     touched: bool = False
     """Whether the replica has moved: if the transaction fails, it is wrong from then on."""
+    moved: bool = False
+    """Whether an earlier change of the same transaction has moved it."""
 
     def add(self, event: Event) -> int:
         """Store an event; its number."""
@@ -63,6 +66,8 @@ class Handle:
         self._recent = Recent()
         self._kept = 0
         self._kept_rounds = 0
+        self._sampled: Sample | None = None
+        self._group: Change | None = None
         self._lock = threading.RLock()
         self._process = os.getpid()
         self._closed = False
@@ -84,26 +89,53 @@ class Handle:
 
     @contextmanager
     def writing(self) -> Iterator[Change]:
-        """A transaction in which nobody else changes this campaign; it is on disk when it ends."""
+        """A transaction in which nobody else changes this campaign; it is on disk when it ends, or its group does."""
+        with self._lock:
+            if self._group is None:
+                with self.grouped(), self.writing() as change:
+                    yield change
+                return
+            change = self._group
+            before = change.head
+            change.at = int(time.time() * 1e6)
+            change.moved |= change.touched
+            change.touched = False
+            yield change
+            self._settle(change, before)
+
+    @contextmanager
+    def grouped(self) -> Iterator[Change]:
+        """One transaction for all that is changed within it: everything is on disk when it ends, or nothing.
+
+        Who catches the error of a change may go on with the next, unless the change was `touched`: then all must be
+        undone, by letting the error out.
+        """
         with self._lock:
             self._check_open()
-            change: Change | None = None
             try:
                 with self.storage.writing() as connection:
                     log = Log(connection, self._number, self._recent)
                     head = log.head(lock=True)
-                    change = Change(log, self._current(log, head), head, int(time.time() * 1e6))
-                    yield change
-                    if change.head != head:
-                        if change.head.rebuilt > head.rebuilt:
-                            change.replica = rebuild(log, self.settings, change.head.events, change.head.rebuilt)
-                        log.move(change.head)
-                        self._keep_if_due(change, anew=change.head.rebuilt > head.rebuilt)
-                self._replica = change.replica
+                    self._group = Change(log, self._current(log, head), head, int(time.time() * 1e6))
+                    yield self._group
+                self._replica = self._group.replica
             except BaseException:
-                if change is not None and change.touched:
+                if self._group is not None and (self._group.touched or self._group.moved):
                     self._replica = None
                 raise
+            finally:
+                self._group = None
+
+    def _settle(self, change: Change, before: Head) -> None:
+        """Note what a change came to."""
+        if change.head == before:
+            return
+        anew = change.head.rebuilt > before.rebuilt
+        if anew:
+            change.replica = rebuild(change.log, self.settings, change.head.events, change.head.rebuilt)
+        change.log.move(change.head)
+        self._keep_if_due(change, anew=anew)
+        self._sample_if_due(change)
 
     @contextmanager
     def exclusive(self) -> Iterator[Log]:
@@ -131,6 +163,14 @@ class Handle:
             change.log.keep(change.replica.document())
             self._kept, self._kept_rounds = head.events, head.rounds
 
+    def _sample_if_due(self, change: Change) -> None:
+        """Note how the models stand now and then, for charts."""
+        last = self._sampled or last_sample(change.log)
+        if last is None or last.due(change.replica):
+            last = Sample.take(change.replica)
+            add_sample(change.log, last)
+        self._sampled = last
+
     def _current(self, log: Log, head: Head) -> Replica:
         """This process's replica, moved on to where the campaign is."""
         replica = self._replica
@@ -150,6 +190,7 @@ class Handle:
 
     def _load(self, log: Log, head: Head) -> Replica:
         """The state that was kept last; found from the events if there is none, or if it is damaged."""
+        self._sampled = None
         self._recent = log.recent = Recent()  # the storage may have been brought back from a backup
         kept = log.snapshot()
         if kept is not None:

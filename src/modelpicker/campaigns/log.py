@@ -315,9 +315,11 @@ class Log:
             raise StorageError(f"event {after + 1 + len(found)} of the campaign is missing; bring back a backup.")
         return found
 
-    def others(self, kinds: Sequence[str], number: int | None = None, upto: int | None = None) -> Iterator[Stored]:
+    def others(
+        self, kinds: Sequence[str], number: int | None = None, after: int = 0, upto: int | None = None
+    ) -> Iterator[Stored]:
         """Events of some kinds, or only those about one round."""
-        statement = _EVENT.where(events.c.kind.in_(kinds))
+        statement = _EVENT.where(events.c.kind.in_(kinds), events.c.number > after)
         if number is not None:
             statement = statement.where(events.c.round == number)
         if upto is not None:
@@ -367,6 +369,12 @@ class Log:
         values = {"mine": self.campaign, "new_body": seal(json.dumps(state).encode())}
         if _KEEP.run(self.connection, values).rowcount == 0:
             _ADD_SNAPSHOT.run(self.connection, {"campaign": self.campaign, "body": values["new_body"]})
+
+    def labelled(self) -> Iterator[State]:
+        """Queries that have a label, in the order of their rounds."""
+        statement = _STATE.where(answers.c.state == LABELLED).order_by(answers.c.round)
+        for row in self.connection.execute(statement, {"mine": self.campaign}):
+            yield _state(row)
 
     def indexed(self) -> dict[str, list[Any]]:
         """What is in the tables that are found from events, but for leases."""

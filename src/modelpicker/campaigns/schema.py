@@ -1,12 +1,13 @@
 """The tables of a storage.
 
 `events` is the truth and is only ever added to. `answers` and `keys` are found from it again, and so is the state
-in `snapshots`: they make asking, telling and opening quick. Changes go through `migrations/`, and `SCHEMA` names
-the last.
+in `snapshots`: they make asking, telling and opening quick. `samples` are for charts: how the models stood now and
+then. `tokens` say who may use the service. Changes go through `migrations/`, and `SCHEMA` names the last.
 """
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
     Float,
     ForeignKey,
@@ -20,7 +21,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA = "0001"
+SCHEMA = "0002"
 
 metadata = MetaData()
 # SQLite counts rows by itself in a column of this very type only.
@@ -74,4 +75,24 @@ snapshots = Table(
     metadata,
     Column("campaign", Number, ForeignKey("campaigns.id"), primary_key=True),
     Column("body", LargeBinary, nullable=False),
+)
+samples = Table(
+    "samples",
+    metadata,
+    Column("campaign", Number, ForeignKey("campaigns.id"), primary_key=True),
+    Column("event", BigInteger, primary_key=True),  # after which it was taken
+    Column("rounds", BigInteger, nullable=False),
+    Column("labels", BigInteger, nullable=False),
+    Column("changes", Integer, nullable=False),  # how often models had joined or left
+    Column("body", LargeBinary, nullable=False),  # a 32-bit float a model: its weight, or its estimate without one
+)
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("id", String(16), primary_key=True),  # the part of a token that is no secret
+    Column("name", String(100), nullable=False, unique=True),
+    Column("role", String(20), nullable=False),
+    Column("predictions", Boolean, nullable=False),  # whether an annotator may see them
+    Column("digest", LargeBinary, nullable=False),  # SHA-256 of the secret
+    Column("created", BigInteger, nullable=False),
 )

@@ -27,6 +27,7 @@ from modelpicker.campaigns.log import (
 from modelpicker.campaigns.opening import check_name
 from modelpicker.campaigns.records import Record, as_time, events_of, from_time, records_of
 from modelpicker.campaigns.replica import rebuild
+from modelpicker.campaigns.samples import Sample, add_sample
 from modelpicker.campaigns.settings import Settings, known_algorithm
 from modelpicker.campaigns.storage import open_storage
 from modelpicker.collections.writing import replacing
@@ -144,6 +145,7 @@ def _fill(log: Log, settings: Settings, found: Iterator[Stored], total: int) -> 
     if replica.left < 0:
         raise InputError(f"more labels were bought than the budget of {settings.budget} allows.")
     log.keep(replica.document())
+    add_sample(log, Sample.take(replica))
 
 
 def _check_state(log: Log, event: Event) -> None:

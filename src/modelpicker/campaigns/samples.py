@@ -1,0 +1,95 @@
+"""What charts are drawn from: how the models stood now and then, and where the queries are among the rounds."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import sqlalchemy as sa
+
+from modelpicker.campaigns.log import LABELLED, REFERENCE, Log
+from modelpicker.campaigns.replica import Replica
+from modelpicker.campaigns.schema import answers, samples
+from modelpicker.campaigns.statements import Prepared
+
+# How finely it is noted how the models stand: labels, or rounds, have grown by one part in so many.
+PARTS = 100
+LEAST_ROUNDS = 64
+
+
+class Sample(NamedTuple):
+    """How the models stood after an event: a weight each, or an estimate where there are no weights."""
+
+    event: int
+    rounds: int
+    labels: int
+    changes: int
+    """How often models had joined or left by then."""
+    values: npt.NDArray[np.float32]
+
+    @classmethod
+    def take(cls, replica: Replica) -> "Sample":
+        """How the models stand now."""
+        picker = replica.picker
+        values = picker.losses if picker.weights is None else picker.weights
+        return cls(
+            replica.event, picker.rounds, replica.counts.labels, len(replica.changes), values.astype(np.float32)
+        )
+
+    def due(self, replica: Replica) -> bool:
+        """Whether so much has happened since that it is time for another: often at first, then ever more seldom."""
+        labels, rounds = replica.counts.labels, replica.picker.rounds
+        return (
+            abs(labels - self.labels) * PARTS >= max(labels, PARTS)
+            or (rounds - self.rounds) * PARTS >= max(rounds, LEAST_ROUNDS * PARTS)
+            or len(replica.changes) != self.changes
+        )
+
+
+class Bucket(NamedTuple):
+    """How many queries there are among some consecutive rounds, and how many of them have a label."""
+
+    number: int
+    queries: int
+    labels: int
+
+
+_MINE = sa.select(samples.c.event, samples.c.rounds, samples.c.labels, samples.c.changes, samples.c.body).where(
+    samples.c.campaign == sa.bindparam("mine")
+)
+_ADD = Prepared(sa.insert(samples))
+_LAST = Prepared(_MINE.order_by(samples.c.event.desc()).limit(1))
+
+
+def add_sample(log: Log, sample: Sample) -> None:
+    """Note how the models stand."""
+    body = sample.values.astype("<f4").tobytes()
+    _ADD.run(log.connection, {"campaign": log.campaign, **sample._asdict(), "body": body})
+
+
+def last_sample(log: Log) -> Sample | None:
+    """How the models stood when that was last noted."""
+    row = _LAST.run(log.connection, {"mine": log.campaign}).fetchone()
+    return None if row is None else _sample(row)
+
+
+def all_samples(log: Log) -> list[Sample]:
+    """How the models stood over time."""
+    return [_sample(row) for row in log.connection.execute(_MINE.order_by(samples.c.event), {"mine": log.campaign})]
+
+
+def _sample(row: Any) -> Sample:
+    event, rounds, labels, changes, body = row
+    return Sample(event, rounds, labels, changes, np.frombuffer(bytes(body), dtype="<f4"))
+
+
+def buckets(log: Log, width: int) -> list[Bucket]:
+    """Queries and labels among every so many rounds."""
+    number = (answers.c.round // width).label("number")
+    labels = sa.func.sum(sa.case((answers.c.state == LABELLED, 1), else_=0))
+    statement = (
+        sa.select(number, sa.func.count(), labels)
+        .where(answers.c.campaign == log.campaign, answers.c.state != REFERENCE)
+        .group_by(number)
+        .order_by(number)
+    )
+    return [Bucket(*map(int, row)) for row in log.connection.execute(statement)]

@@ -99,15 +99,14 @@ class CompiledKernel:
 
     def __init__(self, function: Function, parts: Mapping[Function, Function]) -> None:
         self.dispatcher = cache(partial(_dispatcher, function, parts))
-
-    @property
-    def ready(self) -> bool:
-        """Whether Numba is at hand already."""
-        return self.dispatcher.cache_info().currsize > 0
+        self.ready = False
+        """Whether it has been compiled, and ran."""
 
     def __call__(self, *arguments: object) -> Any:
         """Run the machine code."""
-        return self.dispatcher()(*arguments)
+        result = self.dispatcher()(*arguments)
+        self.ready = True
+        return result
 
 
 def _dispatcher(function: Function, parts: Mapping[Function, Function]) -> Function:

@@ -262,6 +262,19 @@ class Campaign(Handle):
                 return iter(list(records_of_round(log, self.settings, number)))
         return records_of(self.stored(head.events), self.settings)
 
+    def records(self, after: int, upto: int) -> list[Record]:
+        """What happened in some consecutive events: a page of the history."""
+        with self.reading() as (log, _):
+            upto = min(upto, log.head().events)
+            found = [stored.event for stored in log.others((Joining.kind, Leaving.kind), upto=after)]
+            before = [event for event in found if isinstance(event, Joining | Leaving)]
+            return list(records_of(self.stored(upto, after), self.settings, before))
+
+    def number_of(self, id: int | str) -> int:
+        """The round that an id or a key stands for."""
+        with self.reading() as (log, replica):
+            return self._find(Change(log, replica, log.head(), 0), id)
+
     def join(self, model: ModelName) -> None:
         """Let another model take part from the next round on.
 

@@ -78,9 +78,12 @@ class Handle:
         with self.reading() as (log, _):
             return log.head().events
 
-    def stored(self, upto: int) -> Iterator[Stored]:
+    def warm_up(self) -> None:
+        """Compile what decides many rounds at once, beside whatever else goes on: worth it where many will come."""
+        Replica.new(self.settings).warm_up()
+
+    def stored(self, upto: int, after: int = 0) -> Iterator[Stored]:
         """Events in order, a page a transaction: they do not change, and whoever reads them may take their time."""
-        after = 0
         while after < upto:
             with self.reading() as (log, _):
                 page = log.page(after, upto)

@@ -370,9 +370,9 @@ class Log:
         if _KEEP.run(self.connection, values).rowcount == 0:
             _ADD_SNAPSHOT.run(self.connection, {"campaign": self.campaign, "body": values["new_body"]})
 
-    def labelled(self) -> Iterator[State]:
-        """Queries that have a label, in the order of their rounds."""
-        statement = _STATE.where(answers.c.state == LABELLED).order_by(answers.c.round)
+    def answered(self, *states: int) -> Iterator[State]:
+        """Rounds that are in one of these states, or in any at all, in their order."""
+        statement = (_STATE.where(answers.c.state.in_(states)) if states else _STATE).order_by(answers.c.round)
         for row in self.connection.execute(statement, {"mine": self.campaign}):
             yield _state(row)
 

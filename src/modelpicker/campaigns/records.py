@@ -37,9 +37,11 @@ def from_time(text: str) -> int:
     return int(moment.replace(microsecond=0).timestamp()) * 10**6 + moment.microsecond
 
 
-def records_of(events: Iterable[Stored], settings: Settings) -> Iterator[Record]:
-    """The records of all events, in order."""
-    changes: list[ModelChange] = []
+def records_of(
+    events: Iterable[Stored], settings: Settings, before: Iterable[ModelChange] = ()
+) -> Iterator[Record]:
+    """The records of events in order; `before` are the models that joined or left before the first of them."""
+    changes: list[ModelChange] = list(before)
     for stored in events:
         yield from _records(stored, members(settings, changes))
         if isinstance(stored.event, Joining | Leaving):

@@ -131,6 +131,11 @@ class Replica:
         self.counts.waiting += int(outcome.queried.sum())
         return outcome
 
+    def warm_up(self) -> None:
+        """Have the kernel compiled, so that nobody has to wait for it later; the replica is of no use afterwards."""
+        codes = np.zeros((1, len(self.picker.models)), dtype=np.int32)
+        self._play(codes, no_labels(1), _outcome(1), decided=False)
+
     def _play(self, codes: Matrix, labels: Codes, outcome: Outcome, *, decided: bool) -> None:
         """Go through rounds with the compiled kernel."""
         picker = self.picker

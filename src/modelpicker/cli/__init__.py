@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 import modelpicker
-from modelpicker.cli import campaigns, collections, keeping
+from modelpicker.cli import campaigns, collections, keeping, serving
 from modelpicker.cli.bench import bench
 from modelpicker.cli.compare import compare
 from modelpicker.cli.demo import demo
@@ -44,6 +44,8 @@ app.command()(keeping.export)
 app.command("import")(keeping.import_verb)
 app.command()(keeping.verify)
 app.add_typer(keeping.storage_app, name="storage")
+app.command()(serving.serve)
+app.add_typer(serving.tokens_app, name="tokens")
 app.command()(bench)
 
 

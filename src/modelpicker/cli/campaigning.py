@@ -32,18 +32,55 @@ Annotator: TypeAlias = Annotated[
 ]
 
 
+# What [serve] in modelpicker.toml may hold.
+SERVER_SETTINGS: dict[str, type | tuple[type, ...]] = {
+    "host": str,
+    "port": int,
+    "tokens": bool,
+    "allowed_hosts": list,
+    "largest_body": int,
+    "largest_file": int,
+    "log_format": str,
+    "access_log": bool,
+}
+
+
 def storage_url(given: str | None) -> str:
     """The command line over MODELPICKER_STORAGE over modelpicker.toml over a file in the current folder."""
     if given:
         return given
-    try:
-        settings: dict[str, Any] = tomllib.loads(SETTINGS.read_text(encoding="utf-8")) if SETTINGS.exists() else {}
-    except (OSError, ValueError) as error:
-        raise InputError(f"{SETTINGS} cannot be read: {error}.") from error
-    found = settings.get("storage", USUAL)
+    found = _settings().get("storage", USUAL)
     if not isinstance(found, str):
         raise InputError(f"{SETTINGS}: storage is {brief(found)}; pass a URL as a string.")
     return found
+
+
+def server_settings() -> dict[str, Any]:
+    """What modelpicker.toml says of the server, under [serve]."""
+    found = _settings().get("serve", {})
+    if not isinstance(found, dict):
+        raise InputError(f"{SETTINGS}: serve is {brief(found)}; write its settings under [serve].")
+    for name, value in found.items():
+        kind = SERVER_SETTINGS.get(name)
+        if kind is None:
+            raise InputError(
+                f"{SETTINGS}: [serve] has no setting {name!r}; those are {', '.join(SERVER_SETTINGS)}."
+            )
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            raise InputError(f"{SETTINGS}: {name} under [serve] is {brief(value)}, which it cannot be.")
+    if found.get("log_format", "text") not in ("text", "json"):
+        raise InputError(f"{SETTINGS}: log_format is {brief(found['log_format'])}; pass text or json.")
+    if not all(isinstance(name, str) for name in found.get("allowed_hosts", [])):
+        raise InputError(f"{SETTINGS}: allowed_hosts is {brief(found['allowed_hosts'])}; pass a list of names.")
+    return found | ({"allowed_hosts": tuple(found["allowed_hosts"])} if "allowed_hosts" in found else {})
+
+
+def _settings() -> dict[str, Any]:
+    """What modelpicker.toml in the current folder says."""
+    try:
+        return tomllib.loads(SETTINGS.read_text(encoding="utf-8")) if SETTINGS.exists() else {}
+    except (OSError, ValueError) as error:
+        raise InputError(f"{SETTINGS} cannot be read: {error}.") from error
 
 
 def opened(storage: str | None, name: str) -> "Campaign":

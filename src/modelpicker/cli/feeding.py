@@ -15,7 +15,6 @@ from modelpicker.errors import FileError, InputError, ModelPickerError, NotFound
 if TYPE_CHECKING:
     from modelpicker.algorithms import Decision
     from modelpicker.campaigns import Campaign
-    from modelpicker.collections import ModelCollection
 
 LINES_AT_ONCE = 2_000
 READ_AT_ONCE = 2**20
@@ -97,14 +96,11 @@ def decided(campaign: "Campaign", file: str) -> Iterator[tuple[str | None, "Deci
                 yield from _ask(campaign, lines)
                 sys.stdout.flush()
         return
-    from modelpicker.collections import open_collection
+    from modelpicker.campaigns.feeding import batches_of
 
-    for batch in open_collection(file, models=[str(model) for model in campaign.models]).batches(fields=True):
-        for start in range(0, len(batch), LINES_AT_ONCE):
-            some = batch.take(range(start, min(len(batch), start + LINES_AT_ONCE)))
-            keys = _keys(some.fields)
-            made = campaign.ask_many(some, items=_items(some), keys=keys)
-            yield from zip(keys or [None] * len(made), made, strict=True)
+    for batch in batches_of(file, campaign.models):
+        made = campaign.ask_many(batch.predictions, items=batch.items, keys=batch.keys)
+        yield from zip(batch.keys or [None] * len(made), made, strict=True)
 
 
 def _stream(file: str) -> IO[bytes]:
@@ -117,25 +113,6 @@ def _stream(file: str) -> IO[bytes]:
         raise NotFoundError(f"there is no file {file}.") from None
     except OSError as error:
         raise FileError(f"{file} cannot be read: {error.strerror}.") from error
-
-
-def _keys(fields: Mapping[str, Any]) -> list[str | None] | None:
-    """The keys of a collection's items, if it has a field for them."""
-    found = next((fields[name] for name in ("key", "id") if name in fields), None)
-    return None if found is None else [None if value is None else str(value) for value in found]
-
-
-def _items(collection: "ModelCollection") -> list[dict[str, Any] | None] | None:
-    """What a collection has to show of each item."""
-    if not collection.fields:
-        return None
-    return [
-        {name: _plain(values[row]) for name, values in collection.fields.items()} for row in range(len(collection))
-    ]
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if hasattr(value, "item") else value
 
 
 def _batches(stream: IO[bytes]) -> Iterator[list[tuple[int, bytes]]]:

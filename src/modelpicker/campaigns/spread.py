@@ -1,0 +1,134 @@
+"""How far the estimates of two models may be off: rough intervals for the gaps on a leader board.
+
+The only chance in an estimate is that of the coins. Over the labelled rounds on which just one of two models is
+right, (1 - q) / q² estimates the variance of the difference of their estimates, where q is the probability with
+which the round was queried. Two things would make that too sure of itself, and are added: labels that might have
+been bought but were not, as if two more had come; and queries that nobody has answered, each of which would move
+the difference by 1 / q if the two models differ on it as often as they do on the others.
+
+The intervals are for the eye: each holds about as often as it says, at a moment chosen beforehand. Who looks again
+and again, and stops when it looks good, needs a certificate.
+"""
+
+import math
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from modelpicker.algorithms.encoding import encode_label
+from modelpicker.algorithms.kernels import Floats
+from modelpicker.algorithms.options import ModelName
+from modelpicker.campaigns.events import Answer
+from modelpicker.campaigns.log import LABELLED, Log, State
+from modelpicker.campaigns.picks import Pick
+from modelpicker.campaigns.replica import Replica
+
+# 95 % of a normal distribution.
+WIDE = 1.96
+UNSEEN = 2.0
+# For more models than this, a number for every pair would take too much memory.
+MOST_MODELS = 1_000
+# Unanswered queries whose probabilities are looked up to guess those of all.
+SOME = 100
+AT_ONCE = 1_000
+
+
+class Interval(NamedTuple):
+    """Between what a gap lies, by and large."""
+
+    low: float
+    high: float
+
+
+class Spread:
+    """The variance of the difference of every two models' estimates, kept up as labels come."""
+
+    def __init__(self) -> None:
+        self.event = 0
+        self.models: tuple[ModelName, ...] = ()
+        self._clear()
+
+    def _clear(self) -> None:
+        total = len(self.models)
+        self.labels = 0
+        self._mean = 0.0
+        self._variance: Floats = np.zeros((total, total))
+        self._differ: Floats = np.zeros((total, total))
+
+    def follow(self, log: Log, replica: Replica) -> None:
+        """Take in the labels that came since; all of them anew if the past has changed."""
+        models = replica.picker.models
+        if len(models) > MOST_MODELS:
+            return
+        head = log.head()
+        if models != self.models or head.rebuilt > self.event or head.events < self.event:
+            self.models = models
+            self._clear()
+            self._add(log, replica, log.answered(LABELLED))
+        elif head.events > self.event:
+            new = (stored.event for stored in log.others((Answer.kind,), after=self.event))
+            told = (State(event.round, 0, event.label, None, None) for event in new if isinstance(event, Answer))
+            self._add(log, replica, told)
+        self.event = head.events
+
+    def _add(self, log: Log, replica: Replica, states: Iterable[State]) -> None:
+        """Labels in batches: a product of matrices each."""
+        wrong: list[Floats] = []
+        costs: list[float] = []
+        for state in states:
+            if state.label is None:
+                continue
+            rounds = log.rounds_with(state.round)
+            row = state.round - rounds.first
+            label = encode_label(state.label, rounds.classes)
+            wrong.append((replica.as_now(rounds)[row] != label).astype(np.float64))
+            chance = float(rounds.probability[row])
+            costs.append((1.0 - chance) / chance**2)
+            if len(costs) == AT_ONCE:
+                self._take(np.array(wrong), np.array(costs))
+                wrong, costs = [], []
+        if costs:
+            self._take(np.array(wrong), np.array(costs))
+
+    def _take(self, wrong: Floats, costs: Floats) -> None:
+        self._variance += _differing(wrong, costs)
+        self._differ += _differing(wrong, np.ones(len(costs)))
+        self._mean += (float(costs.mean()) - self._mean) * len(costs) / (self.labels + len(costs))
+        self.labels += len(costs)
+
+    def intervals(self, pick: Pick, log: Log) -> dict[ModelName, Interval]:
+        """An interval for each model's gap to the pick; none where nothing can be said."""
+        if not (pick.weighted and self.labels and pick.model in self.models):
+            return {}
+        missing = pick.pending + pick.skipped
+        weight = _mean_weight(log) if missing else 0.0
+        best = self.models.index(pick.model)
+        made = {}
+        for entry in pick.standing[1:]:
+            other = self.models.index(entry.model)
+            share = (self._differ[best, other] + 1.0) / (self.labels + 2.0)
+            variance = self._variance[best, other] + UNSEEN * self._mean + missing * weight * share
+            half = WIDE * math.sqrt(variance) / max(1, pick.covered)
+            gap = entry.gap or 0.0
+            all_answered = gap * (1.0 + missing / self.labels)
+            made[entry.model] = Interval(
+                max(-1.0, min(gap, all_answered) - half), min(1.0, max(gap, all_answered) + half)
+            )
+        return made
+
+
+def _differing(wrong: Floats, weights: Floats) -> Floats:
+    """For every two models, the weights of the rounds on which one is wrong and the other right."""
+    both = (wrong * weights[:, None]).T @ wrong
+    alone = np.diag(both)
+    return np.asarray(alone[:, None] + alone[None, :] - 2.0 * both)
+
+
+def _mean_weight(log: Log) -> float:
+    """The mean of 1 / q² over queries that wait, guessed from some of them."""
+    found = []
+    for state in log.waiting(SOME):
+        rounds = log.rounds_with(state.round)
+        found.append(float(rounds.probability[state.round - rounds.first]) ** -2)
+    return sum(found) / len(found) if found else 0.0

@@ -1,0 +1,1 @@
+"""The service: an API for programs, a page for people, and a client."""

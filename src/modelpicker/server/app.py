@@ -1,0 +1,103 @@
+"""The application: routes, what stands before them, and the page."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import FileResponse
+from starlette.staticfiles import StaticFiles
+
+import modelpicker
+from modelpicker.campaigns.storage import open_storage
+from modelpicker.errors import ModelPickerError
+from modelpicker.server.configuration import Configuration
+from modelpicker.server.desks import Desks
+from modelpicker.server.documents import ProblemDocument
+from modelpicker.server.guard import Guard
+from modelpicker.server.metrics import Metrics
+from modelpicker.server.problems import refuse
+from modelpicker.server.routes import campaigns, files, health, labels, rounds, session, standing
+from modelpicker.server.state import State
+from modelpicker.server.tokens import Tokens
+
+STATIC = Path(__file__).parent / "static"
+VERSION = "/api/v1"
+DESCRIPTION = """Find the best of your pre-trained classifiers on your own data, with as few labels as possible.
+
+Programs send items with what the models say of them, and are told which labels are worth buying; people send labels;
+at any time the campaign names the best model. Whatever is answered is on disk. Errors are problems as RFC 9457 has
+them. Items with a `key` may be sent again, whatever went wrong: the same key returns the same decision; and a label
+that is told twice counts once."""
+
+
+def create_app(configuration: Configuration) -> FastAPI:
+    """A server's application, with its storage open."""
+    configuration.check()
+    metrics = Metrics()
+    storage = open_storage(configuration.storage, create=True)
+    app = FastAPI(
+        title="modelpicker",
+        version=modelpicker.__version__,
+        description=DESCRIPTION,
+        openapi_url=f"{VERSION}/openapi.json",
+        docs_url=None,  # its page would load scripts from another host
+        redoc_url=None,
+        lifespan=_lifespan,
+        exception_handlers={
+            ModelPickerError: refuse,
+            RequestValidationError: refuse,
+            HTTPException: refuse,
+        },
+    )
+    app.state.service = State(
+        configuration, storage, Desks(configuration.storage, metrics), Tokens(storage), metrics
+    )
+    app.add_middleware(Guard, configuration=configuration, metrics=metrics)
+    for one in (session, campaigns, rounds, labels, standing, files):
+        app.include_router(one.router, prefix=VERSION)
+    app.include_router(health.router)
+    app.add_api_route("/", _page, include_in_schema=False)
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    _describe(app)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    """When the server has stopped, everything that it took in is on disk."""
+    yield
+    service: State = app.state.service
+    service.desks.close()
+
+
+async def _page() -> FileResponse:
+    return FileResponse(STATIC / "index.html", media_type="text/html", headers={"Cache-Control": "no-cache"})
+
+
+def _describe(app: FastAPI) -> None:
+    """Add to OpenAPI what FastAPI does not know: the form of problems, and how to sign in."""
+    make = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            document = make()
+            parts = document.setdefault("components", {})
+            parts.setdefault("schemas", {})["Problem"] = ProblemDocument.model_json_schema()
+            parts["securitySchemes"] = {
+                "token": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "A token of `modelpicker tokens create`.",
+                },
+                "session": {"type": "apiKey", "in": "cookie", "name": "modelpicker"},
+            }
+            document["security"] = [{}, {"token": []}, {"session": []}]
+            for unused in ("HTTPValidationError", "ValidationError"):
+                parts["schemas"].pop(unused, None)
+        return app.openapi_schema or {}
+
+    app.openapi = openapi  # type: ignore[method-assign]

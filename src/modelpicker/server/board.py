@@ -1,0 +1,107 @@
+"""What the page shows of a campaign: who leads and how surely, and what its charts are drawn from."""
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from modelpicker.algorithms.encoding import ClassName
+from modelpicker.campaigns import Campaign
+from modelpicker.campaigns.log import Log
+from modelpicker.campaigns.picks import Pick, make_pick
+from modelpicker.campaigns.replica import Replica, members
+from modelpicker.campaigns.samples import Sample, all_samples, buckets
+from modelpicker.campaigns.spread import Spread
+from modelpicker.server.window import Window
+
+# Models whose weights are drawn, and the points of a line at most.
+MOST_LINES = 12
+MOST_POINTS = 400
+
+
+class Board:
+    """How a campaign stands; kept up as it goes on, so that looking again costs little."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        self.campaign = campaign
+        self._lock = threading.Lock()
+        self._spread = Spread()
+        self._window = Window()
+
+    def standing(self) -> dict[str, Any]:
+        """The pick, and how every model stands, with intervals."""
+        with self._lock, self.campaign.reading() as (log, replica):
+            pick = make_pick(log, replica)
+            self._spread.follow(log, replica)
+            return self._standing(log, replica, pick)
+
+    def _standing(self, log: Log, replica: Replica, pick: Pick) -> dict[str, Any]:
+        intervals = self._spread.intervals(pick, log)
+        weights = replica.picker.weights
+        weight_of = {} if weights is None else dict(zip(replica.picker.models, weights.tolist(), strict=True))
+        document = pick.document()
+        for entry in document["standing"]:
+            low, high = intervals.get(entry["model"], (None, None))
+            entry.update(low=low, high=high, weight=weight_of.get(entry["model"]))
+        return {"event": replica.event, **document, "weighted": pick.weighted}
+
+    def classes(self) -> list[ClassName]:
+        """What models or people have said of late, in order: a choice where classes are open."""
+        with self._lock, self.campaign.reading() as (log, _):
+            self._window.follow(log)
+            return self._window.classes(log)
+
+    def charts(self) -> dict[str, Any]:
+        """Lines over time, recent rounds, and where the models disagree."""
+        with self._lock, self.campaign.reading() as (log, replica):
+            self._window.follow(log)
+            return {
+                "event": replica.event,
+                "weights": self._weights(log, replica),
+                "labels": _labels(log, replica.picker.rounds),
+                "recent": self._window.recent(),
+                "disagreement": self._window.disagreement(log),
+            }
+
+    def _weights(self, log: Log, replica: Replica) -> dict[str, Any]:
+        """The weights of the leaders over time; their estimates, where an algorithm has no weights."""
+        leaders = [entry.model for entry in make_pick(log, replica).standing[:MOST_LINES]]
+        samples = all_samples(log)
+        if samples and samples[-1].event < replica.event:
+            samples.append(Sample.take(replica))
+        samples = _thinned(samples)
+        lines: list[list[float | None]] = [[] for _ in leaders]
+        for sample in samples:
+            models = members(self.campaign.settings, replica.changes[: sample.changes])
+            value_of = dict(zip(models, sample.values.tolist(), strict=False))
+            for line, model in zip(lines, leaders, strict=True):
+                line.append(value_of.get(model))
+        return {
+            "kind": "estimates" if replica.picker.weights is None else "weights",
+            "models": leaders,
+            "labels": [sample.labels for sample in samples],
+            "rounds": [sample.rounds for sample in samples],
+            "values": lines,
+        }
+
+
+def _thinned(samples: list[Sample]) -> list[Sample]:
+    """Not more than a chart can show; the last is always there."""
+    step = -(-len(samples) // MOST_POINTS)
+    return samples[::-step][::-1] if samples else []
+
+
+def _labels(log: Log, rounds: int) -> dict[str, Any]:
+    """Queries and labels against rounds seen, both added up."""
+    width = max(1, -(-rounds // MOST_POINTS))
+    total = -(-rounds // width)
+    queries = np.zeros(total + 1, dtype=np.int64)
+    labels = np.zeros(total + 1, dtype=np.int64)
+    for bucket in buckets(log, width):
+        queries[bucket.number + 1] = bucket.queries
+        labels[bucket.number + 1] = bucket.labels
+    return {
+        "rounds": [min(rounds, place * width) for place in range(total + 1)],
+        "queries": np.cumsum(queries).tolist(),
+        "labels": np.cumsum(labels).tolist(),
+    }

@@ -1,0 +1,50 @@
+"""What a server is run with."""
+
+import ipaddress
+from dataclasses import dataclass
+
+from modelpicker.errors import InputError, brief
+
+MEBIBYTE = 2**20
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """Where the server listens, what it serves, and how much it takes in."""
+
+    storage: str
+    host: str = "127.0.0.1"
+    port: int = 8000
+    tokens: bool = False
+    """Whether tokens are needed on loopback too, such as behind a proxy."""
+    allowed_hosts: tuple[str, ...] = ()
+    """Names by which browsers may call it, besides those of this machine."""
+    demo: bool = False
+    largest_body: int = 16 * MEBIBYTE
+    largest_file: int = 256 * MEBIBYTE
+    access_log: bool = False
+
+    @property
+    def loopback(self) -> bool:
+        """Whether only this machine can reach it."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host.strip("[]")).is_loopback
+        except ValueError:
+            return False
+
+    @property
+    def needs_tokens(self) -> bool:
+        """Whether who calls has to say who they are."""
+        return self.tokens or not self.loopback
+
+    def check(self) -> None:
+        """Refuse what makes no sense."""
+        if not 0 <= self.port <= 65535:
+            raise InputError(f"port {brief(self.port)}: pass a number from 0 to 65535; 0 takes one that is free.")
+        if not self.host or any(letter.isspace() for letter in self.host):
+            raise InputError(f"host {brief(self.host)}: pass an address to listen on, such as 127.0.0.1.")
+        for what, size in (("largest body", self.largest_body), ("largest file", self.largest_file)):
+            if size < 1:
+                raise InputError(f"{what}: {size} bytes are too few.")

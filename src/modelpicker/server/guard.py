@@ -1,0 +1,212 @@
+"""What stands before every request: foreign names turned away, sizes kept in bounds, errors kept inside."""
+
+import asyncio
+import logging
+import re
+import secrets
+import time
+import zlib
+from collections.abc import Iterable, MutableMapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from modelpicker.server.access import admit
+from modelpicker.server.configuration import Configuration
+from modelpicker.server.logs import log, note
+from modelpicker.server.metrics import Metrics
+from modelpicker.server.problems import Problem, problem
+
+# How long a body may pause, in seconds.
+PATIENCE = 30.0
+LOCAL = ("localhost", "127.0.0.1", "[::1]")
+UPLOAD = re.compile(r"/api/v1/(campaigns/[^/]+/)?files")
+CLOSED = re.compile(r"/api/v1/(?!session$|openapi\.json$)|/metrics$")
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data: blob:",
+        "connect-src 'self'",
+        "font-src 'self'",
+        "manifest-src 'self'",
+        "base-uri 'none'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    )
+)
+HEADERS = [
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
+]
+
+
+class Guard:
+    """The outermost layer of the service."""
+
+    def __init__(self, app: ASGIApp, configuration: Configuration, metrics: Metrics) -> None:
+        self.app = app
+        self.configuration = configuration
+        self.metrics = metrics
+        self.hosts = {*LOCAL, *(name.lower() for name in configuration.allowed_hosts)}
+        self.any_host = configuration.needs_tokens and not configuration.allowed_hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or answer it here."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        began = time.perf_counter()
+        answer = Answer(send, scope)
+        try:
+            headers = Headers(scope=scope)
+            self._check_origin(headers)
+            if self.configuration.needs_tokens and CLOSED.match(scope["path"]):
+                await admit(Request(scope))  # before anything of the body is read
+            await self.app(scope, self._bounded(scope, headers, receive), answer)
+        except Problem as error:
+            await self._fail(scope, receive, answer, error)
+        except ClientDisconnect:
+            note(logging.INFO, "client went away", **_facts(scope))
+        except Exception:
+            number = secrets.token_hex(6)
+            log.exception("failed", extra={"facts": {"incident": number, **_facts(scope)}})
+            detail = f"The server's log says more, under incident {number}."
+            await self._fail(scope, receive, answer, Problem(500, detail))
+        finally:
+            self._count(scope, answer.status, time.perf_counter() - began)
+
+    def _check_origin(self, headers: Headers) -> None:
+        """Refuse what a page of somebody else's made a browser send."""
+        host = headers.get("host", "")
+        if not self.any_host and _without_port(host) not in self.hosts:
+            raise Problem(
+                421,
+                f"This server does not go by the name {host[:100]!r}; use localhost, or have it added to allowed_hosts.",
+            )
+        for origin in headers.getlist("origin"):
+            if urlsplit(origin).netloc.lower() != host.lower() or not host:
+                raise Problem(403, f"Pages of {origin[:100]!r} may not use this server.")
+        if headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode") != "navigate":
+            raise Problem(403, "Pages of other sites may not use this server.")
+
+    def _bounded(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
+        """The body, as long as it is not too large, too slow, or in a form that we do not know."""
+        upload = scope["method"] == "POST" and UPLOAD.fullmatch(scope["path"])
+        largest = self.configuration.largest_file if upload else self.configuration.largest_body
+        length = headers.get("content-length")
+        if length is not None and length.isdigit() and int(length) > largest:
+            raise _too_large(largest)
+        coding = headers.get("content-encoding", "identity").lower()
+        if coding not in ("identity", "gzip"):
+            raise Problem(415, f"Bodies in {coding[:50]!r} are not understood; send them as they are, or in gzip.")
+        return Body(receive, largest, coding == "gzip").receive
+
+    async def _fail(self, scope: Scope, receive: Receive, answer: "Answer", error: Problem) -> None:
+        if not answer.status:
+            await problem(error.status_code, error.detail, error.headers)(scope, receive, answer)
+
+    def _count(self, scope: Scope, status: int, seconds: float) -> None:
+        route = getattr(scope.get("route"), "path", "other")
+        if not route.endswith("/live"):
+            self.metrics.seconds.see(seconds, method=_method(scope), route=route, status=str(status or 499))
+        if self.configuration.access_log:
+            note(logging.INFO, "request", **_facts(scope), status=status, ms=round(seconds * 1000, 2))
+
+
+class Answer:
+    """Sends an answer, with what every answer carries, and remembers its status."""
+
+    def __init__(self, send: Send, scope: Scope) -> None:
+        self.send = send
+        self.extra = HEADERS
+        if scope["path"].startswith("/api/"):
+            self.extra = [*HEADERS, (b"cache-control", b"no-store")]
+        self.status = 0
+
+    async def __call__(self, message: Message) -> None:
+        """Pass a message on."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            message["headers"] = [*message.get("headers", ()), *self.extra]
+        await self.send(message)
+
+
+class Body:
+    """A request's body, with bounds: also on what it becomes when it is unpacked."""
+
+    def __init__(self, receive: Receive, largest: int, packed: bool) -> None:
+        self._receive = receive
+        self._largest = largest
+        self._left = largest
+        self._unpack = zlib.decompressobj(31) if packed else None
+        self._more = True
+
+    async def receive(self) -> Message:
+        """The next piece."""
+        message = await self._next()
+        if message["type"] != "http.request":
+            return message
+        body = message.get("body", b"")
+        if self._unpack is not None:
+            body = self._unpacked(body, last=not message.get("more_body", False))
+            message = {**message, "body": body}
+        self._left -= len(body)
+        if self._left < 0:
+            raise _too_large(self._largest)
+        return message
+
+    async def _next(self) -> MutableMapping[str, Any]:
+        """The next message; while the body lasts, it is not waited for without end."""
+        if not self._more:
+            return await self._receive()
+        try:
+            async with asyncio.timeout(PATIENCE):
+                message = await self._receive()
+        except TimeoutError:
+            raise Problem(408, f"Nothing came for {PATIENCE:.0f} seconds.", {"Connection": "close"}) from None
+        self._more = message["type"] == "http.request" and message.get("more_body", False)
+        return message
+
+    def _unpacked(self, body: bytes, *, last: bool) -> bytes:
+        assert self._unpack is not None  # noqa: S101
+        try:
+            found = self._unpack.decompress(body, self._left + 1)
+            if last and not self._unpack.eof and len(found) <= self._left:
+                raise Problem(400, "The body is no gzip, or was cut off.")
+        except zlib.error as error:
+            raise Problem(400, f"The body is no gzip: {error}.") from error
+        return found
+
+
+def _too_large(largest: int) -> Problem:
+    return Problem(
+        413,
+        f"The body is larger than the {largest:,} bytes that are taken; send less at once.",
+        {"Connection": "close"},
+    )
+
+
+def _without_port(host: str) -> str:
+    name, mark, port = host.lower().rpartition(":")
+    return name if mark and port.isdigit() else host.lower()
+
+
+def _method(scope: Scope) -> str:
+    """The method, of those there are: what a client makes up would be counted for ever."""
+    method: str = scope["method"]
+    return method if method in ("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH") else "OTHER"
+
+
+def _facts(scope: Scope) -> dict[str, Any]:
+    client: Iterable[Any] = scope.get("client") or ("unknown",)
+    return {"method": _method(scope), "path": scope["path"][:300], "client": next(iter(client))}

@@ -1,0 +1,129 @@
+"""Server-sent events: how a campaign stands, whenever something has changed.
+
+A follower is sent the latest, and never what it was too slow to read: news is made once for all followers of a
+campaign, and a slow one misses what lies between.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+from starlette.responses import StreamingResponse
+
+from modelpicker.errors import ModelPickerError
+from modelpicker.server.answers import encode
+from modelpicker.server.desks import Desk
+from modelpicker.server.problems import Problem
+from modelpicker.server.state import State
+
+# Seconds between news at least, between charts at least, between looks for what other servers did, and heartbeats.
+PACE = 0.4
+CHARTS = 2.0
+LOOK = 1.0
+HEARTBEAT = 15.0
+MOST_FOLLOWERS = 500
+
+
+class Feed:
+    """The news of one campaign, made while somebody follows it."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self.number = 0
+        self.latest: dict[str, tuple[int, bytes]] = {}
+        self.followers = 0
+        self.news = asyncio.Condition()
+        self._hint = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to look for news."""
+        self.followers += 1
+        if self._task is None:
+            self.desk.listeners.add(self._hint.set)
+            self._task = asyncio.get_running_loop().create_task(self._run())
+
+    def stop(self) -> None:
+        """One follower less; nobody looks for news that nobody wants."""
+        self.followers -= 1
+        if self.followers == 0 and self._task is not None:
+            self.desk.listeners.discard(self._hint.set)
+            self._task.cancel()
+            self._task = None
+            self.latest.clear()
+
+    async def _run(self) -> None:
+        drawn = -CHARTS
+        while True:
+            self._hint.clear()
+            charts = time.monotonic() - drawn >= CHARTS
+            with contextlib.suppress(ModelPickerError):  # a storage that is away comes back, or not
+                await self._publish("standing", self.desk.board.standing)
+                if charts and await self._publish("charts", self.desk.board.charts):
+                    drawn = time.monotonic()
+            await asyncio.sleep(PACE)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._hint.wait(), LOOK - PACE)
+
+    async def _publish(self, kind: str, make: Any) -> bool:
+        """Tell the followers, if there is anything new."""
+        events = await self.desk.read(lambda campaign: campaign.events)
+        known = self.latest.get(kind)
+        if known is not None and known[0] == events:
+            return False
+        document = await self.desk.read(lambda _: make())
+        event = document["event"]
+        body = b"event: %s\nid: %d\ndata: %s\n\n" % (kind.encode(), event, encode(document))
+        async with self.news:
+            self.number += 1
+            self.latest[kind] = (event, body)
+            self.news.notify_all()
+        return True
+
+
+async def stream(desk: Desk, service: State) -> StreamingResponse:
+    """Follow a campaign until the client goes, or the server stops."""
+    if int(service.metrics.listeners.values.get((), 0)) >= MOST_FOLLOWERS:
+        raise Problem(503, f"{MOST_FOLLOWERS} pages follow campaigns already; close some.")
+    if desk.feed is None:
+        desk.feed = Feed(desk)
+    return StreamingResponse(
+        _follow(desk.feed, service), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
+    )
+
+
+async def _follow(feed: Feed, service: State) -> AsyncIterator[bytes]:
+    sent: dict[str, int] = {}
+    feed.start()
+    service.metrics.listeners.add(1)
+    try:
+        yield b"retry: 2000\n\n"
+        while not service.stopping.is_set():
+            news = [(kind, event, body) for kind, (event, body) in feed.latest.items() if sent.get(kind) != event]
+            for kind, event, body in news:
+                sent[kind] = event
+                yield body
+            if not news and not await _wait(feed, service):
+                yield b": still here\n\n"
+    finally:
+        service.metrics.listeners.add(-1)
+        feed.stop()
+
+
+async def _wait(feed: Feed, service: State) -> bool:
+    """Wait for news, or the end; False if there is none for a while."""
+    number = feed.number
+
+    async def wait() -> None:
+        async with feed.news:
+            await feed.news.wait_for(lambda: feed.number != number)
+
+    tasks = {asyncio.ensure_future(wait()), asyncio.ensure_future(service.stopping.wait())}
+    try:
+        done, _ = await asyncio.wait(tasks, timeout=HEARTBEAT, return_when=asyncio.FIRST_COMPLETED)
+        return bool(done)
+    finally:
+        for task in tasks:
+            task.cancel()

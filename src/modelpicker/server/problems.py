@@ -1,0 +1,110 @@
+"""Errors as RFC 9457 has them: one kind of body for everything that can go wrong."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from modelpicker.errors import (
+    ConflictError,
+    FileError,
+    InputError,
+    ModelPickerError,
+    NotFoundError,
+    RoundError,
+    SchemaError,
+    StorageError,
+)
+
+MEDIA_TYPE = "application/problem+json"
+# What each status means here; `type` is made of the first.
+KINDS = {
+    400: ("bad-request", "The request cannot be read"),
+    401: ("not-signed-in", "A token is needed"),
+    403: ("not-allowed", "This is not allowed"),
+    404: ("not-found", "There is no such thing"),
+    405: ("wrong-method", "This cannot be done here"),
+    406: ("not-acceptable", "There is no such form of it"),
+    408: ("too-slow", "The request did not come in time"),
+    409: ("conflict", "It conflicts with what is there"),
+    413: ("too-large", "The request is too large"),
+    415: ("unknown-form", "The request comes in a form that is not understood"),
+    421: ("foreign-host", "This server does not go by that name"),
+    422: ("invalid-input", "The request makes no sense"),
+    429: ("too-many", "There were too many attempts"),
+    500: ("internal", "Something went wrong here"),
+    503: ("unavailable", "This cannot be done right now"),
+}
+STATUS: Sequence[tuple[type[ModelPickerError], int]] = (
+    (InputError, 422),
+    (NotFoundError, 404),
+    (ConflictError, 409),
+    (RoundError, 409),
+    (SchemaError, 503),
+    (StorageError, 503),
+    (FileError, 503),
+)
+
+
+class Problem(HTTPException):
+    """An error that is raised by the service itself."""
+
+    def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(status, detail, dict(headers or {}))
+
+
+def problem(status: int, detail: str, headers: Mapping[str, str] | None = None, **more: Any) -> Response:
+    """The answer to a request that failed."""
+    kind, title = KINDS.get(status, ("error", "The request failed"))
+    body = {"type": f"urn:modelpicker:problem:{kind}", "title": title, "status": status, "detail": detail, **more}
+    extra = {**(headers or {}), **({"Retry-After": "1"} if status == 503 else {})}
+    return Response(json.dumps(body), status, extra, MEDIA_TYPE)
+
+
+async def refuse(_: Request, error: Exception) -> Response:
+    """An error of modelpicker's, or of a framework's, as a problem."""
+    if isinstance(error, ModelPickerError):
+        status = next((status for kind, status in STATUS if isinstance(error, kind)), 500)
+        return problem(status, str(error))
+    if isinstance(error, RequestValidationError):
+        return _invalid(error)
+    if isinstance(error, HTTPException):
+        return problem(error.status_code, str(error.detail), error.headers)
+    raise error
+
+
+def _invalid(error: RequestValidationError) -> Response:
+    """A body or a parameter that is not what the API describes."""
+    found = [
+        {"where": ".".join(str(part) for part in entry["loc"]), "what": str(entry["msg"])}
+        for entry in error.errors()[:20]
+    ]
+    if any(entry["type"] == "json_invalid" for entry in error.errors()):
+        return problem(400, f"The body is no JSON: {found[0]['what']}.", errors=found)
+    first = found[0] if found else {"where": "request", "what": "it makes no sense"}
+    return problem(422, f"{first['where']}: {first['what']}.", errors=found)
+
+
+def described(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """How OpenAPI describes the errors that a route may answer with."""
+    return {
+        status: {
+            "description": KINDS[status][1],
+            "content": {
+                MEDIA_TYPE: {
+                    "schema": {"$ref": "#/components/schemas/Problem"},
+                    "example": {
+                        "type": f"urn:modelpicker:problem:{KINDS[status][0]}",
+                        "title": KINDS[status][1],
+                        "status": status,
+                        "detail": "What is wrong, and what to do.",
+                    },
+                }
+            },
+        }
+        for status in sorted(statuses)
+    }

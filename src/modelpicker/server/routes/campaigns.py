@@ -1,0 +1,102 @@
+"""Campaigns: listed, begun, described; models that join and leave."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Response
+from starlette.concurrency import run_in_threadpool
+
+from modelpicker.campaigns import Campaign, Listed, create_campaign, list_campaigns
+from modelpicker.campaigns.records import as_time
+from modelpicker.campaigns.settings import known_algorithm
+from modelpicker.errors import InputError, NotFoundError
+from modelpicker.server import documents
+from modelpicker.server.access import Anybody, Caller, Owner
+from modelpicker.server.answers import answer
+from modelpicker.server.routes.common import CHANGES, USUAL, Found, Service, describe
+
+router = APIRouter(prefix="/campaigns", tags=["campaigns"])
+
+
+@router.get("", responses={200: {"model": documents.Summaries}, **USUAL})
+async def list_all(caller: Anybody, service: Service) -> Response:
+    """List the campaigns, by name."""
+    found = await run_in_threadpool(list_campaigns, service.configuration.storage)
+    rows = []
+    for one in found:
+        try:
+            desk = await service.desks.find(one.name)
+            rows.append(await desk.read(lambda campaign, one=one: _summary(one, campaign, caller)))  # type: ignore[misc]
+        except NotFoundError:  # its algorithm is of somebody's own, and not here
+            continue
+    return answer({"campaigns": rows})
+
+
+def _summary(listed: Listed, campaign: Campaign, caller: Caller) -> dict[str, Any]:
+    pick = campaign.best()
+    seen = caller.predictions
+    return {
+        "name": listed.name,
+        "created": as_time(listed.created),
+        "algorithm": listed.algorithm,
+        "models": listed.models if seen else None,
+        "budget": listed.budget,
+        "rounds": pick.rounds,
+        "labels_used": pick.labels_used,
+        "pending": pick.pending,
+        "skipped": pick.skipped,
+        "pick": pick.model if seen and pick.labels_used else None,
+        "tied": len(pick.tied) if seen else None,
+    }
+
+
+@router.post("", status_code=201, responses={201: {"model": documents.Described}, **CHANGES})
+async def create(caller: Owner, service: Service, body: documents.NewCampaign) -> Response:
+    """Begin a campaign."""
+    try:
+        algorithm = known_algorithm(body.algorithm)
+    except NotFoundError as error:
+        raise InputError(str(error)) from error
+
+    def begin() -> dict[str, Any]:
+        campaign = create_campaign(
+            service.configuration.storage,
+            body.name,
+            models=body.models,
+            classes=body.classes,
+            budget=body.budget,
+            expected_rounds=body.expected_rounds,
+            seed=body.seed,
+            algorithm=algorithm,
+            options=body.options,
+        )
+        return describe(campaign, caller)
+
+    return answer(await run_in_threadpool(begin), 201)
+
+
+@router.get("/{name}", responses={200: {"model": documents.Described}, **USUAL})
+async def show(caller: Anybody, desk: Found) -> Response:
+    """Describe a campaign: what it is made with, how far it has come, who leads."""
+    return answer(await desk.read(lambda campaign: describe(campaign, caller)))
+
+
+@router.get("/{name}/classes", responses={200: {"model": documents.Classes}, **USUAL})
+async def classes(caller: Anybody, desk: Found) -> Response:
+    """What a label may be: the campaign's classes, or what was said of late where those are open."""
+    given = desk.campaign.classes
+    found = list(given) if given is not None else await desk.read(lambda _: desk.board.classes())
+    return answer({"classes": found, "open": given is None})
+
+
+@router.post("/{name}/models", responses={200: {"model": documents.Members}, **CHANGES})
+async def join(caller: Owner, desk: Found, body: documents.NewModel) -> Response:
+    """Let another model take part from the next round on."""
+    await desk.do(lambda campaign: campaign.join(body.model))
+    return answer({"models": list(await desk.read(lambda campaign: campaign.models))})
+
+
+@router.delete("/{name}/models/{model}", responses={200: {"model": documents.Members}, **CHANGES})
+async def leave(caller: Owner, desk: Found, model: Annotated[str, Path(max_length=1000)]) -> Response:
+    """Let a model take no part any more, from the next round on."""
+    await desk.do(lambda campaign: campaign.leave(model))
+    return answer({"models": list(await desk.read(lambda campaign: campaign.models))})

@@ -1,0 +1,70 @@
+"""What the routes share: how a campaign is found, and how documents about it are made."""
+
+from typing import Annotated, Any
+
+from fastapi import Depends, Path, Request
+
+from modelpicker.campaigns import Campaign, Pick
+from modelpicker.campaigns.records import as_time
+from modelpicker.server.access import Caller
+from modelpicker.server.desks import Desk
+from modelpicker.server.problems import described
+from modelpicker.server.state import State
+
+USUAL = described(400, 401, 403, 404, 413, 415, 421, 422, 429, 500, 503)
+CHANGES = USUAL | described(408, 409)
+
+
+async def find_state(request: Request) -> State:
+    """The server."""
+    state: State = request.app.state.service
+    return state
+
+
+Service = Annotated[State, Depends(find_state)]
+
+
+async def find_desk(
+    request: Request,
+    name: Annotated[str, Path(description="The campaign.", examples=["tickets"], max_length=200)],
+) -> Desk:
+    """The desk of the campaign that a path names."""
+    state: State = request.app.state.service
+    return await state.desks.find(name)
+
+
+Found = Annotated[Desk, Depends(find_desk)]
+
+
+def named(campaign: Campaign, predictions: Any) -> Any:
+    """Predictions by the models' own names: those that are numbers are strings in JSON."""
+    models = campaign.settings.models
+    if isinstance(predictions, dict) and any(type(model) is int for model in models):
+        return {
+            int(name) if name.isascii() and name.isdigit() else name: said for name, said in predictions.items()
+        }
+    return predictions
+
+
+def counts(pick: Pick) -> dict[str, int]:
+    """How far the labelling has come."""
+    return {"labels_used": pick.labels_used, "pending": pick.pending}
+
+
+def describe(campaign: Campaign, caller: Caller) -> dict[str, Any]:
+    """A campaign, as its callers may see it."""
+    settings, pick = campaign.settings.document(), campaign.best()
+    document = pick.document()
+    secret = not caller.predictions
+    return {
+        "name": campaign.name,
+        "created": as_time(campaign.created),
+        **settings,
+        "models": None if secret else list(campaign.models),
+        **{
+            name: document[name]
+            for name in ("rounds", "labels_used", "labels_saved", "pending", "skipped", "references")
+        },
+        "pick": None if secret else document["pick"],
+        "tied": None if secret else document["tied"],
+    }

@@ -1,0 +1,145 @@
+"""Labels, skips and what is taken back; queries that wait, and leases on them."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Response
+
+from modelpicker.campaigns import Campaign
+from modelpicker.campaigns import Query as Waiting
+from modelpicker.errors import ConflictError
+from modelpicker.server import documents
+from modelpicker.server.access import Caller, Labeller
+from modelpicker.server.answers import answer
+from modelpicker.server.problems import Problem
+from modelpicker.server.routes.common import CHANGES, USUAL, Found, counts
+
+router = APIRouter(prefix="/campaigns/{name}", tags=["labels"])
+MOST = 1_000
+
+
+@router.post("/labels", responses={200: {"model": documents.Told}, **CHANGES})
+async def tell(caller: Labeller, desk: Found, body: documents.NewLabel) -> Response:
+    """Tell the label of a query. Told twice, it counts once; another label needs `replace`."""
+    _check_replace(caller, body.replace)
+    by = caller.annotator(body.annotator)
+
+    def change(campaign: Campaign) -> dict[str, Any]:
+        campaign.tell(body.id, body.label, replace=body.replace, annotator=by)
+        return _told(campaign, body.id, body.label)
+
+    done = await desk.do(change)
+    desk.metrics.labels.add()
+    return answer(done)
+
+
+@router.post("/labels/batch", responses={200: {"model": documents.ToldMany}, **CHANGES})
+async def tell_many(caller: Labeller, desk: Found, body: documents.NewLabels) -> Response:
+    """Tell many labels in one transaction: all of them, or none if one cannot be."""
+    _check_replace(caller, body.replace)
+    by = caller.annotator(body.annotator)
+
+    def change(campaign: Campaign) -> dict[str, Any]:
+        campaign.tell_many(body.labels, replace=body.replace, annotator=by)
+        return {"told": len(body.labels), **counts(campaign.best())}
+
+    done = await desk.do(change)
+    desk.metrics.labels.add(sum(label is not None for _, label in body.labels))
+    return answer(done)
+
+
+@router.post("/skips", responses={200: {"model": documents.Told}, **CHANGES})
+async def skip(caller: Labeller, desk: Found, body: documents.NewSkip) -> Response:
+    """Say that nobody can tell the label of a query."""
+    _check_replace(caller, body.replace)
+    by = caller.annotator(body.annotator)
+
+    def change(campaign: Campaign) -> dict[str, Any]:
+        campaign.skip(body.id, replace=body.replace, annotator=by)
+        return _told(campaign, body.id, None)
+
+    done = await desk.do(change)
+    desk.metrics.skips.add()
+    return answer(done)
+
+
+@router.post("/retractions", responses={200: {"model": documents.Retracted}, **CHANGES})
+async def retract(caller: Labeller, desk: Found, body: documents.NewRetraction) -> Response:
+    """Take back an answer: the query waits again. Annotators may take back what they themselves have said."""
+    by = caller.annotator(body.annotator)
+
+    def change(campaign: Campaign) -> dict[str, Any]:
+        if caller.role == "annotator":
+            _check_own(campaign, body.id, caller)
+        campaign.retract(body.id, lease=body.lease, annotator=by)
+        return {"id": _number(campaign, body.id), **counts(campaign.best())}
+
+    return answer(await desk.do(change))
+
+
+@router.get("/queries", responses={200: {"model": documents.Leased}, **USUAL})
+async def queries(
+    caller: Labeller,
+    desk: Found,
+    most: Annotated[int, Query(ge=1, le=MOST, description="At most so many.")] = 100,
+) -> Response:
+    """Queries that wait for a label, oldest first; nobody is kept from them."""
+    return answer(await desk.read(lambda campaign: _waiting(campaign, campaign.pending(most), caller)))
+
+
+@router.post("/leases", responses={200: {"model": documents.Leased}, **CHANGES})
+async def lease(caller: Labeller, desk: Found, body: documents.NewLease) -> Response:
+    """Keep queries for an annotator: nobody else is given them until the lease expires."""
+    by = caller.annotator(body.annotator)
+
+    def change(campaign: Campaign) -> dict[str, Any]:
+        found = campaign.pending(body.most, lease=body.seconds, annotator=by)
+        return _waiting(campaign, found, caller)
+
+    return answer(await desk.do(change))
+
+
+@router.delete("/leases/{id}", status_code=204, response_class=Response, responses=CHANGES)
+async def release(
+    caller: Labeller,
+    desk: Found,
+    number: Annotated[int, Path(alias="id", ge=0, description="The id of a query.")],
+) -> None:
+    """Give a query back, so that others need not wait for the lease to expire."""
+    await desk.do(lambda campaign: campaign.release(number))
+
+
+def _waiting(campaign: Campaign, found: list[Waiting], caller: Caller) -> dict[str, Any]:
+    return {
+        "queries": [
+            {
+                "id": one.id,
+                "item": one.item,
+                "key": one.key,
+                "classes": list(one.classes) if caller.predictions else None,
+                "leased_until": one.leased_until,
+                "leased_by": one.leased_by,
+            }
+            for one in found
+        ],
+        "pending": campaign.best().pending,
+    }
+
+
+def _told(campaign: Campaign, called: int | str, label: int | str | None) -> dict[str, Any]:
+    return {"id": _number(campaign, called), "label": label, **counts(campaign.best())}
+
+
+def _number(campaign: Campaign, called: int | str) -> int:
+    return called if isinstance(called, int) else campaign.number_of(called)
+
+
+def _check_replace(caller: Caller, replace: bool) -> None:
+    if replace and caller.role != "owner":
+        raise Problem(403, "Only owners may replace an answer; take your own back, and label it again.")
+
+
+def _check_own(campaign: Campaign, called: int | str, caller: Caller) -> None:
+    """An annotator's own answer, in this or another browser of theirs."""
+    by = str(list(campaign.history(called))[-1].get("by"))
+    if by != caller.name and not by.startswith(f"{caller.name}/"):
+        raise ConflictError("that answer is somebody else's; ask an owner to take it back.")

@@ -1,0 +1,153 @@
+"""Who leads, how it came about, and all of it to take away."""
+
+import csv
+import io
+from pathlib import Path as FilePath
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any, Literal
+from urllib.parse import quote
+
+from fastapi import APIRouter, Query, Response
+from starlette.background import BackgroundTask
+from starlette.responses import FileResponse, StreamingResponse
+
+from modelpicker.campaigns import Campaign
+from modelpicker.campaigns.log import LABELLED, REFERENCE, SKIPPED, WAITING, State
+from modelpicker.campaigns.transfer import export_campaign
+from modelpicker.server import documents
+from modelpicker.server.access import Reader
+from modelpicker.server.answers import answer
+from modelpicker.server.live import stream
+from modelpicker.server.routes.common import USUAL, Found, Service
+
+router = APIRouter(prefix="/campaigns/{name}", tags=["standing"])
+STATES = {WAITING: "waiting", LABELLED: "labelled", SKIPPED: "skipped", REFERENCE: "reference"}
+After = Annotated[int, Query(ge=0, le=documents.LARGEST, description="Only events after this one.")]
+
+
+@router.get("/standing", responses={200: {"model": documents.StandingDocument}, **USUAL})
+async def standing(caller: Reader, desk: Found) -> Response:
+    """The best model so far, and how all models stand."""
+    return answer(await desk.read(lambda _: desk.board.standing()))
+
+
+@router.get("/charts", responses={200: {"model": documents.ChartsDocument}, **USUAL})
+async def charts(caller: Reader, desk: Found) -> Response:
+    """What the page's charts are drawn from."""
+    return answer(await desk.read(lambda _: desk.board.charts()))
+
+
+@router.get(
+    "/live",
+    response_class=StreamingResponse,
+    responses={
+        200: {
+            "description": "Server-sent events: `standing` and `charts`, whenever something has changed.",
+            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        },
+        **USUAL,
+    },
+)
+async def live(caller: Reader, desk: Found, service: Service) -> StreamingResponse:
+    """Follow a campaign: how it stands at once, and again whenever something has changed."""
+    return await stream(desk, service)
+
+
+@router.get("/history", responses={200: {"model": documents.HistoryPage}, **USUAL})
+async def history(
+    caller: Reader,
+    desk: Found,
+    after: After = 0,
+    most: Annotated[int, Query(ge=1, le=1000, description="At most so many events.")] = 100,
+    id: Annotated[int | None, Query(ge=0, description="Only what happened to this round.")] = None,  # noqa: A002
+    key: Annotated[str | None, Query(max_length=500, description="The same, by the key of its item.")] = None,
+) -> Response:
+    """Everything that happened, in order, page by page; or all that happened to one round."""
+    called = key if id is None else id
+    if called is not None:
+        found = await desk.read(lambda campaign: list(campaign.history(called)))
+        return answer({"records": found, "next": None})
+    return answer(await desk.read(lambda campaign: _page(campaign, after, most)))
+
+
+def _page(campaign: Campaign, after: int, most: int) -> dict[str, Any]:
+    last = campaign.events
+    upto = min(last, after + most)
+    return {"records": campaign.records(after, upto), "next": upto if after < upto < last else None}
+
+
+@router.get(
+    "/answers",
+    responses={
+        200: {"model": documents.Answers, "content": {"text/csv": {"schema": {"type": "string"}}}},
+        **USUAL,
+    },
+)
+async def answers(
+    caller: Reader,
+    desk: Found,
+    form: Annotated[Literal["json", "csv"], Query(alias="format", description="In what form.")] = "json",
+) -> Response:
+    """All queries with their labels, and labels that were kept for reference."""
+    rows = await desk.read(_answers)
+    if form == "json":
+        return answer({"answers": rows})
+    text = io.StringIO()
+    writer = csv.DictWriter(text, ["id", "key", "label", "state"])
+    writer.writeheader()
+    writer.writerows(rows)
+    return Response(
+        text.getvalue().encode(errors="backslashreplace"), 200, _attached(desk.campaign, "-labels.csv"), "text/csv"
+    )
+
+
+def _answers(campaign: Campaign) -> list[dict[str, Any]]:
+    with campaign.reading() as (log, _):
+        return [_answered(state, log.rounds_with(state.round).key(state.round)) for state in log.answered()]
+
+
+def _answered(state: State, key: str | None) -> dict[str, Any]:
+    return {"id": state.round, "key": key, "label": state.label, "state": STATES[state.state]}
+
+
+@router.get(
+    "/export",
+    response_class=FileResponse,
+    responses={
+        200: {
+            "description": "The whole campaign, as `modelpicker import` reads it.",
+            "content": {
+                "application/x-ndjson": {"schema": {"type": "string", "format": "binary"}},
+                "application/vnd.apache.parquet": {"schema": {"type": "string", "format": "binary"}},
+            },
+        },
+        **USUAL,
+    },
+)
+async def export(
+    caller: Reader,
+    desk: Found,
+    form: Annotated[Literal["jsonl", "parquet"], Query(alias="format", description="In what form.")] = "jsonl",
+) -> FileResponse:
+    """The whole campaign in one file; nothing is lost on the way."""
+    folder = TemporaryDirectory(prefix="modelpicker-")
+    path = FilePath(folder.name) / f"campaign.{form}"
+    try:
+        await desk.read(lambda campaign: export_campaign(campaign, path))
+    except BaseException:
+        folder.cleanup()
+        raise
+    media = "application/x-ndjson" if form == "jsonl" else "application/vnd.apache.parquet"
+    return FileResponse(
+        path,
+        headers=_attached(desk.campaign, f".{form}"),
+        media_type=media,
+        background=BackgroundTask(folder.cleanup),
+    )
+
+
+def _attached(campaign: Campaign, ending: str) -> dict[str, str]:
+    """A file to be saved, named after its campaign; names of other alphabets as RFC 6266 has them."""
+    plain = campaign.name.encode("ascii", "replace").decode().replace("?", "_")
+    whole = quote(f"{campaign.name}{ending}")
+    return {"Content-Disposition": f"attachment; filename=\"{plain}{ending}\"; filename*=UTF-8''{whole}"}

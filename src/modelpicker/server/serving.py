@@ -1,0 +1,76 @@
+"""Running a server until it is told to stop."""
+
+import logging
+import signal
+import socket
+import sys
+from types import FrameType
+
+import uvicorn
+
+from modelpicker.errors import InputError, StorageError
+from modelpicker.server.app import create_app
+from modelpicker.server.configuration import Configuration
+from modelpicker.server.logs import note
+from modelpicker.server.state import State
+from modelpicker.server.tokens import list_tokens
+
+# How long requests may go on once the server was told to stop, in seconds.
+GRACE = 30
+
+
+class Server(uvicorn.Server):
+    """A server that lets its followers go when it is told to stop."""
+
+    def __init__(self, config: uvicorn.Config, state: State) -> None:
+        super().__init__(config)
+        self.state = state
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop: no new requests, and those that are under way are finished."""
+        note(logging.INFO, "stopping", signal=signal.Signals(sig).name)
+        self.state.stopping.set()
+        super().handle_exit(sig, frame)
+
+
+def serve(configuration: Configuration) -> None:
+    """Serve until a signal comes."""
+    app = create_app(configuration)
+    state: State = app.state.service
+    if configuration.needs_tokens and not list_tokens(state.storage):
+        raise InputError(
+            f"on {configuration.host} anybody who reaches it could use it, and there are no tokens yet. Make one: "
+            "modelpicker tokens create NAME --role owner. Or serve on 127.0.0.1, where none is needed."
+        )
+    listener = _listen(configuration)
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=GRACE,
+        backlog=1024,
+    )
+    url = _url(configuration, listener)
+    note(logging.INFO, "serving", url=url, storage=state.storage.url, tokens=configuration.needs_tokens)
+    print(f"modelpicker is on {url}  (Ctrl-C stops it)", file=sys.stderr, flush=True)
+    Server(config, state).run([listener])
+
+
+def _listen(configuration: Configuration) -> socket.socket:
+    """A socket at the address; 0 takes a port that is free."""
+    host = configuration.host.strip("[]")
+    try:
+        family = socket.getaddrinfo(host, configuration.port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, configuration.port), family=family, backlog=1024)
+    except OSError as error:
+        raise StorageError(
+            f"cannot listen on {configuration.host} port {configuration.port}: {error.strerror or error}. "
+            "Choose another with --port; 0 takes one that is free."
+        ) from error
+
+
+def _url(configuration: Configuration, listener: socket.socket) -> str:
+    host = f"[{configuration.host}]" if ":" in configuration.host else configuration.host
+    return f"http://{host}:{listener.getsockname()[1]}"

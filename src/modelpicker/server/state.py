@@ -1,0 +1,24 @@
+"""What the parts of a server share."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+from modelpicker.campaigns.storage import Storage
+from modelpicker.server.configuration import Configuration
+from modelpicker.server.desks import Desks
+from modelpicker.server.metrics import Metrics
+from modelpicker.server.tokens import Failures, Tokens
+
+
+@dataclass
+class State:
+    """One running server."""
+
+    configuration: Configuration
+    storage: Storage
+    desks: Desks
+    tokens: Tokens
+    metrics: Metrics
+    failures: Failures = field(default_factory=Failures)
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the server is told to stop: whoever listens for news is let go."""

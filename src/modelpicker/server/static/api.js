@@ -1,0 +1,107 @@
+/** The calls that the page makes, and the one error they throw. */
+
+import { link } from './link.js';
+
+// Relative to the page, so that it also works behind a proxy that serves it under a path.
+const BASE = new URL('api/v1/', document.baseURI);
+
+/** A request that failed: `status` 0 means that no response came. */
+export class ApiError extends Error {
+  constructor(status, detail, retryAfter = null) {
+    super(detail);
+    this.status = status;
+    this.retryAfter = retryAfter;
+  }
+
+  /** Whether the same request may succeed later. */
+  get passing() {
+    return this.status === 0 || this.status >= 500 || [401, 408, 425, 429].includes(this.status);
+  }
+}
+
+let onSignedOut = () => undefined;
+
+/** Say what happens when a call finds that nobody is signed in. @param {() => void} listener */
+export function whenSignedOut(listener) {
+  onSignedOut = listener;
+}
+
+/**
+ * One request; the decoded JSON, or null where there is none.
+ * @param {string} method
+ * @param {string} path below api/v1
+ * @param {{json?: unknown, raw?: Blob, keepalive?: boolean}} [options]
+ */
+async function call(method, path, { json, raw, keepalive = false } = {}) {
+  const headers = { Accept: 'application/json' };
+  if (json !== undefined) headers['Content-Type'] = 'application/json';
+  if (raw !== undefined) headers['Content-Type'] = 'application/octet-stream';
+  const body = raw ?? (json === undefined ? undefined : JSON.stringify(json));
+  let response;
+  let text;
+  try {
+    response = await fetch(new URL(path, BASE), { method, headers, body, keepalive, cache: 'no-store' });
+    text = await response.text();
+  } catch {
+    link.down();
+    throw new ApiError(0, 'The server cannot be reached.');
+  }
+  link.alive();
+  if (!response.ok) throw failure(response, text, path);
+  return text ? JSON.parse(text) : null;
+}
+
+function failure(response, text, path) {
+  if (response.status === 401 && path !== 'session') onSignedOut();
+  return new ApiError(response.status, detailOf(text, response), seconds(response.headers.get('Retry-After')));
+}
+
+/** The server's own words where it has any. */
+function detailOf(text, response) {
+  try {
+    const { detail, title } = JSON.parse(text);
+    if (typeof detail === 'string' && detail) return detail;
+    if (typeof title === 'string' && title) return title;
+  } catch { /* not a problem document, but a proxy's page, say */ }
+  return `The server answered ${response.status} ${response.statusText}`.trim() + '.';
+}
+
+function seconds(header) {
+  const value = Number(header);
+  return header !== null && Number.isFinite(value) ? value : null;
+}
+
+const at = (name, rest = '') => `campaigns/${encodeURIComponent(name)}${rest}`;
+const filename = (file) => `?filename=${encodeURIComponent(file.name)}`;
+
+export const api = {
+  session: () => call('GET', 'session'),
+  signIn: (token) => call('POST', 'session', { json: { token } }),
+  signOut: () => call('DELETE', 'session'),
+
+  campaigns: () => call('GET', 'campaigns').then((answer) => answer.campaigns),
+  create: (campaign) => call('POST', 'campaigns', { json: campaign }),
+  campaign: (name) => call('GET', at(name)),
+  classes: (name) => call('GET', at(name, '/classes')),
+
+  lease: (name, most, seconds, annotator) =>
+    call('POST', at(name, '/leases'), { json: { most, seconds, annotator } }),
+  release: (name, id) => call('DELETE', at(name, `/leases/${id}`), { keepalive: true }),
+  label: (name, json) => call('POST', at(name, '/labels'), { json, keepalive: true }),
+  skip: (name, json) => call('POST', at(name, '/skips'), { json, keepalive: true }),
+  retract: (name, json) => call('POST', at(name, '/retractions'), { json, keepalive: true }),
+
+  standing: (name) => call('GET', at(name, '/standing')),
+  charts: (name) => call('GET', at(name, '/charts')),
+
+  look: (file) => call('POST', `files${filename(file)}`, { raw: file }),
+  upload: (name, file) => call('POST', at(name, `/files${filename(file)}`), { raw: file }),
+};
+
+/** Where the live events of a campaign come from. @param {string} name */
+export const liveUrl = (name) => new URL(at(name, '/live'), BASE).href;
+
+/** Where a download of a campaign is. @param {string} name @param {'export'|'answers'} what @param {string} format */
+export const downloadUrl = (name, what, format) => new URL(at(name, `/${what}?format=${format}`), BASE).href;
+
+link.askWith(() => api.session());

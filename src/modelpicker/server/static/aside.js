@@ -1,0 +1,33 @@
+/** Beside the item: who leads, so that one sees what labels do. It names models, never what they said of the item. */
+
+import { html } from './html.js';
+import { headline } from './headline.js';
+import { IntervalBar, scaleOf } from './interval.js';
+import { useLive } from './live.js';
+import { inCampaign } from './router.js';
+import { useMovingRows } from './moving.js';
+import { count, pointsFigure, text } from './words.js';
+
+const SHOWN = 5;
+
+/** @param {{name: string}} props */
+export function LeaderAside({ name }) {
+  const { standing } = useLive(name);
+  const rows = standing ? standing.standing.slice(0, SHOWN) : [];
+  const body = useMovingRows(rows.map((row) => text(row.model)));
+  if (!standing) return html`<aside class="leader-aside" aria-label="Standing"></aside>`;
+  const scale = scaleOf(rows);
+  const begun = standing.labels_used > 0;
+  return html`<aside class="leader-aside" aria-label="Standing">
+    <h2>${begun ? 'Leading now' : 'Nobody leads yet'}</h2>
+    <p class="quiet-text">${begun ? headline(standing) : `${count(standing.standing.length, 'model')}, all level until the first label.`}</p>
+    ${begun && standing.weighted && html`<ol class="mini-board" ref=${body}>
+      ${rows.map((row, place) => html`<li key=${text(row.model)} data-row=${text(row.model)}>
+        <span class="mini-name"><bdi>${text(row.model)}</bdi></span>
+        <span class="figure">${place === 0 ? 'leads' : `−${pointsFigure(row.gap ?? 0)}`}</span>
+        <${IntervalBar} row=${row} scale=${scale} />
+      </li>`)}
+    </ol>`}
+    <p><a href=${inCampaign(name, 'standing')}>Standing</a></p>
+  </aside>`;
+}

@@ -1,0 +1,87 @@
+/** The list of campaigns, and what to do first where there are none. */
+
+import { api } from './api.js';
+import { html, useEffect } from './html.js';
+import { inCampaign, newCampaign, useView } from './router.js';
+import { session } from './session.js';
+import { Failure, Loading, useLoaded } from './states.js';
+import { count, number, text } from './words.js';
+
+const AGAIN = 5_000;
+
+export function CampaignsView() {
+  useView('Campaigns', 'campaigns');
+  const { value, error, again } = useLoaded(api.campaigns, []);
+  useEffect(() => {
+    const timer = setInterval(() => document.visibilityState === 'visible' && again(), AGAIN);
+    return () => clearInterval(timer);
+  }, []);
+  const body = () => {
+    if (error && !value) return html`<${Failure} error=${error} again=${again} />`;
+    if (!value) return html`<${Loading} what="the campaigns" />`;
+    return value.length ? html`<${Campaigns} campaigns=${value} />` : html`<${NoCampaigns} />`;
+  };
+  return html`<div class="campaigns-view">
+    <div class="title-row">
+      <h1 tabindex="-1">Campaigns</h1>
+      ${session.owns && html`<a class="button primary" href=${newCampaign}>New campaign</a>`}
+    </div>
+    ${session.known.demo && value?.length > 0 && html`<p class="lead">This is a demo: open the digits, label twenty of them, and watch the leader board move.</p>`}
+    ${body()}
+  </div>`;
+}
+
+function Campaigns({ campaigns }) {
+  return html`<ul class="campaign-list">
+    ${campaigns.map((campaign) => html`<${CampaignCard} key=${campaign.name} campaign=${campaign} />`)}
+  </ul>`;
+}
+
+function CampaignCard({ campaign }) {
+  const { name, budget, labels_used: labels, pending, rounds } = campaign;
+  const main = session.seesStanding ? 'standing' : 'label';
+  const facts = [
+    campaign.models > 0 && count(campaign.models, 'model'),
+    count(rounds, 'item'),
+    budget === null ? count(labels, 'label') : `${number(labels)} of ${count(budget, 'label')}`,
+  ];
+  return html`<li class="card campaign-card">
+    <div class="campaign-what">
+      <h2><a href=${inCampaign(name, main)} dir="auto">${name}</a></h2>
+      ${session.seesStanding && html`<p class="pick">${lead(campaign)}</p>`}
+      <p class="quiet-text">${facts.filter(Boolean).join(' · ')}</p>
+      ${budget > 0 && html`<div class="track" aria-hidden="true"><span style=${{ width: `${Math.min(100, (100 * labels) / budget)}%` }}></span></div>`}
+    </div>
+    <p class="actions">
+      ${session.labels && html`<a class=${pending ? 'button primary' : 'button'} href=${inCampaign(name, 'label')}>Label<span class="sr-only"> ${name}</span>${pending > 0 && html` <span class="count">${number(pending)}<span class="sr-only"> waiting</span></span>`}</a>`}
+      ${session.seesStanding && html`<a class="button" href=${inCampaign(name, 'standing')}>Standing<span class="sr-only"> of ${name}</span></a>`}
+    </p>
+  </li>`;
+}
+
+/** Who leads, in a few words. */
+function lead({ pick, tied, labels_used: labels, models, rounds }) {
+  if (!rounds) return 'No items yet';
+  if (!labels || pick === null || pick === undefined) return `All ${number(models)} models are level: no labels yet`;
+  if (tied > 1) return html`<strong><bdi>${text(pick)}</bdi></strong> and ${count(tied - 1, 'other')} are level`;
+  return html`<strong><bdi>${text(pick)}</bdi></strong> leads`;
+}
+
+function NoCampaigns() {
+  if (!session.owns) {
+    return html`<div class="card empty"><h2>No campaigns yet</h2><p>Whoever runs this server has to create one first.</p></div>`;
+  }
+  return html`<div class="card empty">
+    <h2>No campaigns yet</h2>
+    <p>A campaign finds out which of your models is best on your items, with as few labels as possible.</p>
+    <ol class="steps">
+      <li>Let your models predict, and put that into a file: a row an item, a column a model.
+        <pre tabindex="0" role="group" aria-label="Example file"><code>id,text,bert,roberta,gpt
+msg-1,"You have won",spam,spam,spam
+msg-2,"See you at noon",ham,spam,ham</code></pre></li>
+      <li>Create a campaign with it.</li>
+      <li>Label the few items it asks about, and see which model leads.</li>
+    </ol>
+    <p class="actions"><a class="button primary" href=${newCampaign}>Create a campaign</a></p>
+  </div>`;
+}

@@ -1,0 +1,88 @@
+/** uPlot in a figure that also says in words what it shows. */
+
+import { html, useEffect, useRef, useState } from './html.js';
+import { DARK, useMedia } from './media.js';
+import { number } from './words.js';
+import uPlot from './vendor/uPlot.mjs';
+
+const HEIGHT = 230;
+const TABLE_ROWS = 20;
+
+/** A colour of the theme, for the canvas. @param {string} name of a custom property */
+export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+/** The colour and the dashes of a line; six colours that colour-blind people can tell apart, then dashed. */
+export const stroke = (place) => ({ stroke: colour(`--line-${(place % 6) + 1}`), dash: place < 6 ? undefined : [5, 4] });
+
+/**
+ * @param {{title: string, summary: string, data: (number|null)[][], heads: string[],
+ *          options: () => {series: object[], axes: object[], scales?: object}, form?: string,
+ *          write?: (value: number|null, column: number) => string, children?: unknown}} props
+ *   `options` is asked anew for each theme; `form` changes when it would give others.
+ */
+export function Chart({ title, summary, data, heads, options, form = '', write = plain, children }) {
+  const place = useRef(null);
+  const dark = useMedia(DARK);
+  const plot = useRef(null);
+  useEffect(() => {
+    const { series, axes, ...rest } = options();
+    const size = { width: place.current.clientWidth, height: HEIGHT };
+    plot.current = new uPlot({ ...size, ...common(), ...rest, series, axes: axes.map(axis) }, data, place.current);
+    const watch = new ResizeObserver(([{ contentRect }]) => plot.current.setSize({ width: contentRect.width, height: HEIGHT }));
+    watch.observe(place.current);
+    return () => {
+      watch.disconnect();
+      plot.current.destroy();
+    };
+  }, [dark, form]);
+  useEffect(() => plot.current.setData(data), [data]);
+  return html`<figure class="card chart">
+    <figcaption><h2>${title}</h2><p class="quiet-text">${summary}</p></figcaption>
+    <div class="plot" ref=${place} aria-hidden="true"></div>
+    ${children}
+    <${Numbers} ...${{ data, heads, write, title }} />
+  </figure>`;
+}
+
+const plain = (value) => (value === null || value === undefined ? '–' : number(value));
+
+/** The same as a table, thinned out, for those who cannot see the chart, or want the figures. */
+function Numbers({ data, heads, write, title }) {
+  const [open, setOpen] = useState(false);
+  const rows = open ? thinned(data[0].length) : [];
+  return html`<details class="numbers" onToggle=${(event) => setOpen(event.currentTarget.open)}>
+    <summary>As a table</summary>
+    <div class="table-scroll" tabindex="0" role="group" aria-label=${`${title}, as a table`}>
+      <table>
+        <thead><tr>${heads.map((head) => html`<th scope="col" class="figure" key=${head}><bdi>${head}</bdi></th>`)}</tr></thead>
+        <tbody>${rows.map((row) => html`<tr key=${row}>
+          ${data.map((column, place) => html`<td class="figure" key=${place}>${write(column[row], place)}</td>`)}
+        </tr>`)}</tbody>
+      </table>
+    </div>
+  </details>`;
+}
+
+/** The last row and some before it, evenly. */
+function thinned(length) {
+  const step = Math.max(1, Math.ceil(length / TABLE_ROWS));
+  const rows = [];
+  for (let row = length - 1; row >= 0; row -= step) rows.unshift(row);
+  return rows;
+}
+
+function common() {
+  return {
+    padding: [12, 12, 0, 0],
+    legend: { live: true, markers: { width: 3 } },
+    cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
+  };
+}
+
+function axis(own) {
+  const line = { stroke: colour('--line'), width: 1 };
+  return {
+    stroke: colour('--quiet'), font: '12px system-ui, sans-serif', labelFont: '12px system-ui, sans-serif', labelSize: 20,
+    grid: line, ticks: { ...line, size: 4 }, ...own,
+  };
+}

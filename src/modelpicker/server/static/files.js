@@ -1,0 +1,58 @@
+/** Predictions in, results out. */
+
+import { api, downloadUrl } from './api.js';
+import { Field, FORMATS } from './create.js';
+import { CampaignHead } from './head.js';
+import { html, useRef, useState } from './html.js';
+import { inCampaign } from './router.js';
+import { session } from './session.js';
+import { Failure, useLoaded } from './states.js';
+import { count } from './words.js';
+
+const DOWNLOADS = [
+  ['answers', 'csv', 'Labels', 'every label bought: id, key, label, state'],
+  ['export', 'jsonl', 'Everything, as JSON lines', 'the whole campaign, event by event; `modelpicker import` reads it back'],
+  ['export', 'parquet', 'Everything, as Parquet', 'the same, for data frames'],
+];
+
+/** @param {{name: string}} props */
+export function FilesView({ name }) {
+  const { error, again } = useLoaded(() => api.campaign(name), [name]);
+  const refused = error?.passing === false ? error : null;
+  return html`<div class="files-view">
+    <${CampaignHead} name=${name} tab="files" />
+    ${refused ? html`<${Failure} error=${refused} again=${again} />` : html`
+      ${session.owns && html`<${Upload} name=${name} />`}
+      <section class="card" aria-labelledby="downloads-title">
+        <h2 id="downloads-title">Download results</h2>
+        <ul class="downloads">${DOWNLOADS.map(([what, format, title, hint]) => html`<li key=${title}>
+          <a class="button" href=${downloadUrl(name, what, format)} download>${title}</a> <span class="quiet-text">${hint}</span>
+        </li>`)}</ul>
+      </section>`}
+  </div>`;
+}
+
+function Upload({ name }) {
+  const [busy, setBusy] = useState(false);
+  const [done, setDone] = useState(null);
+  const [error, setError] = useState(null);
+  const input = useRef(null);
+  const submit = async (event) => {
+    event.preventDefault();
+    setBusy(true);
+    setDone(null);
+    setError(null);
+    await api.upload(name, input.current.files[0]).then(setDone, setError);
+    setBusy(false);
+  };
+  return html`<form class="card form" onSubmit=${submit} aria-busy=${busy}>
+    <h2>Add predictions</h2>
+    <${Field} label="File of predictions" hint="CSV, Parquet, NumPy (.npz) or JSON lines, with the models of this campaign. Items with a key that is known already are left out, so the same file may be sent twice.">
+      ${(own) => html`<input ...${own} ref=${input} type="file" required accept=${FORMATS} />`}
+    <//>
+    <p class="form-error" role="alert" dir="auto">${error?.message}</p>
+    <p role="status" class="seen">${done && html`<strong>${count(done.rounds, 'new round')}</strong>, ${count(done.queries, 'query', 'queries')} among them${done.known > 0 && `; ${count(done.known, 'item')} known already`}.
+      ${' '}${done.queries > 0 && html`<a href=${inCampaign(name, 'label')}>Label them</a>`}`}</p>
+    <p class="actions"><button class="primary" disabled=${busy}>${busy ? 'Uploading …' : 'Upload'}</button></p>
+  </form>`;
+}

@@ -1,0 +1,23 @@
+/** The head of a campaign's views: its name, and tabs for what this person may see. */
+
+import { html } from './html.js';
+import { inCampaign, useView } from './router.js';
+import { session } from './session.js';
+
+const TITLES = { label: 'Label', standing: 'Standing', files: 'Files' };
+
+/** @param {{name: string, tab: 'label'|'standing'|'files', children?: unknown}} props */
+export function CampaignHead({ name, tab, children }) {
+  useView(`${TITLES[tab]} · ${name}`, `${tab} ${name}`);
+  const tabs = [session.labels && 'label', session.seesStanding && 'standing', session.seesStanding && 'files'].filter(Boolean);
+  return html`<header class="campaign-head">
+    <div class="title-row">
+      <h1 tabindex="-1" dir="auto"><span class="sr-only">${TITLES[tab]}: </span>${name}</h1>
+      ${children}
+    </div>
+    ${tabs.length > 1 && html`<nav class="tabs" aria-label="Campaign">
+      ${tabs.map((other) => html`<a key=${other} href=${inCampaign(name, other)}
+        aria-current=${other === tab ? 'page' : undefined}>${TITLES[other]}</a>`)}
+    </nav>`}
+  </header>`;
+}

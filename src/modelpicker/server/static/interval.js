@@ -1,0 +1,23 @@
+/** A gap and its interval as a small bar: a dot for the gap, a line for the interval, a tick where the leader is. */
+
+import { html } from './html.js';
+
+/** The range that bars of these rows share. @param {{low: number|null, gap: number|null, high: number|null}[]} rows */
+export function scaleOf(rows) {
+  const ends = rows.slice(1).flatMap(({ low, gap, high }) => [low, gap, high]).filter((end) => end !== null);
+  const from = Math.min(0, ...ends);
+  const to = Math.max(0.01, ...ends);
+  return { from, width: to - from };
+}
+
+/** @param {{row: {low: number|null, gap: number|null, high: number|null}, scale: {from: number, width: number}}} props */
+export function IntervalBar({ row, scale }) {
+  const place = (value) => `${(100 * (value - scale.from)) / scale.width}%`;
+  const share = (value) => `${(100 * value) / scale.width}%`;
+  const known = row.low !== null && row.high !== null && row.gap !== 0;
+  return html`<span class="interval" aria-hidden="true">
+    <span class="interval-zero" style=${{ left: place(0) }}></span>
+    ${known && html`<span class="interval-line" style=${{ left: place(row.low), width: share(row.high - row.low) }}></span>`}
+    ${row.gap !== null && html`<span class="interval-dot" style=${{ left: place(row.gap) }}></span>`}
+  </span>`;
+}

@@ -1,0 +1,158 @@
+/** The labelling view: one item, the classes, and the next item at once. */
+
+import { annotator } from './annotator.js';
+import { api } from './api.js';
+import { ClassPicker } from './classes.js';
+import { CampaignHead } from './head.js';
+import { Help } from './help.js';
+import { html, useEffect, useState } from './html.js';
+import { Item } from './item.js';
+import { useKeys } from './keys.js';
+import { Labeller } from './labeller.js';
+import { LeaderAside } from './aside.js';
+import { link } from './link.js';
+import { useMedia } from './media.js';
+import { post } from './post.js';
+import { recentOf, used } from './recent.js';
+import { inCampaign } from './router.js';
+import { session } from './session.js';
+import { Failure, Loading, useLoaded } from './states.js';
+import { useStore } from './store.js';
+import { called, count, list, text } from './words.js';
+
+const WIDE = '(min-width: 1000px)'; // room for the leaders beside the item
+
+/** @param {{name: string}} props */
+export function LabelView({ name }) {
+  const labeller = useStore(useLabeller(name));
+  const { value: vocabulary, error, again } = useLoaded(() => api.classes(name), [name]);
+  const failure = !labeller?.current && labeller?.error?.passing === false ? labeller.error : null;
+  const refused = failure ?? (error?.passing === false ? error : null);
+  const body = () => {
+    if (refused) return html`<${Failure} error=${refused} again=${() => { again(); labeller?.fill(); }} />`;
+    if (!labeller || !vocabulary || (labeller.loading && !labeller.current)) return html`<${Loading} what="the next item" />`;
+    return html`<${Desk} key=${name} ...${{ name, labeller, vocabulary }} />`;
+  };
+  useRetry(error, again);
+  return html`<div class="label-view">
+    <${CampaignHead} name=${name} tab="label"><${NameBox} /><//>
+    ${body()}
+  </div>`;
+}
+
+/** A labeller once it is sure whose leases these are; another one when the annotator's name changes. */
+function useLabeller(name) {
+  const [labeller, setLabeller] = useState(null);
+  const { id } = useStore(annotator);
+  useEffect(() => {
+    let made = null;
+    let wanted = true;
+    annotator.ready.then(() => {
+      if (!wanted) return;
+      made = new Labeller(name, annotator.id, post.box(name));
+      made.start();
+      setLabeller(made);
+    });
+    return () => {
+      wanted = false;
+      made?.stop();
+      setLabeller(null);
+    };
+  }, [name, id]);
+  return labeller;
+}
+
+/** Ask again when the server is back. */
+function useRetry(error, again) {
+  useEffect(() => (error ? link.subscribe(() => link.up && again()) : undefined), [error]);
+}
+
+function Desk({ name, labeller, vocabulary }) {
+  const [shown, setShown] = useState(false);
+  const [help, setHelp] = useState(false);
+  const [slots, setSlots] = useState(() => recentOf(name));
+  const [added, setAdded] = useState([]);
+  const classes = [...vocabulary.classes, ...added.filter((label) => !vocabulary.classes.includes(label))];
+  const { current } = labeller;
+  const wide = useMedia(WIDE);
+  const choose = (label) => {
+    labeller.answer(label);
+    setSlots(used(name, slots, label));
+    if (!classes.includes(label)) setAdded([...added, label]);
+  };
+  const said = current?.classes ?? null;
+  const toggle = () => said && setShown(!shown);
+  useKeys({
+    s: () => labeller.skip(), u: () => labeller.undo(), 'mod+z': () => labeller.undo(), p: toggle, '?': () => setHelp(true),
+  });
+  const recent = slots.map((slot) => slot.name).filter((label) => classes.includes(label));
+  return html`<div class="desk">
+    <div class="bench">
+      ${current
+        ? html`<${Card} key=${current.id} query=${current} left=${labeller.left} said=${shown ? said : null} />`
+        : html`<${NothingToLabel} name=${name} labeller=${labeller} />`}
+      <div class="panel">
+        ${current && html`<${ClassPicker} ...${{ classes, open: vocabulary.open, recent, choose }} disabled=${false} />`}
+        <div class="deeds">
+          <button type="button" disabled=${!current} aria-keyshortcuts="s" onClick=${() => labeller.skip()}>Skip <kbd aria-hidden="true">s</kbd></button>
+          <button type="button" disabled=${!labeller.history.length} aria-keyshortcuts="u" onClick=${() => labeller.undo()}>Undo <kbd aria-hidden="true">u</kbd></button>
+          ${said && html`<button type="button" aria-pressed=${shown} aria-keyshortcuts="p" onClick=${toggle}>Models’ answers <kbd aria-hidden="true">p</kbd></button>`}
+          <button type="button" class="quiet help-button" aria-label="Keys and help" aria-keyshortcuts="?" onClick=${() => setHelp(true)}><kbd aria-hidden="true">?</kbd></button>
+        </div>
+        <p class="last-deed" role="status">${deed(labeller.last)}</p>
+      </div>
+    </div>
+    ${wide && session.seesStanding && html`<${LeaderAside} name=${name} />`}
+    <${Help} open=${help} close=${() => setHelp(false)} />
+  </div>`;
+}
+
+function Card({ query, left, said }) {
+  return html`<article class="card item-card" aria-label=${`Item ${called(query)}`}>
+    <header>
+      <span class="item-name" dir="auto" title=${called(query)}>${called(query)}</span>
+      ${left !== null && html`<span class="quiet-text">${count(left, 'item')} to label</span>`}
+    </header>
+    <${Item} query=${query} />
+    ${said && html`<p class="said">The models said <bdi>${list(said.map(text))}</bdi>.</p>`}
+  </article>`;
+}
+
+/** The last thing that was done, as one reads and hears it. */
+function deed(last) {
+  if (!last) return 'Which class is it?';
+  const item = html`<bdi>${called(last.query)}</bdi>`;
+  if (last.did === 'undo') return html`Undone: ${item} is back.`;
+  return last.did === 'skip' ? html`Skipped ${item}.` : html`Labelled ${item} <strong><bdi>${text(last.label)}</bdi></strong>.`;
+}
+
+function NothingToLabel({ name, labeller }) {
+  if (!link.up || labeller.error) {
+    return html`<div class="card empty"><h2>Nothing more is loaded</h2>
+      <p>The server cannot be reached. What you labelled is kept here, and the next item comes when it is back.</p></div>`;
+  }
+  const others = labeller.pending > 0 && labeller.left > 0;
+  return html`<div class="card empty">
+    <h2>${others ? 'Others have the rest' : 'All done for now'}</h2>
+    <p>${others
+      ? `${count(labeller.left, 'item')} ${labeller.left === 1 ? 'is' : 'are'} with other annotators at the moment.`
+      : 'No item waits for a label. As soon as one does, it appears here.'}</p>
+    ${session.seesStanding && html`<p class="actions">
+      <a class="button primary" href=${inCampaign(name, 'standing')}>See the standing</a>
+      ${session.owns && html`<a class="button" href=${inCampaign(name, 'files')}>Add predictions</a>`}
+    </p>`}
+  </div>`;
+}
+
+/** An optional name, which labels are recorded under. */
+function NameBox() {
+  const { name } = useStore(annotator);
+  const [typed, setTyped] = useState(name);
+  return html`<label class="name-box">
+    <span>Your name</span>
+    <input type="text" value=${typed} placeholder="optional" maxlength="60" autocomplete="nickname" dir="auto"
+      onInput=${(event) => setTyped(event.currentTarget.value)}
+      onChange=${() => annotator.rename(typed)}
+      onKeyDown=${(event) => event.key === 'Enter' && event.currentTarget.blur()} />
+  </label>`;
+}

@@ -1,0 +1,76 @@
+/** The leader board: each model, how far behind it is, and how sure that is. */
+
+import { html, useState } from './html.js';
+import { IntervalBar, scaleOf } from './interval.js';
+import { useMovingRows } from './moving.js';
+import { amount, count, number, percent, pointsFigure, text } from './words.js';
+
+const FIRST = 10;
+
+/** @param {{standing: object}} props */
+export function LeaderBoard({ standing }) {
+  const [all, setAll] = useState(false);
+  const rows = all ? standing.standing : standing.standing.slice(0, FIRST);
+  const body = useMovingRows(rows.map((row) => text(row.model)));
+  const Row = standing.weighted ? GapRow : EstimateRow;
+  const scale = scaleOf(rows);
+  const level = standing.tied.length;
+  const more = standing.standing.length - FIRST;
+  const weights = standing.standing.some((row) => row.weight !== null);
+  return html`<section class="card board" aria-labelledby="board-title">
+    <header class="card-head">
+      <h2 id="board-title">Leader board</h2>
+      <span class="quiet-text">${count(standing.standing.length, 'model')}</span>
+    </header>
+    <table>
+      <thead><${Heads} weighted=${standing.weighted} weights=${weights} /></thead>
+      <tbody ref=${body}>
+        ${rows.map((row, place) => html`<${Row} key=${text(row.model)} row=${row} rank=${place < level ? 1 : place + 1}
+          first=${place === 0} level=${place > 0 && place < level} scale=${scale} weights=${weights} />`)}
+      </tbody>
+    </table>
+    ${more > 0 && html`<button type="button" class="quiet" aria-expanded=${all} onClick=${() => setAll(!all)}>
+      ${all ? `Show the first ${FIRST}` : `Show all ${number(standing.standing.length)}`}
+    </button>`}
+    ${standing.weighted && html`<p class="quiet-text">Behind: how many percentage points less accurate than the leader
+      a model is, as estimated from the labels, with a rough 95 % interval.</p>`}
+  </section>`;
+}
+
+function Heads({ weighted, weights }) {
+  if (!weighted) {
+    return html`<tr><th scope="col" class="rank">Rank</th><th scope="col">Model</th>
+      <th scope="col" class="figure">Mistakes on labels</th><th scope="col" class="figure wide-only">Labels</th></tr>`;
+  }
+  return html`<tr><th scope="col" class="rank"><span class="sr-only">Rank</span></th><th scope="col">Model</th>
+    <th scope="col" class="figure">Behind</th><th scope="col" class="wide-only figure">95 % interval</th>
+    <th scope="col" class="bar-cell"><span class="sr-only">As a bar</span></th>
+    ${weights && html`<th scope="col" class="figure wide-only">Weight</th>`}</tr>`;
+}
+
+function GapRow({ row, rank, first, level, scale, weights }) {
+  const interval = row.low === null || first ? '' : `${pointsFigure(row.low)} to ${pointsFigure(row.high)}`;
+  return html`<tr data-row=${text(row.model)} class=${first ? 'leader' : ''}>
+    <td class="rank figure">${rank}</td>
+    <${NameCell} row=${row} />
+    <td class="figure">${first ? 'leads' : level ? 'level' : row.gap === null ? '–' : pointsFigure(row.gap)}</td>
+    <td class="figure wide-only quiet-text">${interval}</td>
+    <td class="bar-cell"><${IntervalBar} row=${row} scale=${scale} /></td>
+    ${weights && html`<td class="figure wide-only">${row.weight === null ? '–' : percent(row.weight)}</td>`}
+  </tr>`;
+}
+
+function EstimateRow({ row, rank, first }) {
+  return html`<tr data-row=${text(row.model)} class=${first ? 'leader' : ''}>
+    <td class="rank figure">${rank}</td>
+    <${NameCell} row=${row} />
+    <td class="figure">${amount(row.estimate)}</td>
+    <td class="figure wide-only">${number(row.labels)}</td>
+  </tr>`;
+}
+
+function NameCell({ row }) {
+  return html`<th scope="row" class="model-name" title=${text(row.model)}>
+    <bdi>${text(row.model)}</bdi>${row.since > 0 && html` <span class="quiet-text">since round ${number(row.since)}</span>`}
+  </th>`;
+}

@@ -1,0 +1,81 @@
+/** The standing of a campaign as it changes. */
+
+import { api, liveUrl } from './api.js';
+import { useEffect, useState } from './html.js';
+import { link } from './link.js';
+
+const RETRY = 3_000;
+
+/**
+ * Follow a campaign while the tab is looked at: browsers allow few connections to one host, and hidden tabs would
+ * keep them from the visible one.
+ * @param {string} name
+ * @returns {{standing: object|null, charts: object|null, state: 'connecting'|'live'|'lost', error: Error|null}}
+ */
+export function useLive(name) {
+  const [seen, setSeen] = useState(NOTHING);
+  useEffect(() => {
+    setSeen(NOTHING);
+    return follow(name, (change) => setSeen((before) => ({ ...before, ...change })));
+  }, [name]);
+  return seen;
+}
+
+const NOTHING = { standing: null, charts: null, state: 'connecting', error: null };
+
+/** Report what comes until the returned function is called. */
+function follow(name, report) {
+  let source = null;
+  let timer = 0;
+  const tell = paced(report);
+
+  const close = () => {
+    clearTimeout(timer);
+    source?.close();
+    source = null;
+  };
+  const open = () => {
+    close();
+    if (document.visibilityState !== 'visible') return;
+    source = new EventSource(liveUrl(name));
+    source.onopen = () => {
+      link.alive();
+      tell({ state: 'live', error: null });
+    };
+    source.addEventListener('standing', ({ data }) => tell({ standing: JSON.parse(data) }));
+    source.addEventListener('charts', ({ data }) => tell({ charts: JSON.parse(data) }));
+    source.onerror = () => {
+      tell({ state: 'lost' });
+      if (source?.readyState === EventSource.CLOSED) timer = setTimeout(check, RETRY);
+    };
+  };
+  // An EventSource does not say why it failed; an ordinary request does.
+  const check = () => api.standing(name).then(open, (error) => {
+    if (error.passing) timer = setTimeout(check, RETRY);
+    else tell({ error });
+  });
+
+  open();
+  document.addEventListener('visibilitychange', open);
+  const unlink = link.subscribe(() => link.up && source?.readyState !== EventSource.OPEN && open());
+  return () => {
+    document.removeEventListener('visibilitychange', open);
+    unlink();
+    close();
+  };
+}
+
+/** At most one report a frame, with the latest of everything. */
+function paced(report) {
+  let waiting = null;
+  return (change) => {
+    if (waiting === null) {
+      requestAnimationFrame(() => {
+        const all = waiting;
+        waiting = null;
+        report(all);
+      });
+    }
+    waiting = { ...waiting, ...change };
+  };
+}

@@ -1,0 +1,32 @@
+/** Rows that change places are seen to move there. */
+
+import { useLayoutEffect, useRef } from './html.js';
+import { STILL } from './media.js';
+
+const DURATION = 450;
+
+/**
+ * Put the result as `ref` on what holds the rows, and `data-row` with its key on each.
+ * @param {string[]} keys of the rows, in order
+ */
+export function useMovingRows(keys) {
+  const holder = useRef(null);
+  const places = useRef(new Map());
+  useLayoutEffect(() => {
+    const before = places.current;
+    places.current = new Map();
+    for (const row of holder.current?.querySelectorAll('[data-row]') ?? []) {
+      const top = row.offsetTop;
+      const key = row.dataset.row;
+      places.current.set(key, top);
+      if (before.has(key) && before.get(key) !== top) move(row, before.get(key) - top);
+    }
+  }, [keys.join('\n')]);
+  return holder;
+}
+
+function move(row, from) {
+  if (matchMedia(STILL).matches) return;
+  row.animate([{ transform: `translateY(${from}px)` }, { transform: 'none' }], { duration: DURATION, easing: 'ease-in-out' });
+  if (from > 0) row.animate([{ backgroundColor: 'var(--accent-soft)' }, {}], { duration: 2 * DURATION });
+}

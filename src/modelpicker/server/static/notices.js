@@ -1,0 +1,35 @@
+/** What went wrong and is worth telling, wherever one is on the page, until it is dismissed. */
+
+import { html } from './html.js';
+import { Store, useStore } from './store.js';
+
+const MOST = 4;
+
+class Notices extends Store {
+  list = [];
+  #next = 0;
+
+  /** @param {string} text */
+  add(text) {
+    this.list = [...this.list.filter((notice) => notice.text !== text), { id: this.#next++, text }].slice(-MOST);
+    this.emit();
+  }
+
+  dismiss(id) {
+    this.list = this.list.filter((notice) => notice.id !== id);
+    this.emit();
+  }
+}
+
+export const notices = new Notices();
+
+/** The notices, as an alert for screen readers. */
+export function NoticeList() {
+  const { list } = useStore(notices);
+  return html`<div class="notices" role="alert">
+    ${list.map(({ id, text }) => html`<div class="notice" key=${id}>
+      <p dir="auto">${text}</p>
+      <button type="button" class="quiet" onClick=${() => notices.dismiss(id)}>Dismiss</button>
+    </div>`)}
+  </div>`;
+}

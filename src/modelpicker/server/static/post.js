@@ -1,0 +1,65 @@
+/** All outboxes of this tab, one a campaign; and those that closed tabs left behind, which are taken over. */
+
+import { annotator } from './annotator.js';
+import { keep, keysFrom, read } from './kept.js';
+import { notices } from './notices.js';
+import { Outbox } from './outbox.js';
+import { Store } from './store.js';
+
+const BEAT = 5_000;
+const DEAD_AFTER = 90_000; // browsers run the timers of hidden tabs only once a minute
+
+const keyOf = (campaign, tab) => `outbox:${encodeURIComponent(campaign)}:${tab}`;
+
+class Post extends Store {
+  #boxes = new Map();
+
+  /** The outbox of a campaign. @param {string} campaign @returns {Outbox} */
+  box(campaign) {
+    if (!this.#boxes.has(campaign)) {
+      const box = new Outbox(campaign, keyOf(campaign, annotator.tab));
+      box.onRefused = (entry, error) => notices.add(refusal(campaign, entry, error));
+      box.subscribe(() => this.emit());
+      this.#boxes.set(campaign, box);
+    }
+    return this.#boxes.get(campaign);
+  }
+
+  /** How many answers wait in all. */
+  get waiting() {
+    return [...this.#boxes.values()].reduce((sum, box) => sum + box.waiting, 0);
+  }
+
+  /** Send what an earlier life of this tab, or a closed tab, had not sent. */
+  async start() {
+    await annotator.ready;
+    const mine = keysFrom(localStorage, 'outbox:').filter((key) => key.endsWith(`:${annotator.tab}`));
+    for (const key of mine) this.box(read(localStorage, key, {}).campaign).flush();
+    this.#inherit();
+    setInterval(() => {
+      for (const box of this.#boxes.values()) box.beat();
+      this.#inherit();
+    }, BEAT);
+  }
+
+  /** Try everything again now, after signing in, say. */
+  flush() {
+    for (const box of this.#boxes.values()) box.flush();
+  }
+
+  #inherit() {
+    for (const key of keysFrom(localStorage, 'outbox:')) {
+      const { campaign, beat, entries } = read(localStorage, key, {});
+      if (key.endsWith(`:${annotator.tab}`) || !(Date.now() - beat > DEAD_AFTER)) continue;
+      keep(localStorage, key, undefined);
+      this.box(campaign).adopt(entries);
+    }
+  }
+}
+
+function refusal(campaign, { kind, id, label }, error) {
+  const what = { label: `the label “${label}” of item ${id}`, skip: `skipping item ${id}`, retract: `undoing item ${id}` };
+  return `${campaign}: ${what[kind]} was not accepted. ${error.message}`;
+}
+
+export const post = new Post();

@@ -1,0 +1,92 @@
+/** What is around every view: the skip link, the header, what is wrong, and the view of the route. */
+
+import { CampaignsView } from './campaigns.js';
+import { CreateView } from './create.js';
+import { FilesView } from './files.js';
+import { html, useEffect, useErrorBoundary } from './html.js';
+import { LabelView } from './label.js';
+import { link } from './link.js';
+import { NoticeList } from './notices.js';
+import { post } from './post.js';
+import { go, home, inCampaign, useRoute, useView } from './router.js';
+import { session } from './session.js';
+import { SignInView } from './signin.js';
+import { StandingView } from './standing.js';
+import { Loading } from './states.js';
+import { useStore } from './store.js';
+import { count } from './words.js';
+
+const VIEWS = { campaigns: CampaignsView, new: CreateView, label: LabelView, standing: StandingView, files: FilesView };
+
+export function App() {
+  const [broken, mend] = useErrorBoundary((error) => console.error(error));
+  const skip = (event) => {
+    event.preventDefault(); // the hash is the route
+    document.querySelector('main').focus();
+  };
+  return html`
+    <a class="skip-link" href="#main" onClick=${skip}>Skip to content</a>
+    <${TopBar} />
+    <${Connection} />
+    <${NoticeList} />
+    <main id="main" tabindex="-1">${broken ? html`<${Broken} error=${broken} mend=${mend} />` : html`<${Main} />`}</main>`;
+}
+
+function TopBar() {
+  const { known } = useStore(session);
+  return html`<header class="top-bar">
+    <a class="brand" href=${home}><img src="static/favicon.svg" alt="" width="24" height="24" /> modelpicker</a>
+    ${known?.demo && html`<span class="pill">demo</span>`}
+    ${known?.tokens_needed && known.authenticated && html`<span class="who">
+      <span class="quiet-text" dir="auto">${known.name ?? known.role}</span>
+      <button type="button" class="quiet" onClick=${() => session.signOut()}>Sign out</button>
+    </span>`}
+  </header>`;
+}
+
+/** Told as soon as the server is away, and what that means for what was labelled. */
+function Connection() {
+  const { up } = useStore(link);
+  const { waiting } = useStore(post);
+  const words = () => {
+    if (up) return null;
+    if (waiting) return `Offline: ${count(waiting, 'answer')} ${waiting === 1 ? 'waits' : 'wait'} to be sent.`;
+    return 'Offline: the server cannot be reached. Trying again …';
+  };
+  return html`<div class="connection" role="status">${words()}</div>`;
+}
+
+function Main() {
+  const { known, error } = useStore(session);
+  const route = useRoute();
+  const { up } = useStore(link);
+  useEffect(() => {
+    if (error && up) session.load();
+  }, [up]);
+  if (!known) return html`<${Loading} what=${error ? 'as soon as the server is back' : 'modelpicker'} />`;
+  if (session.mustSignIn) return html`<${SignInView} />`;
+  return html`<${Routed} route=${route} />`;
+}
+
+/** The view of a route, or the one that this role has in its place. */
+function Routed({ route: { view, name } }) {
+  const barred = { standing: !session.seesStanding && 'label', files: !session.seesStanding && 'label', label: !session.labels && 'standing' }[view];
+  useEffect(() => {
+    if (barred) go(inCampaign(name, barred));
+  }, [barred, name]);
+  if (barred) return null;
+  const View = view === 'new' && !session.owns ? Missing : VIEWS[view] ?? Missing;
+  return html`<${View} key=${`${view} ${name}`} name=${name} />`;
+}
+
+function Missing() {
+  useView('Not found', 'missing');
+  return html`<div class="card empty"><h1 tabindex="-1">Not found</h1><p>There is nothing at this address.</p>
+    <p class="actions"><a class="button primary" href=${home}>All campaigns</a></p></div>`;
+}
+
+function Broken({ error, mend }) {
+  return html`<div class="card empty" role="alert"><h1 tabindex="-1">The page broke</h1>
+    <p>Nothing that you labelled is lost. ${String(error?.message ?? error)}</p>
+    <p class="actions"><button type="button" class="primary" onClick=${() => { mend(); location.reload(); }}>Reload</button></p></div>`;
+}

@@ -1,0 +1,90 @@
+/** The standing: which model leads, how sure that is, and what to label next; live. */
+
+import { Disagreement } from './disagreement.js';
+import { CampaignHead } from './head.js';
+import { headline, promise, sureness } from './headline.js';
+import { html } from './html.js';
+import { LeaderBoard } from './leaderboard.js';
+import { useLive } from './live.js';
+import { LabelsChart, RecentChart, WeightsChart } from './plots.js';
+import { inCampaign } from './router.js';
+import { session } from './session.js';
+import { Failure, Loading } from './states.js';
+import { count, number } from './words.js';
+
+/** @param {{name: string}} props */
+export function StandingView({ name }) {
+  const { standing, charts, state, error } = useLive(name);
+  const body = () => {
+    if (error && !standing) return html`<${Failure} error=${error} />`;
+    if (!standing) return html`<${Loading} what="the standing" />`;
+    return html`
+      <${Summary} name=${name} standing=${standing} />
+      <div class="standing-grid">
+        <${LeaderBoard} standing=${standing} />
+        <div class="charts">${charts ? html`<${Charts} charts=${charts} />` : html`<${Loading} what="the charts" />`}</div>
+      </div>
+      ${charts && html`<${Disagreement} disagreement=${charts.disagreement} />`}`;
+  };
+  return html`<div class="standing-view">
+    <${CampaignHead} name=${name} tab="standing"><${Pulse} state=${state} /><//>
+    ${body()}
+  </div>`;
+}
+
+/** Whether what one sees is of now. */
+function Pulse({ state }) {
+  const words = { live: 'Live', connecting: 'Connecting …', lost: 'Reconnecting …' };
+  return html`<span class=${`pulse ${state}`} role="status">${words[state]}</span>`;
+}
+
+function Summary({ name, standing }) {
+  const { sentence, stop } = promise(standing);
+  const sure = sureness(standing);
+  return html`<section class="card summary" aria-label="Summary">
+    <p class="headline" dir="auto">${headline(standing)}</p>
+    ${sure && html`<p>${sure}</p>`}
+    <p class="certificate">${stop && html`<strong class="badge">You can stop now</strong> `}<span dir="auto">${sentence}</span></p>
+    <${Spent} standing=${standing} />
+    <${Next} name=${name} standing=${standing} />
+    ${standing.pending > 0 && standing.labels_used > 0 && html`<p class="quiet-text">Labels that are awaited count as nobody’s mistake: until they come, gaps are understated.</p>`}
+  </section>`;
+}
+
+/** The budget, and what the labels so far have spared. */
+function Spent({ standing: { budget, labels_used: labels, labels_saved: saved, pending, skipped } }) {
+  const parts = [
+    budget === null ? `${count(labels, 'label')} bought` : `${number(labels)} of ${count(budget, 'label')} bought`,
+    pending > 0 && `${number(pending)} awaited`,
+    skipped > 0 && `${number(skipped)} skipped`,
+    saved > 0 && `${count(saved, 'item')} needed no label`,
+  ];
+  return html`<div class="spent">
+    ${budget > 0 && html`<div class="track" role="progressbar" aria-label="Budget" aria-valuemin="0" aria-valuemax=${budget} aria-valuenow=${labels}>
+      <span style=${{ width: `${Math.min(100, (100 * labels) / budget)}%` }}></span>
+      <span class="awaited" style=${{ width: `${Math.min(100, (100 * pending) / budget)}%` }}></span>
+    </div>`}
+    <p class="quiet-text">${parts.filter(Boolean).join(' · ')}</p>
+  </div>`;
+}
+
+/** What to do now. */
+function Next({ name, standing: { pending, rounds } }) {
+  if (!session.labels) return null;
+  if (pending > 0) {
+    return html`<p class="actions"><a class="button primary" href=${inCampaign(name, 'label')}>Label the next item</a>
+      <span class="quiet-text">${count(pending, 'item')} ${pending === 1 ? 'waits' : 'wait'} for a label</span></p>`;
+  }
+  return html`<p class="actions">
+    ${session.owns && html`<a class="button" href=${inCampaign(name, 'files')}>Add predictions</a>`}
+    <span class="quiet-text">${rounds ? 'No item waits for a label.' : 'No items yet: add a file of predictions first.'}</span>
+  </p>`;
+}
+
+function Charts({ charts: { weights, labels, recent } }) {
+  return html`
+    ${weights.labels.length > 1 && weights.models.length > 0 && html`<${WeightsChart} weights=${weights} />`}
+    ${labels.rounds.length > 1 && html`<${LabelsChart} labels=${labels} />`}
+    ${recent.rounds.length > 1 && html`<${RecentChart} recent=${recent} />`}
+    ${labels.rounds.length <= 1 && html`<p class="card quiet-text">Charts appear with the first rounds and labels.</p>`}`;
+}

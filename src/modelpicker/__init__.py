@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from modelpicker.campaigns import Campaign, Pick, create_campaign, list_campaigns, open_campaign
     from modelpicker.collections import ModelCollection, load_collection, open_collection, synthetic_collection
     from modelpicker.errors import (
+        AccessError,
         ConflictError,
         FileError,
         InputError,
@@ -30,12 +31,15 @@ if TYPE_CHECKING:
         StorageError,
     )
     from modelpicker.experiments import Method, Results, compare
+    from modelpicker.server.client import Client
 
     __version__: str
 
 __all__ = [
+    "AccessError",
     "Algorithm",
     "Campaign",
+    "Client",
     "ConflictError",
     "Decision",
     "EfficientActive",
@@ -67,10 +71,11 @@ __all__ = [
     "run_stream",
     "synthetic_collection",
 ]
-LAYERS = ("algorithms", "campaigns", "coins", "collections", "errors", "experiments")
+LAYERS = ("algorithms", "campaigns", "coins", "collections", "errors", "experiments", "server")
 # Where names come from that are neither errors nor algorithms.
 HOMES = {
     "Campaign": "campaigns",
+    "Client": "server.client",
     "Method": "experiments",
     "ModelCollection": "collections",
     "Pick": "campaigns",

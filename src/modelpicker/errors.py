@@ -6,6 +6,7 @@ ModelPickerError
 ├── StateError       a saved state that does not belong here
 ├── NotFoundError    a file, a collection, a campaign or a round that does not exist
 ├── ConflictError    something is there already that must not be overwritten
+├── AccessError      a server that does not let one in, or not do that
 ├── FileError        a file that cannot be read or written: permissions, a full disk
 └── StorageError     a storage that cannot be reached, read or written; nothing acknowledged is lost
     └── SchemaError  a storage made by another version of modelpicker
@@ -54,6 +55,10 @@ class ConflictError(ModelPickerError):
     """Something is there already that must not be overwritten."""
 
     exit_code = 4
+
+
+class AccessError(ModelPickerError):
+    """A token that is missing or wrong, or that does not allow what was asked."""
 
 
 class FileError(ModelPickerError):

@@ -92,7 +92,7 @@ class Handle:
 
     @contextmanager
     def writing(self) -> Iterator[Change]:
-        """A transaction in which nobody else changes this campaign; it is on disk when it ends, or its group does."""
+        """A transaction in which nobody else changes this campaign; when it ends, or its group, it is on disk."""
         with self._lock:
             if self._group is None:
                 with self.grouped(), self.writing() as change:

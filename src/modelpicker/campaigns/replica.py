@@ -132,7 +132,7 @@ class Replica:
         return outcome
 
     def warm_up(self) -> None:
-        """Have the kernel compiled, so that nobody has to wait for it later; the replica is of no use afterwards."""
+        """Have the kernel compiled, so that nobody waits for it later; the replica is of no use afterwards."""
         codes = np.zeros((1, len(self.picker.models)), dtype=np.int32)
         self._play(codes, no_labels(1), _outcome(1), decided=False)
 

@@ -5,6 +5,7 @@ nothing but what was said.
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set
+from types import NoneType
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -231,6 +232,34 @@ def _given(vocabulary: Vocabulary, name: ClassName) -> ClassName:
 
 
 def _of_rows(rows: Any, models: Sequence[ModelName], vocabulary: Vocabulary) -> Rows:
+    """Rows of any kind: together if they are plain, and one by one if not, or if something is wrong with them."""
+    return _together(rows, models, vocabulary) or _one_by_one(rows, models, vocabulary)
+
+
+def _together(rows: Any, models: Sequence[ModelName], vocabulary: Vocabulary) -> Rows | None:
+    """Lists or mappings of strings alone, or of whole numbers alone: each class is looked at once."""
+    values: list[Any] = []
+    for row in rows:
+        if len(row) != len(models) if type(row) in (list, dict) else True:
+            return None
+        try:
+            values += row if type(row) is list else [row[model] for model in models]
+        except KeyError:
+            return None
+    if set(map(type, values)) - {NoneType} not in ({str}, {int}):
+        return None
+    try:
+        named = {value: vocabulary.name(value, "predictions") for value in set(values)}
+    except InputError:  # met again, and named by its place
+        return None
+    classes = _sorted([name for name in named.values() if name is not None], "predictions")
+    place = {name: code for code, name in enumerate(classes)}
+    code_of = {value: ABSTAINED if name is None else place[name] for value, name in named.items()}
+    codes = np.fromiter(map(code_of.__getitem__, values), dtype=_smallest(classes), count=len(values))
+    return Rows(codes.reshape(len(rows), len(models)), classes)
+
+
+def _one_by_one(rows: Any, models: Sequence[ModelName], vocabulary: Vocabulary) -> Rows:
     """Rows of any kind, one by one; each value is looked at once."""
     known: dict[object, int] = {}
     names: list[ClassName] = []

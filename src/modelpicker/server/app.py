@@ -21,17 +21,27 @@ from modelpicker.server.guard import Guard
 from modelpicker.server.metrics import Metrics
 from modelpicker.server.problems import refuse
 from modelpicker.server.routes import campaigns, files, health, labels, rounds, session, standing
+from modelpicker.server.routes.common import VERSION
 from modelpicker.server.state import State
 from modelpicker.server.tokens import Tokens
 
 STATIC = Path(__file__).parent / "static"
-VERSION = "/api/v1"
+ROUTERS = (
+    rounds.router,
+    labels.router,
+    labels.waiting,
+    campaigns.router,
+    standing.router,
+    files.router,
+    session.router,
+    health.router,
+)
 DESCRIPTION = """Find the best of your pre-trained classifiers on your own data, with as few labels as possible.
 
-Programs send items with what the models say of them, and are told which labels are worth buying; people send labels;
-at any time the campaign names the best model. Whatever is answered is on disk. Errors are problems as RFC 9457 has
-them. Items with a `key` may be sent again, whatever went wrong: the same key returns the same decision; and a label
-that is told twice counts once."""
+Programs send items with what the models say of them, and are told which labels are worth buying; people send
+labels; at any time the campaign names the best model. Whatever is answered is on disk. Errors are problems as RFC
+9457 has them. Items with a `key` may be sent again, whatever went wrong: the same key returns the same decision. A
+label that is told twice counts once."""
 
 
 def create_app(configuration: Configuration) -> FastAPI:
@@ -57,9 +67,8 @@ def create_app(configuration: Configuration) -> FastAPI:
         configuration, storage, Desks(configuration.storage, metrics), Tokens(storage), metrics
     )
     app.add_middleware(Guard, configuration=configuration, metrics=metrics)
-    for one in (session, campaigns, rounds, labels, standing, files):
-        app.include_router(one.router, prefix=VERSION)
-    app.include_router(health.router)
+    for router in ROUTERS:  # as they are: an included router is looked through anew for every request
+        app.router.routes.extend(router.routes)
     app.add_api_route("/", _page, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     _describe(app)

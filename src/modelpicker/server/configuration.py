@@ -2,6 +2,7 @@
 
 import ipaddress
 from dataclasses import dataclass
+from functools import cached_property
 
 from modelpicker.errors import InputError, brief
 
@@ -24,7 +25,7 @@ class Configuration:
     largest_file: int = 256 * MEBIBYTE
     access_log: bool = False
 
-    @property
+    @cached_property
     def loopback(self) -> bool:
         """Whether only this machine can reach it."""
         if self.host == "localhost":
@@ -34,7 +35,7 @@ class Configuration:
         except ValueError:
             return False
 
-    @property
+    @cached_property
     def needs_tokens(self) -> bool:
         """Whether who calls has to say who they are."""
         return self.tokens or not self.loopback

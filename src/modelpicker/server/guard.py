@@ -91,7 +91,7 @@ class Guard:
         if not self.any_host and _without_port(host) not in self.hosts:
             raise Problem(
                 421,
-                f"This server does not go by the name {host[:100]!r}; use localhost, or have it added to allowed_hosts.",
+                f"This server does not go by the name {host[:100]!r}; use localhost, or add it to allowed_hosts.",
             )
         for origin in headers.getlist("origin"):
             if urlsplit(origin).netloc.lower() != host.lower() or not host:

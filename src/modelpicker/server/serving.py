@@ -1,5 +1,6 @@
 """Running a server until it is told to stop."""
 
+import gc
 import logging
 import signal
 import socket
@@ -47,6 +48,7 @@ def serve(configuration: Configuration) -> None:
         app,
         log_config=None,
         access_log=False,
+        proxy_headers=configuration.needs_tokens,  # who needs none is not behind a proxy
         server_header=False,
         timeout_keep_alive=30,
         timeout_graceful_shutdown=GRACE,
@@ -55,6 +57,8 @@ def serve(configuration: Configuration) -> None:
     url = _url(configuration, listener)
     note(logging.INFO, "serving", url=url, storage=state.storage.url, tokens=configuration.needs_tokens)
     print(f"modelpicker is on {url}  (Ctrl-C stops it)", file=sys.stderr, flush=True)
+    gc.freeze()  # what is there now stays: there is no need to look through it again and again
+    gc.set_threshold(20_000, 20, 50)
     Server(config, state).run([listener])
 
 

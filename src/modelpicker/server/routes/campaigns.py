@@ -12,9 +12,9 @@ from modelpicker.errors import InputError, NotFoundError
 from modelpicker.server import documents
 from modelpicker.server.access import Anybody, Caller, Owner
 from modelpicker.server.answers import answer
-from modelpicker.server.routes.common import CHANGES, USUAL, Found, Service, describe
+from modelpicker.server.routes.common import CHANGES, USUAL, VERSION, Found, Service, describe
 
-router = APIRouter(prefix="/campaigns", tags=["campaigns"])
+router = APIRouter(prefix=f"{VERSION}/campaigns", tags=["campaigns"])
 
 
 @router.get("", responses={200: {"model": documents.Summaries}, **USUAL})

@@ -11,6 +11,7 @@ from modelpicker.server.desks import Desk
 from modelpicker.server.problems import described
 from modelpicker.server.state import State
 
+VERSION = "/api/v1"
 USUAL = described(400, 401, 403, 404, 413, 415, 421, 422, 429, 500, 503)
 CHANGES = USUAL | described(408, 409)
 

@@ -21,9 +21,9 @@ from modelpicker.server.access import Owner
 from modelpicker.server.answers import answer
 from modelpicker.server.desks import Desk
 from modelpicker.server.problems import Problem
-from modelpicker.server.routes.common import CHANGES, USUAL, Found, Service
+from modelpicker.server.routes.common import CHANGES, USUAL, VERSION, Found, Service
 
-router = APIRouter(tags=["files"])
+router = APIRouter(prefix=VERSION, tags=["files"])
 ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".npz")
 # What a packed file may hold: predictions in a table, and bytes for each byte that a file may have.
 MOST_CELLS = 500_000_000

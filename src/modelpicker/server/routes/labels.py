@@ -11,9 +11,11 @@ from modelpicker.server import documents
 from modelpicker.server.access import Caller, Labeller
 from modelpicker.server.answers import answer
 from modelpicker.server.problems import Problem
-from modelpicker.server.routes.common import CHANGES, USUAL, Found, counts
+from modelpicker.server.quick import QuickRoute
+from modelpicker.server.routes.common import CHANGES, USUAL, VERSION, Found, counts
 
-router = APIRouter(prefix="/campaigns/{name}", tags=["labels"])
+router = APIRouter(prefix=f"{VERSION}/campaigns/{{name}}", tags=["labels"], route_class=QuickRoute)
+waiting = APIRouter(prefix=f"{VERSION}/campaigns/{{name}}", tags=["labels"])
 MOST = 1_000
 
 
@@ -76,7 +78,7 @@ async def retract(caller: Labeller, desk: Found, body: documents.NewRetraction) 
     return answer(await desk.do(change))
 
 
-@router.get("/queries", responses={200: {"model": documents.Leased}, **USUAL})
+@waiting.get("/queries", responses={200: {"model": documents.Leased}, **USUAL})
 async def queries(
     caller: Labeller,
     desk: Found,
@@ -98,7 +100,7 @@ async def lease(caller: Labeller, desk: Found, body: documents.NewLease) -> Resp
     return answer(await desk.do(change))
 
 
-@router.delete("/leases/{id}", status_code=204, response_class=Response, responses=CHANGES)
+@waiting.delete("/leases/{id}", status_code=204, response_class=Response, responses=CHANGES)
 async def release(
     caller: Labeller,
     desk: Found,

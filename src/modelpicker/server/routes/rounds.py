@@ -4,15 +4,17 @@ from typing import Any
 
 from fastapi import APIRouter, Response
 
-from modelpicker.algorithms import Decision
+from modelpicker.algorithms.encoding import ClassName
+from modelpicker.algorithms.options import ModelName
 from modelpicker.campaigns import Campaign, Decisions
 from modelpicker.server import documents
 from modelpicker.server.access import Owner
 from modelpicker.server.answers import answer
 from modelpicker.server.metrics import Metrics
-from modelpicker.server.routes.common import CHANGES, Found, named
+from modelpicker.server.quick import QuickRoute
+from modelpicker.server.routes.common import CHANGES, VERSION, Found, named
 
-router = APIRouter(prefix="/campaigns/{name}/rounds", tags=["rounds"])
+router = APIRouter(prefix=f"{VERSION}/campaigns/{{name}}/rounds", tags=["rounds"], route_class=QuickRoute)
 
 
 @router.post("", responses={200: {"model": documents.Decided}, **CHANGES})
@@ -23,31 +25,39 @@ async def ask(caller: Owner, desk: Found, body: documents.NewRound) -> Response:
     """
     made = await desk.ask(named(desk.campaign, body.predictions), body.item, body.key)
     _count(desk.metrics, 1, int(made.query))
-    return answer(_decided(made, body.key))
+    return answer(_decided(made.id, body.key, made.query, made.probability, made.prediction, made.recommended))
 
 
 @router.post("/batch", responses={200: {"model": documents.DecidedMany}, **CHANGES})
 async def ask_many(caller: Owner, desk: Found, body: documents.NewRounds) -> Response:
     """Decide many rounds in one transaction."""
+    rows = [named(desk.campaign, row) for row in body.predictions]
 
     def decide(campaign: Campaign) -> Decisions:
-        rows = [named(campaign, row) for row in body.predictions]
         return campaign.ask_many(rows, items=body.items, keys=body.keys)
 
     made = await desk.do(decide)
     _count(desk.metrics, len(made), int(made.queried.sum()))
     keys = body.keys or [None] * len(made)
-    return answer({"decisions": [_decided(*pair) for pair in zip(made, keys, strict=True)]})
+    found = zip(made.ids, keys, *made.columns(), strict=True)
+    return answer({"decisions": [_decided(*row) for row in found]})
 
 
-def _decided(made: Decision, key: str | None) -> dict[str, Any]:
+def _decided(
+    number: int,
+    key: str | None,
+    query: bool,
+    probability: float,
+    prediction: ClassName | None,
+    recommended: ModelName,
+) -> dict[str, Any]:
     return {
-        "id": made.id,
+        "id": number,
         "key": key,
-        "query": made.query,
-        "probability": made.probability,
-        "prediction": made.prediction,
-        "recommended": made.recommended,
+        "query": query,
+        "probability": probability,
+        "prediction": prediction,
+        "recommended": recommended,
     }
 
 

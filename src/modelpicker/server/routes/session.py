@@ -7,10 +7,10 @@ from modelpicker.server import documents
 from modelpicker.server.access import COOKIE, Caller, check_token, find_caller
 from modelpicker.server.answers import answer
 from modelpicker.server.problems import Problem, described
-from modelpicker.server.routes.common import Service
+from modelpicker.server.routes.common import VERSION, Service
 from modelpicker.server.state import State
 
-router = APIRouter(prefix="/session", tags=["session"])
+router = APIRouter(prefix=f"{VERSION}/session", tags=["session"])
 MONTH = 30 * 24 * 3600
 ERRORS = described(400, 403, 413, 415, 421, 422, 429, 500, 503)
 

@@ -18,9 +18,9 @@ from modelpicker.server import documents
 from modelpicker.server.access import Reader
 from modelpicker.server.answers import answer
 from modelpicker.server.live import stream
-from modelpicker.server.routes.common import USUAL, Found, Service
+from modelpicker.server.routes.common import USUAL, VERSION, Found, Service
 
-router = APIRouter(prefix="/campaigns/{name}", tags=["standing"])
+router = APIRouter(prefix=f"{VERSION}/campaigns/{{name}}", tags=["standing"])
 STATES = {WAITING: "waiting", LABELLED: "labelled", SKIPPED: "skipped", REFERENCE: "reference"}
 After = Annotated[int, Query(ge=0, le=documents.LARGEST, description="Only events after this one.")]
 

@@ -24,10 +24,15 @@ export function LeaderAside({ name }) {
     ${begun && standing.weighted && html`<ol class="mini-board" ref=${body}>
       ${rows.map((row, place) => html`<li key=${text(row.model)} data-row=${text(row.model)}>
         <span class="mini-name"><bdi>${text(row.model)}</bdi></span>
-        <span class="figure">${place === 0 ? 'leads' : `−${pointsFigure(row.gap ?? 0)}`}</span>
-        <${IntervalBar} row=${row} scale=${scale} />
+        <span class="figure">${behind(row, place, standing.tied.length)}</span>
+        <${IntervalBar} row=${row} scale=${scale} first=${place === 0} />
       </li>`)}
     </ol>`}
     <p><a href=${inCampaign(name, 'standing')}>Standing</a></p>
   </aside>`;
+}
+
+function behind(row, place, tied) {
+  if (place < tied) return tied > 1 ? 'level' : 'leads';
+  return row.gap === null ? '–' : `${pointsFigure(row.gap)} behind`;
 }

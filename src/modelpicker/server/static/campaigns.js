@@ -17,8 +17,8 @@ export function CampaignsView() {
     return () => clearInterval(timer);
   }, []);
   const body = () => {
-    if (error && !value) return html`<${Failure} error=${error} again=${again} />`;
-    if (!value) return html`<${Loading} what="the campaigns" />`;
+    if (error && !error.passing) return html`<${Failure} error=${error} again=${again} />`;
+    if (!value) return html`<${Loading} what="the campaigns" error=${error} />`;
     return value.length ? html`<${Campaigns} campaigns=${value} />` : html`<${NoCampaigns} />`;
   };
   return html`<div class="campaigns-view">

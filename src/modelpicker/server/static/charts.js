@@ -27,7 +27,8 @@ export function Chart({ title, summary, data, heads, options, form = '', write =
   useEffect(() => {
     const { series, axes, ...rest } = options();
     const size = { width: place.current.clientWidth, height: HEIGHT };
-    plot.current = new uPlot({ ...size, ...common(), ...rest, series, axes: axes.map(axis) }, data, place.current);
+    const legend = { markers: MARKERS, ...rest.legend };
+    plot.current = new uPlot({ ...size, ...common(), ...rest, legend, series, axes: axes.map(axis) }, data, place.current);
     const watch = new ResizeObserver(([{ contentRect }]) => plot.current.setSize({ width: contentRect.width, height: HEIGHT }));
     watch.observe(place.current);
     return () => {
@@ -35,7 +36,10 @@ export function Chart({ title, summary, data, heads, options, form = '', write =
       plot.current.destroy();
     };
   }, [dark, form]);
-  useEffect(() => plot.current.setData(data), [data]);
+  useEffect(() => {
+    plot.current.setData(data);
+    if (plot.current.cursor.left < 0) showLast(plot.current);
+  }, [data]);
   return html`<figure class="card chart">
     <figcaption><h2>${title}</h2><p class="quiet-text">${summary}</p></figcaption>
     <div class="plot" ref=${place} aria-hidden="true"></div>
@@ -73,16 +77,30 @@ function thinned(length) {
 
 function common() {
   return {
-    padding: [12, 12, 0, 0],
-    legend: { live: true, markers: { width: 3 } },
+    padding: [12, 22, 0, 0],
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
+    hooks: { setCursor: [(plot) => plot.cursor.idx ?? showLast(plot)], ready: [showLast] },
   };
+}
+
+/** A line's mark in the legend is dashed as the line is. */
+const MARKERS = {
+  width: 2,
+  dash: (plot, place) => (plot.series[place].dash ? 'dashed' : 'solid'),
+  stroke: (plot, place) => plot.series[place].stroke(),
+  fill: (plot, place) => (plot.series[place].dash ? 'transparent' : plot.series[place].stroke()),
+};
+
+/** While nobody points at a place, the legend has the values of now. */
+function showLast(plot) {
+  plot.setLegend({ idx: plot.data[0].length - 1 }, false);
 }
 
 function axis(own) {
   const line = { stroke: colour('--line'), width: 1 };
   return {
-    stroke: colour('--quiet'), font: '12px system-ui, sans-serif', labelFont: '12px system-ui, sans-serif', labelSize: 20,
+    stroke: colour('--quiet'), font: '12px system-ui, sans-serif', labelFont: '12px system-ui, sans-serif', labelSize: 18, labelGap: 0,
+   
     grid: line, ticks: { ...line, size: 4 }, ...own,
   };
 }

@@ -75,7 +75,7 @@ function ClassSearch({ classes, open, many, disabled, choose, search }) {
     else return;
     event.preventDefault();
   };
-  return html`<div class="class-search">
+  return html`<div class=${many ? 'class-search' : 'class-search other'}>
     <label>
       <span class="sr-only">${many ? 'Search for a class' : 'Another class'}</span>
       <input ref=${search} type="text" role="combobox" autocomplete="off" autocapitalize="off" spellcheck=${false}

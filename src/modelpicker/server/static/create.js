@@ -6,7 +6,7 @@ import { go, home, inCampaign, useView } from './router.js';
 import { count, list, text } from './words.js';
 
 const ALGORITHMS = ['model-picker', 'label-efficient', 'vote-entropy', 'structural-committee', 'importance-weighted', 'efficient-active'];
-export const FORMATS = '.csv,.parquet,.npz,.jsonl';
+export const FORMATS = '.csv,.tsv,.parquet,.npz,.jsonl,.ndjson';
 const NAMED = 6;
 
 const BLANK = { name: '', models: '', classes: '', closed: false, budget: '', expected: '', algorithm: ALGORITHMS[0], seed: '0' };

@@ -37,8 +37,8 @@ const MOST_VOTES = 6;
 function Divided({ round }) {
   const shown = round.votes.slice(0, MOST_VOTES);
   const others = round.votes.length - shown.length;
-  return html`<li>
-    <div class="thumb"><${Item} query=${round} /></div>
+  return html`<li class=${round.item ? 'pictured' : ''}>
+    ${round.item && html`<div class="thumb"><${Item} query=${round} /></div>`}
     <div>
       <p class="item-name" dir="auto" title=${called(round)}>${called(round)}</p>
       <p class="votes">${shown.map(([name, votes]) => html`<span class="vote" key=${`${typeof name} ${name}`}>

@@ -10,7 +10,7 @@ export function headline(standing) {
   const grounds = `after ${count(labels, 'label')} on ${count(rounds, 'item')}`;
   if (!rows.length) return 'This campaign has no models.';
   if (labels === 0) return `No labels yet: all ${number(rows.length)} models are level.`;
-  if (tied.length > 1) return `${several(tied)} are level ${grounds}.`;
+  if (tied.length > 1) return `${several(rows.slice(0, tied.length).map((row) => row.model))} are level ${grounds}.`;
   if (rows.length === 1 || !weighted || rows[1].gap === null) return `${text(rows[0].model)} leads ${grounds}.`;
   return `${text(rows[0].model)} leads, ${points(rows[1].gap)} ahead of ${text(rows[1].model)}, ${grounds}.`;
 }
@@ -22,13 +22,13 @@ function several(models) {
 }
 
 /** How sure one may be of the leader, from the rough intervals; null where there are none. @param {object} standing */
-export function sureness({ standing: rows, labels_used: labels, weighted }) {
+export function sureness({ standing: rows, tied, labels_used: labels, weighted }) {
   const others = rows.slice(1).filter((row) => row.low !== null && row.high !== null);
   if (!weighted || labels === 0 || !others.length) return null;
   const level = others.filter((row) => row.low <= 0).length;
+  if (tied.length > 1) return `By rough 95 % intervals, ${number(level + 1)} of ${count(rows.length, 'model')} may be the best.`;
   if (level === 0) return 'By rough 95 % intervals, every other model is behind it.';
-  const who = level === others.length && level > 1 ? `any of the ${number(level)} others` : `${number(level)} of ${count(others.length, 'other model')}`;
-  return `By rough 95 % intervals, ${who} may still be as good.`;
+  return `By rough 95 % intervals, ${number(level)} of ${count(others.length, 'other model')} may still be as good.`;
 }
 
 /** What is promised, and whether that is enough to stop. @param {object} standing */

@@ -10,11 +10,14 @@ export function scaleOf(rows) {
   return { from, width: to - from };
 }
 
-/** @param {{row: {low: number|null, gap: number|null, high: number|null}, scale: {from: number, width: number}}} props */
-export function IntervalBar({ row, scale }) {
+/**
+ * @param {{row: {low: number|null, gap: number|null, high: number|null}, scale: {from: number, width: number},
+ *          first: boolean}} props the first is what the others are compared with, and has no interval
+ */
+export function IntervalBar({ row, scale, first }) {
   const place = (value) => `${(100 * (value - scale.from)) / scale.width}%`;
   const share = (value) => `${(100 * value) / scale.width}%`;
-  const known = row.low !== null && row.high !== null && row.gap !== 0;
+  const known = row.low !== null && row.high !== null && !first;
   return html`<span class="interval" aria-hidden="true">
     <span class="interval-zero" style=${{ left: place(0) }}></span>
     ${known && html`<span class="interval-line" style=${{ left: place(row.low), width: share(row.high - row.low) }}></span>`}

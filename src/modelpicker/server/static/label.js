@@ -30,10 +30,11 @@ export function LabelView({ name }) {
   const refused = failure ?? (error?.passing === false ? error : null);
   const body = () => {
     if (refused) return html`<${Failure} error=${refused} again=${() => { again(); labeller?.fill(); }} />`;
-    if (!labeller || !vocabulary || (labeller.loading && !labeller.current)) return html`<${Loading} what="the next item" />`;
+    if (!labeller || !vocabulary || (labeller.pending === null && labeller.loading)) {
+      return html`<${Loading} what="the next item" error=${error ?? labeller?.error} />`;
+    }
     return html`<${Desk} key=${name} ...${{ name, labeller, vocabulary }} />`;
   };
-  useRetry(error, again);
   return html`<div class="label-view">
     <${CampaignHead} name=${name} tab="label"><${NameBox} /><//>
     ${body()}
@@ -60,11 +61,6 @@ function useLabeller(name) {
     };
   }, [name, id]);
   return labeller;
-}
-
-/** Ask again when the server is back. */
-function useRetry(error, again) {
-  useEffect(() => (error ? link.subscribe(() => link.up && again()) : undefined), [error]);
 }
 
 function Desk({ name, labeller, vocabulary }) {
@@ -96,10 +92,10 @@ function Desk({ name, labeller, vocabulary }) {
         <div class="deeds">
           <button type="button" disabled=${!current} aria-keyshortcuts="s" onClick=${() => labeller.skip()}>Skip <kbd aria-hidden="true">s</kbd></button>
           <button type="button" disabled=${!labeller.history.length} aria-keyshortcuts="u" onClick=${() => labeller.undo()}>Undo <kbd aria-hidden="true">u</kbd></button>
-          ${said && html`<button type="button" aria-pressed=${shown} aria-keyshortcuts="p" onClick=${toggle}>Models’ answers <kbd aria-hidden="true">p</kbd></button>`}
-          <button type="button" class="quiet help-button" aria-label="Keys and help" aria-keyshortcuts="?" onClick=${() => setHelp(true)}><kbd aria-hidden="true">?</kbd></button>
+          ${said && html`<button type="button" aria-pressed=${shown} aria-keyshortcuts="p" onClick=${toggle}>Predictions <kbd aria-hidden="true">p</kbd></button>`}
+          <button type="button" class="help-button" aria-label="Keys and help" aria-keyshortcuts="?" onClick=${() => setHelp(true)}>?</button>
         </div>
-        <p class="last-deed" role="status">${deed(labeller.last)}</p>
+        <p class="last-deed" role="status">${deed(labeller.last, current)}</p>
       </div>
     </div>
     ${wide && session.seesStanding && html`<${LeaderAside} name=${name} />`}
@@ -119,17 +115,19 @@ function Card({ query, left, said }) {
 }
 
 /** The last thing that was done, as one reads and hears it. */
-function deed(last) {
-  if (!last) return 'Which class is it?';
+function deed(last, current) {
+  if (!last) return current && html`Which class is it?<span class="key-hint"> Click it, or press its key; ? shows them all.</span>`;
   const item = html`<bdi>${called(last.query)}</bdi>`;
   if (last.did === 'undo') return html`Undone: ${item} is back.`;
   return last.did === 'skip' ? html`Skipped ${item}.` : html`Labelled ${item} <strong><bdi>${text(last.label)}</bdi></strong>.`;
 }
 
 function NothingToLabel({ name, labeller }) {
+  if (labeller.loading && link.up) return html`<div class="card item-card"><${Loading} what="the next item" /></div>`;
   if (!link.up || labeller.error) {
     return html`<div class="card empty"><h2>Nothing more is loaded</h2>
-      <p>The server cannot be reached. What you labelled is kept here, and the next item comes when it is back.</p></div>`;
+      <p dir="auto">${labeller.error?.message ?? 'The server cannot be reached.'}</p>
+      <p>What you labelled is kept here, and the next item comes as soon as the server answers.</p></div>`;
   }
   const others = labeller.pending > 0 && labeller.left > 0;
   return html`<div class="card empty">
@@ -149,8 +147,8 @@ function NameBox() {
   const { name } = useStore(annotator);
   const [typed, setTyped] = useState(name);
   return html`<label class="name-box">
-    <span>Your name</span>
-    <input type="text" value=${typed} placeholder="optional" maxlength="60" autocomplete="nickname" dir="auto"
+    <span class="sr-only">Your name, optional</span>
+    <input type="text" value=${typed} placeholder="Your name (optional)" maxlength="60" autocomplete="nickname" dir="auto"
       onInput=${(event) => setTyped(event.currentTarget.value)}
       onChange=${() => annotator.rename(typed)}
       onKeyDown=${(event) => event.key === 'Enter' && event.currentTarget.blur()} />

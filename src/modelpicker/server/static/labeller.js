@@ -105,6 +105,7 @@ export class Labeller extends Store {
     this.outbox.add(kind === 'label' ? { ...entry, label } : entry);
     this.history = [...this.history, { query, label }].slice(-MOST_HISTORY);
     this.last = { did: kind, label, query };
+    this.loading = !this.current;
     this.#changed();
     this.fill();
   }
@@ -140,7 +141,7 @@ export class Labeller extends Store {
       this.error = error;
     }
     this.#filling = false;
-    this.loading = false;
+    this.loading = this.#again && !this.error && !this.current; // what ran out meanwhile is being asked for next
     this.emit();
     this.#next();
   }

@@ -26,7 +26,7 @@ export function LeaderBoard({ standing }) {
       <thead><${Heads} weighted=${standing.weighted} weights=${weights} /></thead>
       <tbody ref=${body}>
         ${rows.map((row, place) => html`<${Row} key=${text(row.model)} row=${row} rank=${place < level ? 1 : place + 1}
-          first=${place === 0} level=${place > 0 && place < level} scale=${scale} weights=${weights} />`)}
+          first=${place === 0} level=${level > 1 && place < level} scale=${scale} weights=${weights} />`)}
       </tbody>
     </table>
     ${more > 0 && html`<button type="button" class="quiet" aria-expanded=${all} onClick=${() => setAll(!all)}>
@@ -40,32 +40,33 @@ export function LeaderBoard({ standing }) {
 function Heads({ weighted, weights }) {
   if (!weighted) {
     return html`<tr><th scope="col" class="rank">Rank</th><th scope="col">Model</th>
-      <th scope="col" class="figure">Mistakes on labels</th><th scope="col" class="figure wide-only">Labels</th></tr>`;
+      <th scope="col" class="figure">Mistakes on labels</th><th scope="col" class="figure wide-only weight-cell">Labels</th></tr>`;
   }
   return html`<tr><th scope="col" class="rank"><span class="sr-only">Rank</span></th><th scope="col">Model</th>
-    <th scope="col" class="figure">Behind</th><th scope="col" class="wide-only figure">95 % interval</th>
+    <th scope="col" class="figure gap-cell">Behind</th><th scope="col" class="figure wide-only interval-cell">95 % interval</th>
     <th scope="col" class="bar-cell"><span class="sr-only">As a bar</span></th>
-    ${weights && html`<th scope="col" class="figure wide-only">Weight</th>`}</tr>`;
+    ${weights && html`<th scope="col" class="figure wide-only weight-cell">Weight</th>`}</tr>`;
 }
 
 function GapRow({ row, rank, first, level, scale, weights }) {
-  const interval = row.low === null || first ? '' : `${pointsFigure(row.low)} to ${pointsFigure(row.high)}`;
-  return html`<tr data-row=${text(row.model)} class=${first ? 'leader' : ''}>
+  const leads = rank === 1 && !level;
+  const interval = row.low === null || row.labels === 0 || first ? '' : `${pointsFigure(row.low)} to ${pointsFigure(row.high)}`;
+  return html`<tr data-row=${text(row.model)} class=${leads ? 'leader' : ''}>
     <td class="rank figure">${rank}</td>
     <${NameCell} row=${row} />
-    <td class="figure">${first ? 'leads' : level ? 'level' : row.gap === null ? '–' : pointsFigure(row.gap)}</td>
+    <td class="figure">${leads ? 'leads' : level ? 'level' : row.gap === null ? '–' : pointsFigure(row.gap)}</td>
     <td class="figure wide-only quiet-text">${interval}</td>
-    <td class="bar-cell"><${IntervalBar} row=${row} scale=${scale} /></td>
-    ${weights && html`<td class="figure wide-only">${row.weight === null ? '–' : percent(row.weight)}</td>`}
+    <td class="bar-cell"><${IntervalBar} row=${row} scale=${scale} first=${first || row.labels === 0} /></td>
+    ${weights && html`<td class="figure wide-only weight-cell">${row.weight === null ? '–' : percent(row.weight)}</td>`}
   </tr>`;
 }
 
-function EstimateRow({ row, rank, first }) {
-  return html`<tr data-row=${text(row.model)} class=${first ? 'leader' : ''}>
+function EstimateRow({ row, rank, level }) {
+  return html`<tr data-row=${text(row.model)} class=${rank === 1 && !level ? 'leader' : ''}>
     <td class="rank figure">${rank}</td>
     <${NameCell} row=${row} />
     <td class="figure">${amount(row.estimate)}</td>
-    <td class="figure wide-only">${number(row.labels)}</td>
+    <td class="figure wide-only weight-cell">${number(row.labels)}</td>
   </tr>`;
 }
 

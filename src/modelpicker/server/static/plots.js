@@ -8,7 +8,6 @@ const share = (value) => (value === null || value === undefined ? '–' : percen
 const total = (value) => (value === null || value === undefined ? '–' : number(value));
 const totals = (_, values) => values.map((value) => (Number.isInteger(value) ? number(value) : ''));
 const shares = (_, values) => values.map((value) => percent(value));
-const X = { scales: { x: { time: false } } };
 
 /** The weights, or what an algorithm has in their place, of the leading models over the labels. */
 export function WeightsChart({ weights }) {
@@ -21,10 +20,10 @@ export function WeightsChart({ weights }) {
   const last = values.map((series) => series.at(-1) ?? null);
   const leaders = names.slice(0, 3).map((name, place) => `${name} ${write(last[place])}`);
   const options = () => ({
-    ...X,
+    scales: { x: { time: false }, y: { range: (_, least, most) => [Math.min(0, least), most * 1.08 || 1] } },
     series: [{ label: 'labels', value: (_, value) => total(value) },
       ...names.map((name, place) => ({ label: name, width: 2, ...stroke(place), points: { show: false }, value: (_, value) => write(value) }))],
-    axes: [{ label: 'labels bought', values: totals },
+    axes: [{ label: 'labels bought', size: 28, values: totals },
       { label: isWeights ? 'weight' : 'estimated mistakes', size: 60, values: isWeights ? shares : undefined }],
   });
   return html`<${Chart} title=${title} form=${names.join('\n')} data=${data} options=${options} heads=${['labels', ...names]}
@@ -36,11 +35,11 @@ export function WeightsChart({ weights }) {
 export function LabelsChart({ labels: { rounds, queries, labels } }) {
   const data = useMemo(() => [rounds, queries, labels], [rounds, queries, labels]);
   const options = () => ({
-    ...X,
+    scales: { x: { time: false } },
     series: [{ label: 'rounds', value: (_, value) => total(value) },
       { label: 'queries', ...stroke(4), width: 2, points: { show: false }, value: (_, value) => total(value) },
       { label: 'labels', ...stroke(0), width: 2, points: { show: false }, value: (_, value) => total(value) }],
-    axes: [{ label: 'rounds seen', values: totals }, { label: 'labels', size: 60, values: totals }],
+    axes: [{ label: 'rounds seen', size: 28, values: totals }, { label: 'labels', size: 60, values: totals }],
   });
   const seen = rounds.at(-1) ?? 0;
   const bought = labels.at(-1) ?? 0;
@@ -57,11 +56,12 @@ export function RecentChart({ recent: { rounds, probability, queried } }) {
   ], [rounds, probability, queried]);
   const dots = (name, size) => ({ paths: () => null, points: { show: true, size, width: 1, fill: colour(name), stroke: colour(name) }, stroke: colour(name) });
   const options = () => ({
+    legend: { live: false },
     scales: { x: { time: false }, y: { range: [0, 1] } },
     series: [{ label: 'round', value: (_, value) => total(value) },
       { label: 'not queried', ...dots('--dot', 3), value: (_, value) => share(value) },
       { label: 'queried', ...dots('--line-2', 6), value: (_, value) => share(value) }],
-    axes: [{ label: 'round', values: totals }, { label: 'probability', size: 60, values: shares }],
+    axes: [{ label: 'round', size: 28, values: totals }, { label: 'probability', size: 60, values: shares }],
   });
   const asked = queried.filter(Boolean).length;
   const mean = probability.reduce((sum, value) => sum + value, 0) / (probability.length || 1);

@@ -21,8 +21,11 @@ export function StandingView({ name }) {
     return html`
       <${Summary} name=${name} standing=${standing} />
       <div class="standing-grid">
-        <${LeaderBoard} standing=${standing} />
-        <div class="charts">${charts ? html`<${Charts} charts=${charts} />` : html`<${Loading} what="the charts" />`}</div>
+        <div>
+          <${LeaderBoard} standing=${standing} />
+          ${charts?.labels.rounds.length > 1 && html`<${LabelsChart} labels=${charts.labels} />`}
+        </div>
+        <div>${charts ? html`<${Charts} charts=${charts} />` : html`<${Loading} what="the charts" />`}</div>
       </div>
       ${charts && html`<${Disagreement} disagreement=${charts.disagreement} />`}`;
   };
@@ -81,10 +84,9 @@ function Next({ name, standing: { pending, rounds } }) {
   </p>`;
 }
 
-function Charts({ charts: { weights, labels, recent } }) {
+function Charts({ charts: { weights, recent } }) {
+  const drawn = weights.labels.length > 1 && weights.models.length > 0;
   return html`
-    ${weights.labels.length > 1 && weights.models.length > 0 && html`<${WeightsChart} weights=${weights} />`}
-    ${labels.rounds.length > 1 && html`<${LabelsChart} labels=${labels} />`}
-    ${recent.rounds.length > 1 && html`<${RecentChart} recent=${recent} />`}
-    ${labels.rounds.length <= 1 && html`<p class="card quiet-text">Charts appear with the first rounds and labels.</p>`}`;
+    ${drawn ? html`<${WeightsChart} weights=${weights} />` : html`<p class="card quiet-text">Charts appear with the first labels.</p>`}
+    ${recent.rounds.length > 1 && html`<${RecentChart} recent=${recent} />`}`;
 }

@@ -3,8 +3,10 @@
 import { html, useEffect, useState } from './html.js';
 import { home } from './router.js';
 
-/** @param {{what: string}} props */
-export const Loading = ({ what }) => html`<p class="loading" role="status">Loading ${what} …</p>`;
+/** @param {{what: string, error?: Error|null}} props `error`: why it takes so long, if something passing is in the way */
+export function Loading({ what, error = null }) {
+  return html`<div class="loading" role="status"><p>Loading ${what} …</p>${error && html`<p dir="auto">${error.message}</p>`}</div>`;
+}
 
 /** @param {{error: Error & {status?: number}, again?: () => void}} props */
 export function Failure({ error, again }) {
@@ -18,8 +20,10 @@ export function Failure({ error, again }) {
   </div>`;
 }
 
+const RETRY = 3_000;
+
 /**
- * What a call gives, asked anew when one of `inputs` changes.
+ * What a call gives, asked anew when one of `inputs` changes, and until the server can answer.
  * @template T
  * @param {() => Promise<T>} load
  * @param {unknown[]} inputs
@@ -27,14 +31,21 @@ export function Failure({ error, again }) {
  */
 export function useLoaded(load, inputs) {
   const [turn, setTurn] = useState(0);
+  const again = () => setTurn((count) => count + 1);
   const [state, setState] = useState({ value: null, error: null });
   useEffect(() => {
     let wanted = true;
-    load().then(
-      (value) => wanted && setState({ value, error: null }),
-      (error) => wanted && setState((before) => ({ ...before, error })),
-    );
-    return () => { wanted = false; };
+    let timer = 0;
+    const failed = (error) => {
+      if (!wanted) return;
+      setState((before) => ({ ...before, error }));
+      if (error.passing) timer = setTimeout(again, Math.max(RETRY, (error.retryAfter ?? 0) * 1_000));
+    };
+    load().then((value) => wanted && setState({ value, error: null }), failed);
+    return () => {
+      wanted = false;
+      clearTimeout(timer);
+    };
   }, [...inputs, turn]);
-  return { ...state, again: () => setTurn((count) => count + 1) };
+  return { ...state, again };
 }

@@ -1,0 +1,238 @@
+"""A client for the service: the same words as a campaign that is opened here, over HTTP.
+
+Whatever goes wrong on the way, a call is tried again until it is answered or the patience is spent, and that is
+safe: every item is asked with a key (one is made up where none is given), a label told twice counts once, and where
+a second try is told that it is done already, the first has done it.
+"""
+
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from modelpicker.algorithms import Decision
+from modelpicker.algorithms.encoding import ClassName
+from modelpicker.algorithms.options import ModelName
+from modelpicker.campaigns.picks import Pick, Query, Standing
+from modelpicker.errors import ConflictError, NotFoundError
+from modelpicker.server.calling import Caller
+
+LEASE = 300.0
+
+
+class Client:
+    """A server, and the campaigns that it serves.
+
+    Args:
+        url: where the server is.
+        token: what `modelpicker tokens create` printed; servers on this machine need none.
+        timeout: seconds that one try may take.
+        patience: seconds after which a call that keeps failing is given up.
+    """
+
+    def __init__(
+        self,
+        url: str = "http://127.0.0.1:8000",
+        token: str | None = None,
+        *,
+        timeout: float = 30.0,
+        patience: float = 60.0,
+    ) -> None:
+        self._caller = Caller(url, token, timeout, patience)
+
+    def campaigns(self) -> list[dict[str, Any]]:
+        """The campaigns of the server, by name."""
+        found: list[dict[str, Any]] = self._caller.call("GET", "/campaigns")["campaigns"]
+        return found
+
+    def campaign(self, name: str) -> "RemoteCampaign":
+        """A campaign that is there."""
+        found = RemoteCampaign(self._caller, name)
+        found.describe()
+        return found
+
+    def create_campaign(
+        self,
+        name: str,
+        *,
+        models: Sequence[ModelName] | int,
+        classes: Sequence[ClassName] | None = None,
+        budget: int | None = None,
+        expected_rounds: int | None = None,
+        seed: int = 0,
+        algorithm: str = "model-picker",
+        options: Mapping[str, Any] | None = None,
+    ) -> "RemoteCampaign":
+        """Begin a campaign."""
+        body = {
+            "name": name,
+            "models": models if isinstance(models, int) else list(models),
+            "classes": None if classes is None else list(classes),
+            "budget": budget,
+            "expected_rounds": expected_rounds,
+            "seed": seed,
+            "algorithm": algorithm,
+            "options": dict(options or {}),
+        }
+        self._caller.call("POST", "/campaigns", body, done=ConflictError)
+        return RemoteCampaign(self._caller, name)
+
+
+class RemoteCampaign:
+    """A campaign on a server."""
+
+    def __init__(self, caller: Caller, name: str) -> None:
+        self.name = name
+        self.annotator = f"client-{uuid.uuid4().hex[:12]}"
+        """Who leases and answers where nobody else is named."""
+        self._caller = caller
+        self._path = f"/campaigns/{quote(name, safe='')}"
+
+    def describe(self) -> dict[str, Any]:
+        """What it is made with, how far it has come, who leads."""
+        found: dict[str, Any] = self._caller.call("GET", self._path)
+        return found
+
+    def ask(
+        self,
+        predictions: Mapping[Any, ClassName | None] | Sequence[ClassName | None],
+        *,
+        item: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> Decision:
+        """Decide the next round; it is on the server's disk when this returns."""
+        body = {"predictions": _row(predictions), "item": item, "key": _key(key)}
+        return _decision(self._caller.call("POST", f"{self._path}/rounds", body))
+
+    def ask_many(
+        self,
+        predictions: Sequence[Mapping[Any, ClassName | None] | Sequence[ClassName | None]],
+        *,
+        items: Sequence[Mapping[str, Any] | None] | None = None,
+        keys: Sequence[str | None] | None = None,
+    ) -> list[Decision]:
+        """Decide many rounds in one transaction."""
+        body = {
+            "predictions": [_row(row) for row in predictions],
+            "items": None if items is None else list(items),
+            "keys": [_key(key) for key in (keys or [None] * len(predictions))],
+        }
+        return [
+            _decision(made) for made in self._caller.call("POST", f"{self._path}/rounds/batch", body)["decisions"]
+        ]
+
+    def tell(self, id: int | str, label: ClassName, *, replace: bool = False, annotator: str | None = None) -> None:
+        """Tell the label of a query, by its id or its key."""
+        body = {"id": id, "label": label, "replace": replace, "annotator": annotator}
+        self._caller.call("POST", f"{self._path}/labels", body)
+
+    def tell_many(
+        self,
+        labels: Mapping[Any, ClassName | None] | Sequence[tuple[int | str, ClassName | None]],
+        *,
+        replace: bool = False,
+        annotator: str | None = None,
+    ) -> None:
+        """Tell many labels: all of them, or none if one cannot be."""
+        pairs = [list(pair) for pair in (labels.items() if isinstance(labels, Mapping) else labels)]
+        body = {"labels": pairs, "replace": replace, "annotator": annotator}
+        self._caller.call("POST", f"{self._path}/labels/batch", body)
+
+    def skip(self, id: int | str, *, replace: bool = False, annotator: str | None = None) -> None:
+        """Say that nobody can tell the label of a query."""
+        body = {"id": id, "replace": replace, "annotator": annotator}
+        self._caller.call("POST", f"{self._path}/skips", body)
+
+    def retract(self, id: int | str, *, annotator: str | None = None) -> None:
+        """Take back the answer to a query, which then waits again."""
+        body = {"id": id, "annotator": annotator}
+        self._caller.call("POST", f"{self._path}/retractions", body, done=ConflictError)
+
+    def pending(self, most: int = 1, *, lease: float | None = None, annotator: str | None = None) -> list[Query]:
+        """Queries that wait, oldest first; with a lease, they are kept from others for so many seconds."""
+        if lease is None:
+            found = self._caller.call("GET", f"{self._path}/queries?most={most}")
+        else:
+            body = {"most": most, "seconds": lease, "annotator": annotator or self.annotator}
+            found = self._caller.call("POST", f"{self._path}/leases", body)
+        return [_query(one) for one in found["queries"]]
+
+    def release(self, *ids: int) -> None:
+        """Give leased queries back."""
+        for number in ids:
+            self._caller.call("DELETE", f"{self._path}/leases/{number}")
+
+    def best(self) -> Pick:
+        """The best model so far, how every model stands, and what that rests on."""
+        found = self._caller.call("GET", f"{self._path}/standing")
+        standing = [
+            Standing(one["model"], one["estimate"], one["gap"], one["labels"], one["since"])
+            for one in found["standing"]
+        ]
+        same = ("labels_used", "rounds", "covered", "labels_saved", "pending", "skipped", "references", "budget")
+        return Pick(
+            model=standing[0].model,
+            standing=tuple(standing),
+            tied=tuple(found["tied"]),
+            weighted=found["weighted"],
+            **{name: found[name] for name in same},
+        )
+
+    def history(self) -> Iterator[dict[str, Any]]:
+        """Everything that happened, in order, fetched page by page."""
+        after: int | None = 0
+        while after is not None:
+            page = self._caller.call("GET", f"{self._path}/history?after={after}&most=1000")
+            yield from page["records"]
+            after = page["next"]
+
+    def join(self, model: ModelName) -> None:
+        """Let another model take part from the next round on."""
+        self._caller.call("POST", f"{self._path}/models", {"model": model}, done=ConflictError)
+
+    def leave(self, model: ModelName) -> None:
+        """Let a model take no part any more."""
+        self._caller.call("DELETE", f"{self._path}/models/{quote(str(model), safe='')}", done=NotFoundError)
+
+    def upload(self, path: str | Path) -> dict[str, int]:
+        """Send a file of predictions; how many rounds were new, known, and queried."""
+        path = Path(path)
+        found: dict[str, int] = self._caller.send(
+            f"{self._path}/files?filename={quote(path.name, safe='')}", path.read_bytes()
+        )
+        return found
+
+    def export(self, path: str | Path) -> None:
+        """Save the whole campaign to a file, `.jsonl` or `.parquet`."""
+        path = Path(path)
+        form = "parquet" if path.suffix.lower() in (".parquet", ".pq") else "jsonl"
+        path.write_bytes(self._caller.fetch(f"{self._path}/export?format={form}"))
+
+
+def _row(predictions: Any) -> Any:
+    """Predictions as JSON can hold them."""
+    if isinstance(predictions, Mapping):
+        return {str(model): said for model, said in predictions.items()}
+    return predictions.tolist() if hasattr(predictions, "tolist") else list(predictions)
+
+
+def _key(given: str | None) -> str:
+    """The key of an item; made up where there is none, so that it can be sent twice."""
+    return given or f"client-{time.time_ns():x}-{uuid.uuid4().hex[:12]}"
+
+
+def _decision(made: Mapping[str, Any]) -> Decision:
+    return Decision(
+        round=made["id"],
+        query=made["query"],
+        probability=made["probability"],
+        prediction=made["prediction"],
+        recommended=made["recommended"],
+    )
+
+
+def _query(one: Mapping[str, Any]) -> Query:
+    classes = tuple(one["classes"] or ())
+    return Query(one["id"], one["item"], one["key"], classes, one["leased_until"], one["leased_by"])

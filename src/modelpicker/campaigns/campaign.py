@@ -267,8 +267,8 @@ class Campaign(Handle):
         with self.reading() as (log, _):
             upto = min(upto, log.head().events)
             found = [stored.event for stored in log.others((Joining.kind, Leaving.kind), upto=after)]
-            before = [event for event in found if isinstance(event, Joining | Leaving)]
-            return list(records_of(self.stored(upto, after), self.settings, before))
+        before = [event for event in found if isinstance(event, Joining | Leaving)]
+        return list(records_of(self.stored(upto, after), self.settings, before))
 
     def number_of(self, id: int | str) -> int:
         """The round that an id or a key stands for."""

@@ -151,9 +151,12 @@ class Handle:
 
     @contextmanager
     def reading(self) -> Iterator[tuple[Log, Replica]]:
-        """The log and the state, as they are at one moment."""
+        """The log and the state, as they are at one moment; within a group, as the group has them."""
         with self._lock:
             self._check_open()
+            if self._group is not None:
+                yield self._group.log, self._group.replica
+                return
             with self.storage.reading() as connection:
                 log = Log(connection, self._number, self._recent)
                 replica = self._current(log, log.head())

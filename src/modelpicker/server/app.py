@@ -1,5 +1,6 @@
 """The application: routes, what stands before them, and the page."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ import modelpicker
 from modelpicker.campaigns.storage import open_storage
 from modelpicker.errors import ModelPickerError
 from modelpicker.server.configuration import Configuration
+from modelpicker.server.demo import feed_demo
 from modelpicker.server.desks import Desks
 from modelpicker.server.documents import ProblemDocument
 from modelpicker.server.guard import Guard
@@ -78,8 +80,11 @@ def create_app(configuration: Configuration) -> FastAPI:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """When the server has stopped, everything that it took in is on disk."""
-    yield
     service: State = app.state.service
+    demo = asyncio.create_task(feed_demo(service.desks)) if service.configuration.demo else None
+    yield
+    if demo is not None:
+        demo.cancel()
     service.desks.close()
 
 

@@ -76,8 +76,18 @@ class Client:
             "algorithm": algorithm,
             "options": dict(options or {}),
         }
-        self._caller.call("POST", "/campaigns", body, done=ConflictError)
-        return RemoteCampaign(self._caller, name)
+        made = self._caller.call("POST", "/campaigns", body, done=ConflictError)
+        campaign = RemoteCampaign(self._caller, name)
+        if made is None:  # a try that was never answered may have made it, or somebody else
+            found = campaign.describe()
+            same = all(found[part] == body[part] for part in ("classes", "budget", "expected_rounds", "algorithm"))
+            if (
+                not same
+                or found["seed"] != str(seed)
+                or (body["models"] not in (len(found["models"]), found["models"]))
+            ):
+                raise ConflictError(f"there is a campaign {name!r} already; open that one, or choose another name.")
+        return campaign
 
 
 class RemoteCampaign:

@@ -1,21 +1,29 @@
-"""A campaign to try the page with: the shipped digits, with their pictures."""
+"""A campaign to try the page with: the shipped digits, with their pictures.
 
-from modelpicker.campaigns import create_campaign, list_campaigns
-from modelpicker.campaigns.feeding import ROUNDS_AT_ONCE
+Digits come as they are labelled, so that whoever tries it sees how the picker learns which labels it needs.
+"""
+
+import asyncio
+
+from modelpicker.campaigns import Campaign, create_campaign, list_campaigns
 from modelpicker.campaigns.storage import open_storage
-from modelpicker.collections import load_collection
+from modelpicker.collections import ModelCollection, load_collection
+from modelpicker.server.desks import Desks
 
 NAME = "digits"
 BUDGET = 150
+# Digits that come at once, as long as fewer queries wait than this.
+AT_ONCE = 5
+QUEUE = 8
 
 
 def ensure_demo(storage: str) -> None:
-    """A campaign whose items have all come, and whose queries wait to be labelled; made if it is not there."""
+    """Begin the campaign, if it is not there already."""
     open_storage(storage, create=True)
     if NAME in {one.name for one in list_campaigns(storage)}:
         return
-    collection = load_collection("digits")
-    campaign = create_campaign(
+    collection = load_collection(NAME)
+    create_campaign(
         storage,
         NAME,
         models=list(collection.models),
@@ -23,10 +31,31 @@ def ensure_demo(storage: str) -> None:
         budget=BUDGET,
         expected_rounds=len(collection),
     )
-    for start in range(0, len(collection), ROUNDS_AT_ONCE):
-        some = collection.take(range(start, min(len(collection), start + ROUNDS_AT_ONCE)))
-        campaign.ask_many(
-            some,
-            items=[{"image": image} for image in some.fields["image"]],
-            keys=[f"digit-{number}" for number in some.fields["id"]],
-        )
+
+
+async def feed_demo(desks: Desks) -> None:
+    """Ask about more digits whenever few queries are left."""
+    collection = await asyncio.to_thread(load_collection, NAME)
+    desk = await desks.find(NAME)
+    news = asyncio.Event()
+    desk.listeners.add(news.set)
+    while True:
+        news.clear()
+        while await desk.read(lambda campaign: _is_short(campaign, len(collection))):
+            await desk.do(lambda campaign: _ask(campaign, collection))
+        await news.wait()
+
+
+def _is_short(campaign: Campaign, items: int) -> bool:
+    pick = campaign.best()
+    return pick.rounds < items and pick.pending < QUEUE
+
+
+def _ask(campaign: Campaign, collection: ModelCollection) -> None:
+    first = campaign.best().rounds
+    some = collection.take(range(first, min(len(collection), first + AT_ONCE)))
+    campaign.ask_many(
+        some,
+        items=[{"image": image} for image in some.fields["image"]],
+        keys=[f"digit-{number}" for number in some.fields["id"]],
+    )

@@ -16,7 +16,9 @@ from typing import Any, Generic, TypeVar
 
 from modelpicker.algorithms import Decision
 from modelpicker.campaigns import Campaign, open_campaign
-from modelpicker.errors import ModelPickerError, StorageError
+from modelpicker.campaigns.log import find_campaign
+from modelpicker.campaigns.storage import open_storage
+from modelpicker.errors import ModelPickerError, NotFoundError, StorageError, brief
 from modelpicker.server.board import Board
 from modelpicker.server.metrics import Metrics
 from modelpicker.server.problems import Problem
@@ -208,7 +210,7 @@ class Desks:
         loop = asyncio.get_running_loop()
         future = self._opening[name] = loop.create_future()
         try:
-            campaign = await loop.run_in_executor(self.pool, open_campaign, self.url, name)
+            campaign = await loop.run_in_executor(self.pool, self._open_one, name)
             desk = self._open[name] = Desk(campaign, self.pool, self.metrics)
             threading.Thread(target=campaign.warm_up, name="warm-up", daemon=True).start()
             future.set_result(desk)
@@ -220,6 +222,13 @@ class Desks:
             del self._opening[name]
         self._let_go()
         return desk
+
+    def _open_one(self, name: str) -> Campaign:
+        storage = open_storage(self.url)
+        with storage.reading() as connection:
+            if find_campaign(connection, name) is None:
+                raise NotFoundError(f"there is no campaign {brief(name)} here.")
+        return open_campaign(self.url, name)
 
     def _let_go(self) -> None:
         """Keep so many campaigns open, those that were used last."""

@@ -1,6 +1,7 @@
 """Errors as RFC 9457 has them: one kind of body for everything that can go wrong."""
 
 import json
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from modelpicker.errors import (
     SchemaError,
     StorageError,
 )
+from modelpicker.server.logs import note
 
 MEDIA_TYPE = "application/problem+json"
 # What each status means here; `type` is made of the first.
@@ -65,11 +67,14 @@ def problem(status: int, detail: str, headers: Mapping[str, str] | None = None, 
     return Response(json.dumps(body), status, extra, MEDIA_TYPE)
 
 
-async def refuse(_: Request, error: Exception) -> Response:
+async def refuse(request: Request, error: Exception) -> Response:
     """An error of modelpicker's, or of a framework's, as a problem."""
     if isinstance(error, ModelPickerError):
         status = next((status for kind, status in STATUS if isinstance(error, kind)), 500)
-        return problem(status, str(error))
+        if status >= 500:
+            note(logging.ERROR, "storage failed", path=request.url.path, error=str(error))
+        # Where the storage is, is nobody's business.
+        return problem(status, str(error).replace(request.app.state.service.storage.url, "the storage"))
     if isinstance(error, RequestValidationError):
         return _invalid(error)
     if isinstance(error, HTTPException):

@@ -43,7 +43,7 @@ def serve(configuration: Configuration) -> None:
             f"on {configuration.host} anybody who reaches it could use it, and there are no tokens yet. Make one: "
             "modelpicker tokens create NAME --role owner. Or serve on 127.0.0.1, where none is needed."
         )
-    listener = _listen(configuration)
+    listener = listen(configuration)
     config = uvicorn.Config(
         app,
         log_config=None,
@@ -62,7 +62,7 @@ def serve(configuration: Configuration) -> None:
     Server(config, state).run([listener])
 
 
-def _listen(configuration: Configuration) -> socket.socket:
+def listen(configuration: Configuration) -> socket.socket:
     """A socket at the address; 0 takes a port that is free."""
     host = configuration.host.strip("[]")
     try:

@@ -1,0 +1,104 @@
+"""A real browser, and a real server that the tests of one process share, each with a campaign of its own."""
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Route, sync_playwright
+
+from tests.server.page.serving import Serving, serving
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+PATIENCE = 10_000  # milliseconds; a wait ends as soon as it can
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium; where there is none, the test is skipped, loudly."""
+    found = os.environ.get("MODELPICKER_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None:
+        pytest.skip(f"NO BROWSER: none of {', '.join(NAMES)} is on PATH; set MODELPICKER_CHROMIUM to test the page.")
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=found, args=OPTIONS)
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """A server that needs no tokens."""
+    with serving(tmp_path_factory.mktemp("server")) as running:
+        yield running
+
+
+@pytest.fixture
+def own_server(tmp_path: Path) -> Iterator[Serving]:
+    """A server for one test, which may kill it."""
+    with serving(tmp_path) as running:
+        yield running
+
+
+@pytest.fixture
+def name(request: pytest.FixtureRequest) -> str:
+    """A name for the test's campaign."""
+    return re.sub(r"\W+", "-", request.node.name).strip("-")[:90]
+
+
+class Watch:
+    """What must never happen on a page: errors, dialogs, and requests to other hosts."""
+
+    def __init__(self) -> None:
+        self.errors: list[str] = []
+        self.elsewhere: list[str] = []
+
+    def over(self, context: BrowserContext) -> None:
+        """Watch all pages of a context."""
+        context.on("page", self._page)
+        context.route(re.compile(r"^https?://(?!127\.0\.0\.1[:/])"), self._stop)
+
+    def _page(self, page: Page) -> None:
+        page.set_default_timeout(PATIENCE)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("dialog", lambda dialog: self.errors.append(f"a dialog: {dialog.message}"))
+        page.on("console", lambda said: self.errors.append(said.text) if "Content Security" in said.text else None)
+
+    def _stop(self, route: Route) -> None:
+        self.elsewhere.append(route.request.url)
+        route.abort()
+
+
+@pytest.fixture
+def watch() -> Iterator[Watch]:
+    """Sees to it that no test ends with errors in the page, or a request that left for another host."""
+    watching = Watch()
+    yield watching
+    assert watching.errors == []
+    assert watching.elsewhere == []
+
+
+@pytest.fixture
+def context(browser: Browser, watch: Watch) -> Iterator[BrowserContext]:
+    """Somebody's browser."""
+    made = browser.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
+    watch.over(made)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def other_context(browser: Browser, watch: Watch) -> Iterator[BrowserContext]:
+    """Somebody else's browser."""
+    made = browser.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
+    watch.over(made)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Page:
+    """A tab."""
+    return context.new_page()

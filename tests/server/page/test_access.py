@@ -1,0 +1,81 @@
+"""Signing in, and what each role sees."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from modelpicker.campaigns.storage import open_storage
+from modelpicker.server.tokens import create_token
+from tests.server.page.desks import campaign_of, messages
+from tests.server.page.serving import Serving, serving
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Serving, dict[str, str]]]:
+    """A server that needs tokens, and a token of each role."""
+    folder: Path = tmp_path_factory.mktemp("guarded")
+    storage = f"sqlite:///{folder}/campaigns.db"
+    campaign_of(storage, "tickets", messages(5))
+    tokens = {role: create_token(open_storage(storage), role, role) for role in ("owner", "annotator", "reader")}
+    with serving(folder, "--tokens") as running:
+        yield running, tokens
+
+
+def sign_in(page: Page, url: str, token: str) -> None:
+    page.goto(url)
+    page.get_by_label("Token").fill(token)
+    page.get_by_role("button", name="Sign in").click()
+
+
+def test_nobody_sees_anything_without_a_token(page: Page, guarded: tuple[Serving, dict[str, str]]) -> None:
+    server, tokens = guarded
+    sign_in(page, f"{server.url}/#/c/tickets/standing", "mp_wrong")
+    expect(page.get_by_role("alert").filter(has_text="token")).to_be_visible()
+    page.get_by_label("Token").fill(tokens["owner"])
+    page.get_by_label("Token").press("Enter")
+    expect(page.get_by_role("heading", name="Leader board")).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("heading", name="Leader board")).to_be_visible()
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+
+
+def test_an_annotator_labels_and_sees_no_standing(page: Page, guarded: tuple[Serving, dict[str, str]]) -> None:
+    server, tokens = guarded
+    sign_in(page, server.url, tokens["annotator"])
+    page.get_by_role("link", name="Label tickets").click()
+    expect(page.get_by_role("article")).to_be_visible()
+    expect(page.get_by_role("link", name="Standing")).to_have_count(0)
+    expect(page.get_by_role("button", name="Predictions")).to_have_count(0)
+    page.keyboard.press("1")
+    expect(page.locator(".last-deed")).to_contain_text("Labelled")
+    page.goto(f"{server.url}/#/c/tickets/standing")
+    expect(page).to_have_url(f"{server.url}/#/c/tickets/label")
+    page.goto(f"{server.url}/#/new")
+    expect(page.get_by_text("There is nothing at this address.")).to_be_visible()
+
+
+def test_a_reader_sees_all_and_changes_nothing(page: Page, guarded: tuple[Serving, dict[str, str]]) -> None:
+    server, tokens = guarded
+    sign_in(page, server.url, tokens["reader"])
+    page.get_by_role("link", name="tickets", exact=True).click()
+    expect(page.get_by_role("heading", name="Leader board")).to_be_visible()
+    expect(page.get_by_role("link", name="Label")).to_have_count(0)
+    page.get_by_role("link", name="Files").click()
+    expect(page.get_by_role("heading", name="Download results")).to_be_visible()
+    expect(page.get_by_role("heading", name="Add predictions")).to_have_count(0)
+
+
+def test_answers_wait_while_nobody_is_signed_in(page: Page, guarded: tuple[Serving, dict[str, str]]) -> None:
+    server, tokens = guarded
+    sign_in(page, f"{server.url}/#/c/tickets/label", tokens["annotator"])
+    expect(page.get_by_role("article")).to_be_visible()
+    page.context.clear_cookies()
+    page.keyboard.press("2")
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    page.get_by_label("Token").fill(tokens["annotator"])
+    page.get_by_label("Token").press("Enter")
+    expect(page.get_by_role("article")).to_be_visible()
+    page.wait_for_function("!Object.keys(localStorage).some((key) => key.startsWith('modelpicker:outbox:'))")

@@ -1,0 +1,144 @@
+"""Everybody can use it: axe-core finds nothing serious, a keyboard is enough, and so is a phone."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.server.page.conftest import Watch
+from tests.server.page.desks import answers, campaign_of, digits_campaign, messages
+from tests.server.page.serving import Serving, serving
+
+AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text()
+LONG = "a-model-with-a-name-that-goes-on-and-on-" * 4
+SPECIES = [f"species {number:04d} {'with a long name ' * 4}" for number in range(100)]
+READY = {
+    "#/": ".campaign-card",
+    "#/new": "form",
+    "#/c/digits/label": ".class-button",
+    "#/c/species/label": "[role=option]",
+    "#/c/long/label": ".class-button",
+    "#/c/digits/standing": "canvas",
+    "#/c/long/standing": ".board",
+    "#/c/empty/standing": ".headline",
+    "#/c/empty/label": "text=All done for now",
+    "#/c/digits/files": ".downloads",
+    "#/nowhere": "text=Not found",
+}
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """A server with campaigns of all kinds."""
+    with serving(tmp_path_factory.mktemp("full")) as running:
+        digits_campaign(running.storage, "digits", 200, labelled=15)
+        campaign_of(running.storage, "species", messages(9), classes=SPECIES)
+        item = {"text": "x" * 5_000, "url": "https://example.org/" + "y" * 300, "meta": {"deep": ["z" * 200]}}
+        classes = ["w" * 120, "spam", "ham"]
+        campaign_of(running.storage, "long", [item] * 60, classes=classes, models=[LONG + str(n) for n in range(15)])
+        campaign_of(running.storage, "empty", [])
+        yield running
+
+
+def page_of(browser: Browser, watch: Watch, colours: Literal["light", "dark"], width: int) -> Page:
+    context = browser.new_context(
+        viewport={"width": width, "height": 740}, color_scheme=colours, reduced_motion="reduce", has_touch=width < 600
+    )
+    watch.over(context)
+    return context.new_page()
+
+
+def serious(page: Page) -> list[str]:
+    """What axe-core finds that is serious or worse."""
+    page.evaluate(AXE)
+    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+    return [
+        f"{violation['id']}: {node['target']} {node['failureSummary']}"
+        for violation in found["violations"]
+        if violation["impact"] in ("serious", "critical")
+        for node in violation["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_axe_finds_nothing_serious(
+    browser: Browser, watch: Watch, full: Serving, colours: Literal["light", "dark"]
+) -> None:
+    page = page_of(browser, watch, colours, 1280)
+    for route, ready in READY.items():
+        page.goto(f"{full.url}/{route}")
+        page.locator(ready).first.wait_for()
+        assert (route, serious(page)) == (route, [])
+    page.goto(f"{full.url}/#/c/digits/label")
+    page.locator(".class-button").first.wait_for()
+    page.keyboard.press("p")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    assert serious(page) == []
+    page.context.close()
+
+
+def test_axe_finds_nothing_serious_where_there_is_nothing_or_no_token(page: Page, own_server: Serving) -> None:
+    page.goto(own_server.url)
+    page.get_by_text("No campaigns yet").wait_for()
+    assert serious(page) == []
+    page.route(
+        "**/api/v1/session",
+        lambda route: route.fulfill(json={"authenticated": False, "role": None, "tokens_needed": True, "demo": False}),
+    )
+    page.reload()
+    page.get_by_label("Token").wait_for()
+    assert serious(page) == []
+
+
+def test_nothing_scrolls_sideways_on_a_phone(browser: Browser, watch: Watch, full: Serving) -> None:
+    page = page_of(browser, watch, "light", 360)
+    for route, ready in READY.items():
+        page.goto(f"{full.url}/{route}")
+        page.locator(ready).first.wait_for()
+        assert (route, page.evaluate("document.documentElement.scrollWidth")) == (route, 360)
+    page.context.close()
+
+
+def test_on_a_phone_the_classes_stay_within_reach(browser: Browser, watch: Watch, full: Serving) -> None:
+    page = page_of(browser, watch, "light", 360)
+    for name in ("long", "digits"):
+        page.goto(f"{full.url}/#/c/{name}/label")
+        for button in page.locator(".class-button, .deeds button").all():
+            box = button.bounding_box()
+            assert box is not None
+            assert box["height"] >= 44
+            assert box["y"] + box["height"] <= 740
+    page.context.close()
+
+
+def test_a_keyboard_is_enough(page: Page, server: Serving, name: str) -> None:
+    campaign = campaign_of(server.storage, name, messages(3))
+    page.goto(server.url)
+    page.get_by_role("heading", name="Campaigns").wait_for()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("main")).to_be_focused()
+    link = page.get_by_role("link", name=f"Label {name}", exact=False).first
+    for _ in range(100):
+        page.keyboard.press("Tab")
+        if link.evaluate("(element) => element === document.activeElement"):
+            break
+    assert link.evaluate("(element) => getComputedStyle(element).outlineStyle") == "solid"
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_be_focused()
+    expect(page.get_by_role("article")).to_contain_text("Message number 0")
+    page.keyboard.press("2")
+    expect(page.get_by_role("article")).to_contain_text("Message number 1")
+    button = page.locator(".class-button").first
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if button.evaluate("(element) => element === document.activeElement"):
+            break
+    page.keyboard.press("Space")
+    expect(page.get_by_role("article")).to_contain_text("Message number 2")
+    page.wait_for_function("!Object.keys(localStorage).some((key) => key.startsWith('modelpicker:outbox:'))")
+    assert answers(campaign) == {0: "ham", 1: "spam"}

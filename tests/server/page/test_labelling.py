@@ -1,0 +1,157 @@
+"""Labelling: by mouse and by keys, skipping, undoing."""
+
+from playwright.sync_api import Page, expect
+
+from tests.server.page.desks import Desk, answers, campaign_of, digits_campaign, messages
+from tests.server.page.serving import Serving
+
+
+def test_a_click_labels_the_item_and_shows_the_next(page: Page, server: Serving, name: str) -> None:
+    campaign = campaign_of(server.storage, name, messages(3))
+    desk = Desk(page, server.url, name).open()
+    desk.sees("Message number 0")
+    expect(desk.item).to_contain_text("3 items to label")
+    desk.class_button("ham").click()
+    desk.sees("Message number 1")
+    expect(desk.item).to_contain_text("2 items to label")
+    expect(desk.status).to_have_text("Labelled msg-0 ham.")
+    desk.settled()
+    assert answers(campaign) == {0: "ham"}
+
+
+def test_the_digit_on_a_button_is_its_key(page: Page, server: Serving, name: str) -> None:
+    campaign = campaign_of(server.storage, name, messages(4))
+    desk = Desk(page, server.url, name).open()
+    expect(desk.class_button("urgent").locator("kbd")).to_have_text("3")
+    for key, then in (("3", "1"), ("1", "2"), ("2", "3")):
+        page.keyboard.press(key)
+        desk.sees(f"Message number {then}")
+    desk.settled()
+    assert answers(campaign) == {0: "urgent", 1: "spam", 2: "ham"}
+
+
+def test_where_classes_are_digits_a_key_is_that_very_class(page: Page, server: Serving, name: str) -> None:
+    campaign, truth = digits_campaign(server.storage, name, 60)
+    waiting = [query.id for query in campaign.pending()][:5]
+    desk = Desk(page, server.url, name).open()
+    for number, then in zip(waiting, waiting[1:], strict=False):
+        page.keyboard.press(str(truth[number]))
+        desk.sees(f"digit-{then}")
+    desk.settled()
+    assert answers(campaign) == {number: truth[number] for number in waiting[:-1]}
+    assert all(type(label) is int for label in answers(campaign).values())
+
+
+def test_labelling_never_waits_for_the_server(page: Page, server: Serving, name: str) -> None:
+    campaign = campaign_of(server.storage, name, messages(3))
+    desk = Desk(page, server.url, name).open()
+    desk.sees("Message number 0")
+    page.route("**/api/**", lambda _: None)  # requests are never answered from now on
+    page.keyboard.press("1")
+    desk.sees("Message number 1")
+    page.keyboard.press("2")
+    desk.sees("Message number 2")
+    page.unroute("**/api/**")
+    page.reload()
+    desk.sees("Message number 2")
+    desk.settled()
+    assert answers(campaign) == {0: "spam", 1: "ham"}
+
+
+def test_skipping_says_that_nobody_can_tell(page: Page, server: Serving, name: str) -> None:
+    campaign = campaign_of(server.storage, name, messages(3))
+    desk = Desk(page, server.url, name).open()
+    page.keyboard.press("s")
+    expect(desk.status).to_have_text("Skipped msg-0.")
+    page.get_by_role("button", name="Skip").click()
+    desk.sees("Message number 2")
+    desk.settled()
+    assert answers(campaign) == {0: None, 1: None}
+
+
+def test_undo_brings_items_back_one_after_the_other(page: Page, server: Serving, name: str) -> None:
+    campaign = campaign_of(server.storage, name, messages(6))
+    desk = Desk(page, server.url, name).open()
+    for place in range(3):
+        desk.sees(f"Message number {place}")
+        page.keyboard.press("1")
+    desk.settled()
+    page.keyboard.press("u")
+    desk.sees("Message number 2")
+    page.keyboard.press("Control+z")
+    desk.sees("Message number 1")
+    expect(desk.status).to_have_text("Undone: msg-1 is back.")
+    page.get_by_role("button", name="Undo").click()
+    desk.sees("Message number 0")
+    expect(page.get_by_role("button", name="Undo")).to_be_disabled()
+    for label in ("2", "s", "3"):
+        page.keyboard.press(label)
+    desk.sees("Message number 3")
+    desk.settled()
+    assert answers(campaign) == {0: "ham", 1: None, 2: "urgent"}
+
+
+def test_what_was_labelled_before_a_reload_can_be_undone(page: Page, server: Serving, name: str) -> None:
+    campaign = campaign_of(server.storage, name, messages(3))
+    desk = Desk(page, server.url, name).open()
+    page.keyboard.press("1")
+    desk.settled()
+    page.reload()
+    desk.sees("Message number 1")
+    page.keyboard.press("u")
+    desk.sees("Message number 0")
+    desk.settled()
+    assert answers(campaign) == {}
+
+
+def test_predictions_are_hidden_until_they_are_asked_for(page: Page, server: Serving, name: str) -> None:
+    campaign_of(server.storage, name, messages(2))
+    desk = Desk(page, server.url, name).open()
+    expect(page.locator(".said")).to_have_count(0)
+    page.keyboard.press("p")
+    expect(page.locator(".said")).to_contain_text("The models said")
+    page.get_by_role("button", name="Predictions").click()
+    expect(page.locator(".said")).to_have_count(0)
+    page.reload()
+    expect(desk.item).to_be_visible()
+    expect(page.locator(".said")).to_have_count(0)
+
+
+def test_no_key_labels_while_one_types_or_holds_a_modifier(page: Page, server: Serving, name: str) -> None:
+    campaign = campaign_of(server.storage, name, messages(3))
+    desk = Desk(page, server.url, name).open()
+    page.get_by_label("Your name").fill("")
+    page.keyboard.type("su1p?")
+    page.keyboard.press("Tab")
+    for key in ("Alt+1", "Control+1", "Control+Shift+z"):
+        page.keyboard.press(key)
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    desk.sees("Message number 0")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("1")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    desk.sees("Message number 0")
+    assert answers(campaign) == {}
+
+
+def test_labels_are_recorded_under_the_name_that_was_typed(page: Page, server: Serving, name: str) -> None:
+    campaign = campaign_of(server.storage, name, messages(3))
+    desk = Desk(page, server.url, name).open()
+    page.get_by_label("Your name").fill("mia")
+    page.get_by_label("Your name").press("Enter")
+    desk.sees("Message number 0")
+    page.keyboard.press("1")
+    desk.settled()
+    label = next(record for record in campaign.history() if record["kind"] == "label")
+    assert label["by"].startswith("mia-")
+
+
+def test_when_all_is_labelled_it_says_so_and_shows_what_comes_later(page: Page, server: Serving, name: str) -> None:
+    campaign = campaign_of(server.storage, name, messages(1))
+    Desk(page, server.url, name).open()
+    page.keyboard.press("1")
+    expect(page.get_by_role("heading", name="All done for now")).to_be_visible()
+    campaign.ask(dict.fromkeys(("bert", "roberta"), "spam") | {"gpt": "ham"}, item={"text": "A late one"}, key="late")
+    expect(page.get_by_role("article")).to_contain_text("A late one")

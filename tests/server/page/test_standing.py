@@ -1,0 +1,82 @@
+"""The standing: who leads, how sure that is, live."""
+
+import httpx2
+from playwright.sync_api import Page, expect
+
+from tests.server.page.desks import campaign_of, digits_campaign, messages
+from tests.server.page.serving import Serving
+
+
+def test_the_standing_moves_while_somebody_else_labels(page: Page, server: Serving, name: str) -> None:
+    campaign, truth = digits_campaign(server.storage, name, 300)
+    page.goto(f"{server.url}/#/c/{name}/standing")
+    expect(page.locator(".headline")).to_have_text("No labels yet: all 58 models are level.")
+    expect(page.get_by_role("link", name="Label the next item")).to_be_visible()
+    with httpx2.Client(base_url=f"{server.url}/api/v1/campaigns/{name}") as client:
+        for query in campaign.pending()[:20]:
+            client.post("/labels", json={"id": query.id, "label": truth[query.id], "annotator": "other"}).raise_for_status()
+    expect(page.locator(".headline")).to_contain_text("after 20 labels on 300 items")
+    pick = campaign.best().model
+    assert page.get_by_role("rowheader").first.inner_text() == str(pick)
+    expect(page.get_by_role("heading", name="Weights over time")).to_be_visible()
+    expect(page.get_by_text("No certificate yet")).to_be_visible()
+    expect(page.get_by_text("You can stop now")).to_have_count(0)
+    expect(page.get_by_text("until they come, gaps are understated")).to_be_visible()
+    expect(page.get_by_role("progressbar", name="Budget")).to_have_attribute("aria-valuenow", "20")
+
+
+def test_the_board_has_ten_models_and_all_on_demand(page: Page, server: Serving, name: str) -> None:
+    digits_campaign(server.storage, name, 100, labelled=10)
+    page.goto(f"{server.url}/#/c/{name}/standing")
+    expect(page.get_by_role("rowheader")).to_have_count(10)
+    page.get_by_role("button", name="Show all 58").click()
+    expect(page.get_by_role("rowheader")).to_have_count(58)
+    page.get_by_role("button", name="Show the first 10").click()
+    expect(page.get_by_role("rowheader")).to_have_count(10)
+
+
+def test_every_chart_says_in_words_and_numbers_what_it_shows(page: Page, server: Serving, name: str) -> None:
+    digits_campaign(server.storage, name, 100, labelled=10)
+    page.goto(f"{server.url}/#/c/{name}/standing")
+    for title, words in (
+        ("Weights over time", "After 10 labels"),
+        ("Labels bought", "100 rounds seen"),
+        ("Query probability of recent rounds", "Of the last 100 rounds"),
+    ):
+        figure = page.get_by_role("figure").filter(has=page.get_by_role("heading", name=title))
+        expect(figure.locator("canvas")).to_be_visible()
+        expect(figure.locator("figcaption p")).to_contain_text(words)
+        figure.get_by_text("As a table").click()
+        assert figure.get_by_role("row").count() > 5
+    expect(page.locator(".pairs li").first).to_be_visible()
+    expect(page.locator(".divided img")).to_have_count(5)
+
+
+def test_where_estimates_are_no_gaps_none_are_shown(page: Page, server: Serving, name: str) -> None:
+    campaign = campaign_of(server.storage, name, messages(3))
+    campaign.tell(0, "spam")
+    page.goto(f"{server.url}/#/c/{name}/standing")
+    expect(page.get_by_role("columnheader", name="Mistakes on labels")).to_be_visible()
+    expect(page.locator(".interval")).to_have_count(0)
+
+
+def test_a_certificate_is_one_sentence_and_says_when_to_stop(page: Page, server: Serving, name: str) -> None:
+    digits_campaign(server.storage, name, 50, labelled=10)
+    sentence = "With 95 % confidence, no other model is more than 0.8 points more accurate on this stream."
+    certificate = {"model": "voting", "gap": 0.008, "confidence": 0.95, "kind": "stream", "sentence": sentence}
+    page.add_init_script(
+        """const told = EventSource.prototype.addEventListener;
+        EventSource.prototype.addEventListener = function (kind, listener) {
+          told.call(this, kind, (event) => listener({ data: JSON.stringify({ ...JSON.parse(event.data), certificate: CERTIFICATE }) }));
+        };""".replace("CERTIFICATE", str(certificate))
+    )
+    page.goto(f"{server.url}/#/c/{name}/standing")
+    expect(page.locator(".certificate")).to_have_text(f"You can stop now {sentence}")
+
+
+def test_a_campaign_that_is_not_there_is_told(page: Page, server: Serving) -> None:
+    for tab in ("standing", "label", "files"):
+        page.goto(f"{server.url}/#/c/nothing-here/{tab}")
+        expect(page.get_by_role("heading", name="Not found")).to_be_visible()
+    page.goto(f"{server.url}/#/c/100%25/elsewhere")
+    expect(page.get_by_text("There is nothing at this address.")).to_be_visible()

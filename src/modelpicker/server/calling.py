@@ -80,7 +80,7 @@ class Caller:
                 self._close()
                 unsure = True
                 failure: ModelPickerError = StorageError(
-                    f"{self.url} does not answer: {error or type(error).__name__}."
+                    f"{self.url} does not answer: {str(error) or type(error).__name__}."
                 )
             else:
                 if status < 300:

@@ -17,6 +17,7 @@ from typing import Any, Generic, TypeVar
 from modelpicker.algorithms import Decision
 from modelpicker.campaigns import Campaign, open_campaign
 from modelpicker.campaigns.log import find_campaign
+from modelpicker.campaigns.opening import NAME
 from modelpicker.campaigns.storage import open_storage
 from modelpicker.errors import ModelPickerError, NotFoundError, StorageError, brief
 from modelpicker.server.board import Board
@@ -226,7 +227,7 @@ class Desks:
     def _open_one(self, name: str) -> Campaign:
         storage = open_storage(self.url)
         with storage.reading() as connection:
-            if find_campaign(connection, name) is None:
+            if not NAME.fullmatch(name) or find_campaign(connection, name) is None:
                 raise NotFoundError(f"there is no campaign {brief(name)} here.")
         return open_campaign(self.url, name)
 

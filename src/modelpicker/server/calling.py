@@ -37,7 +37,7 @@ LONGEST_PAUSE = 5.0
 
 
 class Caller:
-    """Calls to one server; a connection a thread is kept open."""
+    """Calls to one server; may be used by several threads, and keeps as many connections open."""
 
     def __init__(self, url: str, token: str | None, timeout: float, patience: float) -> None:
         parts = urlsplit(url)
@@ -48,7 +48,8 @@ class Caller:
         self._base = f"{parts.path.rstrip('/')}/api/v1"
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._timeout, self._patience = timeout, patience
-        self._own = threading.local()
+        self._lock = threading.Lock()
+        self._idle: list[http.client.HTTPConnection] = []
 
     def call(self, method: str, path: str, body: Any = None, done: type[ModelPickerError] | None = None) -> Any:
         """One call with JSON in and out.
@@ -77,7 +78,7 @@ class Caller:
             try:
                 status, headers, body = self._once(method, path, content, kind)
             except (OSError, http.client.HTTPException) as error:
-                self._close()
+                self.close()
                 unsure = True
                 failure: ModelPickerError = StorageError(
                     f"{self.url} does not answer: {str(error) or type(error).__name__}."
@@ -98,28 +99,38 @@ class Caller:
             time.sleep(wait)
 
     def _once(self, method: str, path: str, content: bytes | None, kind: str) -> tuple[int, Any, bytes]:
-        connection = self._connection()
         headers = self._headers | ({} if content is None else {"Content-Type": kind})
-        connection.request(method, f"{self._base}{path}", content, headers)
-        answer = connection.getresponse()
-        return answer.status, answer.headers, answer.read()
-
-    def _connection(self) -> http.client.HTTPConnection:
-        found: http.client.HTTPConnection | None = getattr(self._own, "connection", None)
-        if found is None:
-            if self._secure:
-                context = ssl.create_default_context()
-                found = http.client.HTTPSConnection(self._host, self._port, timeout=self._timeout, context=context)
-            else:
-                found = http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
-            self._own.connection = found
+        connection = self._connection()
+        try:
+            connection.request(method, f"{self._base}{path}", content, headers)
+            answer = connection.getresponse()
+            found = answer.status, answer.headers, answer.read()
+        except BaseException:
+            connection.close()
+            raise
+        with self._lock:
+            self._idle.append(connection)
         return found
 
-    def _close(self) -> None:
-        found = getattr(self._own, "connection", None)
-        if found is not None:
-            found.close()
-        self._own.connection = None
+    def _connection(self) -> http.client.HTTPConnection:
+        with self._lock:
+            if self._idle:
+                return self._idle.pop()
+        if self._secure:
+            context = ssl.create_default_context()
+            return http.client.HTTPSConnection(self._host, self._port, timeout=self._timeout, context=context)
+        return http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
+
+    def close(self) -> None:
+        """Close the connections that nobody uses; calls open others."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+    def __del__(self) -> None:
+        for connection in getattr(self, "_idle", ()):
+            connection.close()
 
 
 def _failure(status: int, body: bytes) -> ModelPickerError:

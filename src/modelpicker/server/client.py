@@ -9,7 +9,7 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import quote
 
 from modelpicker.algorithms import Decision
@@ -41,6 +41,16 @@ class Client:
         patience: float = 60.0,
     ) -> None:
         self._caller = Caller(url, token, timeout, patience)
+
+    def close(self) -> None:
+        """Close its connections."""
+        self._caller.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def campaigns(self) -> list[dict[str, Any]]:
         """The campaigns of the server, by name."""

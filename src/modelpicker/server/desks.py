@@ -18,7 +18,7 @@ from modelpicker.algorithms import Decision
 from modelpicker.campaigns import Campaign, open_campaign
 from modelpicker.campaigns.log import find_campaign
 from modelpicker.campaigns.opening import NAME
-from modelpicker.campaigns.storage import open_storage
+from modelpicker.campaigns.storage import Storage, open_storage
 from modelpicker.errors import ModelPickerError, NotFoundError, StorageError, brief
 from modelpicker.server.board import Board
 from modelpicker.server.metrics import Metrics
@@ -190,6 +190,14 @@ def _perform_alone(change: Change[Any], campaign: Campaign) -> None:
         change.outcome = error
 
 
+def reach(url: str) -> Storage:
+    """The storage, which was there when the server began: if it is not, that will pass or must be mended."""
+    try:
+        return open_storage(url)
+    except NotFoundError as error:
+        raise StorageError(f"the storage is gone: {error} Bring it back, and the server goes on.") from error
+
+
 class Desks:
     """The campaigns of a storage that are in use."""
 
@@ -225,8 +233,7 @@ class Desks:
         return desk
 
     def _open_one(self, name: str) -> Campaign:
-        storage = open_storage(self.url)
-        with storage.reading() as connection:
+        with reach(self.url).reading() as connection:
             if not NAME.fullmatch(name) or find_campaign(connection, name) is None:
                 raise NotFoundError(f"there is no campaign {brief(name)} here.")
         return open_campaign(self.url, name)

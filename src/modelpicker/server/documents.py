@@ -5,8 +5,13 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt, StrictStr, WithJsonSchema
 
+from modelpicker.coins import LARGEST_SEED
+
 LARGEST = 2**53
 MOST_ROUNDS = 100_000
+MOST_MODELS = 10_000
+MOST_CLASSES = 100_000
+LONGEST_LEASE = 86_400
 
 ClassName: TypeAlias = StrictInt | StrictStr
 ModelName: TypeAlias = StrictInt | StrictStr
@@ -77,26 +82,19 @@ class NewCampaign(Taken):
 
     name: Annotated[str, Field(min_length=1, max_length=100, description="Letters, digits, spaces, `.`, `-`, `_`.")]
     models: Annotated[
-        list[ModelName] | StrictInt, Field(description="Their names, or how many.", examples=[["bert", "roberta"]])
+        Annotated[list[ModelName], Field(min_length=2, max_length=MOST_MODELS)]
+        | Annotated[StrictInt, Field(ge=2, le=MOST_MODELS)],
+        Field(description="Their names, or how many.", examples=[["bert", "roberta"]]),
     ]
     classes: Annotated[
-        list[ClassName] | None, Field(description="Those that may occur; null takes whatever is said.")
+        Annotated[list[ClassName], Field(min_length=1, max_length=MOST_CLASSES)] | None,
+        Field(description="Those that may occur; null takes whatever is said."),
     ] = None
     budget: Annotated[int | None, Field(ge=1, le=LARGEST, description="How many labels may be bought.")] = None
     expected_rounds: Annotated[int | None, Field(ge=1, le=LARGEST, description="How many items will come.")] = None
     algorithm: Annotated[str, Field(description="The name of an algorithm.")] = "model-picker"
     options: Annotated[dict[str, Any], Field(description="Its settings; none need be tuned.")] = {}
-    seed: Annotated[int, Field(ge=0, description="What all coins are drawn from.")] = 0
-
-    model_config = ConfigDict(
-        strict=True,
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {"name": "tickets", "models": ["bert", "roberta"], "classes": ["ham", "spam"], "budget": 200}
-            ]
-        },
-    )
+    seed: Annotated[int, Field(ge=0, le=LARGEST_SEED, description="What all coins are drawn from.")] = 0
 
 
 class NewRound(Taken):
@@ -120,8 +118,14 @@ class NewRounds(Taken):
             examples=[[["spam", "ham"], ["ham", "ham"]]],
         ),
     ]
-    items: Annotated[list[dict[str, Any] | None] | None, Field(description="One a round.")] = None
-    keys: Annotated[list[Key] | None, Field(description="One a round.", examples=[["msg-17", "msg-18"]])] = None
+    items: Annotated[
+        Annotated[list[dict[str, Any] | None], Field(max_length=MOST_ROUNDS)] | None,
+        Field(description="One a round."),
+    ] = None
+    keys: Annotated[
+        Annotated[list[Key], Field(max_length=MOST_ROUNDS)] | None,
+        Field(description="One a round.", examples=[["msg-17", "msg-18"]]),
+    ] = None
 
 
 class NewLabel(Taken):
@@ -139,7 +143,7 @@ class NewLabels(Taken):
     labels: Annotated[
         list[tuple[Id, Said]],
         Field(
-            max_length=100_000,
+            max_length=MOST_ROUNDS,
             description="Pairs of an id or a key, and a label; null for a skip.",
             examples=[[[17, "spam"], ["msg-18", "ham"]]],
         ),
@@ -162,9 +166,7 @@ class NewRetraction(Taken):
     id: Id
     lease: Annotated[
         float | None,
-        Field(
-            strict=False, gt=0, le=86_400, description="For how many seconds the query is kept for the annotator."
-        ),
+        Field(gt=0, le=LONGEST_LEASE, description="For how many seconds the query is kept for the annotator."),
     ] = None
     annotator: Annotator = None
 
@@ -173,7 +175,7 @@ class NewLease(Taken):
     """Queries to be kept for an annotator."""
 
     most: Annotated[int, Field(ge=1, le=100, description="At most so many.")] = 1
-    seconds: Annotated[float, Field(strict=False, gt=0, le=86_400, description="For how long.")] = 300.0
+    seconds: Annotated[float, Field(gt=0, le=LONGEST_LEASE, description="For how long.")] = 300.0
     annotator: Annotator = None
 
 

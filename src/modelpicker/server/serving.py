@@ -27,11 +27,12 @@ class Server(uvicorn.Server):
         super().__init__(config)
         self.state = state
 
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop: no new requests, and those that are under way are finished."""
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002  # as uvicorn calls it
+        """Stop: no new requests, and those that are under way are finished; told twice, without waiting."""
         note(logging.INFO, "stopping", signal=signal.Signals(sig).name)
         self.state.stopping.set()
-        super().handle_exit(sig, frame)
+        self.force_exit = self.should_exit
+        self.should_exit = True
 
 
 def serve(configuration: Configuration) -> None:

@@ -105,4 +105,18 @@ class Desk:
 
     def settled(self) -> None:
         """Nothing waits to be sent any more."""
-        self.page.wait_for_function("!Object.keys(localStorage).some((key) => key.startsWith('modelpicker:outbox:'))")
+        settled(self.page)
+
+
+def settled(page: Page) -> None:
+    """Nothing waits to be sent any more."""
+    until(page, "!Object.keys(localStorage).some((key) => key.startsWith('modelpicker:outbox:'))")
+
+
+def until(page: Page, expression: str) -> None:
+    """Wait until it holds. (`wait_for_function` evaluates in the page, which the content security policy forbids.)"""
+    for _ in range(500):
+        if page.evaluate(expression):
+            return
+        page.wait_for_timeout(20)
+    raise AssertionError(f"this never came true: {expression}")

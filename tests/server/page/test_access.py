@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from modelpicker.campaigns.storage import open_storage
 from modelpicker.server.tokens import create_token
-from tests.server.page.desks import campaign_of, messages
+from tests.server.page.desks import campaign_of, messages, settled
 from tests.server.page.serving import Serving, serving
 
 
@@ -78,4 +78,4 @@ def test_answers_wait_while_nobody_is_signed_in(page: Page, guarded: tuple[Servi
     page.get_by_label("Token").fill(tokens["annotator"])
     page.get_by_label("Token").press("Enter")
     expect(page.get_by_role("article")).to_be_visible()
-    page.wait_for_function("!Object.keys(localStorage).some((key) => key.startsWith('modelpicker:outbox:'))")
+    settled(page)

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.server.page.conftest import Watch
-from tests.server.page.desks import answers, campaign_of, digits_campaign, messages
+from tests.server.page.desks import answers, campaign_of, digits_campaign, messages, settled
 from tests.server.page.serving import Serving, serving
 
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text()
@@ -140,5 +140,5 @@ def test_a_keyboard_is_enough(page: Page, server: Serving, name: str) -> None:
             break
     page.keyboard.press("Space")
     expect(page.get_by_role("article")).to_contain_text("Message number 2")
-    page.wait_for_function("!Object.keys(localStorage).some((key) => key.startsWith('modelpicker:outbox:'))")
+    settled(page)
     assert answers(campaign) == {0: "ham", 1: "spam"}

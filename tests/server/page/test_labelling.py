@@ -140,7 +140,8 @@ def test_labels_are_recorded_under_the_name_that_was_typed(page: Page, server: S
     campaign = campaign_of(server.storage, name, messages(3))
     desk = Desk(page, server.url, name).open()
     page.get_by_label("Your name").fill("mia")
-    page.get_by_label("Your name").press("Enter")
+    with page.expect_response(lambda response: "mia-" in (response.request.post_data or "")):
+        page.get_by_label("Your name").press("Enter")
     desk.sees("Message number 0")
     page.keyboard.press("1")
     desk.settled()

@@ -12,6 +12,7 @@ from modelpicker.errors import InputError, NotFoundError
 from modelpicker.server import documents
 from modelpicker.server.access import Anybody, Caller, Owner
 from modelpicker.server.answers import answer
+from modelpicker.server.desks import reach
 from modelpicker.server.routes.common import CHANGES, USUAL, VERSION, Found, Service, describe
 
 router = APIRouter(prefix=f"{VERSION}/campaigns", tags=["campaigns"])
@@ -20,7 +21,7 @@ router = APIRouter(prefix=f"{VERSION}/campaigns", tags=["campaigns"])
 @router.get("", responses={200: {"model": documents.Summaries}, **USUAL})
 async def list_all(caller: Anybody, service: Service) -> Response:
     """List the campaigns, by name."""
-    found = await run_in_threadpool(list_campaigns, service.configuration.storage)
+    found = await run_in_threadpool(_listed, service.configuration.storage)
     rows = []
     for one in found:
         try:
@@ -29,6 +30,11 @@ async def list_all(caller: Anybody, service: Service) -> Response:
         except NotFoundError:  # its algorithm is of somebody's own, and not here
             continue
     return answer({"campaigns": rows})
+
+
+def _listed(url: str) -> list[Listed]:
+    reach(url)
+    return list_campaigns(url)
 
 
 def _summary(listed: Listed, campaign: Campaign, caller: Caller) -> dict[str, Any]:
@@ -58,6 +64,7 @@ async def create(caller: Owner, service: Service, body: documents.NewCampaign) -
         raise InputError(str(error)) from error
 
     def begin() -> dict[str, Any]:
+        reach(service.configuration.storage)
         campaign = create_campaign(
             service.configuration.storage,
             body.name,

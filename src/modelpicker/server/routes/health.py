@@ -4,10 +4,10 @@ from fastapi import APIRouter, Response
 from starlette.concurrency import run_in_threadpool
 
 from modelpicker.campaigns import Campaign
-from modelpicker.campaigns.storage import Storage
 from modelpicker.server import documents
 from modelpicker.server.access import Reader
 from modelpicker.server.answers import answer
+from modelpicker.server.desks import reach
 from modelpicker.server.problems import described
 from modelpicker.server.routes.common import USUAL, Service
 
@@ -26,12 +26,12 @@ async def ready(service: Service) -> Response:
     """The server can reach its storage, and is not about to stop."""
     if service.stopping.is_set():
         return Response(status_code=503)
-    await run_in_threadpool(_reach, service.storage)
+    await run_in_threadpool(_look, service.configuration.storage)
     return answer({"status": "ok"})
 
 
-def _reach(storage: Storage) -> None:
-    storage.prepare(create=False)
+def _look(url: str) -> None:
+    storage = reach(url)
     with storage.reading() as connection:
         storage.version(connection)
 

@@ -1,6 +1,6 @@
 /** Keys that do something without a modifier, unless one is typing. */
 
-import { useEffect, useRef } from './html.js';
+import { useLayoutEffect, useRef } from './html.js';
 
 const typing = (target) => target instanceof Element
   && target.closest('input:not([type=checkbox]), textarea, select, [contenteditable]') !== null;
@@ -12,7 +12,7 @@ const typing = (target) => target instanceof Element
 export function useKeys(handlers) {
   const latest = useRef(handlers);
   latest.current = handlers;
-  useEffect(() => {
+  useLayoutEffect(() => { // not useEffect: a key may come before the browser has painted
     const pressed = (event) => {
       if (event.defaultPrevented || event.repeat || event.isComposing || typing(event.target)) return;
       if (document.querySelector('dialog[open]')) return;

@@ -14,7 +14,7 @@ const AHEAD = 3;
 const MOST_LEASES = 100;
 const LEASE = 300; // seconds; renewed well before while somebody looks
 const RENEW = 100_000;
-const LOOK_AGAIN = 4_000;
+const LOOK_AGAIN = 2_000;
 const MOST_HISTORY = 50;
 const LARGEST_KEPT = 50_000; // characters of an item that is kept across a reload, to undo it
 

@@ -46,14 +46,14 @@ function follow(name, report) {
     source.addEventListener('charts', ({ data }) => tell({ charts: JSON.parse(data) }));
     source.onerror = () => {
       tell({ state: 'lost' });
-      if (source?.readyState === EventSource.CLOSED) timer = setTimeout(check, RETRY);
+      if (source?.readyState === EventSource.CLOSED) check();
     };
   };
   // An EventSource does not say why it failed; an ordinary request does.
-  const check = () => api.standing(name).then(open, (error) => {
-    if (error.passing) timer = setTimeout(check, RETRY);
-    else tell({ error });
-  });
+  const check = () => api.standing(name).then(
+    () => { timer = setTimeout(open, RETRY); },
+    (error) => (error.passing ? (timer = setTimeout(check, RETRY)) : tell({ error })),
+  );
 
   open();
   document.addEventListener('visibilitychange', open);

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -18,9 +17,9 @@ from modelpicker.errors import ModelPickerError
 from modelpicker.server.configuration import Configuration
 from modelpicker.server.demo import feed_demo
 from modelpicker.server.desks import Desks
-from modelpicker.server.documents import ProblemDocument
 from modelpicker.server.guard import Guard
 from modelpicker.server.metrics import Metrics
+from modelpicker.server.openapi import DESCRIPTION, TAGS, describe
 from modelpicker.server.problems import refuse
 from modelpicker.server.routes import campaigns, files, health, labels, rounds, session, standing
 from modelpicker.server.routes.common import VERSION
@@ -33,17 +32,12 @@ ROUTERS = (
     labels.router,
     labels.waiting,
     campaigns.router,
+    campaigns.leaving,
     standing.router,
     files.router,
     session.router,
     health.router,
 )
-DESCRIPTION = """Find the best of your pre-trained classifiers on your own data, with as few labels as possible.
-
-Programs send items with what the models say of them, and are told which labels are worth buying; people send
-labels; at any time the campaign names the best model. Whatever is answered is on disk. Errors are problems as RFC
-9457 has them. Items with a `key` may be sent again, whatever went wrong: the same key returns the same decision. A
-label that is told twice counts once."""
 
 
 def create_app(configuration: Configuration) -> FastAPI:
@@ -55,9 +49,11 @@ def create_app(configuration: Configuration) -> FastAPI:
         title="modelpicker",
         version=modelpicker.__version__,
         description=DESCRIPTION,
+        openapi_tags=TAGS,
         openapi_url=f"{VERSION}/openapi.json",
         docs_url=None,  # its page would load scripts from another host
         redoc_url=None,
+        redirect_slashes=False,  # nobody is sent elsewhere
         lifespan=_lifespan,
         exception_handlers={
             ModelPickerError: refuse,
@@ -73,7 +69,7 @@ def create_app(configuration: Configuration) -> FastAPI:
         app.router.routes.extend(router.routes)
     app.add_api_route("/", _page, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
-    _describe(app)
+    describe(app)
     return app
 
 
@@ -90,28 +86,3 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 async def _page() -> FileResponse:
     return FileResponse(STATIC / "index.html", media_type="text/html", headers={"Cache-Control": "no-cache"})
-
-
-def _describe(app: FastAPI) -> None:
-    """Add to OpenAPI what FastAPI does not know: the form of problems, and how to sign in."""
-    make = app.openapi
-
-    def openapi() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            document = make()
-            parts = document.setdefault("components", {})
-            parts.setdefault("schemas", {})["Problem"] = ProblemDocument.model_json_schema()
-            parts["securitySchemes"] = {
-                "token": {
-                    "type": "http",
-                    "scheme": "bearer",
-                    "description": "A token of `modelpicker tokens create`.",
-                },
-                "session": {"type": "apiKey", "in": "cookie", "name": "modelpicker"},
-            }
-            document["security"] = [{}, {"token": []}, {"session": []}]
-            for unused in ("HTTPValidationError", "ValidationError"):
-                parts["schemas"].pop(unused, None)
-        return app.openapi_schema or {}
-
-    app.openapi = openapi  # type: ignore[method-assign]

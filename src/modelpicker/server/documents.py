@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt, StrictStr, WithJsonSchema
 
 from modelpicker.coins import LARGEST_SEED
+from modelpicker.server.records import Called, Chance, Count, Moment, RecordDocument
 
 LARGEST = 2**53
 MOST_ROUNDS = 100_000
@@ -194,12 +195,12 @@ class NewSession(Taken):
 class Decided(BaseModel):
     """What the campaign decided of a round."""
 
-    id: Annotated[int, Field(description="What the round is called from now on: its number.", examples=[17])]
-    key: Annotated[str | None, Field(examples=["msg-17"])]
+    id: Annotated[Count, Field(description="What the round is called from now on: its number.")]
+    key: Annotated[str | None, Field(description="What the item was asked with.")]
     query: Annotated[bool, Field(description="Whether the label is asked for.")]
-    probability: Annotated[float, Field(description="With what probability it was to be.", examples=[0.31])]
-    prediction: Annotated[int | str | None, Field(description="The label that is predicted.", examples=["spam"])]
-    recommended: Annotated[int | str, Field(description="The best model so far.", examples=["bert"])]
+    probability: Annotated[Chance, Field(description="With what probability it was to be.")]
+    prediction: Annotated[Called | None, Field(description="The label that is predicted; null for none.")]
+    recommended: Annotated[Called, Field(description="The best model so far.")]
 
 
 class DecidedMany(BaseModel):
@@ -212,16 +213,16 @@ class Summary(BaseModel):
     """A campaign in a list."""
 
     name: str
-    created: str
+    created: Moment
     algorithm: str
-    models: Annotated[int | None, Field(description="How many; null for annotators who see no predictions.")]
-    budget: int | None
-    rounds: int
-    labels_used: int
-    pending: Annotated[int, Field(description="Queries that wait for a label.")]
-    skipped: int
-    pick: Annotated[int | str | None, Field(description="The best model so far; null before the first label.")]
-    tied: Annotated[int | None, Field(description="How many models are tied for the first place.")]
+    models: Annotated[Count | None, Field(description="How many; null for annotators who see no predictions.")]
+    budget: Count | None
+    rounds: Count
+    labels_used: Count
+    pending: Annotated[Count, Field(description="Queries that wait for a label.")]
+    skipped: Count
+    pick: Annotated[Called | None, Field(description="The best model so far; null before the first label.")]
+    tied: Annotated[Count | None, Field(description="How many models are tied for the first place.")]
 
 
 class Summaries(BaseModel):
@@ -233,162 +234,164 @@ class Summaries(BaseModel):
 class Described(BaseModel):
     """A campaign: what it is made with, how far it has come, who leads."""
 
-    name: Annotated[str, Field(examples=["tickets"])]
-    created: str
+    name: str
+    created: Moment
     algorithm: str
     options: dict[str, Any]
     seed: Annotated[str, Field(description="A whole number, maybe larger than JSON can hold.")]
-    models: list[int | str] | None
-    classes: list[int | str] | None
-    budget: int | None
-    expected_rounds: int | None
-    rounds: int
-    labels_used: int
-    labels_saved: int
-    pending: int
-    skipped: int
-    references: int
-    pick: int | str | None
-    tied: list[int | str] | None
+    models: Annotated[list[Called] | None, Field(description="Null for annotators who see no predictions.")]
+    classes: Annotated[list[Called] | None, Field(description="Null if any class may be said.")]
+    budget: Count | None
+    expected_rounds: Count | None
+    rounds: Count
+    labels_used: Count
+    labels_saved: Annotated[Count, Field(description="Rounds that needed no label: neither bought nor awaited.")]
+    pending: Count
+    skipped: Count
+    references: Annotated[Count, Field(description="Labels of rounds that were not queried, kept for reference.")]
+    pick: Annotated[Called | None, Field(description="The best model so far; null before the first label.")]
+    tied: Annotated[list[Called] | None, Field(description="The models tied for the first place.")]
 
 
 class Classes(BaseModel):
     """What a label may be."""
 
-    classes: list[int | str]
+    classes: list[Called]
     open: Annotated[bool, Field(description="Whether any other class may be told as well.")]
 
 
 class Waiting(BaseModel):
     """A query that waits for its label."""
 
-    id: int
+    id: Count
     item: dict[str, Any] | None
     key: str | None
     classes: Annotated[
-        list[int | str] | None, Field(description="What models say of it; null for who may not see that.")
+        list[Called] | None, Field(description="What models say of it; null for who may not see that.")
     ]
     leased_until: Annotated[float | None, Field(description="When its lease expires: seconds since 1970.")]
     leased_by: str | None
 
 
 class Leased(BaseModel):
-    """Queries that are kept for an annotator."""
+    """Queries that wait, or are kept for an annotator."""
 
     queries: list[Waiting]
-    pending: Annotated[int, Field(description="How many queries wait in all.")]
+    pending: Annotated[Count, Field(description="How many queries wait in all.")]
 
 
 class Told(BaseModel):
     """An answer that is on disk."""
 
-    id: int
-    label: int | str | None
-    labels_used: int
-    pending: int
+    id: Count
+    label: Annotated[Called | None, Field(description="As the campaign knows it; null for a skip.")]
+    labels_used: Count
+    pending: Count
 
 
 class ToldMany(BaseModel):
     """Answers that are on disk."""
 
-    told: int
-    labels_used: int
-    pending: int
+    told: Count
+    labels_used: Count
+    pending: Count
 
 
 class Retracted(BaseModel):
     """A query that waits again."""
 
-    id: int
-    labels_used: int
-    pending: int
+    id: Count
+    labels_used: Count
+    pending: Count
 
 
 class Members(BaseModel):
     """The models that take part."""
 
-    models: list[int | str]
+    models: list[Called]
 
 
 class StandingEntry(BaseModel):
     """How one model stands."""
 
-    model: int | str
+    model: Called
     estimate: Annotated[float, Field(description="Estimated mistakes: compare models by differences.")]
     gap: Annotated[float | None, Field(description="How much less accurate than the pick, by the estimates.")]
-    low: Annotated[float | None, Field(description="Where the gap begins, by a rough 95 % interval.")]
-    high: Annotated[float | None, Field(description="Where it ends.")]
-    labels: int
-    since: int
-    weight: float | None
+    low: Annotated[float | None, Field(ge=-1, description="Where the gap begins, by a rough 95 % interval.")]
+    high: Annotated[float | None, Field(le=1, description="Where it ends.")]
+    labels: Annotated[Count, Field(description="How many labels that rests on.")]
+    since: Annotated[Count, Field(description="The first round that it took part in.")]
+    weight: Annotated[Chance | None, Field(description="Null where the algorithm has no weights.")]
 
 
 class StandingDocument(BaseModel):
     """The best model so far, and how all stand."""
 
-    event: Annotated[int, Field(description="The event as of which this is.")]
-    pick: int | str | None
-    tied: list[int | str]
-    rounds: int
-    covered: int
-    labels_used: int
-    labels_saved: int
-    pending: int
-    skipped: int
-    references: int
-    budget: int | None
-    weighted: bool
+    event: Annotated[Count, Field(description="The event as of which this is.")]
+    pick: Annotated[Called | None, Field(description="Null before the first label.")]
+    tied: Annotated[list[Called], Field(description="The models tied for the first place.")]
+    rounds: Count
+    covered: Annotated[Count, Field(description="Of how many rounds the estimates speak.")]
+    labels_used: Count
+    labels_saved: Count
+    pending: Count
+    skipped: Count
+    references: Count
+    budget: Count | None
+    weighted: Annotated[bool, Field(description="Whether estimates are of the whole stream, and not of labels.")]
     certificate: Annotated[dict[str, Any] | None, Field(description="A statement of how sure this is.")]
-    standing: list[StandingEntry]
+    standing: Annotated[list[StandingEntry], Field(description="The pick first, then by estimates.")]
 
 
 class WeightLines(BaseModel):
-    """How the leaders' weights went."""
+    """How the leaders' weights went; their estimates, where an algorithm has no weights."""
 
     kind: Literal["weights", "estimates"]
-    models: list[int | str]
-    labels: list[int]
-    rounds: list[int]
-    values: list[list[float | None]]
+    models: Annotated[list[Called], Field(description="The leaders.")]
+    labels: Annotated[list[Count], Field(description="Labels by then: one a point.")]
+    rounds: Annotated[list[Count], Field(description="Rounds by then: one a point.")]
+    values: Annotated[
+        list[list[float | None]], Field(description="A line a model; null where it took no part yet.")
+    ]
 
 
 class LabelLines(BaseModel):
-    """Queries and labels against rounds seen."""
+    """Queries and labels against rounds seen, added up."""
 
-    rounds: list[int]
-    queries: list[int]
-    labels: list[int]
+    rounds: list[Count]
+    queries: list[Count]
+    labels: list[Count]
 
 
 class RecentRounds(BaseModel):
     """The last rounds."""
 
-    rounds: list[int]
-    probability: list[float]
+    rounds: list[Count]
+    probability: list[Chance]
     queried: list[bool]
 
 
 class ClassPair(BaseModel):
     """Two classes between which models are divided."""
 
-    classes: list[int | str]
-    rounds: int
+    classes: Annotated[list[Called], Field(min_length=2, max_length=2)]
+    rounds: Count
 
 
 class DividedItem(BaseModel):
     """An item on which models are divided."""
 
-    id: int
+    id: Count
     key: str | None
     item: dict[str, Any] | None
-    votes: list[list[int | str | None]]
+    votes: Annotated[list[tuple[Called | None, Count]], Field(description="Classes, and how many models say each.")]
 
 
 class Disagreement(BaseModel):
     """Where models disagree most, among recent rounds."""
 
-    rounds: int
-    divided: int
+    rounds: Annotated[Count, Field(description="How many were looked at.")]
+    divided: Annotated[Count, Field(description="On how many of them models disagree.")]
     pairs: list[ClassPair]
     items: list[DividedItem]
 
@@ -396,7 +399,7 @@ class Disagreement(BaseModel):
 class ChartsDocument(BaseModel):
     """What the page's charts are drawn from."""
 
-    event: int
+    event: Count
     weights: WeightLines
     labels: LabelLines
     recent: RecentRounds
@@ -406,39 +409,39 @@ class ChartsDocument(BaseModel):
 class HistoryPage(BaseModel):
     """Some records of what happened, in order."""
 
-    records: list[dict[str, Any]]
-    next: Annotated[int | None, Field(description="Pass it as `after` for what comes next; null at the end.")]
+    records: list[RecordDocument]
+    next: Annotated[Count | None, Field(description="Pass it as `after` for what comes next; null at the end.")]
 
 
 class FileLook(BaseModel):
     """What a file of predictions holds."""
 
-    items: int
+    items: Count
     models: list[str]
-    classes: list[int | str]
-    fields: list[str]
-    labelled: bool
+    classes: list[Called]
+    fields: Annotated[list[str], Field(description="What else there is of each item.")]
+    labelled: Annotated[bool, Field(description="Whether it has labels, which are not taken in.")]
 
 
 class FileTaken(BaseModel):
     """What came of a file of predictions."""
 
-    rounds: Annotated[int, Field(description="New rounds.")]
-    known: Annotated[int, Field(description="Rounds that were there already.")]
-    queries: Annotated[int, Field(description="New queries.")]
+    rounds: Annotated[Count, Field(description="New rounds.")]
+    known: Annotated[Count, Field(description="Rounds that were there already.")]
+    queries: Annotated[Count, Field(description="New queries.")]
 
 
 class Answered(BaseModel):
     """A round that was answered, or waits."""
 
-    id: int
+    id: Count
     key: str | None
-    label: int | str | None
+    label: Called | None
     state: Literal["waiting", "labelled", "skipped", "reference"]
 
 
 class Answers(BaseModel):
-    """All queries with their labels."""
+    """All queries with their labels, and labels that were kept for reference."""
 
     answers: list[Answered]
 
@@ -456,16 +459,23 @@ class SessionDocument(BaseModel):
 
 
 class Health(BaseModel):
-    """Whether the server lives, or is ready."""
+    """All is well."""
 
     status: Literal["ok"]
+
+
+class Wrong(BaseModel):
+    """One thing that is wrong with a request."""
+
+    where: str
+    what: str
 
 
 class ProblemDocument(BaseModel):
     """What went wrong, as RFC 9457 has it."""
 
-    type: str
-    title: str
-    status: int
-    detail: str
-    errors: list[dict[str, str]] | None = None
+    type: Annotated[str, Field(description="What kind of problem it is: a URN.")]
+    title: Annotated[str, Field(description="What that kind means.")]
+    status: Annotated[int, Field(ge=400, le=599)]
+    detail: Annotated[str, Field(description="What is wrong, and what to do.")]
+    errors: Annotated[list[Wrong] | None, Field(description="What is wrong with which part of the request.")] = None

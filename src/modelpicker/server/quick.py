@@ -1,6 +1,7 @@
 """Routes without detours: FastAPI describes them, but what it does for a request costs more than deciding a round.
 
-A quick route's function takes what can be had at once: callers and campaigns, as `Depends` names them, and a body.
+A quick route's function takes what can be had at once: the request, callers and campaigns, as `Depends` names them,
+and a body.
 They are found in the order of the parameters, so that nobody learns anything of a campaign who may not.
 """
 
@@ -42,9 +43,15 @@ def _finder(hint: Any) -> Finder:
     if marks:
         called: Any = marks[0].dependency
         return _by_name(called) if "name" in get_type_hints(called) else called
+    if hint is Request:
+        return _itself
     if isinstance(hint, type) and issubclass(hint, BaseModel):
         return _body(hint)
     raise TypeError(f"a quick route takes no parameter of {hint}")
+
+
+async def _itself(request: Request) -> Request:
+    return request
 
 
 def _by_name(called: Any) -> Finder:

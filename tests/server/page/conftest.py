@@ -26,7 +26,9 @@ def browser() -> Iterator[Browser]:
     """Chromium; where there is none, the test is skipped, loudly."""
     found = os.environ.get("MODELPICKER_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
-        pytest.skip(f"NO BROWSER: none of {', '.join(NAMES)} is on PATH; set MODELPICKER_CHROMIUM to test the page.")
+        pytest.skip(
+            f"NO BROWSER: none of {', '.join(NAMES)} is on PATH; set MODELPICKER_CHROMIUM to test the page."
+        )
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=found, args=OPTIONS)
         yield running

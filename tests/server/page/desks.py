@@ -32,7 +32,9 @@ def campaign_of(
         algorithm="label-efficient",
         options={"probability": 1.0},
     )
-    predictions = rows or [[said[(place + model) % len(said)] for model in range(len(models))] for place in range(len(items))]
+    predictions = rows or [
+        [said[(place + model) % len(said)] for model in range(len(models))] for place in range(len(items))
+    ]
     campaign.ask_many(
         [dict(zip(models, row, strict=True)) for row in predictions],
         items=list(items),

@@ -37,14 +37,19 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         campaign_of(running.storage, "species", messages(9), classes=SPECIES)
         item = {"text": "x" * 5_000, "url": "https://example.org/" + "y" * 300, "meta": {"deep": ["z" * 200]}}
         classes = ["w" * 120, "spam", "ham"]
-        campaign_of(running.storage, "long", [item] * 60, classes=classes, models=[LONG + str(n) for n in range(15)])
+        campaign_of(
+            running.storage, "long", [item] * 60, classes=classes, models=[LONG + str(n) for n in range(15)]
+        )
         campaign_of(running.storage, "empty", [])
         yield running
 
 
 def page_of(browser: Browser, watch: Watch, colours: Literal["light", "dark"], width: int) -> Page:
     context = browser.new_context(
-        viewport={"width": width, "height": 740}, color_scheme=colours, reduced_motion="reduce", has_touch=width < 600
+        viewport={"width": width, "height": 740},
+        color_scheme=colours,
+        reduced_motion="reduce",
+        has_touch=width < 600,
     )
     watch.over(context)
     return context.new_page()
@@ -86,7 +91,9 @@ def test_axe_finds_nothing_serious_where_there_is_nothing_or_no_token(page: Page
     assert serious(page) == []
     page.route(
         "**/api/v1/session",
-        lambda route: route.fulfill(json={"authenticated": False, "role": None, "tokens_needed": True, "demo": False}),
+        lambda route: route.fulfill(
+            json={"authenticated": False, "role": None, "tokens_needed": True, "demo": False}
+        ),
     )
     page.reload()
     page.get_by_label("Token").wait_for()

@@ -19,7 +19,9 @@ def test_a_reload_in_the_middle_shows_the_same_item(page: Page, server: Serving,
     assert answers(campaign) == {0: "spam"}
 
 
-def test_a_server_that_is_killed_and_comes_back_has_every_answer(page: Page, own_server: Serving, name: str) -> None:
+def test_a_server_that_is_killed_and_comes_back_has_every_answer(
+    page: Page, own_server: Serving, name: str
+) -> None:
     campaign = campaign_of(own_server.storage, name, messages(8))
     desk = Desk(page, own_server.url, name).open()
     page.keyboard.press("1")
@@ -39,7 +41,9 @@ def test_a_server_that_is_killed_and_comes_back_has_every_answer(page: Page, own
     assert answers(campaign) == {0: "spam", 1: "ham", 2: "urgent", 3: "spam"}
 
 
-def test_without_a_connection_one_labels_on_and_undoes(page: Page, context: BrowserContext, server: Serving, name: str) -> None:
+def test_without_a_connection_one_labels_on_and_undoes(
+    page: Page, context: BrowserContext, server: Serving, name: str
+) -> None:
     campaign = campaign_of(server.storage, name, messages(6))
     desk = Desk(page, server.url, name).open()
     expect(page.get_by_role("heading", name="Nobody leads yet")).to_be_visible()
@@ -72,11 +76,19 @@ def test_answers_that_wait_survive_a_reload(page: Page, server: Serving, name: s
     assert answers(campaign) == {0: "spam", 1: "ham"}
 
 
-def test_answers_of_a_tab_that_was_closed_are_sent_by_the_next(page: Page, context: BrowserContext, server: Serving, name: str) -> None:
+def test_answers_of_a_tab_that_was_closed_are_sent_by_the_next(
+    page: Page, context: BrowserContext, server: Serving, name: str
+) -> None:
     campaign = campaign_of(server.storage, name, messages(2))
-    left = {"campaign": name, "beat": 0, "entries": [{"kind": "label", "id": 1, "label": "ham", "annotator": "gone"}]}
+    left = {
+        "campaign": name,
+        "beat": 0,
+        "entries": [{"kind": "label", "id": 1, "label": "ham", "annotator": "gone"}],
+    }
     page.goto(server.url)
-    page.evaluate("([key, value]) => localStorage.setItem(key, value)", [f"modelpicker:outbox:{name}:dead", json.dumps(left)])
+    page.evaluate(
+        "([key, value]) => localStorage.setItem(key, value)", [f"modelpicker:outbox:{name}:dead", json.dumps(left)]
+    )
     second = context.new_page()
     desk = Desk(second, server.url, name).open()
     desk.settled()

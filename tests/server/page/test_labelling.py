@@ -154,5 +154,7 @@ def test_when_all_is_labelled_it_says_so_and_shows_what_comes_later(page: Page, 
     Desk(page, server.url, name).open()
     page.keyboard.press("1")
     expect(page.get_by_role("heading", name="All done for now")).to_be_visible()
-    campaign.ask(dict.fromkeys(("bert", "roberta"), "spam") | {"gpt": "ham"}, item={"text": "A late one"}, key="late")
+    campaign.ask(
+        dict.fromkeys(("bert", "roberta"), "spam") | {"gpt": "ham"}, item={"text": "A late one"}, key="late"
+    )
     expect(page.get_by_role("article")).to_contain_text("A late one")

@@ -14,7 +14,9 @@ def test_the_standing_moves_while_somebody_else_labels(page: Page, server: Servi
     expect(page.get_by_role("link", name="Label the next item")).to_be_visible()
     with httpx2.Client(base_url=f"{server.url}/api/v1/campaigns/{name}") as client:
         for query in campaign.pending()[:20]:
-            client.post("/labels", json={"id": query.id, "label": truth[query.id], "annotator": "other"}).raise_for_status()
+            client.post(
+                "/labels", json={"id": query.id, "label": truth[query.id], "annotator": "other"}
+            ).raise_for_status()
     expect(page.locator(".headline")).to_contain_text("after 20 labels on 300 items")
     pick = campaign.best().model
     assert page.get_by_role("rowheader").first.inner_text() == str(pick)

@@ -10,7 +10,9 @@ def text_of(desk: Desk) -> str:
     return desk.item.locator(".item-text").inner_text()
 
 
-def test_two_people_share_the_work(context: BrowserContext, other_context: BrowserContext, server: Serving, name: str) -> None:
+def test_two_people_share_the_work(
+    context: BrowserContext, other_context: BrowserContext, server: Serving, name: str
+) -> None:
     campaign = campaign_of(server.storage, name, messages(12))
     one = Desk(context.new_page(), server.url, name).open()
     other = Desk(other_context.new_page(), server.url, name).open()
@@ -45,7 +47,9 @@ def test_a_duplicated_tab_takes_an_id_of_its_own(context: BrowserContext, server
     assert text_of(first) != text_of(second)
 
 
-def test_leaving_the_view_gives_the_items_back(page: Page, other_context: BrowserContext, server: Serving, name: str) -> None:
+def test_leaving_the_view_gives_the_items_back(
+    page: Page, other_context: BrowserContext, server: Serving, name: str
+) -> None:
     campaign_of(server.storage, name, messages(2))
     one = Desk(page, server.url, name).open()
     waiting = other_context.new_page()

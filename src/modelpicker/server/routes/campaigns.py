@@ -5,7 +5,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Response
 from starlette.concurrency import run_in_threadpool
 
-from modelpicker.campaigns import Campaign, Listed, create_campaign, list_campaigns
+from modelpicker.campaigns import Campaign, Listed
+from modelpicker.campaigns import create_campaign as begin_campaign
+from modelpicker.campaigns import list_campaigns as find_campaigns
 from modelpicker.campaigns.records import as_time
 from modelpicker.campaigns.settings import known_algorithm
 from modelpicker.errors import InputError, NotFoundError
@@ -13,13 +15,28 @@ from modelpicker.server import documents
 from modelpicker.server.access import Anybody, Caller, Owner
 from modelpicker.server.answers import answer
 from modelpicker.server.desks import reach
-from modelpicker.server.routes.common import CHANGES, USUAL, VERSION, Found, Service, describe
+from modelpicker.server.quick import QuickRoute
+from modelpicker.server.routes.common import (
+    BODY,
+    CLOSED,
+    NAMED,
+    VERSION,
+    Found,
+    Service,
+    describe,
+    operation_id,
+    replies,
+)
 
-router = APIRouter(prefix=f"{VERSION}/campaigns", tags=["campaigns"])
+PREFIX = f"{VERSION}/campaigns"
+router = APIRouter(
+    prefix=PREFIX, tags=["campaigns"], route_class=QuickRoute, generate_unique_id_function=operation_id
+)
+leaving = APIRouter(prefix=PREFIX, tags=["campaigns"], generate_unique_id_function=operation_id)
 
 
-@router.get("", responses={200: {"model": documents.Summaries}, **USUAL})
-async def list_all(caller: Anybody, service: Service) -> Response:
+@router.get("", responses=replies(documents.Summaries, *CLOSED))
+async def list_campaigns(caller: Anybody, service: Service) -> Response:
     """List the campaigns, by name."""
     found = await run_in_threadpool(_listed, service.configuration.storage)
     rows = []
@@ -34,7 +51,7 @@ async def list_all(caller: Anybody, service: Service) -> Response:
 
 def _listed(url: str) -> list[Listed]:
     reach(url)
-    return list_campaigns(url)
+    return find_campaigns(url)
 
 
 def _summary(listed: Listed, campaign: Campaign, caller: Caller) -> dict[str, Any]:
@@ -55,8 +72,8 @@ def _summary(listed: Listed, campaign: Campaign, caller: Caller) -> dict[str, An
     }
 
 
-@router.post("", status_code=201, responses={201: {"model": documents.Described}, **CHANGES})
-async def create(caller: Owner, service: Service, body: documents.NewCampaign) -> Response:
+@router.post("", status_code=201, responses=replies(documents.Described, *CLOSED, *BODY, 409, status=201))
+async def create_campaign(caller: Owner, service: Service, body: documents.NewCampaign) -> Response:
     """Begin a campaign."""
     try:
         algorithm = known_algorithm(body.algorithm)
@@ -65,7 +82,7 @@ async def create(caller: Owner, service: Service, body: documents.NewCampaign) -
 
     def begin() -> dict[str, Any]:
         reach(service.configuration.storage)
-        campaign = create_campaign(
+        campaign = begin_campaign(
             service.configuration.storage,
             body.name,
             models=body.models,
@@ -81,29 +98,31 @@ async def create(caller: Owner, service: Service, body: documents.NewCampaign) -
     return answer(await run_in_threadpool(begin), 201)
 
 
-@router.get("/{name}", responses={200: {"model": documents.Described}, **USUAL})
-async def show(caller: Anybody, desk: Found) -> Response:
+@router.get("/{name}", responses=replies(documents.Described, *NAMED))
+async def describe_campaign(caller: Anybody, desk: Found) -> Response:
     """Describe a campaign: what it is made with, how far it has come, who leads."""
     return answer(await desk.read(lambda campaign: describe(campaign, caller)))
 
 
-@router.get("/{name}/classes", responses={200: {"model": documents.Classes}, **USUAL})
-async def classes(caller: Anybody, desk: Found) -> Response:
-    """What a label may be: the campaign's classes, or what was said of late where those are open."""
+@router.get("/{name}/classes", responses=replies(documents.Classes, *NAMED))
+async def list_classes(caller: Anybody, desk: Found) -> Response:
+    """List what a label may be: the campaign's classes, or what was said of late where those are open."""
     given = desk.campaign.classes
     found = list(given) if given is not None else await desk.read(lambda _: desk.board.classes())
     return answer({"classes": found, "open": given is None})
 
 
-@router.post("/{name}/models", responses={200: {"model": documents.Members}, **CHANGES})
+@router.post("/{name}/models", responses=replies(documents.Members, *NAMED, *BODY, 409))
 async def join(caller: Owner, desk: Found, body: documents.NewModel) -> Response:
     """Let another model take part from the next round on."""
     await desk.do(lambda campaign: campaign.join(body.model))
     return answer({"models": list(await desk.read(lambda campaign: campaign.models))})
 
 
-@router.delete("/{name}/models/{model}", responses={200: {"model": documents.Members}, **CHANGES})
-async def leave(caller: Owner, desk: Found, model: Annotated[str, Path(max_length=1000)]) -> Response:
+@leaving.delete("/{name}/models/{model:path}", responses=replies(documents.Members, *NAMED, 409))
+async def leave(
+    caller: Owner, desk: Found, model: Annotated[str, Path(description="Its name.", examples=["roberta"])]
+) -> Response:
     """Let a model take no part any more, from the next round on."""
     await desk.do(lambda campaign: campaign.leave(model))
     return answer({"models": list(await desk.read(lambda campaign: campaign.models))})

@@ -3,6 +3,8 @@
 from typing import Annotated, Any
 
 from fastapi import Depends, Path, Request
+from fastapi.routing import APIRoute
+from pydantic import BaseModel
 
 from modelpicker.campaigns import Campaign, Pick
 from modelpicker.campaigns.records import as_time
@@ -12,8 +14,23 @@ from modelpicker.server.problems import described
 from modelpicker.server.state import State
 
 VERSION = "/api/v1"
-USUAL = described(400, 401, 403, 404, 413, 415, 421, 422, 429, 500, 503)
-CHANGES = USUAL | described(408, 409)
+# What may go wrong: anywhere; where tokens are needed; where a campaign is named; and where a body is read.
+ANYWHERE = (403, 413, 415, 421, 500)
+CLOSED = (*ANYWHERE, 401, 429, 503)
+NAMED = (*CLOSED, 404)
+BODY = (400, 408, 422)
+OPEN: dict[str, Any] = {"security": []}
+"""What OpenAPI is told of a route that needs no token."""
+
+
+def replies(model: type[BaseModel], *errors: int, status: int = 200) -> dict[int | str, dict[str, Any]]:
+    """How OpenAPI describes what a route answers: a document, or one of these errors."""
+    return {status: {"model": model, "description": model.__doc__}, **described(*errors)}
+
+
+def operation_id(route: APIRoute) -> str:
+    """What programs that are made from the description call a route."""
+    return route.name
 
 
 async def find_state(request: Request) -> State:
@@ -27,7 +44,7 @@ Service = Annotated[State, Depends(find_state)]
 
 async def find_desk(
     request: Request,
-    name: Annotated[str, Path(description="The campaign.", examples=["tickets"], max_length=200)],
+    name: Annotated[str, Path(description="The campaign.", examples=["tickets"])],
 ) -> Desk:
     """The desk of the campaign that a path names."""
     state: State = request.app.state.service

@@ -20,10 +20,11 @@ from modelpicker.server import documents
 from modelpicker.server.access import Owner
 from modelpicker.server.answers import answer
 from modelpicker.server.desks import Desk
+from modelpicker.server.examples import FILE_CSV
 from modelpicker.server.problems import Problem
-from modelpicker.server.routes.common import CHANGES, USUAL, VERSION, Found, Service
+from modelpicker.server.routes.common import BODY, CLOSED, NAMED, VERSION, Found, Service, operation_id, replies
 
-router = APIRouter(prefix=VERSION, tags=["files"])
+router = APIRouter(prefix=VERSION, tags=["files"], generate_unique_id_function=operation_id)
 ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".npz")
 # What a packed file may hold: predictions in a table, and bytes for each byte that a file may have.
 MOST_CELLS = 500_000_000
@@ -38,10 +39,16 @@ FileName = Annotated[
         examples=["predictions.csv"],
     ),
 ]
-BODY: dict[str, Any] = {
+FILE: dict[str, Any] = {
     "requestBody": {
         "required": True,
-        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+        "description": "The content of the file.",
+        "content": {
+            "application/octet-stream": {
+                "schema": {"type": "string", "format": "binary"},
+                "example": FILE_CSV,
+            }
+        },
     }
 }
 
@@ -53,17 +60,15 @@ class Received(NamedTuple):
     digits: str
 
 
-@router.post("/files", responses={200: {"model": documents.FileLook}, **USUAL}, openapi_extra=BODY)
+@router.post("/files", responses=replies(documents.FileLook, *CLOSED, *BODY), openapi_extra=FILE)
 async def look(request: Request, caller: Owner, service: Service, filename: FileName) -> Response:
     """Look into a file of predictions: which models, which classes, how many items. Nothing is kept."""
     async with _received(request, filename, service.configuration.largest_file) as file:
         return answer(await run_in_threadpool(_read, filename, file.path, _look, file.path))
 
 
-@router.post(
-    "/campaigns/{name}/files", responses={200: {"model": documents.FileTaken}, **CHANGES}, openapi_extra=BODY
-)
-async def take(request: Request, caller: Owner, service: Service, desk: Found, filename: FileName) -> Response:
+@router.post("/campaigns/{name}/files", responses=replies(documents.FileTaken, *NAMED, *BODY), openapi_extra=FILE)
+async def upload(request: Request, caller: Owner, service: Service, desk: Found, filename: FileName) -> Response:
     """Take in a file of predictions, a round an item.
 
     Items without a key get one made of the file's content and their row: the same file again brings nothing new.

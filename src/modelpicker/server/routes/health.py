@@ -2,30 +2,31 @@
 
 from fastapi import APIRouter, Response
 from starlette.concurrency import run_in_threadpool
+from starlette.responses import PlainTextResponse
 
 from modelpicker.campaigns import Campaign
 from modelpicker.server import documents
 from modelpicker.server.access import Reader
 from modelpicker.server.answers import answer
 from modelpicker.server.desks import reach
-from modelpicker.server.problems import described
-from modelpicker.server.routes.common import USUAL, Service
+from modelpicker.server.examples import METRICS
+from modelpicker.server.problems import Problem, described
+from modelpicker.server.routes.common import ANYWHERE, CLOSED, OPEN, Service, operation_id, replies
 
-router = APIRouter(tags=["health"])
-ERRORS = described(403, 421, 500)
+router = APIRouter(tags=["health"], generate_unique_id_function=operation_id)
 
 
-@router.get("/health", responses={200: {"model": documents.Health}, **ERRORS})
+@router.get("/health", responses=replies(documents.Health, *ANYWHERE), openapi_extra=OPEN)
 async def health() -> Response:
-    """The server lives."""
+    """Say that the server lives."""
     return answer({"status": "ok"})
 
 
-@router.get("/ready", responses={200: {"model": documents.Health}, **ERRORS, **described(503)})
+@router.get("/ready", responses=replies(documents.Health, *ANYWHERE, 503), openapi_extra=OPEN)
 async def ready(service: Service) -> Response:
-    """The server can reach its storage, and is not about to stop."""
+    """Say whether the server can reach its storage, and is not about to stop."""
     if service.stopping.is_set():
-        return Response(status_code=503)
+        raise Problem(503, "The server is about to stop.")
     await run_in_threadpool(_look, service.configuration.storage)
     return answer({"status": "ok"})
 
@@ -38,10 +39,17 @@ def _look(url: str) -> None:
 
 @router.get(
     "/metrics",
-    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "Metrics"}, **USUAL},
+    response_class=PlainTextResponse,
+    responses={
+        200: {
+            "content": {"text/plain": {"schema": {"type": "string"}, "example": METRICS}},
+            "description": "The text form that Prometheus reads.",
+        },
+        **described(*CLOSED),
+    },
 )
 async def metrics(service: Service, caller: Reader) -> Response:
-    """What this server counts, as Prometheus reads it."""
+    """Tell what this server counts, as Prometheus reads it."""
     pending = {desk.campaign.name: await desk.read(_pending) for desk in service.desks}
     return Response(service.metrics.text(pending), media_type="text/plain; version=0.0.4")
 

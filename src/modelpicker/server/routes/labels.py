@@ -10,16 +10,17 @@ from modelpicker.errors import ConflictError
 from modelpicker.server import documents
 from modelpicker.server.access import Caller, Labeller
 from modelpicker.server.answers import answer
-from modelpicker.server.problems import Problem
+from modelpicker.server.problems import Problem, described
 from modelpicker.server.quick import QuickRoute
-from modelpicker.server.routes.common import CHANGES, USUAL, VERSION, Found, counts
+from modelpicker.server.routes.common import BODY, NAMED, VERSION, Found, counts, operation_id, replies
 
-router = APIRouter(prefix=f"{VERSION}/campaigns/{{name}}", tags=["labels"], route_class=QuickRoute)
-waiting = APIRouter(prefix=f"{VERSION}/campaigns/{{name}}", tags=["labels"])
+PREFIX = f"{VERSION}/campaigns/{{name}}"
+router = APIRouter(prefix=PREFIX, tags=["labels"], route_class=QuickRoute, generate_unique_id_function=operation_id)
+waiting = APIRouter(prefix=PREFIX, tags=["labels"], generate_unique_id_function=operation_id)
 MOST = 1_000
 
 
-@router.post("/labels", responses={200: {"model": documents.Told}, **CHANGES})
+@router.post("/labels", responses=replies(documents.Told, *NAMED, *BODY, 409))
 async def tell(caller: Labeller, desk: Found, body: documents.NewLabel) -> Response:
     """Tell the label of a query. Told twice, it counts once; another label needs `replace`."""
     _check_replace(caller, body.replace)
@@ -34,7 +35,7 @@ async def tell(caller: Labeller, desk: Found, body: documents.NewLabel) -> Respo
     return answer(done)
 
 
-@router.post("/labels/batch", responses={200: {"model": documents.ToldMany}, **CHANGES})
+@router.post("/labels/batch", responses=replies(documents.ToldMany, *NAMED, *BODY, 409))
 async def tell_many(caller: Labeller, desk: Found, body: documents.NewLabels) -> Response:
     """Tell many labels in one transaction: all of them, or none if one cannot be."""
     _check_replace(caller, body.replace)
@@ -49,7 +50,7 @@ async def tell_many(caller: Labeller, desk: Found, body: documents.NewLabels) ->
     return answer(done)
 
 
-@router.post("/skips", responses={200: {"model": documents.Told}, **CHANGES})
+@router.post("/skips", responses=replies(documents.Told, *NAMED, *BODY, 409))
 async def skip(caller: Labeller, desk: Found, body: documents.NewSkip) -> Response:
     """Say that nobody can tell the label of a query."""
     _check_replace(caller, body.replace)
@@ -64,7 +65,7 @@ async def skip(caller: Labeller, desk: Found, body: documents.NewSkip) -> Respon
     return answer(done)
 
 
-@router.post("/retractions", responses={200: {"model": documents.Retracted}, **CHANGES})
+@router.post("/retractions", responses=replies(documents.Retracted, *NAMED, *BODY, 409))
 async def retract(caller: Labeller, desk: Found, body: documents.NewRetraction) -> Response:
     """Take back an answer: the query waits again. Annotators may take back what they themselves have said."""
     by = caller.annotator(body.annotator)
@@ -78,17 +79,17 @@ async def retract(caller: Labeller, desk: Found, body: documents.NewRetraction) 
     return answer(await desk.do(change))
 
 
-@waiting.get("/queries", responses={200: {"model": documents.Leased}, **USUAL})
-async def queries(
+@waiting.get("/queries", responses=replies(documents.Leased, *NAMED, 422))
+async def list_queries(
     caller: Labeller,
     desk: Found,
     most: Annotated[int, Query(ge=1, le=MOST, description="At most so many.")] = 100,
 ) -> Response:
-    """Queries that wait for a label, oldest first; nobody is kept from them."""
+    """List queries that wait for a label, oldest first; nobody is kept from them."""
     return answer(await desk.read(lambda campaign: _waiting(campaign, campaign.pending(most), caller)))
 
 
-@router.post("/leases", responses={200: {"model": documents.Leased}, **CHANGES})
+@router.post("/leases", responses=replies(documents.Leased, *NAMED, *BODY))
 async def lease(caller: Labeller, desk: Found, body: documents.NewLease) -> Response:
     """Keep queries for an annotator: nobody else is given them until the lease expires."""
     by = caller.annotator(body.annotator)
@@ -100,7 +101,13 @@ async def lease(caller: Labeller, desk: Found, body: documents.NewLease) -> Resp
     return answer(await desk.do(change))
 
 
-@waiting.delete("/leases/{id}", status_code=204, response_class=Response, responses=CHANGES)
+@waiting.delete(
+    "/leases/{id}",
+    status_code=204,
+    response_class=Response,
+    response_description="The query is free.",
+    responses=described(*NAMED, 422),
+)
 async def release(
     caller: Labeller,
     desk: Found,

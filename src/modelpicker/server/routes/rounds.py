@@ -12,12 +12,17 @@ from modelpicker.server.access import Owner
 from modelpicker.server.answers import answer
 from modelpicker.server.metrics import Metrics
 from modelpicker.server.quick import QuickRoute
-from modelpicker.server.routes.common import CHANGES, VERSION, Found, named
+from modelpicker.server.routes.common import BODY, NAMED, VERSION, Found, named, operation_id, replies
 
-router = APIRouter(prefix=f"{VERSION}/campaigns/{{name}}/rounds", tags=["rounds"], route_class=QuickRoute)
+router = APIRouter(
+    prefix=f"{VERSION}/campaigns/{{name}}/rounds",
+    tags=["rounds"],
+    route_class=QuickRoute,
+    generate_unique_id_function=operation_id,
+)
 
 
-@router.post("", responses={200: {"model": documents.Decided}, **CHANGES})
+@router.post("", responses=replies(documents.Decided, *NAMED, *BODY))
 async def ask(caller: Owner, desk: Found, body: documents.NewRound) -> Response:
     """Decide the next round: is its label worth buying?
 
@@ -28,7 +33,7 @@ async def ask(caller: Owner, desk: Found, body: documents.NewRound) -> Response:
     return answer(_decided(made.id, body.key, made.query, made.probability, made.prediction, made.recommended))
 
 
-@router.post("/batch", responses={200: {"model": documents.DecidedMany}, **CHANGES})
+@router.post("/batch", responses=replies(documents.DecidedMany, *NAMED, *BODY))
 async def ask_many(caller: Owner, desk: Found, body: documents.NewRounds) -> Response:
     """Decide many rounds in one transaction."""
     rows = [named(desk.campaign, row) for row in body.predictions]

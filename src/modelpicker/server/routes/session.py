@@ -7,17 +7,22 @@ from modelpicker.server import documents
 from modelpicker.server.access import COOKIE, Caller, check_token, find_caller
 from modelpicker.server.answers import answer
 from modelpicker.server.problems import Problem, described
-from modelpicker.server.routes.common import VERSION, Service
+from modelpicker.server.quick import QuickRoute
+from modelpicker.server.routes.common import ANYWHERE, BODY, OPEN, VERSION, Service, operation_id, replies
 from modelpicker.server.state import State
 
-router = APIRouter(prefix=f"{VERSION}/session", tags=["session"])
+router = APIRouter(
+    prefix=f"{VERSION}/session",
+    tags=["session"],
+    route_class=QuickRoute,
+    generate_unique_id_function=operation_id,
+)
 MONTH = 30 * 24 * 3600
-ERRORS = described(400, 403, 413, 415, 421, 422, 429, 500, 503)
 
 
-@router.get("", responses={200: {"model": documents.SessionDocument}, **ERRORS})
-async def show(request: Request, service: Service) -> Response:
-    """Who is signed in."""
+@router.get("", responses=replies(documents.SessionDocument, *ANYWHERE, 429, 503), openapi_extra=OPEN)
+async def show_session(request: Request, service: Service) -> Response:
+    """Say who is signed in."""
     try:
         caller = await find_caller(request)
     except Problem as error:
@@ -27,7 +32,7 @@ async def show(request: Request, service: Service) -> Response:
     return answer(_document(service, caller))
 
 
-@router.post("", responses={200: {"model": documents.SessionDocument}, **ERRORS, **described(401, 408)})
+@router.post("", responses=replies(documents.SessionDocument, *ANYWHERE, *BODY, 401, 429, 503), openapi_extra=OPEN)
 async def sign_in(request: Request, service: Service, body: documents.NewSession) -> Response:
     """Sign in with a token; browsers send it along from then on."""
     if not service.configuration.needs_tokens:
@@ -46,9 +51,16 @@ async def sign_in(request: Request, service: Service, body: documents.NewSession
     return made
 
 
-@router.delete("", status_code=204, response_class=Response, responses=ERRORS)
+@router.delete(
+    "",
+    status_code=204,
+    response_class=Response,
+    response_description="The browser forgets the token.",
+    responses=described(*ANYWHERE),
+    openapi_extra=OPEN,
+)
 async def sign_out() -> Response:
-    """Sign out."""
+    """Sign out. The token stays what it is."""
     made = Response(status_code=204)
     made.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
     return made

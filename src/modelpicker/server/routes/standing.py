@@ -17,23 +17,28 @@ from modelpicker.campaigns.transfer import export_campaign
 from modelpicker.server import documents
 from modelpicker.server.access import Reader
 from modelpicker.server.answers import answer
+from modelpicker.server.examples import ANSWERS_CSV, EXPORT, LIVE
 from modelpicker.server.live import stream
-from modelpicker.server.routes.common import USUAL, VERSION, Found, Service
+from modelpicker.server.problems import described
+from modelpicker.server.routes.common import NAMED, VERSION, Found, Service, operation_id, replies
 
-router = APIRouter(prefix=f"{VERSION}/campaigns/{{name}}", tags=["standing"])
+router = APIRouter(
+    prefix=f"{VERSION}/campaigns/{{name}}", tags=["standing"], generate_unique_id_function=operation_id
+)
 STATES = {WAITING: "waiting", LABELLED: "labelled", SKIPPED: "skipped", REFERENCE: "reference"}
+BINARY = {"type": "string", "format": "binary"}
 After = Annotated[int, Query(ge=0, le=documents.LARGEST, description="Only events after this one.")]
 
 
-@router.get("/standing", responses={200: {"model": documents.StandingDocument}, **USUAL})
+@router.get("/standing", responses=replies(documents.StandingDocument, *NAMED))
 async def standing(caller: Reader, desk: Found) -> Response:
-    """The best model so far, and how all models stand."""
+    """Name the best model so far, and tell how all models stand."""
     return answer(await desk.read(lambda _: desk.board.standing()))
 
 
-@router.get("/charts", responses={200: {"model": documents.ChartsDocument}, **USUAL})
+@router.get("/charts", responses=replies(documents.ChartsDocument, *NAMED))
 async def charts(caller: Reader, desk: Found) -> Response:
-    """What the page's charts are drawn from."""
+    """Tell what the page's charts are drawn from."""
     return answer(await desk.read(lambda _: desk.board.charts()))
 
 
@@ -43,17 +48,17 @@ async def charts(caller: Reader, desk: Found) -> Response:
     responses={
         200: {
             "description": "Server-sent events: `standing` and `charts`, whenever something has changed.",
-            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+            "content": {"text/event-stream": {"schema": {"type": "string"}, "example": LIVE}},
         },
-        **USUAL,
+        **described(*NAMED),
     },
 )
-async def live(caller: Reader, desk: Found, service: Service) -> StreamingResponse:
+async def follow(caller: Reader, desk: Found, service: Service) -> StreamingResponse:
     """Follow a campaign: how it stands at once, and again whenever something has changed."""
     return await stream(desk, service)
 
 
-@router.get("/history", responses={200: {"model": documents.HistoryPage}, **USUAL})
+@router.get("/history", responses=replies(documents.HistoryPage, *NAMED, 422))
 async def history(
     caller: Reader,
     desk: Found,
@@ -62,7 +67,7 @@ async def history(
     id: Annotated[int | None, Query(ge=0, description="Only what happened to this round.")] = None,  # noqa: A002
     key: Annotated[str | None, Query(max_length=500, description="The same, by the key of its item.")] = None,
 ) -> Response:
-    """Everything that happened, in order, page by page; or all that happened to one round."""
+    """Tell everything that happened, in order, page by page; or all that happened to one round."""
     called = key if id is None else id
     if called is not None:
         found = await desk.read(lambda campaign: list(campaign.history(called)))
@@ -79,16 +84,20 @@ def _page(campaign: Campaign, after: int, most: int) -> dict[str, Any]:
 @router.get(
     "/answers",
     responses={
-        200: {"model": documents.Answers, "content": {"text/csv": {"schema": {"type": "string"}}}},
-        **USUAL,
+        200: {
+            "model": documents.Answers,
+            "description": documents.Answers.__doc__,
+            "content": {"text/csv": {"schema": {"type": "string"}, "example": ANSWERS_CSV}},
+        },
+        **described(*NAMED, 422),
     },
 )
-async def answers(
+async def list_answers(
     caller: Reader,
     desk: Found,
     form: Annotated[Literal["json", "csv"], Query(alias="format", description="In what form.")] = "json",
 ) -> Response:
-    """All queries with their labels, and labels that were kept for reference."""
+    """List all queries with their labels, and labels that were kept for reference."""
     rows = await desk.read(_answers)
     if form == "json":
         return answer({"answers": rows})
@@ -117,11 +126,11 @@ def _answered(state: State, key: str | None) -> dict[str, Any]:
         200: {
             "description": "The whole campaign, as `modelpicker import` reads it.",
             "content": {
-                "application/x-ndjson": {"schema": {"type": "string", "format": "binary"}},
-                "application/vnd.apache.parquet": {"schema": {"type": "string", "format": "binary"}},
+                "application/x-ndjson": {"schema": BINARY, "example": EXPORT},
+                "application/vnd.apache.parquet": {"schema": BINARY, "example": "PAR1…"},
             },
         },
-        **USUAL,
+        **described(*NAMED, 422),
     },
 )
 async def export(
@@ -129,7 +138,7 @@ async def export(
     desk: Found,
     form: Annotated[Literal["jsonl", "parquet"], Query(alias="format", description="In what form.")] = "jsonl",
 ) -> FileResponse:
-    """The whole campaign in one file; nothing is lost on the way."""
+    """Export the whole campaign in one file; nothing is lost on the way."""
     folder = TemporaryDirectory(prefix="modelpicker-")
     path = FilePath(folder.name) / f"campaign.{form}"
     try:

@@ -1,0 +1,157 @@
+"""Examples of what goes over the wire, by the name of the document: one campaign, some messages into it."""
+
+from typing import Any
+
+_COUNTS = {"rounds": 1840, "labels_used": 57, "labels_saved": 1780, "pending": 3, "skipped": 1, "references": 0}
+_CAMPAIGN = {
+    "name": "tickets",
+    "created": "2026-03-14T09:26:53.589793+00:00",
+    "algorithm": "model-picker",
+    "budget": 200,
+}
+_DECISION = {
+    "id": 17,
+    "key": "msg-17",
+    "query": True,
+    "probability": 0.3026,
+    "prediction": "spam",
+    "recommended": "bert",
+}
+_ROUND = {
+    "predictions": {"bert": "spam", "roberta": "ham", "gpt": "spam"},
+    "item": {"text": "You have won!"},
+    "key": "msg-17",
+}
+_QUERY = {
+    "id": 17,
+    "item": {"text": "You have won!"},
+    "key": "msg-17",
+    "classes": ["ham", "spam"],
+    "leased_until": 1773480713.5,
+    "leased_by": "desk 2",
+}
+_STANDING = [
+    {"model": "gpt", "estimate": 101.25, "gap": 0.0, "low": None, "high": None, "weight": 0.91},
+    {"model": "bert", "estimate": 138.5, "gap": 0.0202, "low": 0.0031, "high": 0.0373, "weight": 0.08},
+    {"model": "roberta", "estimate": 164.0, "gap": 0.0341, "low": 0.0142, "high": 0.054, "weight": 0.01},
+]
+_AT = {"event": 1901, "at": "2026-03-14T09:26:53.589793+00:00"}
+
+EXAMPLES: dict[str, dict[str, Any]] = {
+    "NewCampaign": {
+        "name": "tickets",
+        "models": ["bert", "roberta", "gpt"],
+        "classes": ["ham", "spam"],
+        "budget": 200,
+        "expected_rounds": 50_000,
+    },
+    "NewRound": _ROUND,
+    "NewRounds": {
+        "predictions": [["spam", "ham", "spam"], ["ham", "ham", "ham"]],
+        "items": [{"text": "You have won!"}, {"text": "See you at noon"}],
+        "keys": ["msg-17", "msg-18"],
+    },
+    "NewLabel": {"id": 17, "label": "spam", "annotator": "desk 2"},
+    "NewLabels": {"labels": [[17, "spam"], ["msg-18", "ham"], [19, None]]},
+    "NewSkip": {"id": 17, "annotator": "desk 2"},
+    "NewRetraction": {"id": 17, "lease": 300, "annotator": "desk 2"},
+    "NewLease": {"most": 5, "seconds": 300, "annotator": "desk 2"},
+    "NewModel": {"model": "roberta-2"},
+    "NewSession": {"token": "mp_0123456789abcdef_…"},
+    "Decided": _DECISION,
+    "DecidedMany": {
+        "decisions": [
+            _DECISION,
+            _DECISION | {"id": 18, "key": "msg-18", "query": False, "probability": 0.0, "prediction": "ham"},
+        ]
+    },
+    "Summaries": {"campaigns": [_CAMPAIGN | _COUNTS | {"models": 3, "pick": "gpt", "tied": 1}]},
+    "Described": _CAMPAIGN
+    | _COUNTS
+    | {
+        "options": {"query_scale": 1.0},
+        "seed": "0",
+        "models": ["bert", "roberta", "gpt"],
+        "classes": ["ham", "spam"],
+        "expected_rounds": 50_000,
+        "pick": "gpt",
+        "tied": ["gpt"],
+    },
+    "Classes": {"classes": ["ham", "spam"], "open": False},
+    "Leased": {"queries": [_QUERY], "pending": 3},
+    "Told": {"id": 17, "label": "spam", "labels_used": 58, "pending": 2},
+    "ToldMany": {"told": 3, "labels_used": 59, "pending": 0},
+    "Retracted": {"id": 17, "labels_used": 57, "pending": 3},
+    "Members": {"models": ["bert", "roberta", "gpt", "roberta-2"]},
+    "StandingDocument": _COUNTS
+    | {
+        "event": 1901,
+        "pick": "gpt",
+        "tied": ["gpt"],
+        "covered": 1840,
+        "budget": 200,
+        "weighted": True,
+        "certificate": None,
+        "standing": [entry | {"labels": 57, "since": 0} for entry in _STANDING],
+    },
+    "ChartsDocument": {
+        "event": 1901,
+        "weights": {
+            "kind": "weights",
+            "models": ["gpt", "bert"],
+            "labels": [0, 57],
+            "rounds": [1, 1840],
+            "values": [[0.333, 0.91], [0.333, 0.08]],
+        },
+        "labels": {"rounds": [0, 920, 1840], "queries": [0, 41, 61], "labels": [0, 40, 57]},
+        "recent": {"rounds": [1838, 1839], "probability": [0.0, 0.3026], "queried": [False, True]},
+        "disagreement": {
+            "rounds": 1840,
+            "divided": 212,
+            "pairs": [{"classes": ["ham", "spam"], "rounds": 212}],
+            "items": [
+                {"id": 17, "key": "msg-17", "item": {"text": "You have won!"}, "votes": [["spam", 2], ["ham", 1]]}
+            ],
+        },
+    },
+    "HistoryPage": {
+        "records": [
+            {
+                **_AT,
+                **_DECISION,
+                "kind": "ask",
+                "item": {"text": "You have won!"},
+                "predictions": ["spam", "ham", "spam"],
+                "pace": [61.0, 0.031, 212.0, 0.97, 0.0, 0.0],
+            },
+            {**_AT, "event": 1902, "kind": "label", "id": 17, "label": "spam", "by": "desk 2", "replaces": False},
+        ],
+        "next": 1902,
+    },
+    "FileLook": {
+        "items": 5509,
+        "models": ["bert", "roberta", "gpt"],
+        "classes": ["ham", "spam"],
+        "fields": ["id", "text"],
+        "labelled": False,
+    },
+    "FileTaken": {"rounds": 5400, "known": 109, "queries": 83},
+    "Answers": {"answers": [{"id": 17, "key": "msg-17", "label": "spam", "state": "labelled"}]},
+    "SessionDocument": {
+        "authenticated": True,
+        "role": "annotator",
+        "name": "desk 2",
+        "sees_predictions": False,
+        "tokens_needed": True,
+        "demo": False,
+        "version": "0.1.0",
+    },
+    "Health": {"status": "ok"},
+}
+ANSWERS_CSV = "id,key,label,state\r\n17,msg-17,spam,labelled\r\n18,msg-18,,waiting\r\n"
+FILE_CSV = 'id,text,bert,roberta,gpt\nmsg-17,"You have won!",spam,ham,spam\n'
+LIVE = 'retry: 2000\n\nevent: standing\nid: 1901\ndata: {"event":1901,"pick":"gpt"}\n\n'
+EXPORT = '{"format": "modelpicker campaign 1", "name": "tickets", "events": 0}\n'
+METRICS = "# HELP modelpicker_rounds_total Rounds decided.\n# TYPE modelpicker_rounds_total counter\n" + (
+    "modelpicker_rounds_total 1840\n"
+)

@@ -1,0 +1,85 @@
+"""What happened in a campaign, as the history tells it: a document for each kind of record."""
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import BaseModel, Field
+
+Count: TypeAlias = Annotated[int, Field(ge=0)]
+Chance: TypeAlias = Annotated[float, Field(ge=0, le=1)]
+Called: TypeAlias = int | str
+"""The name of a class or of a model."""
+Moment: TypeAlias = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
+
+
+class Happened(BaseModel):
+    """What all records have."""
+
+    event: Annotated[int, Field(ge=1, description="The number of the event; rounds of a batch share one.")]
+    at: Moment
+
+
+class AskRecord(Happened):
+    """A round that was decided."""
+
+    kind: Literal["ask"]
+    id: Count
+    key: str | None
+    item: dict[str, Any] | None
+    predictions: Annotated[list[Called | None], Field(description="In the order of the models.")]
+    query: bool
+    probability: Chance
+    prediction: Called | None
+    recommended: Called
+    pace: Annotated[
+        list[float] | None, Field(description="How the budget's pace stands, after the last round of an event.")
+    ] = None
+
+
+class LabelRecord(Happened):
+    """A label of a query; or one that is kept for reference, as its round was not queried."""
+
+    kind: Literal["label", "reference"]
+    id: Count
+    label: Called
+    by: str | None
+    replaces: bool
+
+
+class SkipRecord(Happened):
+    """A query that nobody could label."""
+
+    kind: Literal["skip"]
+    id: Count
+    by: str | None
+    replaces: bool
+
+
+class RetractRecord(Happened):
+    """An answer that was taken back."""
+
+    kind: Literal["retract"]
+    id: Count
+    by: str | None
+    reference: bool
+
+
+class JoinRecord(Happened):
+    """A model that joined; it took over the record of another."""
+
+    kind: Literal["join"]
+    round: Count
+    model: Called
+    heir_of: Called
+
+
+class LeaveRecord(Happened):
+    """A model that left."""
+
+    kind: Literal["leave"]
+    round: Count
+    model: Called
+
+
+RecordDocument: TypeAlias = Annotated[
+    AskRecord | LabelRecord | SkipRecord | RetractRecord | JoinRecord | LeaveRecord, Field(discriminator="kind")
+]

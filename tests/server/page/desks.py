@@ -116,7 +116,7 @@ def settled(page: Page) -> None:
 
 
 def until(page: Page, expression: str) -> None:
-    """Wait until it holds. (`wait_for_function` evaluates in the page, which the content security policy forbids.)"""
+    """Wait until it holds. (The page's policy forbids what `wait_for_function` does.)"""
     for _ in range(500):
         if page.evaluate(expression):
             return

@@ -4,7 +4,7 @@ import csv
 import json
 from pathlib import Path
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FilePayload, Page, expect
 
 import modelpicker as mp
 from tests.server.page.desks import answers, campaign_of, messages
@@ -16,7 +16,7 @@ ROWS = "id,text,bert,roberta,gpt\n" + "".join(
 )
 
 
-def predictions(name: str, content: str = ROWS) -> dict[str, object]:
+def predictions(name: str, content: str = ROWS) -> FilePayload:
     return {"name": name, "mimeType": "text/csv", "buffer": content.encode()}
 
 

@@ -1,5 +1,7 @@
 """Labelling: by mouse and by keys, skipping, undoing."""
 
+from itertools import pairwise
+
 from playwright.sync_api import Page, expect
 
 from tests.server.page.desks import Desk, answers, campaign_of, digits_campaign, messages
@@ -34,7 +36,7 @@ def test_where_classes_are_digits_a_key_is_that_very_class(page: Page, server: S
     campaign, truth = digits_campaign(server.storage, name, 60)
     waiting = [query.id for query in campaign.pending()][:5]
     desk = Desk(page, server.url, name).open()
-    for number, then in zip(waiting, waiting[1:], strict=False):
+    for number, then in pairwise(waiting):
         page.keyboard.press(str(truth[number]))
         desk.sees(f"digit-{then}")
     desk.settled()

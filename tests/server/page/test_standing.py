@@ -1,10 +1,22 @@
 """The standing: who leads, how sure that is, live."""
 
+import json
+
 import httpx2
 from playwright.sync_api import Page, expect
 
 from tests.server.page.desks import campaign_of, digits_campaign, messages
 from tests.server.page.serving import Serving
+
+# What comes from the server, with a certificate put into it.
+WITH_CERTIFICATE = """
+const told = EventSource.prototype.addEventListener;
+EventSource.prototype.addEventListener = function (kind, listener) {
+  told.call(this, kind, ({ data }) => {
+    listener({ data: JSON.stringify({ ...JSON.parse(data), certificate: CERTIFICATE }) });
+  });
+};
+"""
 
 
 def test_the_standing_moves_while_somebody_else_labels(page: Page, server: Serving, name: str) -> None:
@@ -66,12 +78,7 @@ def test_a_certificate_is_one_sentence_and_says_when_to_stop(page: Page, server:
     digits_campaign(server.storage, name, 50, labelled=10)
     sentence = "With 95 % confidence, no other model is more than 0.8 points more accurate on this stream."
     certificate = {"model": "voting", "gap": 0.008, "confidence": 0.95, "kind": "stream", "sentence": sentence}
-    page.add_init_script(
-        """const told = EventSource.prototype.addEventListener;
-        EventSource.prototype.addEventListener = function (kind, listener) {
-          told.call(this, kind, (event) => listener({ data: JSON.stringify({ ...JSON.parse(event.data), certificate: CERTIFICATE }) }));
-        };""".replace("CERTIFICATE", str(certificate))
-    )
+    page.add_init_script(WITH_CERTIFICATE.replace("CERTIFICATE", json.dumps(certificate)))
     page.goto(f"{server.url}/#/c/{name}/standing")
     expect(page.locator(".certificate")).to_have_text(f"You can stop now {sentence}")
 

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import httpx2
-import uvicorn
 
 from modelpicker import Client
 from modelpicker.server.app import create_app
@@ -48,7 +47,7 @@ def serving(storage: str, **settings: Any) -> Iterator[Running]:
     configuration = Configuration(storage=storage, port=0, **settings)
     app = create_app(configuration)
     listener = listen(configuration)
-    server = Server(uvicorn.Config(app, log_config=None, access_log=False, proxy_headers=False), app.state.service)
+    server = Server(app, configuration)
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
     thread.start()
     running = Running(f"http://127.0.0.1:{listener.getsockname()[1]}")

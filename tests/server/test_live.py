@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -111,3 +112,19 @@ def test_there_is_an_end_to_how_many_may_follow(
         answer = server.get(f"/campaigns/{name}/live")
         assert (answer.status_code, answer.headers["content-type"]) == (503, "application/problem+json")
         assert "close some" in answer.json()["detail"]
+
+
+def test_a_storage_that_goes_away_is_waited_for_and_not_made_anew(tmp_path: Path) -> None:
+    file = tmp_path / "campaigns.db"
+    with serving(f"sqlite:///{file}") as server:
+        campaign = server.client(patience=0).create_campaign("kept", models=MODELS)
+        with following(server, "kept") as news:
+            news.next("standing")
+            file.rename(tmp_path / "away.db")
+            with pytest.raises(mp.StorageError):
+                campaign.ask([0, 1, 1])
+            assert server.http.get("/ready").status_code == 503
+            assert not file.exists()
+            (tmp_path / "away.db").rename(file)
+            campaign.ask([0, 1, 1])
+            assert news.until("standing", rounds=1)

@@ -262,10 +262,10 @@ class Campaign(Handle):
                 return iter(list(records_of_round(log, self.settings, number)))
         return records_of(self.stored(head.events), self.settings)
 
-    def records(self, after: int, upto: int) -> list[Record]:
-        """What happened in some consecutive events: a page of the history."""
+    def records(self, after: int, upto: int, most: int) -> list[Record]:
+        """What happened in some consecutive events, until they have so many rounds: a page of the history."""
         with self.reading() as (log, _):
-            upto = min(upto, log.head().events)
+            upto = log.within(after, min(upto, log.head().events), most)
             found = [stored.event for stored in log.others((Joining.kind, Leaving.kind), upto=after)]
         before = [event for event in found if isinstance(event, Joining | Leaving)]
         return list(records_of(self.stored(upto, after), self.settings, before))

@@ -315,6 +315,18 @@ class Log:
             raise StorageError(f"event {after + 1 + len(found)} of the campaign is missing; bring back a backup.")
         return found
 
+    def within(self, after: int, upto: int, most: int) -> int:
+        """The last of the events whose rounds are so many at most, but for those of the last; one at least."""
+        statement = sa.select(events.c.number, events.c.round).where(
+            _MINE["events"], events.c.kind == Rounds.kind, events.c.number > after, events.c.number <= upto
+        )
+        first = None
+        for number, start in self.connection.execute(statement.order_by(events.c.number), {"mine": self.campaign}):
+            first = start if first is None else first
+            if start - first >= most:
+                return int(number) - 1
+        return upto
+
     def others(
         self, kinds: Sequence[str], number: int | None = None, after: int = 0, upto: int | None = None
     ) -> Iterator[Stored]:

@@ -60,6 +60,7 @@ class Spread:
         """Take in the labels that came since; all of them anew if the past has changed."""
         models = replica.picker.models
         if len(models) > MOST_MODELS:
+            self.models = ()
             return
         head = log.head()
         if models != self.models or head.rebuilt > self.event or head.events < self.event:
@@ -109,7 +110,9 @@ class Spread:
             other = self.models.index(entry.model)
             share = (self._differ[best, other] + 1.0) / (self.labels + 2.0)
             variance = self._variance[best, other] + UNSEEN * self._mean + missing * weight * share
-            half = WIDE * math.sqrt(variance) / max(1, pick.covered)
+            # Who joined late is compared over the rounds since, and so is everybody with one who did.
+            rounds = pick.covered - max(entry.since, pick.standing[0].since)
+            half = WIDE * math.sqrt(variance) / max(1, rounds)
             gap = entry.gap or 0.0
             all_answered = gap * (1.0 + missing / self.labels)
             made[entry.model] = Interval(

@@ -82,6 +82,7 @@ class Storage:
         self.engine = self._engine()
         self._alone = threading.RLock() if not (self.file or self.postgres) else None
         self._ready = False
+        self._lost = False
         self._identity: tuple[int, int] | None = None
 
     def _shown(self) -> str:
@@ -143,6 +144,7 @@ class Storage:
                 raise StorageError(f"the folder of {self.url} does not exist; make it first.")
         elif self.file is not None:
             self._check_file()
+        self._lost = False
         with self.reading() as connection:
             found = self.version(connection)
         if found is None:
@@ -180,7 +182,8 @@ class Storage:
             self.engine.dispose()
 
     def _check_same_file(self) -> None:
-        if self._ready and not self._same_file():
+        if self._lost or (self._ready and not self._same_file()):
+            self._lost = True
             self._forget()
             raise StorageError(
                 f"{self.url} was removed or replaced while it was in use; bring the file back, then open it anew."
@@ -260,6 +263,7 @@ class Storage:
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[sa.Connection]:
+        self._check_same_file()  # before SQLite would make a new one
         with self._translated(), self._alone or nullcontext(), self.engine.connect() as connection:
             raw = driver(connection)
             try:

@@ -9,13 +9,16 @@ import asyncio
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from modelpicker.algorithms import Decision
+from modelpicker.algorithms.options import ModelName
 from modelpicker.campaigns import Campaign, open_campaign
+from modelpicker.campaigns.events import Answer
+from modelpicker.campaigns.handle import Change as Group
 from modelpicker.campaigns.log import find_campaign
 from modelpicker.campaigns.opening import NAME
 from modelpicker.campaigns.storage import Storage, open_storage
@@ -29,7 +32,27 @@ T = TypeVar("T")
 MOST_TOGETHER = 256
 MOST_WAITING = 10_000
 MOST_DESKS = 200
-THREADS = 8
+# Those who read may take long, and must not keep those who write from a thread.
+WRITERS = 8
+READERS = 16
+# Rounds after which it is worth to compile what decides many at once.
+MANY = 1_000
+
+
+class Pools(NamedTuple):
+    """The threads on which campaigns are changed, and read."""
+
+    writers: ThreadPoolExecutor
+    readers: ThreadPoolExecutor
+
+
+class Tally(NamedTuple):
+    """What some changes came to: nothing is counted that was there before."""
+
+    rounds: int
+    queries: int
+    labels: int
+    skips: int
 
 
 @dataclass(slots=True)
@@ -57,18 +80,17 @@ class Ask(Change[Decision]):
 class Desk:
     """One campaign, and the changes that wait for their turn."""
 
-    def __init__(self, campaign: Campaign, pool: ThreadPoolExecutor, metrics: Metrics) -> None:
+    def __init__(self, campaign: Campaign, pools: "Pools", metrics: Metrics) -> None:
         self.campaign = campaign
         self.board = Board(campaign)
         self.metrics = metrics
         self.broken = False
         """Whether the storage failed: the campaign is opened anew for the next request."""
-        self.feed: Any = None
-        """The news of this campaign, once somebody has asked for it."""
         self.listeners: set[Callable[[], None]] = set()
-        self._pool = pool
+        self._pools = pools
         self._waiting: list[Change[Any]] = []
         self._busy = False
+        self._decided = 0
 
     @property
     def idle(self) -> bool:
@@ -79,7 +101,7 @@ class Desk:
         """Decide a round."""
         return await self._wait_for(
             Ask(
-                lambda campaign: campaign.ask(predictions, item=item, key=key),
+                lambda campaign: campaign.ask(own_names(campaign, [predictions])[0], item=item, key=key),
                 asyncio.get_running_loop().create_future(),
                 None,
                 predictions,
@@ -95,7 +117,7 @@ class Desk:
     async def read(self, call: Callable[[Campaign], T]) -> T:
         """Look something up, without waiting for those who change it."""
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._pool, call, self.campaign)
+            return await asyncio.get_running_loop().run_in_executor(self._pools.readers, call, self.campaign)
         except StorageError:
             self.broken = True
             raise
@@ -114,15 +136,19 @@ class Desk:
         self._busy = True
         some, self._waiting = self._waiting[:MOST_TOGETHER], self._waiting[MOST_TOGETHER:]
         loop = asyncio.get_running_loop()
-        self._pool.submit(self._work, some).add_done_callback(
-            lambda done: loop.call_soon_threadsafe(self._finish, some, done.exception())
+        self._pools.writers.submit(self._work, some).add_done_callback(
+            lambda done: loop.call_soon_threadsafe(self._finish, some, done)
         )
 
-    def _finish(self, some: list[Change[Any]], failure: BaseException | None) -> None:
+    def _finish(self, some: list[Change[Any]], done: Future[list[Tally]]) -> None:
         """Tell everyone what came of it, and go on with those who came meanwhile."""
+        failure = done.exception()
         self._busy = False
         self.metrics.queue.add(-len(some))
         self.metrics.group.see(len(some))
+        for tally in done.result() if failure is None else ():
+            self.metrics.take(tally._asdict())
+            self._warm_up(tally.rounds)
         if self._waiting:
             self._start()
         for change in some:
@@ -136,19 +162,32 @@ class Desk:
         for listener in self.listeners:
             listener()
 
-    def _work(self, some: list[Change[Any]]) -> None:
+    def _warm_up(self, rounds: int) -> None:
+        """Compile what decides many rounds, beside whatever else goes on, once it is clear that many come."""
+        if self._decided < MANY <= self._decided + rounds:
+            threading.Thread(target=self.campaign.warm_up, name="warm-up").start()
+        self._decided += rounds
+
+    def _work(self, some: list[Change[Any]]) -> list[Tally]:
         """All changes in one transaction; if one of them had to be undone half-way, each in its own."""
         try:
-            self._together(some)
+            return [self._together(some)]
         except StorageError:
             self.broken = True
             raise
         except ModelPickerError:
-            for change in some:
-                _perform_alone(change, self.campaign)
+            return [tally for change in some for tally in self._alone(change)]
 
-    def _together(self, some: list[Change[Any]]) -> None:
+    def _alone(self, change: Change[Any]) -> list[Tally]:
+        try:
+            return [self._together([change])]
+        except ModelPickerError as error:
+            change.outcome = error
+            return []
+
+    def _together(self, some: list[Change[Any]]) -> Tally:
         with self.campaign.grouped() as group:
+            before, queries = group.head, _queries(group)
             for asks, run in groupby(some, key=lambda change: isinstance(change, Ask)):
                 together = list(run)
                 if asks and len(together) > 1 and _ask_together(together, self.campaign):
@@ -162,6 +201,8 @@ class Desk:
                         if group.touched:
                             raise
                         change.outcome = error
+            labels, skips = _answers(group, before.events)
+            return Tally(group.head.rounds - before.rounds, _queries(group) - queries, labels, skips)
 
     def close(self) -> None:
         """Let go of the campaign."""
@@ -172,7 +213,9 @@ def _ask_together(asks: list[Any], campaign: Campaign) -> bool:
     """Decide several rounds as a batch; False if one of them cannot be asked, and nothing was done."""
     try:
         made = campaign.ask_many(
-            [ask.predictions for ask in asks], items=[ask.item for ask in asks], keys=[ask.key for ask in asks]
+            own_names(campaign, [ask.predictions for ask in asks]),
+            items=[ask.item for ask in asks],
+            keys=[ask.key for ask in asks],
         )
     except StorageError:
         raise
@@ -183,11 +226,29 @@ def _ask_together(asks: list[Any], campaign: Campaign) -> bool:
     return True
 
 
-def _perform_alone(change: Change[Any], campaign: Campaign) -> None:
-    try:
-        change.perform(campaign)
-    except ModelPickerError as error:
-        change.outcome = error
+def own_names(campaign: Campaign, rows: list[Any]) -> list[Any]:
+    """Predictions by the models' own names: those that are numbers are strings in JSON."""
+    if not any(type(row) is dict for row in rows):
+        return rows
+    own: dict[str, ModelName] = {str(model): model for model in campaign.models if type(model) is int}
+    if not own:
+        return rows
+    return [{own.get(name, name): said for name, said in row.items()} if type(row) is dict else row for row in rows]
+
+
+def _queries(group: Group) -> int:
+    """How many queries there have been, answered or not."""
+    counts = group.replica.counts
+    return counts.waiting + counts.labels + counts.skipped
+
+
+def _answers(group: Group, after: int) -> tuple[int, int]:
+    """How many labels and skips came after an event."""
+    if group.head.events == after:
+        return 0, 0
+    found = [stored.event for stored in group.log.others((Answer.kind,), after=after)]
+    skips = sum(isinstance(event, Answer) and event.label is None for event in found)
+    return len(found) - skips, skips
 
 
 def reach(url: str) -> Storage:
@@ -204,7 +265,7 @@ class Desks:
     def __init__(self, url: str, metrics: Metrics) -> None:
         self.url = url
         self.metrics = metrics
-        self.pool = ThreadPoolExecutor(THREADS, thread_name_prefix="campaign")
+        self.pools = Pools(ThreadPoolExecutor(WRITERS, "writer"), ThreadPoolExecutor(READERS, "reader"))
         self._open: OrderedDict[str, Desk] = OrderedDict()
         self._opening: dict[str, asyncio.Future[Desk]] = {}
 
@@ -219,9 +280,8 @@ class Desks:
         loop = asyncio.get_running_loop()
         future = self._opening[name] = loop.create_future()
         try:
-            campaign = await loop.run_in_executor(self.pool, self._open_one, name)
-            desk = self._open[name] = Desk(campaign, self.pool, self.metrics)
-            threading.Thread(target=campaign.warm_up, name="warm-up", daemon=True).start()
+            campaign = await loop.run_in_executor(self.pools.readers, self._open_one, name)
+            desk = self._open[name] = Desk(campaign, self.pools, self.metrics)
             future.set_result(desk)
         except BaseException as error:
             future.set_exception(error)
@@ -250,6 +310,7 @@ class Desks:
 
     def close(self) -> None:
         """Finish what is under way, and let go of everything."""
-        self.pool.shutdown(wait=True)
+        for pool in self.pools:
+            pool.shutdown(wait=True)
         for desk in self:
             desk.close()

@@ -14,7 +14,7 @@ from starlette.responses import StreamingResponse
 
 from modelpicker.errors import ModelPickerError
 from modelpicker.server.answers import encode
-from modelpicker.server.desks import Desk
+from modelpicker.server.desks import Desk, Desks
 from modelpicker.server.problems import Problem
 from modelpicker.server.state import State
 
@@ -29,8 +29,9 @@ MOST_FOLLOWERS = 500
 class Feed:
     """The news of one campaign, made while somebody follows it."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, desks: Desks) -> None:
         self.desk = desk
+        self.desks = desks
         self.number = 0
         self.latest: dict[str, tuple[int, bytes]] = {}
         self.followers = 0
@@ -39,7 +40,7 @@ class Feed:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin to look for news."""
+        """One follower more; the first begins the looking."""
         self.followers += 1
         if self._task is None:
             self.desk.listeners.add(self._hint.set)
@@ -52,20 +53,26 @@ class Feed:
             self.desk.listeners.discard(self._hint.set)
             self._task.cancel()
             self._task = None
-            self.latest.clear()
 
     async def _run(self) -> None:
         drawn = -CHARTS
         while True:
             self._hint.clear()
-            charts = time.monotonic() - drawn >= CHARTS
             with contextlib.suppress(ModelPickerError):  # a storage that is away comes back, or not
+                await self._find_again()
                 await self._publish("standing", self.desk.board.standing)
-                if charts and await self._publish("charts", self.desk.board.charts):
+                if time.monotonic() - drawn >= CHARTS and await self._publish("charts", self.desk.board.charts):
                     drawn = time.monotonic()
             await asyncio.sleep(PACE)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._hint.wait(), LOOK - PACE)
+
+    async def _find_again(self) -> None:
+        """Where the storage has failed, the campaign is opened anew."""
+        if self.desk.broken:
+            self.desk.listeners.discard(self._hint.set)
+            self.desk = await self.desks.find(self.desk.campaign.name)
+            self.desk.listeners.add(self._hint.set)
 
     async def _publish(self, kind: str, make: Any) -> bool:
         """Tell the followers, if there is anything new."""
@@ -87,14 +94,14 @@ async def stream(desk: Desk, service: State) -> StreamingResponse:
     """Follow a campaign until the client goes, or the server stops."""
     if int(service.metrics.listeners.values.get((), 0)) >= MOST_FOLLOWERS:
         raise Problem(503, f"{MOST_FOLLOWERS} pages follow campaigns already; close some.")
-    if desk.feed is None:
-        desk.feed = Feed(desk)
     return StreamingResponse(
-        _follow(desk.feed, service), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
+        _follow(desk, service), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
     )
 
 
-async def _follow(feed: Feed, service: State) -> AsyncIterator[bytes]:
+async def _follow(desk: Desk, service: State) -> AsyncIterator[bytes]:
+    name = desk.campaign.name
+    feed: Feed = service.feeds.setdefault(name, Feed(desk, service.desks))
     sent: dict[str, int] = {}
     feed.start()
     service.metrics.listeners.add(1)
@@ -110,6 +117,8 @@ async def _follow(feed: Feed, service: State) -> AsyncIterator[bytes]:
     finally:
         service.metrics.listeners.add(-1)
         feed.stop()
+        if feed.followers == 0:
+            service.feeds.pop(name, None)
 
 
 async def _wait(feed: Feed, service: State) -> bool:

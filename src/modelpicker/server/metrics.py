@@ -1,6 +1,5 @@
 """What the server counts, in the text form that Prometheus reads."""
 
-import threading
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Mapping
@@ -17,16 +16,16 @@ class Counter:
     def __init__(self, name: str, text: str) -> None:
         self.name = name
         self.text = text
-        self.values: dict[Labels, float] = defaultdict(float)
+        self.values: dict[Labels, float] = defaultdict(int)
 
-    def add(self, number: float = 1.0, **labels: str) -> None:
+    def add(self, number: float = 1, **labels: str) -> None:
         """Count some more."""
         self.values[tuple(labels.items())] += number
 
     def lines(self) -> list[str]:
         """As Prometheus reads it."""
-        values = dict(self.values) or {(): 0.0}
-        return [f"{self.name}{_shown(labels)} {value:g}" for labels, value in sorted(values.items())]
+        values = dict(self.values) or {(): 0}
+        return [f"{self.name}{_shown(labels)} {value}" for labels, value in sorted(values.items())]
 
 
 class Gauge(Counter):
@@ -68,7 +67,7 @@ class Histogram:
             for bound, count in zip((*map(str, self.bounds), "+Inf"), counts, strict=True):
                 total += count
                 found.append(f"{self.name}_bucket{_shown((*labels, ('le', bound)))} {total}")
-            found.append(f"{self.name}_sum{_shown(labels)} {self.sums[labels]:.9g}")
+            found.append(f"{self.name}_sum{_shown(labels)} {self.sums[labels]}")
             found.append(f"{self.name}_count{_shown(labels)} {total}")
         return found
 
@@ -77,7 +76,6 @@ class Metrics:
     """Everything that is counted in this process."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
         self.rounds = Counter("modelpicker_rounds_total", "Rounds decided.")
         self.queries = Counter("modelpicker_queries_total", "Rounds decided whose label is asked for.")
         self.labels = Counter("modelpicker_labels_total", "Labels taken in.")
@@ -90,6 +88,11 @@ class Metrics:
         self.pending = Gauge("modelpicker_pending_queries", "Queries that wait for a label.")
         self.listeners = Gauge("modelpicker_listeners", "Pages that follow a campaign.")
         self.failures = Counter("modelpicker_failed_tokens_total", "Tokens that were wrong.")
+
+    def take(self, numbers: Mapping[str, int]) -> None:
+        """Add to counters, by their names here."""
+        for name, number in numbers.items():
+            getattr(self, name).add(number)
 
     def text(self, pending: Mapping[str, int]) -> str:
         """All of it; `pending` has the queries that wait in each campaign."""

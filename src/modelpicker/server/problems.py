@@ -9,6 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Match, Route
 
 from modelpicker.errors import (
     ConflictError,
@@ -38,6 +39,7 @@ KINDS = {
     421: ("foreign-host", "This server does not go by that name"),
     422: ("invalid-input", "The request makes no sense"),
     429: ("too-many", "There were too many attempts"),
+    431: ("too-long", "The head of the request is too large"),
     500: ("internal", "Something went wrong here"),
     503: ("unavailable", "This cannot be done right now"),
 }
@@ -78,14 +80,25 @@ async def refuse(request: Request, error: Exception) -> Response:
     if isinstance(error, RequestValidationError):
         return _invalid(error)
     if isinstance(error, HTTPException):
-        return problem(error.status_code, str(error.detail), error.headers)
+        headers = {"Allow": _methods(request)} if error.status_code == 405 else error.headers
+        return problem(error.status_code, str(error.detail), headers)
     raise error
+
+
+def _methods(request: Request) -> str:
+    """What can be done at an address: each route knows its own methods only."""
+    found = [
+        route.methods or set()
+        for route in request.app.routes
+        if isinstance(route, Route) and route.matches(request.scope)[0] != Match.NONE
+    ]
+    return ", ".join(sorted(set[str]().union(*found)))
 
 
 def _invalid(error: RequestValidationError) -> Response:
     """A body or a parameter that is not what the API describes."""
     found = [
-        {"where": ".".join(str(part) for part in entry["loc"]), "what": str(entry["msg"])}
+        {"where": ".".join(str(part) for part in entry["loc"])[:200], "what": str(entry["msg"])[:500]}
         for entry in error.errors()[:20]
     ]
     if any(entry["type"] == "json_invalid" for entry in error.errors()):

@@ -8,10 +8,12 @@ import sys
 from types import FrameType
 
 import uvicorn
+from fastapi import FastAPI
 
 from modelpicker.errors import InputError, StorageError
 from modelpicker.server.app import create_app
 from modelpicker.server.configuration import Configuration
+from modelpicker.server.connections import Connection
 from modelpicker.server.logs import note
 from modelpicker.server.state import State
 from modelpicker.server.tokens import list_tokens
@@ -23,9 +25,22 @@ GRACE = 30
 class Server(uvicorn.Server):
     """A server that lets its followers go when it is told to stop."""
 
-    def __init__(self, config: uvicorn.Config, state: State) -> None:
-        super().__init__(config)
-        self.state = state
+    def __init__(self, app: FastAPI, configuration: Configuration) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                http=Connection,
+                ws="none",
+                log_config=None,
+                access_log=False,
+                proxy_headers=configuration.needs_tokens,  # who needs none is not behind a proxy
+                server_header=False,
+                timeout_keep_alive=30,
+                timeout_graceful_shutdown=GRACE,
+                backlog=1024,
+            )
+        )
+        self.state: State = app.state.service
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002  # as uvicorn calls it
         """Stop: no new requests, and those that are under way are finished; told twice, without waiting."""
@@ -45,22 +60,12 @@ def serve(configuration: Configuration) -> None:
             "modelpicker tokens create NAME --role owner. Or serve on 127.0.0.1, where none is needed."
         )
     listener = listen(configuration)
-    config = uvicorn.Config(
-        app,
-        log_config=None,
-        access_log=False,
-        proxy_headers=configuration.needs_tokens,  # who needs none is not behind a proxy
-        server_header=False,
-        timeout_keep_alive=30,
-        timeout_graceful_shutdown=GRACE,
-        backlog=1024,
-    )
     url = _url(configuration, listener)
     note(logging.INFO, "serving", url=url, storage=state.storage.url, tokens=configuration.needs_tokens)
     print(f"modelpicker is on {url}  (Ctrl-C stops it)", file=sys.stderr, flush=True)
     gc.freeze()  # what is there now stays: there is no need to look through it again and again
     gc.set_threshold(20_000, 20, 50)
-    Server(config, state).run([listener])
+    Server(app, configuration).run([listener])
 
 
 def listen(configuration: Configuration) -> socket.socket:
@@ -69,13 +74,14 @@ def listen(configuration: Configuration) -> socket.socket:
     try:
         family = socket.getaddrinfo(host, configuration.port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, configuration.port), family=family, backlog=1024)
-    except OSError as error:
+    except (OSError, ValueError) as error:  # names that cannot be one are a ValueError
         raise StorageError(
-            f"cannot listen on {configuration.host} port {configuration.port}: {error.strerror or error}. "
+            f"cannot listen on {configuration.host} port {configuration.port}: "
+            f"{getattr(error, 'strerror', None) or error}. "
             "Choose another with --port; 0 takes one that is free."
         ) from error
 
 
 def _url(configuration: Configuration, listener: socket.socket) -> str:
-    host = f"[{configuration.host}]" if ":" in configuration.host else configuration.host
-    return f"http://{host}:{listener.getsockname()[1]}"
+    host = configuration.host.strip("[]")
+    return f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"

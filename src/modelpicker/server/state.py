@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass, field
+from typing import Any
 
 from modelpicker.campaigns.storage import Storage
 from modelpicker.server.configuration import Configuration
@@ -20,5 +21,7 @@ class State:
     tokens: Tokens
     metrics: Metrics
     failures: Failures = field(default_factory=Failures)
+    feeds: dict[str, Any] = field(default_factory=dict)
+    """The news of campaigns that somebody follows."""
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the server is told to stop: whoever listens for news is let go."""

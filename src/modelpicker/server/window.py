@@ -31,8 +31,8 @@ class Seen(NamedTuple):
     @property
     def pair(self) -> tuple[ClassName, ClassName] | None:
         """The two classes that most models say; None if they say one only."""
-        said = [name for name, _ in self.votes if name is not None][:2]
-        return (min(said, key=str), max(said, key=str)) if len(said) == 2 else None
+        said = sorted([name for name, _ in self.votes if name is not None][:2], key=_order)
+        return (said[0], said[1]) if len(said) == 2 else None
 
     @property
     def division(self) -> int:
@@ -88,7 +88,7 @@ class Window:
         said.update(
             state.label for state in islice(log.answered(LABELLED, REFERENCE), WINDOW) if state.label is not None
         )
-        return sorted(said, key=lambda name: (isinstance(name, str), name))
+        return sorted(said, key=_order)
 
     def disagreement(self, log: Log) -> dict[str, Any]:
         """Between which classes models are divided, and on which items the most."""
@@ -101,6 +101,11 @@ class Window:
             "pairs": [{"classes": list(pair), "rounds": count} for pair, count in pairs.most_common(MOST_PAIRS)],
             "items": [_item(log, seen) for seen in most],
         }
+
+
+def _order(name: ClassName) -> tuple[bool, ClassName]:
+    """Numbers, then strings."""
+    return isinstance(name, str), name
 
 
 def _item(log: Log, seen: Seen) -> dict[str, Any]:

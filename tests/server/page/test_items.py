@@ -8,7 +8,7 @@ from tests.server.page.serving import Serving
 RIGHT_TO_LEFT = "\u202e"
 SCRIPT = "<script>window.ran = true; alert(1)</script>"
 HANDLER = "<img src=x onerror='window.ran = true; alert(2)'>"
-SVG = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' onload='parent.ran=1'><script>alert(3)</script></svg>"
+SVG = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' onload='alert(3)'><script>alert(4)</script></svg>"
 
 
 def test_a_small_picture_is_blown_up_and_stays_crisp(page: Page, server: Serving, name: str) -> None:

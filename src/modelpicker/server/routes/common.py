@@ -54,16 +54,6 @@ async def find_desk(
 Found = Annotated[Desk, Depends(find_desk)]
 
 
-def named(campaign: Campaign, predictions: Any) -> Any:
-    """Predictions by the models' own names: those that are numbers are strings in JSON."""
-    models = campaign.settings.models
-    if isinstance(predictions, dict) and any(type(model) is int for model in models):
-        return {
-            int(name) if name.isascii() and name.isdigit() else name: said for name, said in predictions.items()
-        }
-    return predictions
-
-
 def counts(pick: Pick) -> dict[str, int]:
     """How far the labelling has come."""
     return {"labels_used": pick.labels_used, "pending": pick.pending}

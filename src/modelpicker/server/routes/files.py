@@ -79,13 +79,10 @@ async def upload(request: Request, caller: Owner, service: Service, desk: Found,
         rounds = known = queries = row = 0
         while (batch := await run_in_threadpool(_read, filename, file.path, next, batches, None)) is not None:
             first, made = await _ask(desk, batch, file.digits, row)
-            fresh = [decision for decision in made if decision.id >= first]
-            new = len({decision.id for decision in fresh})
+            fresh = {decision.id: decision.query for decision in made if decision.id >= first}
             row += len(made)
-            rounds, known = rounds + new, known + len(made) - new
-            queries += sum(decision.query for decision in fresh)
-    desk.metrics.rounds.add(rounds)
-    desk.metrics.queries.add(queries)
+            rounds, known = rounds + len(fresh), known + len(made) - len(fresh)
+            queries += sum(fresh.values())
     return answer({"rounds": rounds, "known": known, "queries": queries})
 
 

@@ -28,11 +28,9 @@ async def tell(caller: Labeller, desk: Found, body: documents.NewLabel) -> Respo
 
     def change(campaign: Campaign) -> dict[str, Any]:
         campaign.tell(body.id, body.label, replace=body.replace, annotator=by)
-        return _told(campaign, body.id, body.label)
+        return _told(campaign, body.id)
 
-    done = await desk.do(change)
-    desk.metrics.labels.add()
-    return answer(done)
+    return answer(await desk.do(change))
 
 
 @router.post("/labels/batch", responses=replies(documents.ToldMany, *NAMED, *BODY, 409))
@@ -45,9 +43,7 @@ async def tell_many(caller: Labeller, desk: Found, body: documents.NewLabels) ->
         campaign.tell_many(body.labels, replace=body.replace, annotator=by)
         return {"told": len(body.labels), **counts(campaign.best())}
 
-    done = await desk.do(change)
-    desk.metrics.labels.add(sum(label is not None for _, label in body.labels))
-    return answer(done)
+    return answer(await desk.do(change))
 
 
 @router.post("/skips", responses=replies(documents.Told, *NAMED, *BODY, 409))
@@ -58,11 +54,9 @@ async def skip(caller: Labeller, desk: Found, body: documents.NewSkip) -> Respon
 
     def change(campaign: Campaign) -> dict[str, Any]:
         campaign.skip(body.id, replace=body.replace, annotator=by)
-        return _told(campaign, body.id, None)
+        return _told(campaign, body.id)
 
-    done = await desk.do(change)
-    desk.metrics.skips.add()
-    return answer(done)
+    return answer(await desk.do(change))
 
 
 @router.post("/retractions", responses=replies(documents.Retracted, *NAMED, *BODY, 409))
@@ -74,7 +68,7 @@ async def retract(caller: Labeller, desk: Found, body: documents.NewRetraction) 
         if caller.role == "annotator":
             _check_own(campaign, body.id, caller)
         campaign.retract(body.id, lease=body.lease, annotator=by)
-        return {"id": _number(campaign, body.id), **counts(campaign.best())}
+        return {"id": campaign.number_of(body.id), **counts(campaign.best())}
 
     return answer(await desk.do(change))
 
@@ -134,12 +128,12 @@ def _waiting(campaign: Campaign, found: list[Waiting], caller: Caller) -> dict[s
     }
 
 
-def _told(campaign: Campaign, called: int | str, label: int | str | None) -> dict[str, Any]:
-    return {"id": _number(campaign, called), "label": label, **counts(campaign.best())}
-
-
-def _number(campaign: Campaign, called: int | str) -> int:
-    return called if isinstance(called, int) else campaign.number_of(called)
+def _told(campaign: Campaign, called: int | str) -> dict[str, Any]:
+    """What was told, as it is known now: classes may be told by their place."""
+    number = campaign.number_of(called)
+    with campaign.reading() as (log, _):
+        state = log.state(number)
+    return {"id": number, "label": None if state is None else state.label, **counts(campaign.best())}
 
 
 def _check_replace(caller: Caller, replace: bool) -> None:

@@ -10,9 +10,9 @@ from modelpicker.campaigns import Campaign, Decisions
 from modelpicker.server import documents
 from modelpicker.server.access import Owner
 from modelpicker.server.answers import answer
-from modelpicker.server.metrics import Metrics
+from modelpicker.server.desks import own_names
 from modelpicker.server.quick import QuickRoute
-from modelpicker.server.routes.common import BODY, NAMED, VERSION, Found, named, operation_id, replies
+from modelpicker.server.routes.common import BODY, NAMED, VERSION, Found, operation_id, replies
 
 router = APIRouter(
     prefix=f"{VERSION}/campaigns/{{name}}/rounds",
@@ -28,21 +28,18 @@ async def ask(caller: Owner, desk: Found, body: documents.NewRound) -> Response:
 
     With a key, this may be sent again whatever went wrong: the same key returns the same decision.
     """
-    made = await desk.ask(named(desk.campaign, body.predictions), body.item, body.key)
-    _count(desk.metrics, 1, int(made.query))
+    made = await desk.ask(body.predictions, body.item, body.key)
     return answer(_decided(made.id, body.key, made.query, made.probability, made.prediction, made.recommended))
 
 
 @router.post("/batch", responses=replies(documents.DecidedMany, *NAMED, *BODY))
 async def ask_many(caller: Owner, desk: Found, body: documents.NewRounds) -> Response:
     """Decide many rounds in one transaction."""
-    rows = [named(desk.campaign, row) for row in body.predictions]
 
     def decide(campaign: Campaign) -> Decisions:
-        return campaign.ask_many(rows, items=body.items, keys=body.keys)
+        return campaign.ask_many(own_names(campaign, body.predictions), items=body.items, keys=body.keys)
 
     made = await desk.do(decide)
-    _count(desk.metrics, len(made), int(made.queried.sum()))
     keys = body.keys or [None] * len(made)
     found = zip(made.ids, keys, *made.columns(), strict=True)
     return answer({"decisions": [_decided(*row) for row in found]})
@@ -64,8 +61,3 @@ def _decided(
         "prediction": prediction,
         "recommended": recommended,
     }
-
-
-def _count(metrics: Metrics, rounds: int, queries: int) -> None:
-    metrics.rounds.add(rounds)
-    metrics.queries.add(queries)

@@ -2,14 +2,14 @@
 
 import csv
 import io
+from collections.abc import Iterator
 from pathlib import Path as FilePath
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Response
-from starlette.background import BackgroundTask
-from starlette.responses import FileResponse, StreamingResponse
+from starlette.responses import StreamingResponse
 
 from modelpicker.campaigns import Campaign
 from modelpicker.campaigns.log import LABELLED, REFERENCE, SKIPPED, WAITING, State
@@ -26,6 +26,9 @@ router = APIRouter(
     prefix=f"{VERSION}/campaigns/{{name}}", tags=["standing"], generate_unique_id_function=operation_id
 )
 STATES = {WAITING: "waiting", LABELLED: "labelled", SKIPPED: "skipped", REFERENCE: "reference"}
+PIECE = 2**18
+# Rounds on a page of the history, but for those of the last event.
+MOST_ROUNDS = 10_000
 BINARY = {"type": "string", "format": "binary"}
 After = Annotated[int, Query(ge=0, le=documents.LARGEST, description="Only events after this one.")]
 
@@ -63,7 +66,9 @@ async def history(
     caller: Reader,
     desk: Found,
     after: After = 0,
-    most: Annotated[int, Query(ge=1, le=1000, description="At most so many events.")] = 100,
+    most: Annotated[
+        int, Query(ge=1, le=1000, description="At most so many events; fewer if those have many rounds.")
+    ] = 100,
     id: Annotated[int | None, Query(ge=0, description="Only what happened to this round.")] = None,  # noqa: A002
     key: Annotated[str | None, Query(max_length=500, description="The same, by the key of its item.")] = None,
 ) -> Response:
@@ -77,8 +82,9 @@ async def history(
 
 def _page(campaign: Campaign, after: int, most: int) -> dict[str, Any]:
     last = campaign.events
-    upto = min(last, after + most)
-    return {"records": campaign.records(after, upto), "next": upto if after < upto < last else None}
+    found = campaign.records(after, after + most, MOST_ROUNDS)
+    upto = found[-1]["event"] if found else last
+    return {"records": found, "next": upto if upto < last else None}
 
 
 @router.get(
@@ -121,7 +127,7 @@ def _answered(state: State, key: str | None) -> dict[str, Any]:
 
 @router.get(
     "/export",
-    response_class=FileResponse,
+    response_class=StreamingResponse,
     responses={
         200: {
             "description": "The whole campaign, as `modelpicker import` reads it.",
@@ -137,7 +143,7 @@ async def export(
     caller: Reader,
     desk: Found,
     form: Annotated[Literal["jsonl", "parquet"], Query(alias="format", description="In what form.")] = "jsonl",
-) -> FileResponse:
+) -> StreamingResponse:
     """Export the whole campaign in one file; nothing is lost on the way."""
     folder = TemporaryDirectory(prefix="modelpicker-")
     path = FilePath(folder.name) / f"campaign.{form}"
@@ -147,12 +153,15 @@ async def export(
         folder.cleanup()
         raise
     media = "application/x-ndjson" if form == "jsonl" else "application/vnd.apache.parquet"
-    return FileResponse(
-        path,
-        headers=_attached(desk.campaign, f".{form}"),
-        media_type=media,
-        background=BackgroundTask(folder.cleanup),
-    )
+    headers = {**_attached(desk.campaign, f".{form}"), "Content-Length": str(path.stat().st_size)}
+    return StreamingResponse(_pieces(path, folder), 200, headers, media)
+
+
+def _pieces(path: FilePath, folder: TemporaryDirectory[str]) -> Iterator[bytes]:
+    """A file, whole: another export may differ, so that there are no ranges to go on with."""
+    with folder, path.open("rb") as stream:
+        while piece := stream.read(PIECE):
+            yield piece
 
 
 def _attached(campaign: Campaign, ending: str) -> dict[str, str]:

@@ -69,7 +69,7 @@ class Board:
         samples = all_samples(log)
         if samples and samples[-1].event < replica.event:
             samples.append(Sample.take(replica))
-        samples = _thinned(samples)
+        samples = _thinned([*{sample.labels: sample for sample in samples}.values()])
         lines: list[list[float | None]] = [[] for _ in leaders]
         for sample in samples:
             models = members(self.campaign.settings, replica.changes[: sample.changes])

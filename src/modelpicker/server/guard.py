@@ -8,22 +8,26 @@ import time
 import zlib
 from collections.abc import Iterable, MutableMapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from modelpicker.errors import ModelPickerError
 from modelpicker.server.access import admit
 from modelpicker.server.configuration import Configuration
 from modelpicker.server.logs import log, note
 from modelpicker.server.metrics import Metrics
-from modelpicker.server.problems import Problem, problem
+from modelpicker.server.problems import Problem, problem, refuse
 
-# How long a body may pause, in seconds.
+# How long a body may pause, in seconds, and how many bytes of it have to come in a second on the whole.
 PATIENCE = 30.0
+SLOWEST = 1_000
+# What a body may have that says one thing, in bytes: a long label at most.
+SMALL = 2**18
 LOCAL = ("localhost", "127.0.0.1", "[::1]")
 UPLOAD = re.compile(r"/api/v1/(campaigns/[^/]+/)?files")
+ONE_THING = re.compile(r"/api/v1/(session|campaigns/[^/]+/(labels|skips|retractions|leases|models))")
 CLOSED = re.compile(r"/api/v1/(?!session$|openapi\.json$)|/metrics$")
 POLICY = "; ".join(
     (
@@ -72,9 +76,11 @@ class Guard:
             self._check_origin(headers)
             if self.configuration.needs_tokens and CLOSED.match(scope["path"]):
                 await admit(Request(scope))  # before anything of the body is read
-            await self.app(scope, self._bounded(scope, headers, receive), answer)
+            await self.app(_whole(scope), self._bounded(scope, headers, receive), answer)
         except Problem as error:
             await self._fail(scope, receive, answer, error)
+        except ModelPickerError as error:  # while the token was looked up
+            await (await refuse(Request(scope), error))(scope, receive, answer)
         except ClientDisconnect:
             note(logging.INFO, "client went away", **_facts(scope))
         except Exception:
@@ -87,22 +93,30 @@ class Guard:
 
     def _check_origin(self, headers: Headers) -> None:
         """Refuse what a page of somebody else's made a browser send."""
-        host = headers.get("host", "")
+        host = headers.get("host", "").lower()
+        if len(headers.getlist("host")) > 1:
+            raise Problem(400, "The request names several hosts; send one.")
         if not self.any_host and _without_port(host) not in self.hosts:
             raise Problem(
                 421,
                 f"This server does not go by the name {host[:100]!r}; use localhost, or add it to allowed_hosts.",
             )
         for origin in headers.getlist("origin"):
-            if urlsplit(origin).netloc.lower() != host.lower() or not host:
+            if not host or origin.lower() not in (f"http://{host}", f"https://{host}"):
                 raise Problem(403, f"Pages of {origin[:100]!r} may not use this server.")
-        if headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode") != "navigate":
+        if (
+            headers.get("sec-fetch-site", "").lower() == "cross-site"
+            and headers.get("sec-fetch-mode") != "navigate"
+        ):
             raise Problem(403, "Pages of other sites may not use this server.")
 
     def _bounded(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
         """The body, as long as it is not too large, too slow, or in a form that we do not know."""
-        upload = scope["method"] == "POST" and UPLOAD.fullmatch(scope["path"])
-        largest = self.configuration.largest_file if upload else self.configuration.largest_body
+        largest = self.configuration.largest_body
+        if UPLOAD.fullmatch(scope["path"]):
+            largest = self.configuration.largest_file
+        elif ONE_THING.fullmatch(scope["path"]):
+            largest = min(SMALL, largest)
         length = headers.get("content-length")
         if length is not None and length.isdigit() and int(length) > largest:
             raise _too_large(largest)
@@ -148,6 +162,8 @@ class Body:
         self._receive = receive
         self._largest = largest
         self._left = largest
+        self._came = 0
+        self._waited = 0.0
         self._unpack = zlib.decompressobj(31) if packed else None
         self._more = True
 
@@ -157,11 +173,12 @@ class Body:
         if message["type"] != "http.request":
             return message
         body = message.get("body", b"")
-        if self._unpack is not None:
+        self._came += len(body)
+        if self._came <= self._largest and self._unpack is not None:
             body = self._unpacked(body, last=not message.get("more_body", False))
             message = {**message, "body": body}
         self._left -= len(body)
-        if self._left < 0:
+        if self._left < 0 or self._came > self._largest:
             raise _too_large(self._largest)
         return message
 
@@ -169,11 +186,15 @@ class Body:
         """The next message; while the body lasts, it is not waited for without end."""
         if not self._more:
             return await self._receive()
+        began = time.monotonic()
+        late = max(0.0, self._waited - self._came / SLOWEST)
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(PATIENCE - late):
                 message = await self._receive()
         except TimeoutError:
-            raise Problem(408, f"Nothing came for {PATIENCE:.0f} seconds.", {"Connection": "close"}) from None
+            detail = f"Too little of the body came in {PATIENCE:.0f} seconds."
+            raise Problem(408, detail, {"Connection": "close"}) from None
+        self._waited += time.monotonic() - began
         self._more = message["type"] == "http.request" and message.get("more_body", False)
         return message
 
@@ -181,6 +202,8 @@ class Body:
         assert self._unpack is not None  # noqa: S101
         try:
             found = self._unpack.decompress(body, self._left + 1)
+            if self._unpack.unused_data:
+                raise Problem(400, "Something follows the gzip in the body; send one gzip.")
             if last and not self._unpack.eof and len(found) <= self._left:
                 raise Problem(400, "The body is no gzip, or was cut off.")
         except zlib.error as error:
@@ -196,9 +219,15 @@ def _too_large(largest: int) -> Problem:
     )
 
 
+def _whole(scope: Scope) -> Scope:
+    """The request for all of something: parts of files are not served."""
+    scope["headers"] = [(name, value) for name, value in scope["headers"] if name != b"range"]
+    return scope
+
+
 def _without_port(host: str) -> str:
-    name, mark, port = host.lower().rpartition(":")
-    return name if mark and port.isdigit() else host.lower()
+    name, mark, port = host.rpartition(":")
+    return name if mark and port.isascii() and port.isdigit() else host
 
 
 def _method(scope: Scope) -> str:

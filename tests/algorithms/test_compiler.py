@@ -133,6 +133,7 @@ print(*trace.losses)
 """
 
 
+@pytest.mark.slow
 def test_machine_code_of_other_types_is_not_taken_for_ours(site: Path, tmp_path: Path) -> None:
     """Two processes that write at once can leave an index that points at the code of the other's types."""
     run(site, tmp_path, DTYPE.format(unsigned=False))
@@ -177,6 +178,7 @@ class Always(LabelEfficient):
 """
 
 
+@pytest.mark.slow
 def test_kernels_of_one_shape_and_one_file_are_kept_apart(site: Path, tmp_path: Path) -> None:
     (site / "sure.py").write_text("SURE = 1.0\n")
     (site / "alike.py").write_text("from sure import SURE\n" + ALIKE)

@@ -94,6 +94,7 @@ def test_a_lease_must_be_a_time(memory: str, lease: object) -> None:
         campaign.pending(0)
 
 
+@pytest.mark.slow
 def test_any_number_of_queries_can_be_leased_and_released(memory: str) -> None:
     campaign = mp.create_campaign(
         memory, "many", models=2, algorithm="label-efficient", options={"probability": 1.0}

@@ -166,6 +166,7 @@ def test_every_algorithm_goes_on_with_other_models(url: str, algorithm: str) -> 
     check(campaign, url)
 
 
+@pytest.mark.slow
 def test_estimates_of_a_newcomer_are_unbiased_from_its_first_round_on(memory: str) -> None:
     """Over 200 seeds, its mean charge minus the leader's is the true difference, within four standard errors.
 

@@ -34,7 +34,7 @@ def test_a_budget_is_spent_and_never_exceeded(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "digits",
+        pytest.param("digits", marks=pytest.mark.slow),
         "emocontext",
         pytest.param("drift", marks=pytest.mark.slow),
         pytest.param("cifar10", marks=pytest.mark.slow),

@@ -171,6 +171,7 @@ def test_reproduce_prints_the_papers_claims_beside_ours(tmp_path: Path) -> None:
     assert len(document["rows"]) == 5 * 20
 
 
+@pytest.mark.slow
 def test_reproduce_under_the_hard_rule(tmp_path: Path) -> None:
     document = reproduced(tmp_path, "emocontext", "--budget-rule", "hard", "--no-figures")
     assert {row["budget_rule"] for row in document["rows"]} == {"hard"}

@@ -30,6 +30,7 @@ def test_the_numbers_are_those_of_threads(cluster: Any) -> None:
     assert_equal(one, small(engine="dask", scheduler=cluster.scheduler_address, chunk=3))
 
 
+@pytest.mark.slow
 def test_killed_workers_cost_time_not_results(cluster: Any) -> None:
     """Workers are killed for as long as the comparison runs, with the signal that cannot be caught."""
     killed: list[int] = []

@@ -12,6 +12,7 @@ and again, and stops when it looks good, needs a certificate.
 
 import math
 from collections.abc import Iterable
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from modelpicker.algorithms.encoding import encode_label
 from modelpicker.algorithms.kernels import Floats
 from modelpicker.algorithms.options import ModelName
 from modelpicker.campaigns.events import Answer
-from modelpicker.campaigns.log import LABELLED, Log, State
+from modelpicker.campaigns.log import LABELLED, SKIPPED, Log, State
 from modelpicker.campaigns.picks import Pick
 from modelpicker.campaigns.replica import Replica
 
@@ -129,9 +130,9 @@ def _differing(wrong: Floats, weights: Floats) -> Floats:
 
 
 def _mean_weight(log: Log) -> float:
-    """The mean of 1 / q² over queries that wait, guessed from some of them."""
+    """The mean of 1 / q² over queries that wait, guessed from some of them; over skipped ones if none waits."""
     found = []
-    for state in log.waiting(SOME):
+    for state in log.waiting(SOME) or islice(log.answered(SKIPPED), SOME):
         rounds = log.rounds_with(state.round)
         found.append(float(rounds.probability[state.round - rounds.first]) ** -2)
     return sum(found) / len(found) if found else 0.0

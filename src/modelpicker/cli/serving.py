@@ -1,5 +1,6 @@
 """`modelpicker serve` and `tokens`: the service, and who may use it."""
 
+import sys
 from typing import Annotated, Any, Literal
 
 import typer
@@ -71,6 +72,9 @@ def serve(
             show_default=False,
         ),
     ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document with the address, once it can be called.")
+    ] = False,
 ) -> None:
     """Serve the API, and the page on which people label.
 
@@ -90,7 +94,16 @@ def serve(
     }
     settings = server_settings() | {name: value for name, value in given.items() if value is not None}
     set_up(settings.pop("log_format", "text"))
-    run(_configuration(settings, DEMO if demo and storage is None else storage_url(storage), demo))
+    configuration = _configuration(settings, DEMO if demo and storage is None else storage_url(storage), demo)
+
+    def started(url: str) -> None:
+        if as_json:
+            print_json({"url": url, "tokens_needed": configuration.needs_tokens, "demo": demo})
+            sys.stdout.flush()
+        else:
+            print(f"modelpicker is on {url}  (Ctrl-C stops it)", file=sys.stderr, flush=True)
+
+    run(configuration, started)
 
 
 def _configuration(settings: dict[str, Any], storage: str, demo: bool) -> Any:

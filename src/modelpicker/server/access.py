@@ -8,9 +8,11 @@ from typing import Annotated
 from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 
+from modelpicker.errors import ModelPickerError
 from modelpicker.server.logs import note
 from modelpicker.server.problems import Problem
 from modelpicker.server.state import State
+from modelpicker.server.tokens import Token
 
 COOKIE = "modelpicker"
 
@@ -50,11 +52,15 @@ def _given(request: Request) -> str | None:
     return request.cookies.get(COOKIE)
 
 
+async def _look_up(state: State, given: str) -> Token | None:
+    find = state.tokens.find
+    return find(given) if state.tokens.fresh else await run_in_threadpool(find, given)
+
+
 async def check_token(request: Request, given: str) -> Caller:
     """Who a token belongs to; an error if it is worthless."""
     state: State = request.app.state.service
-    find = state.tokens.find
-    token = find(given) if state.tokens.fresh else await run_in_threadpool(find, given)
+    token = await _look_up(state, given)
     if token is None:
         raise _wrong_token(state, request.client.host if request.client else "unknown")
     return Caller(token.role, token.name, token.predictions)
@@ -70,6 +76,18 @@ def _wrong_token(state: State, address: str) -> Problem:
     state.metrics.failures.add()
     note(logging.WARNING, "wrong token", client=address)
     return Problem(401, "That token is not valid here; ask who runs this server for another.", _CHALLENGE)
+
+
+async def is_welcome(request: Request) -> bool:
+    """Whether somebody who was admitted still is: their token may have been revoked since."""
+    state: State = request.app.state.service
+    given = _given(request)
+    if not state.configuration.needs_tokens or given is None:
+        return not state.configuration.needs_tokens
+    try:
+        return await _look_up(state, given) is not None
+    except ModelPickerError:  # the storage is away: that is no reason to send anybody away
+        return True
 
 
 _CHALLENGE = {"WWW-Authenticate": 'Bearer realm="modelpicker"'}

@@ -3,8 +3,10 @@
 import json
 from typing import Any
 
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic import TypeAdapter
 from starlette.responses import Response
+
+_anything = TypeAdapter[Any](Any)
 
 
 def answer(document: Any, status: int = 200) -> Response:
@@ -15,6 +17,6 @@ def answer(document: Any, status: int = 200) -> Response:
 def encode(document: Any) -> bytes:
     """JSON without spaces; half characters, which cannot be written, are spelt out."""
     try:
-        return to_json(document)
-    except (PydanticSerializationError, UnicodeError):
+        return _anything.dump_json(document)
+    except ValueError:
         return json.dumps(document, separators=(",", ":"), allow_nan=False).encode("ascii")

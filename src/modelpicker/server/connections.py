@@ -1,7 +1,7 @@
 """Connections: none is kept for a client that sends no request, sends one without end, or reads no answer.
 
-uvicorn leaves all of that to a proxy, and answers what is no HTTP by itself; here every answer is a problem, with the
-headers that all answers have.
+uvicorn leaves all of that to a proxy, and answers by itself what is no HTTP; here that answer is a problem too,
+with the headers that all answers have.
 """
 
 import asyncio
@@ -88,7 +88,7 @@ class Connection(HttpToolsProtocol):
             self._silent = None
 
     def _give_up(self) -> None:
-        if self._beside > 0:
+        if self._beside > 0 and self._body == 0:
             self._refuse(408, f"The request did not come within {PATIENCE:.0f} seconds.")
         else:
             self.transport.close()

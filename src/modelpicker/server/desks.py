@@ -175,13 +175,14 @@ class Desk:
         except StorageError:
             self.broken = True
             raise
-        except ModelPickerError:
+        except Exception:  # whatever one of them did, the others should not suffer for it
             return [tally for change in some for tally in self._alone(change)]
 
     def _alone(self, change: Change[Any]) -> list[Tally]:
         try:
             return [self._together([change])]
-        except ModelPickerError as error:
+        except Exception as error:
+            self.broken |= isinstance(error, StorageError)
             change.outcome = error
             return []
 
@@ -190,9 +191,11 @@ class Desk:
             before, queries = group.head, _queries(group)
             for asks, run in groupby(some, key=lambda change: isinstance(change, Ask)):
                 together = list(run)
-                if asks and len(together) > 1 and _ask_together(together, self.campaign):
+                _begin(group)
+                if asks and len(together) > 1 and _ask_together(together, self.campaign, group):
                     continue
                 for change in together:
+                    _begin(group)
                     try:
                         change.perform(self.campaign)
                     except StorageError:
@@ -209,7 +212,13 @@ class Desk:
         self.campaign.close()
 
 
-def _ask_together(asks: list[Any], campaign: Campaign) -> bool:
+def _begin(group: Group) -> None:
+    """From now on, what is touched is touched by the next change."""
+    group.moved |= group.touched
+    group.touched = False
+
+
+def _ask_together(asks: list[Any], campaign: Campaign, group: Group) -> bool:
     """Decide several rounds as a batch; False if one of them cannot be asked, and nothing was done."""
     try:
         made = campaign.ask_many(
@@ -220,6 +229,8 @@ def _ask_together(asks: list[Any], campaign: Campaign) -> bool:
     except StorageError:
         raise
     except ModelPickerError:
+        if group.touched:
+            raise
         return False
     for ask, decision in zip(asks, made, strict=True):
         ask.outcome = decision

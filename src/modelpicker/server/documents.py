@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt, StrictStr, WithJsonSchema
 
+from modelpicker.algorithms import ALGORITHMS
 from modelpicker.coins import LARGEST_SEED
 from modelpicker.server.records import Called, Chance, Count, Moment, RecordDocument
 
@@ -13,6 +14,8 @@ MOST_ROUNDS = 100_000
 MOST_MODELS = 10_000
 MOST_CLASSES = 100_000
 LONGEST_LEASE = 86_400
+NAME_PATTERN = r"^[\p{L}\p{N}](?:[\p{L}\p{N}_ .-]*[\p{L}\p{N}_.-])?$"
+"""What a campaign may be called, in the dialect of JSON Schema."""
 
 ClassName: TypeAlias = StrictInt | StrictStr
 ModelName: TypeAlias = StrictInt | StrictStr
@@ -81,19 +84,29 @@ class Taken(BaseModel):
 class NewCampaign(Taken):
     """A campaign to begin."""
 
-    name: Annotated[str, Field(min_length=1, max_length=100, description="Letters, digits, spaces, `.`, `-`, `_`.")]
+    name: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=100,
+            description="Letters, digits, spaces, `.`, `-`, `_`; a letter or a digit first, and no space last.",
+            json_schema_extra={"pattern": NAME_PATTERN},
+        ),
+    ]
     models: Annotated[
-        Annotated[list[ModelName], Field(min_length=2, max_length=MOST_MODELS)]
+        Annotated[list[ModelName], Field(fail_fast=True, min_length=2, max_length=MOST_MODELS)]
         | Annotated[StrictInt, Field(ge=2, le=MOST_MODELS)],
         Field(description="Their names, or how many.", examples=[["bert", "roberta"]]),
     ]
     classes: Annotated[
-        Annotated[list[ClassName], Field(min_length=1, max_length=MOST_CLASSES)] | None,
+        Annotated[list[ClassName], Field(fail_fast=True, min_length=1, max_length=MOST_CLASSES)] | None,
         Field(description="Those that may occur; null takes whatever is said."),
     ] = None
     budget: Annotated[int | None, Field(ge=1, le=LARGEST, description="How many labels may be bought.")] = None
     expected_rounds: Annotated[int | None, Field(ge=1, le=LARGEST, description="How many items will come.")] = None
-    algorithm: Annotated[str, Field(description="The name of an algorithm.")] = "model-picker"
+    algorithm: Annotated[
+        str, Field(description="The name of an algorithm.", json_schema_extra={"enum": list(ALGORITHMS)})
+    ] = "model-picker"
     options: Annotated[dict[str, Any], Field(description="Its settings; none need be tuned.")] = {}
     seed: Annotated[int, Field(ge=0, le=LARGEST_SEED, description="What all coins are drawn from.")] = 0
 
@@ -120,11 +133,11 @@ class NewRounds(Taken):
         ),
     ]
     items: Annotated[
-        Annotated[list[dict[str, Any] | None], Field(max_length=MOST_ROUNDS)] | None,
+        Annotated[list[dict[str, Any] | None], Field(fail_fast=True, max_length=MOST_ROUNDS)] | None,
         Field(description="One a round."),
     ] = None
     keys: Annotated[
-        Annotated[list[Key], Field(max_length=MOST_ROUNDS)] | None,
+        Annotated[list[Key], Field(fail_fast=True, max_length=MOST_ROUNDS)] | None,
         Field(description="One a round.", examples=[["msg-17", "msg-18"]]),
     ] = None
 
@@ -144,6 +157,7 @@ class NewLabels(Taken):
     labels: Annotated[
         list[tuple[Id, Said]],
         Field(
+            fail_fast=True,
             max_length=MOST_ROUNDS,
             description="Pairs of an id or a key, and a label; null for a skip.",
             examples=[[[17, "spam"], ["msg-18", "ham"]]],
@@ -183,13 +197,15 @@ class NewLease(Taken):
 class NewModel(Taken):
     """A model that joins."""
 
-    model: Annotated[ModelName, Field(examples=["roberta-2"])]
+    model: Annotated[ModelName, Field(description="Its name.", examples=["roberta-2"])]
 
 
 class NewSession(Taken):
     """A token to sign in with."""
 
-    token: Annotated[str, Field(max_length=200, examples=["mp_0123456789abcdef_…"])]
+    token: Annotated[
+        str, Field(max_length=200, description="As it was shown once.", examples=["mp_0123456789abcdef_…"])
+    ]
 
 
 class Decided(BaseModel):

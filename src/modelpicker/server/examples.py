@@ -65,7 +65,12 @@ EXAMPLES: dict[str, dict[str, Any]] = {
             _DECISION | {"id": 18, "key": "msg-18", "query": False, "probability": 0.0, "prediction": "ham"},
         ]
     },
-    "Summaries": {"campaigns": [_CAMPAIGN | _COUNTS | {"models": 3, "pick": "gpt", "tied": 1}]},
+    "Summaries": {
+        "campaigns": [
+            _CAMPAIGN
+            | {"models": 3, "rounds": 1840, "labels_used": 57, "pending": 3, "skipped": 1, "pick": "gpt", "tied": 1}
+        ]
+    },
     "Described": _CAMPAIGN
     | _COUNTS
     | {

@@ -212,11 +212,8 @@ class Body:
 
 
 def _too_large(largest: int) -> Problem:
-    return Problem(
-        413,
-        f"The body is larger than the {largest:,} bytes that are taken; send less at once.",
-        {"Connection": "close"},
-    )
+    """The connection is not closed: who is still sending would be cut off, and never see this."""
+    return Problem(413, f"The body is larger than the {largest:,} bytes that are taken; send less at once.")
 
 
 def _whole(scope: Scope) -> Scope:

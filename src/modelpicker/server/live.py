@@ -10,9 +10,11 @@ import time
 from collections.abc import AsyncIterator
 from typing import Any
 
+from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
 from modelpicker.errors import ModelPickerError
+from modelpicker.server.access import is_welcome
 from modelpicker.server.answers import encode
 from modelpicker.server.desks import Desk, Desks
 from modelpicker.server.problems import Problem
@@ -90,29 +92,33 @@ class Feed:
         return True
 
 
-async def stream(desk: Desk, service: State) -> StreamingResponse:
-    """Follow a campaign until the client goes, or the server stops."""
+async def stream(request: Request, desk: Desk, service: State) -> StreamingResponse:
+    """Follow a campaign until the client goes, its token is revoked, or the server stops."""
     if int(service.metrics.listeners.values.get((), 0)) >= MOST_FOLLOWERS:
         raise Problem(503, f"{MOST_FOLLOWERS} pages follow campaigns already; close some.")
     return StreamingResponse(
-        _follow(desk, service), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
+        _follow(request, desk, service), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
     )
 
 
-async def _follow(desk: Desk, service: State) -> AsyncIterator[bytes]:
+async def _follow(request: Request, desk: Desk, service: State) -> AsyncIterator[bytes]:
     name = desk.campaign.name
     feed: Feed = service.feeds.setdefault(name, Feed(desk, service.desks))
     sent: dict[str, int] = {}
+    spoke = time.monotonic()
     feed.start()
     service.metrics.listeners.add(1)
     try:
         yield b"retry: 2000\n\n"
-        while not service.stopping.is_set():
+        while not service.stopping.is_set() and await is_welcome(request):
             news = [(kind, event, body) for kind, (event, body) in feed.latest.items() if sent.get(kind) != event]
             for kind, event, body in news:
                 sent[kind] = event
                 yield body
-            if not news and not await _wait(feed, service):
+            if news or await _wait(feed, service):
+                spoke = time.monotonic()
+            elif time.monotonic() - spoke >= HEARTBEAT:
+                spoke = time.monotonic()
                 yield b": still here\n\n"
     finally:
         service.metrics.listeners.add(-1)
@@ -124,6 +130,7 @@ async def _follow(desk: Desk, service: State) -> AsyncIterator[bytes]:
 async def _wait(feed: Feed, service: State) -> bool:
     """Wait for news, or the end; False if there is none for a while."""
     number = feed.number
+    seconds = min(HEARTBEAT, LOOK) if service.configuration.needs_tokens else HEARTBEAT
 
     async def wait() -> None:
         async with feed.news:
@@ -131,7 +138,7 @@ async def _wait(feed: Feed, service: State) -> bool:
 
     tasks = {asyncio.ensure_future(wait()), asyncio.ensure_future(service.stopping.wait())}
     try:
-        done, _ = await asyncio.wait(tasks, timeout=HEARTBEAT, return_when=asyncio.FIRST_COMPLETED)
+        done, _ = await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         return bool(done)
     finally:
         for task in tasks:

@@ -31,15 +31,25 @@ class Plain(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The same facts, for a terminal."""
-        facts = " ".join(f"{name}={value}" for name, value in getattr(record, "facts", {}).items())
+        facts = "".join(f" {name}={_shown(value)}" for name, value in getattr(record, "facts", {}).items())
         when = datetime.fromtimestamp(record.created, UTC).strftime("%H:%M:%S")
-        line = f"{when} {record.levelname.lower():<7} {record.getMessage()} {facts}".rstrip()
-        shown = (
-            line.encode("unicode_escape").decode("ascii").replace("\\\\", "\\") if not line.isprintable() else line
-        )
+        lines = [f"{when} {record.levelname.lower():<7} {_printable(record.getMessage().rstrip())}{facts}"]
         if record.exc_info:
-            shown += "\n" + "".join(traceback.format_exception(*record.exc_info))
-        return shown
+            trace = "".join(traceback.format_exception(*record.exc_info))
+            lines += [f"  | {_printable(line)}" for line in trace.splitlines()]
+        return "\n".join(lines)
+
+
+def _shown(value: object) -> str:
+    """A fact; in quotation marks where it could be taken for several, or for none."""
+    text = str(value)
+    plain = text.isprintable() and not set(text) & set(" =\"'\\")
+    return text if plain and text else _printable(json.dumps(text, ensure_ascii=False))
+
+
+def _printable(text: str) -> str:
+    """A text without anything that would move a terminal."""
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
 
 
 def set_up(form: str) -> None:

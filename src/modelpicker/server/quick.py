@@ -18,6 +18,8 @@ from starlette.responses import Response
 from modelpicker.server.problems import Problem
 
 Finder = Callable[[Request], Awaitable[Any]]
+# Errors in one body that are looked at one by one.
+MOST_ERRORS = 1_000
 
 
 class QuickRoute(APIRoute):
@@ -69,8 +71,14 @@ def _body(model: type[BaseModel]) -> Finder:
         try:
             return model.model_validate_json(await request.body())
         except ValidationError as error:
-            raise RequestValidationError(
-                [{**entry, "loc": ("body", *entry["loc"])} for entry in error.errors(include_url=False)]
-            ) from error
+            raise RequestValidationError(_entries(error)) from error
 
     return read
+
+
+def _entries(error: ValidationError) -> list[dict[str, Any]]:
+    """What is wrong with a body; of a flood of errors, only how many there are."""
+    count = error.error_count()
+    if count > MOST_ERRORS:
+        return [{"type": "flood", "loc": ("body",), "msg": f"{count:,} things are wrong with it"}]
+    return [{**entry, "loc": ("body", *entry["loc"])} for entry in error.errors(include_url=False)]

@@ -4,7 +4,7 @@ import gc
 import logging
 import signal
 import socket
-import sys
+from collections.abc import Callable
 from types import FrameType
 
 import uvicorn
@@ -50,8 +50,8 @@ class Server(uvicorn.Server):
         self.should_exit = True
 
 
-def serve(configuration: Configuration) -> None:
-    """Serve until a signal comes."""
+def serve(configuration: Configuration, started: Callable[[str], None]) -> None:
+    """Serve until a signal comes; `started` is told the address once it can be called."""
     app = create_app(configuration)
     state: State = app.state.service
     if configuration.needs_tokens and not list_tokens(state.storage):
@@ -62,7 +62,7 @@ def serve(configuration: Configuration) -> None:
     listener = listen(configuration)
     url = _url(configuration, listener)
     note(logging.INFO, "serving", url=url, storage=state.storage.url, tokens=configuration.needs_tokens)
-    print(f"modelpicker is on {url}  (Ctrl-C stops it)", file=sys.stderr, flush=True)
+    started(url)
     gc.freeze()  # what is there now stays: there is no need to look through it again and again
     gc.set_threshold(20_000, 20, 50)
     Server(app, configuration).run([listener])

@@ -85,16 +85,13 @@ def test_axe_finds_nothing_serious(
     page.context.close()
 
 
-def test_axe_finds_nothing_serious_where_there_is_nothing_or_no_token(page: Page, own_server: Serving) -> None:
-    page.goto(own_server.url)
+def test_axe_finds_nothing_serious_where_there_is_nothing_or_no_token(page: Page, server: Serving) -> None:
+    page.route("**/api/v1/campaigns", lambda route: route.fulfill(json={"campaigns": []}))
+    page.goto(server.url)
     page.get_by_text("No campaigns yet").wait_for()
     assert serious(page) == []
-    page.route(
-        "**/api/v1/session",
-        lambda route: route.fulfill(
-            json={"authenticated": False, "role": None, "tokens_needed": True, "demo": False}
-        ),
-    )
+    nobody = {"authenticated": False, "role": None, "tokens_needed": True, "demo": False}
+    page.route("**/api/v1/session", lambda route: route.fulfill(json=nobody))
     page.reload()
     page.get_by_label("Token").wait_for()
     assert serious(page) == []

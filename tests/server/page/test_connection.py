@@ -20,9 +20,12 @@ def test_a_reload_in_the_middle_shows_the_same_item(page: Page, server: Serving,
 
 
 def test_a_server_that_is_killed_and_comes_back_has_every_answer(
-    page: Page, own_server: Serving, name: str
+    page: Page, context: BrowserContext, own_server: Serving, name: str
 ) -> None:
     campaign = campaign_of(own_server.storage, name, messages(8))
+    standing = context.new_page()
+    standing.goto(f"{own_server.url}/#/c/{name}/standing")
+    expect(standing.get_by_text("Live", exact=True)).to_be_visible()
     desk = Desk(page, own_server.url, name).open()
     with page.expect_response("**/leases"):
         page.keyboard.press("1")
@@ -32,9 +35,12 @@ def test_a_server_that_is_killed_and_comes_back_has_every_answer(
     page.keyboard.press("3")
     desk.sees("Message number 3")
     expect(page.get_by_text("Offline: 2 answers wait to be sent.")).to_be_visible()
+    expect(standing.get_by_text("Reconnecting …")).to_be_visible()
     own_server.start()
     desk.settled()
     expect(page.get_by_text("Offline")).to_have_count(0)
+    expect(standing.get_by_text("Live", exact=True)).to_be_visible()
+    expect(standing.locator(".headline")).to_contain_text("after 3 labels on 8 items")
     page.keyboard.press("1")
     desk.sees("Message number 4")
     desk.settled()
@@ -143,15 +149,3 @@ def test_an_answer_that_is_refused_is_told_and_dropped(page: Page, server: Servi
     notice.get_by_role("button", name="Dismiss").click()
     expect(notice).to_be_empty()
     assert answers(campaign) == {0: "urgent"}
-
-
-def test_the_standing_goes_on_when_the_server_is_back(page: Page, own_server: Serving, name: str) -> None:
-    campaign = campaign_of(own_server.storage, name, messages(3))
-    page.goto(f"{own_server.url}/#/c/{name}/standing")
-    expect(page.get_by_text("Live", exact=True)).to_be_visible()
-    own_server.kill()
-    expect(page.get_by_text("Reconnecting …")).to_be_visible()
-    campaign.tell(0, "spam")
-    own_server.start()
-    expect(page.get_by_text("Live", exact=True)).to_be_visible()
-    expect(page.locator(".headline")).to_contain_text("after 1 label on 3 items")

@@ -13,7 +13,7 @@ def text_of(desk: Desk) -> str:
 def test_two_people_share_the_work(
     context: BrowserContext, other_context: BrowserContext, server: Serving, name: str
 ) -> None:
-    campaign = campaign_of(server.storage, name, messages(12))
+    campaign = campaign_of(server.storage, name, messages(20))
     one = Desk(context.new_page(), server.url, name).open()
     other = Desk(other_context.new_page(), server.url, name).open()
     seen: list[str] = []

@@ -154,5 +154,5 @@ def _read(filename: str, path: Path, call: Any, *arguments: Any) -> Any:
         return call(*arguments)
     except ModelPickerError as error:
         raise InputError(str(error).replace(str(path), filename)) from error
-    except (OSError, ValueError, LookupError, ArithmeticError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, LookupError, ArithmeticError, RuntimeError, zipfile.BadZipFile) as error:
         raise InputError(f"{filename} cannot be read: {str(error).replace(str(path), filename)}.") from error

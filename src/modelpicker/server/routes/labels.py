@@ -1,12 +1,14 @@
 """Labels, skips and what is taken back; queries that wait, and leases on them."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
 
 from modelpicker.campaigns import Campaign
 from modelpicker.campaigns import Query as Waiting
-from modelpicker.errors import ConflictError
+from modelpicker.errors import ConflictError, InputError
 from modelpicker.server import documents
 from modelpicker.server.access import Caller, Labeller
 from modelpicker.server.answers import answer
@@ -27,7 +29,8 @@ async def tell(caller: Labeller, desk: Found, body: documents.NewLabel) -> Respo
     by = caller.annotator(body.annotator)
 
     def change(campaign: Campaign) -> dict[str, Any]:
-        campaign.tell(body.id, body.label, replace=body.replace, annotator=by)
+        with _discreet(caller):
+            campaign.tell(body.id, body.label, replace=body.replace, annotator=by)
         return _told(campaign, body.id)
 
     return answer(await desk.do(change))
@@ -40,7 +43,8 @@ async def tell_many(caller: Labeller, desk: Found, body: documents.NewLabels) ->
     by = caller.annotator(body.annotator)
 
     def change(campaign: Campaign) -> dict[str, Any]:
-        campaign.tell_many(body.labels, replace=body.replace, annotator=by)
+        with _discreet(caller):
+            campaign.tell_many(body.labels, replace=body.replace, annotator=by)
         return {"told": len(body.labels), **counts(campaign.best())}
 
     return answer(await desk.do(change))
@@ -136,6 +140,17 @@ def _told(campaign: Campaign, called: int | str) -> dict[str, Any]:
     return {"id": number, "label": None if state is None else state.label, **counts(campaign.best())}
 
 
+@contextmanager
+def _discreet(caller: Caller) -> Iterator[None]:
+    """An error about a label may name a class that models say; not to who may not know."""
+    try:
+        yield
+    except InputError as error:
+        if caller.predictions:
+            raise
+        raise InputError(f"{str(error).partition(', such as ')[0].rstrip('.')}.") from error
+
+
 def _check_replace(caller: Caller, replace: bool) -> None:
     if replace and caller.role != "owner":
         raise Problem(403, "Only owners may replace an answer; take your own back, and label it again.")
@@ -143,6 +158,6 @@ def _check_replace(caller: Caller, replace: bool) -> None:
 
 def _check_own(campaign: Campaign, called: int | str, caller: Caller) -> None:
     """An annotator's own answer, in this or another browser of theirs."""
-    by = str(list(campaign.history(called))[-1].get("by"))
-    if by != caller.name and not by.startswith(f"{caller.name}/"):
+    by = list(campaign.history(called))[-1].get("by")
+    if by is None or (by != caller.name and not by.startswith(f"{caller.name}/")):
         raise ConflictError("that answer is somebody else's; ask an owner to take it back.")

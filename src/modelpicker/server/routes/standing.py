@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 from starlette.responses import StreamingResponse
 
 from modelpicker.campaigns import Campaign
@@ -56,9 +56,9 @@ async def charts(caller: Reader, desk: Found) -> Response:
         **described(*NAMED),
     },
 )
-async def follow(caller: Reader, desk: Found, service: Service) -> StreamingResponse:
+async def follow(request: Request, caller: Reader, desk: Found, service: Service) -> StreamingResponse:
     """Follow a campaign: how it stands at once, and again whenever something has changed."""
-    return await stream(desk, service)
+    return await stream(request, desk, service)
 
 
 @router.get("/history", responses=replies(documents.HistoryPage, *NAMED, 422))

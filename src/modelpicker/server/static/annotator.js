@@ -8,7 +8,7 @@ import { Store } from './store.js';
 
 const ANSWER_TIME = 60; // milliseconds in which another tab says that an id is taken
 
-const fresh = () => Array.from(crypto.getRandomValues(new Uint8Array(4)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+const fresh = () => crypto.getRandomValues(new Uint32Array(1))[0].toString(16).padStart(8, '0');
 
 class Annotator extends Store {
   name = read(localStorage, 'name', '');

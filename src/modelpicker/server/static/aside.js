@@ -18,9 +18,10 @@ export function LeaderAside({ name }) {
   if (!standing) return html`<aside class="leader-aside" aria-label="Standing"></aside>`;
   const scale = scaleOf(rows);
   const begun = standing.labels_used > 0;
+  const words = begun ? headline(standing) : `${count(standing.standing.length, 'model')}, all level until the first label.`;
   return html`<aside class="leader-aside" aria-label="Standing">
     <h2>${begun ? 'Leading now' : 'Nobody leads yet'}</h2>
-    <p class="quiet-text">${begun ? headline(standing) : `${count(standing.standing.length, 'model')}, all level until the first label.`}</p>
+    <p class="quiet-text">${words}</p>
     ${begun && standing.weighted && html`<ol class="mini-board" ref=${body}>
       ${rows.map((row, place) => html`<li key=${text(row.model)} data-row=${text(row.model)}>
         <span class="mini-name"><bdi>${text(row.model)}</bdi></span>

@@ -26,7 +26,8 @@ export function CampaignsView() {
       <h1 tabindex="-1">Campaigns</h1>
       ${session.owns && html`<a class="button primary" href=${newCampaign}>New campaign</a>`}
     </div>
-    ${session.known.demo && value?.length > 0 && html`<p class="lead">This is a demo: open the digits, label twenty of them, and watch the leader board move.</p>`}
+    ${session.known.demo && value?.length > 0 && html`<p class="lead">
+      This is a demo: label twenty of the digits, and watch the leader board move.</p>`}
     ${body()}
   </div>`;
 }
@@ -50,13 +51,22 @@ function CampaignCard({ campaign }) {
       <h2><a href=${inCampaign(name, main)} dir="auto">${name}</a></h2>
       ${session.seesStanding && html`<p class="pick">${lead(campaign)}</p>`}
       <p class="quiet-text">${facts.filter(Boolean).join(' · ')}</p>
-      ${budget > 0 && html`<div class="track" aria-hidden="true"><span style=${{ width: `${Math.min(100, (100 * labels) / budget)}%` }}></span></div>`}
+      ${budget > 0 && html`<div class="track" aria-hidden="true">
+        <span style=${{ width: `${Math.min(100, (100 * labels) / budget)}%` }}></span></div>`}
     </div>
     <p class="actions">
-      ${session.labels && html`<a class=${pending ? 'button primary' : 'button'} href=${inCampaign(name, 'label')}>Label<span class="sr-only"> ${name}</span>${pending > 0 && html` <span class="count">${number(pending)}<span class="sr-only"> waiting</span></span>`}</a>`}
-      ${session.seesStanding && html`<a class="button" href=${inCampaign(name, 'standing')}>Standing<span class="sr-only"> of ${name}</span></a>`}
+      ${session.labels && html`<${LabelLink} name=${name} pending=${pending} />`}
+      ${session.seesStanding && html`<a class="button" href=${inCampaign(name, 'standing')}>
+        Standing<span class="sr-only"> of ${name}</span></a>`}
     </p>
   </li>`;
+}
+
+function LabelLink({ name, pending }) {
+  return html`<a class=${pending ? 'button primary' : 'button'} href=${inCampaign(name, 'label')}>
+    Label<span class="sr-only"> ${name}</span>
+    ${pending > 0 && html`<span class="count">${number(pending)}<span class="sr-only"> waiting</span></span>`}
+  </a>`;
 }
 
 /** Who leads, in a few words. */
@@ -69,7 +79,8 @@ function lead({ pick, tied, labels_used: labels, models, rounds }) {
 
 function NoCampaigns() {
   if (!session.owns) {
-    return html`<div class="card empty"><h2>No campaigns yet</h2><p>Whoever runs this server has to create one first.</p></div>`;
+    return html`<div class="card empty"><h2>No campaigns yet</h2>
+      <p>Whoever runs this server has to create one first.</p></div>`;
   }
   return html`<div class="card empty">
     <h2>No campaigns yet</h2>

@@ -12,7 +12,9 @@ const TABLE_ROWS = 20;
 export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 /** The colour and the dashes of a line; six colours that colour-blind people can tell apart, then dashed. */
-export const stroke = (place) => ({ stroke: colour(`--line-${(place % 6) + 1}`), dash: place < 6 ? undefined : [5, 4] });
+export function stroke(place) {
+  return { stroke: colour(`--line-${(place % 6) + 1}`), dash: place < 6 ? undefined : [5, 4] };
+}
 
 /**
  * @param {{title: string, summary: string, data: (number|null)[][], heads: string[],
@@ -26,10 +28,10 @@ export function Chart({ title, summary, data, heads, options, form = '', write =
   const plot = useRef(null);
   useEffect(() => {
     const { series, axes, ...rest } = options();
-    const size = { width: place.current.clientWidth, height: HEIGHT };
-    const legend = { markers: MARKERS, ...rest.legend };
-    plot.current = new uPlot({ ...size, ...common(), ...rest, legend, series, axes: axes.map(axis) }, data, place.current);
-    const watch = new ResizeObserver(([{ contentRect }]) => plot.current.setSize({ width: contentRect.width, height: HEIGHT }));
+    const size = (width) => ({ width, height: HEIGHT });
+    const own = { series, axes: axes.map(axis), legend: { markers: MARKERS, ...rest.legend } };
+    plot.current = new uPlot({ ...size(place.current.clientWidth), ...COMMON, ...rest, ...own }, data, place.current);
+    const watch = new ResizeObserver(([{ contentRect }]) => plot.current.setSize(size(contentRect.width)));
     watch.observe(place.current);
     return () => {
       watch.disconnect();
@@ -58,7 +60,9 @@ function Numbers({ data, heads, write, title }) {
     <summary>As a table</summary>
     <div class="table-scroll" tabindex="0" role="group" aria-label=${`${title}, as a table`}>
       <table>
-        <thead><tr>${heads.map((head) => html`<th scope="col" class="figure" key=${head}><bdi>${head}</bdi></th>`)}</tr></thead>
+        <thead><tr>
+          ${heads.map((head) => html`<th scope="col" class="figure" key=${head}><bdi>${head}</bdi></th>`)}
+        </tr></thead>
         <tbody>${rows.map((row) => html`<tr key=${row}>
           ${data.map((column, place) => html`<td class="figure" key=${place}>${write(column[row], place)}</td>`)}
         </tr>`)}</tbody>
@@ -75,13 +79,11 @@ function thinned(length) {
   return rows;
 }
 
-function common() {
-  return {
-    padding: [12, 22, 0, 0],
-    cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
-    hooks: { setCursor: [(plot) => plot.cursor.idx ?? showLast(plot)], ready: [showLast] },
-  };
-}
+const COMMON = {
+  padding: [12, 22, 0, 0],
+  cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
+  hooks: { setCursor: [(plot) => plot.cursor.idx ?? showLast(plot)], ready: [showLast] },
+};
 
 /** A line's mark in the legend is dashed as the line is. */
 const MARKERS = {
@@ -98,9 +100,7 @@ function showLast(plot) {
 
 function axis(own) {
   const line = { stroke: colour('--line'), width: 1 };
-  return {
-    stroke: colour('--quiet'), font: '12px system-ui, sans-serif', labelFont: '12px system-ui, sans-serif', labelSize: 18, labelGap: 0,
-   
-    grid: line, ticks: { ...line, size: 4 }, ...own,
-  };
+  const font = '12px system-ui, sans-serif';
+  const label = { labelFont: font, labelSize: 18, labelGap: 0 };
+  return { stroke: colour('--quiet'), font, ...label, grid: line, ticks: { ...line, size: 4 }, ...own };
 }

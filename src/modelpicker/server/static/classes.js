@@ -2,7 +2,7 @@
 
 import { html, useRef, useState } from './html.js';
 import { useKeys } from './keys.js';
-import { text } from './words.js';
+import { number, text } from './words.js';
 
 const MOST_BUTTONS = 12;
 const MOST_MATCHES = 50;
@@ -21,35 +21,36 @@ export function digitKeys(classes) {
 }
 
 /**
- * @param {{classes: (string|number)[], open: boolean, recent: (string|number)[], disabled: boolean,
+ * @param {{classes: (string|number)[], open: boolean, recent: (string|number)[],
  *          choose: (label: string|number) => void}} props
  */
-export function ClassPicker({ classes, open, recent, disabled, choose }) {
+export function ClassPicker({ classes, open, recent, choose }) {
   const many = classes.length > MOST_BUTTONS;
   const quick = many ? recent : classes;
   const digits = many && classes.every((name) => /^\d+$/.test(String(name))) ? new Map() : digitKeys(quick);
   const search = useRef(null);
-  const keys = Object.fromEntries([...digits].map(([digit, name]) => [digit, () => !disabled && choose(name)]));
+  const keys = Object.fromEntries([...digits].map(([digit, name]) => [digit, () => choose(name)]));
   useKeys({ ...keys, '/': () => search.current?.focus() });
   const allDigits = !many && classes.every((name) => /^\d$/.test(String(name)));
   return html`<div class=${allDigits ? 'classes digits' : 'classes'}>
-    ${quick.length > 0 && html`<div class="class-buttons" role="group" aria-label=${many ? 'Classes used before' : 'Classes'}>
-      ${quick.map((name) => html`<${ClassButton} key=${`${typeof name} ${name}`} name=${name} disabled=${disabled}
+    ${quick.length > 0 && html`<div class="class-buttons" role="group"
+        aria-label=${many ? 'Classes used before' : 'Classes'}>
+      ${quick.map((name) => html`<${ClassButton} key=${`${typeof name} ${name}`} name=${name}
         digit=${[...digits].find(([, other]) => other === name)?.[0]} choose=${choose} />`)}
     </div>`}
-    ${(many || open) && html`<${ClassSearch} ...${{ classes, open, many, disabled, choose, search }} />`}
+    ${(many || open) && html`<${ClassSearch} ...${{ classes, open, many, choose, search }} />`}
   </div>`;
 }
 
-function ClassButton({ name, digit, disabled, choose }) {
-  return html`<button type="button" class="class-button" disabled=${disabled} aria-keyshortcuts=${digit}
-      onClick=${() => choose(name)}>
-    <bdi>${text(name)}</bdi>${digit !== undefined && digit !== String(name) && html`<kbd aria-hidden="true">${digit}</kbd>`}
+function ClassButton({ name, digit, choose }) {
+  const told = digit !== undefined && digit !== String(name); // a 7 need not say that its key is 7
+  return html`<button type="button" class="class-button" aria-keyshortcuts=${digit} onClick=${() => choose(name)}>
+    <bdi>${text(name)}</bdi>${told && html`<kbd aria-hidden="true">${digit}</kbd>`}
   </button>`;
 }
 
 /** A combobox: typing narrows the list, arrows move in it, Enter takes the marked one. */
-function ClassSearch({ classes, open, many, disabled, choose, search }) {
+function ClassSearch({ classes, open, many, choose, search }) {
   const [typed, setTyped] = useState('');
   const [place, setPlace] = useState(NONE);
   const wanted = typed.trim();
@@ -61,7 +62,7 @@ function ClassSearch({ classes, open, many, disabled, choose, search }) {
   const shown = many || wanted !== '';
   const marked = Math.min(wanted && place === NONE ? 0 : place, options.length - 1);
   const take = (option) => {
-    if (!option || disabled) return;
+    if (!option) return;
     choose(option.name);
     setTyped('');
     setPlace(NONE);
@@ -79,7 +80,7 @@ function ClassSearch({ classes, open, many, disabled, choose, search }) {
     <label>
       <span class="sr-only">${many ? 'Search for a class' : 'Another class'}</span>
       <input ref=${search} type="text" role="combobox" autocomplete="off" autocapitalize="off" spellcheck=${false}
-        maxlength="1000" dir="auto" placeholder=${many ? `Search ${classes.length.toLocaleString('en')} classes` : 'Another class'}
+        maxlength="1000" dir="auto" placeholder=${many ? `Search ${number(classes.length)} classes` : 'Another class'}
         aria-expanded=${shown && options.length > 0} aria-controls="class-options" aria-autocomplete="list"
         aria-activedescendant=${shown && marked !== NONE ? `class-option-${marked}` : undefined}
         value=${typed} onKeyDown=${pressed}
@@ -137,5 +138,5 @@ function likeOthers(wanted, classes) {
 
 function summary(found, options, wanted) {
   if (!options.length) return wanted ? 'No class matches.' : 'No classes yet: type one.';
-  return found > MOST_MATCHES ? `The first ${MOST_MATCHES} of ${found.toLocaleString('en')}. Type to narrow them down.` : '';
+  return found > MOST_MATCHES ? `The first ${MOST_MATCHES} of ${number(found)}. Type to narrow them down.` : '';
 }

@@ -5,11 +5,15 @@ import { html, useState } from './html.js';
 import { go, home, inCampaign, useView } from './router.js';
 import { count, list, text } from './words.js';
 
-const ALGORITHMS = ['model-picker', 'label-efficient', 'vote-entropy', 'structural-committee', 'importance-weighted', 'efficient-active'];
+const ALGORITHMS = [
+  'model-picker', 'label-efficient', 'vote-entropy', 'structural-committee', 'importance-weighted', 'efficient-active',
+];
 export const FORMATS = '.csv,.tsv,.parquet,.npz,.jsonl,.ndjson';
 const NAMED = 6;
 
-const BLANK = { name: '', models: '', classes: '', closed: false, budget: '', expected: '', algorithm: ALGORITHMS[0], seed: '0' };
+const BLANK = {
+  name: '', models: '', classes: '', closed: false, budget: '', expected: '', algorithm: ALGORITHMS[0], seed: '0',
+};
 
 export function CreateView() {
   useView('New campaign', 'new');
@@ -33,7 +37,7 @@ export function CreateView() {
     if (chosen) attempt('Reading the file …', async () => {
       const looked = await api.look(chosen);
       setSeen(looked);
-      set({ expected: String(looked.items), classes: looked.classes.map(String).join('\n') });
+      set({ classes: looked.classes.map(String).join('\n'), expected: String(looked.items) });
       setForm((before) => ({ ...before, name: before.name || stem(chosen.name) }));
     });
   };
@@ -50,23 +54,13 @@ export function CreateView() {
   return html`<form class="card form" onSubmit=${submit} aria-busy=${busy !== ''}>
     <h1 tabindex="-1">New campaign</h1>
     <${FileField} ...${{ file, seen, choose }} />
-    ${!file && html`<${Field} label="Or the names of the models, one a line" hint="Then predictions come later: from a file, or from programs that ask.">
-      ${(own) => html`<textarea ...${own} rows="4" required value=${form.models} onInput=${(event) => set({ models: event.currentTarget.value })}></textarea>`}
-    <//>`}
-    <${Field} label="Name">
-      ${(own) => html`<input ...${own} type="text" required maxlength="200" value=${form.name} onInput=${(event) => set({ name: event.currentTarget.value })} />`}
-    <//>
-    <${Numbers} form=${form} set=${set} />
+    ${!file && html`<${Lines} label="Or the names of the models, one a line" rows="4"
+      hint="Then predictions come later: from a file, or from programs that ask."
+      value=${form.models} set=${(models) => set({ models })} />`}
+    <${Input} label="Name" type="text" required maxlength="100" value=${form.name} set=${(name) => set({ name })} />
+    <${Spending} form=${form} set=${set} />
     <${Classes} form=${form} set=${set} />
-    <details><summary>More</summary>
-      <${Field} label="Algorithm" hint="model-picker has nothing to tune and needs the fewest labels; the others are there to compare.">
-        ${(own) => html`<select ...${own} value=${form.algorithm} onChange=${(event) => set({ algorithm: event.currentTarget.value })}>
-          ${ALGORITHMS.map((name) => html`<option key=${name} value=${name}>${name}</option>`)}</select>`}
-      <//>
-      <${Field} label="Seed" hint="The same seed and the same predictions give the same decisions.">
-        ${(own) => html`<input ...${own} type="number" min="0" step="1" value=${form.seed} onInput=${(event) => set({ seed: event.currentTarget.value })} />`}
-      <//>
-    </details>
+    <${More} form=${form} set=${set} />
     <p class="form-error" role="alert" dir="auto">${error?.message}</p>
     <p class="actions">
       <button class="primary" disabled=${busy !== '' || (file && !seen)}>${busy || 'Create campaign'}</button>
@@ -85,38 +79,79 @@ export function Field({ label, hint, children }) {
   </div>`;
 }
 
-function FileField({ file, seen, choose }) {
-  const models = seen?.models.map(text) ?? [];
-  const named = models.length > NAMED ? [...models.slice(0, NAMED - 1), `${models.length - NAMED + 1} more`] : models;
-  return html`<${Field} label="File of predictions" hint="CSV, Parquet, NumPy (.npz) or JSON lines: a row an item, a column a model; columns id, key, text and image are shown with the item.">
-    ${(own) => html`<input ...${own} type="file" accept=${FORMATS} onChange=${(event) => choose(event.currentTarget.files[0] ?? null)} />`}
-  <//>
-  <p class="seen" role="status">${seen && html`<strong>${count(seen.items, 'item')}, ${count(seen.models.length, 'model')}, ${count(seen.classes.length, 'class', 'classes')}.</strong>
-    ${' '}Models: <bdi>${list(named)}</bdi>.${seen.labelled && ' The file has labels; they are not used: you are asked for the few that matter.'}`}</p>`;
+function Input({ label, hint, set, ...rest }) {
+  const typed = (event) => set(event.currentTarget.value);
+  return html`<${Field} label=${label} hint=${hint}>
+    ${(own) => html`<input ...${own} ...${rest} onInput=${typed} />`}
+  <//>`;
 }
 
-function Numbers({ form, set }) {
+function Lines({ label, hint, set, ...rest }) {
+  const typed = (event) => set(event.currentTarget.value);
+  return html`<${Field} label=${label} hint=${hint}>
+    ${(own) => html`<textarea ...${own} ...${rest} required onInput=${typed}></textarea>`}
+  <//>`;
+}
+
+const FILE_HINT = 'CSV, Parquet, NumPy (.npz) or JSON lines: a row an item, a column a model; '
+  + 'columns id, key, text and image are shown with the item.';
+
+function FileField({ file, seen, choose }) {
+  const chosen = (event) => choose(event.currentTarget.files[0] ?? null);
+  return html`<${Field} label="File of predictions" hint=${FILE_HINT}>
+    ${(own) => html`<input ...${own} type="file" accept=${FORMATS} onChange=${chosen} />`}
+  <//>
+  <p class="seen" role="status">${file && seen && html`<${Seen} seen=${seen} />`}</p>`;
+}
+
+/** What the file has in it. */
+function Seen({ seen: { items, models, classes, labelled } }) {
+  const names = models.map(text);
+  const named = names.length > NAMED ? [...names.slice(0, NAMED - 1), `${names.length - NAMED + 1} more`] : names;
+  const sizes = [count(items, 'item'), count(models.length, 'model'), count(classes.length, 'class', 'classes')];
+  return html`<strong>${sizes.join(', ')}.</strong> Models: <bdi>${list(named)}</bdi>.
+    ${labelled && ' The file has labels; they are not used: you are asked for the few that matter.'}`;
+}
+
+function Spending({ form, set }) {
+  const whole = { type: 'number', min: 1, step: 1, inputmode: 'numeric' };
   return html`<div class="two">
-    <${Field} label="Budget" hint="At most so many labels. Empty: as many as the algorithm asks for.">
-      ${(own) => html`<input ...${own} type="number" min="1" step="1" inputmode="numeric" value=${form.budget} onInput=${(event) => set({ budget: event.currentTarget.value })} />`}
-    <//>
-    <${Field} label="Expected rounds" hint="How many items will come in all, roughly; the budget is spread over them.">
-      ${(own) => html`<input ...${own} type="number" min="1" step="1" inputmode="numeric" value=${form.expected} onInput=${(event) => set({ expected: event.currentTarget.value })} />`}
-    <//>
+    <${Input} ...${whole} label="Budget" hint="At most so many labels. Empty: as many as the algorithm asks for."
+      value=${form.budget} set=${(budget) => set({ budget })} />
+    <${Input} ...${whole} label="Expected rounds"
+      hint="How many items will come in all, roughly; the budget is spread over them."
+      value=${form.expected} set=${(expected) => set({ expected })} />
   </div>`;
 }
 
 function Classes({ form, set }) {
   return html`<fieldset>
     <legend>Classes</legend>
-    <label class="choice"><input type="radio" name="closed" checked=${!form.closed} onChange=${() => set({ closed: false })} />
-      Whatever the models predict, and others that annotators type</label>
-    <label class="choice"><input type="radio" name="closed" checked=${form.closed} onChange=${() => set({ closed: true })} />
-      Only these</label>
-    ${form.closed && html`<${Field} label="Classes, one a line">
-      ${(own) => html`<textarea ...${own} rows="5" required value=${form.classes} onInput=${(event) => set({ classes: event.currentTarget.value })}></textarea>`}
-    <//>`}
+    <label class="choice">
+      <input type="radio" name="closed" checked=${!form.closed} onChange=${() => set({ closed: false })} />
+      Whatever the models predict, and others that annotators type
+    </label>
+    <label class="choice">
+      <input type="radio" name="closed" checked=${form.closed} onChange=${() => set({ closed: true })} />
+      Only these
+    </label>
+    ${form.closed && html`<${Lines} label="Classes, one a line" rows="5" value=${form.classes}
+      set=${(classes) => set({ classes })} />`}
   </fieldset>`;
+}
+
+function More({ form, set }) {
+  return html`<details><summary>More</summary>
+    <${Field} label="Algorithm"
+        hint="model-picker has nothing to tune and needs the fewest labels; the others are there to compare.">
+      ${(own) => html`<select ...${own} value=${form.algorithm}
+          onChange=${(event) => set({ algorithm: event.currentTarget.value })}>
+        ${ALGORITHMS.map((name) => html`<option key=${name} value=${name}>${name}</option>`)}
+      </select>`}
+    <//>
+    <${Input} label="Seed" type="number" min="0" step="1" value=${form.seed} set=${(seed) => set({ seed })}
+      hint="The same seed and the same predictions give the same decisions." />
+  </details>`;
 }
 
 const lines = (value) => value.split('\n').map((line) => line.trim()).filter(Boolean);

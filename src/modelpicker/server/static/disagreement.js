@@ -9,12 +9,13 @@ export function Disagreement({ disagreement: { rounds, divided, pairs, items } }
   if (!rounds) return null;
   return html`<section class="card disagreement" aria-labelledby="disagreement-title">
     <h2 id="disagreement-title">Where models disagree</h2>
-    <p class="quiet-text">They differ on ${number(divided)} of the ${count(rounds, 'round')} looked at (${percent(divided / rounds)}).
-      Only there can a label tell them apart.</p>
+    <p class="quiet-text">They differ on ${number(divided)} of the ${count(rounds, 'round')} looked at
+      (${percent(divided / rounds)}). Only there can a label tell them apart.</p>
     <div class="columns">
       ${pairs.length > 0 && html`<div>
         <h3>Classes taken for one another</h3>
-        <ol class="pairs">${pairs.map((pair) => html`<${Pair} key=${JSON.stringify(pair.classes)} pair=${pair} most=${pairs[0].rounds} />`)}</ol>
+        <ol class="pairs">${pairs.map((pair) =>
+          html`<${Pair} key=${JSON.stringify(pair.classes)} pair=${pair} most=${pairs[0].rounds} />`)}</ol>
       </div>`}
       ${items.length > 0 && html`<div>
         <h3>Most divided of late</h3>

@@ -11,7 +11,7 @@ import { count } from './words.js';
 
 const DOWNLOADS = [
   ['answers', 'csv', 'Labels', 'every label bought: id, key, label, state'],
-  ['export', 'jsonl', 'Everything, as JSON lines', 'the whole campaign, event by event; `modelpicker import` reads it back'],
+  ['export', 'jsonl', 'Everything, as JSON lines', 'the whole campaign; `modelpicker import` reads it back'],
   ['export', 'parquet', 'Everything, as Parquet', 'the same, for data frames'],
 ];
 
@@ -26,11 +26,15 @@ export function FilesView({ name }) {
       <section class="card" aria-labelledby="downloads-title">
         <h2 id="downloads-title">Download results</h2>
         <ul class="downloads">${DOWNLOADS.map(([what, format, title, hint]) => html`<li key=${title}>
-          <a class="button" href=${downloadUrl(name, what, format)} download>${title}</a> <span class="quiet-text">${hint}</span>
+          <a class="button" href=${downloadUrl(name, what, format)} download>${title}</a>
+          <span class="quiet-text">${hint}</span>
         </li>`)}</ul>
       </section>`}
   </div>`;
 }
+
+const HINT = 'CSV, Parquet, NumPy (.npz) or JSON lines, with the models of this campaign. '
+  + 'What is known already is left out, so the same file may be sent twice.';
 
 function Upload({ name }) {
   const [busy, setBusy] = useState(false);
@@ -47,12 +51,18 @@ function Upload({ name }) {
   };
   return html`<form class="card form" onSubmit=${submit} aria-busy=${busy}>
     <h2>Add predictions</h2>
-    <${Field} label="File of predictions" hint="CSV, Parquet, NumPy (.npz) or JSON lines, with the models of this campaign. Items with a key that is known already are left out, so the same file may be sent twice.">
+    <${Field} label="File of predictions" hint=${HINT}>
       ${(own) => html`<input ...${own} ref=${input} type="file" required accept=${FORMATS} />`}
     <//>
     <p class="form-error" role="alert" dir="auto">${error?.message}</p>
-    <p role="status" class="seen">${done && html`<strong>${count(done.rounds, 'new round')}</strong>, ${count(done.queries, 'query', 'queries')} among them${done.known > 0 && `; ${count(done.known, 'item')} known already`}.
-      ${' '}${done.queries > 0 && html`<a href=${inCampaign(name, 'label')}>Label them</a>`}`}</p>
+    <p role="status" class="seen">${done && html`<${Taken} name=${name} done=${done} />`}</p>
     <p class="actions"><button class="primary" disabled=${busy}>${busy ? 'Uploading …' : 'Upload'}</button></p>
   </form>`;
+}
+
+/** What came of a file. */
+function Taken({ name, done: { rounds, known, queries } }) {
+  return html`<strong>${count(rounds, 'new round')}</strong>, ${count(queries, 'query', 'queries')} among
+    them${known > 0 && `; ${count(known, 'item')} known already`}.
+    ${' '}${queries > 0 && html`<a href=${inCampaign(name, 'label')}>Label them</a>`}`;
 }

@@ -9,7 +9,7 @@ const TITLES = { label: 'Label', standing: 'Standing', files: 'Files' };
 /** @param {{name: string, tab: 'label'|'standing'|'files', children?: unknown}} props */
 export function CampaignHead({ name, tab, children }) {
   useView(`${TITLES[tab]} · ${name}`, `${tab} ${name}`);
-  const tabs = [session.labels && 'label', session.seesStanding && 'standing', session.seesStanding && 'files'].filter(Boolean);
+  const tabs = [...(session.labels ? ['label'] : []), ...(session.seesStanding ? ['standing', 'files'] : [])];
   return html`<header class="campaign-head">
     <div class="title-row">
       <h1 tabindex="-1" dir="auto"><span class="sr-only">${TITLES[tab]}: </span>${name}</h1>

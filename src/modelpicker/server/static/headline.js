@@ -3,6 +3,7 @@
 import { count, list, number, points, text } from './words.js';
 
 const NAMED = 3;
+const ROUGHLY = 'By rough 95 % intervals,';
 
 /** Which model leads, by how much, and on what grounds. @param {object} standing */
 export function headline(standing) {
@@ -26,13 +27,13 @@ export function sureness({ standing: rows, tied, labels_used: labels, weighted }
   const others = rows.slice(1).filter((row) => row.low !== null && row.high !== null);
   if (!weighted || labels === 0 || !others.length) return null;
   const level = others.filter((row) => row.low <= 0).length;
-  if (tied.length > 1) return `By rough 95 % intervals, ${number(level + 1)} of ${count(rows.length, 'model')} may be the best.`;
-  if (level === 0) return 'By rough 95 % intervals, every other model is behind it.';
-  return `By rough 95 % intervals, ${number(level)} of ${count(others.length, 'other model')} may still be as good.`;
+  if (tied.length > 1) return `${ROUGHLY} ${number(level + 1)} of ${count(rows.length, 'model')} may be the best.`;
+  if (level === 0) return `${ROUGHLY} every other model is behind it.`;
+  return `${ROUGHLY} ${number(level)} of ${count(others.length, 'other model')} may still be as good.`;
 }
 
 /** What is promised, and whether that is enough to stop. @param {object} standing */
 export function promise({ certificate }) {
-  if (!certificate) return { sentence: 'No certificate yet: nothing is promised about this pick.', stop: false };
+  if (!certificate) return { sentence: 'No certificate yet: nothing is promised so far.', stop: false };
   return { sentence: certificate.sentence, stop: certificate.gap <= 0.01 };
 }

@@ -17,10 +17,11 @@ export function scaleOf(rows) {
 export function IntervalBar({ row, scale, first }) {
   const place = (value) => `${(100 * (value - scale.from)) / scale.width}%`;
   const share = (value) => `${(100 * value) / scale.width}%`;
+  const line = { left: place(row.low), width: share(row.high - row.low) };
   const known = row.low !== null && row.high !== null && !first;
   return html`<span class="interval" aria-hidden="true">
     <span class="interval-zero" style=${{ left: place(0) }}></span>
-    ${known && html`<span class="interval-line" style=${{ left: place(row.low), width: share(row.high - row.low) }}></span>`}
+    ${known && html`<span class="interval-line" style=${line}></span>`}
     ${row.gap !== null && html`<span class="interval-dot" style=${{ left: place(row.gap) }}></span>`}
   </span>`;
 }

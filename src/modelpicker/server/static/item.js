@@ -20,9 +20,11 @@ export function Item({ query }) {
   const shown = [...main, ...pictures].map(([name]) => name);
   const rest = fields.filter(([name]) => !shown.includes(name));
   return html`<div class="item">
-    ${[...main, ...pictures].map(([name, value]) => html`<${Main} key=${name} name=${name} value=${value} of=${called(query)} />`)}
+    ${[...main, ...pictures].map(([name, value]) =>
+      html`<${Main} key=${name} name=${name} value=${value} of=${called(query)} />`)}
     ${rest.length > 0 && html`<dl class="fields">
-      ${rest.map(([name, value]) => html`<div key=${name}><dt dir="auto">${name}</dt><dd><${Value} value=${value} /></dd></div>`)}
+      ${rest.map(([name, value]) => html`<div key=${name}>
+        <dt dir="auto">${name}</dt><dd><${Value} value=${value} /></dd></div>`)}
     </dl>`}
   </div>`;
 }
@@ -64,9 +66,9 @@ function Text({ value }) {
   const cut = !whole && value.length > AT_ONCE;
   const shown = cut ? `${value.slice(0, AT_ONCE)}…` : value;
   // What scrolls must take the focus, or the keyboard could not scroll it.
-  const box = isLong(shown) ? { class: 'text scrolls', tabindex: 0, role: 'group', 'aria-label': 'text' } : { class: 'text' };
+  const scrolling = isLong(shown) && { class: 'text scrolls', tabindex: 0, role: 'group', 'aria-label': 'text' };
   return html`
-    <div ...${box} dir="auto">${shown}</div>
+    <div class="text" ...${scrolling || {}} dir="auto">${shown}</div>
     ${cut && html`<button type="button" class="quiet" onClick=${() => setWhole(true)}>
       Show all ${number(value.length)} characters
     </button>`}`;

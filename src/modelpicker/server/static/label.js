@@ -78,9 +78,8 @@ function Desk({ name, labeller, vocabulary }) {
   };
   const said = current?.classes ?? null;
   const toggle = () => said && setShown(!shown);
-  useKeys({
-    s: () => labeller.skip(), u: () => labeller.undo(), 'mod+z': () => labeller.undo(), p: toggle, '?': () => setHelp(true),
-  });
+  const undo = () => labeller.undo();
+  useKeys({ s: () => labeller.skip(), u: undo, 'mod+z': undo, p: toggle, '?': () => setHelp(true) });
   const recent = slots.map((slot) => slot.name).filter((label) => classes.includes(label));
   return html`<div class="desk">
     <div class="bench">
@@ -88,12 +87,13 @@ function Desk({ name, labeller, vocabulary }) {
         ? html`<${Card} key=${current.id} query=${current} left=${labeller.left} said=${shown ? said : null} />`
         : html`<${NothingToLabel} name=${name} labeller=${labeller} />`}
       <div class="panel">
-        ${current && html`<${ClassPicker} ...${{ classes, open: vocabulary.open, recent, choose }} disabled=${false} />`}
+        ${current && html`<${ClassPicker} ...${{ classes, open: vocabulary.open, recent, choose }} />`}
         <div class="deeds">
-          <button type="button" disabled=${!current} aria-keyshortcuts="s" onClick=${() => labeller.skip()}>Skip <kbd aria-hidden="true">s</kbd></button>
-          <button type="button" disabled=${!labeller.history.length} aria-keyshortcuts="u" onClick=${() => labeller.undo()}>Undo <kbd aria-hidden="true">u</kbd></button>
-          ${said && html`<button type="button" aria-pressed=${shown} aria-keyshortcuts="p" onClick=${toggle}>Predictions <kbd aria-hidden="true">p</kbd></button>`}
-          <button type="button" class="help-button" aria-label="Keys and help" aria-keyshortcuts="?" onClick=${() => setHelp(true)}>?</button>
+          <${Deed} what="Skip" shortcut="s" disabled=${!current} act=${() => labeller.skip()} />
+          <${Deed} what="Undo" shortcut="u" disabled=${!labeller.history.length} act=${undo} />
+          ${said && html`<${Deed} what="Predictions" shortcut="p" pressed=${shown} act=${toggle} />`}
+          <button type="button" class="help-button" aria-label="Keys and help" aria-keyshortcuts="?"
+            onClick=${() => setHelp(true)}>?</button>
         </div>
         <p class="last-deed" role="status">${deed(labeller.last, current)}</p>
       </div>
@@ -101,6 +101,13 @@ function Desk({ name, labeller, vocabulary }) {
     ${wide && session.seesStanding && html`<${LeaderAside} name=${name} />`}
     <${Help} open=${help} close=${() => setHelp(false)} />
   </div>`;
+}
+
+function Deed({ what, shortcut, disabled = false, pressed, act }) {
+  return html`<button type="button" disabled=${disabled} aria-pressed=${pressed} aria-keyshortcuts=${shortcut}
+      onClick=${act}>
+    ${what} <kbd aria-hidden="true">${shortcut}</kbd>
+  </button>`;
 }
 
 function Card({ query, left, said }) {
@@ -116,10 +123,15 @@ function Card({ query, left, said }) {
 
 /** The last thing that was done, as one reads and hears it. */
 function deed(last, current) {
-  if (!last) return current && html`Which class is it?<span class="key-hint"> Click it, or press its key; ? shows them all.</span>`;
+  if (!last) {
+    const hint = html`<span class="key-hint"> Click it, or press its key; ? shows them all.</span>`;
+    return current && html`Which class is it?${hint}`;
+  }
   const item = html`<bdi>${called(last.query)}</bdi>`;
   if (last.did === 'undo') return html`Undone: ${item} is back.`;
-  return last.did === 'skip' ? html`Skipped ${item}.` : html`Labelled ${item} <strong><bdi>${text(last.label)}</bdi></strong>.`;
+  const next = current && html`<span class="sr-only"> Next: ${called(current)}.</span>`;
+  const label = html`<strong><bdi>${text(last.label)}</bdi></strong>`;
+  return last.did === 'skip' ? html`Skipped ${item}.${next}` : html`Labelled ${item} ${label}.${next}`;
 }
 
 function NothingToLabel({ name, labeller }) {
@@ -148,7 +160,7 @@ function NameBox() {
   const [typed, setTyped] = useState(name);
   return html`<label class="name-box">
     <span class="sr-only">Your name, optional</span>
-    <input type="text" value=${typed} placeholder="Your name (optional)" maxlength="60" autocomplete="nickname" dir="auto"
+    <input type="text" value=${typed} placeholder="Your name (optional)" maxlength="60" autocomplete="nickname"
       onInput=${(event) => setTyped(event.currentTarget.value)}
       onChange=${() => annotator.rename(typed)}
       onKeyDown=${(event) => event.key === 'Enter' && event.currentTarget.blur()} />

@@ -16,7 +16,7 @@ const LEASE = 300; // seconds; renewed well before while somebody looks
 const RENEW = 100_000;
 const LOOK_AGAIN = 2_000;
 const MOST_HISTORY = 50;
-const LARGEST_KEPT = 50_000; // characters of an item that is kept across a reload, to undo it
+const LARGEST_KEPT = 10_000; // characters of an item that is kept across a reload, to undo it
 
 // Leases that are being given back: whoever comes back at once must not be given them and then lose them.
 let releasing = Promise.resolve();
@@ -103,7 +103,8 @@ export class Labeller extends Store {
     if (!query) return;
     const entry = { kind, id: query.id, annotator: this.annotator };
     this.outbox.add(kind === 'label' ? { ...entry, label } : entry);
-    this.history = [...this.history, { query, label }].slice(-MOST_HISTORY);
+    const size = JSON.stringify(query.item).length;
+    this.history = [...this.history, { query, label, size }].slice(-MOST_HISTORY);
     this.last = { did: kind, label, query };
     this.loading = !this.current;
     this.#changed();
@@ -202,8 +203,7 @@ export class Labeller extends Store {
 
   /** Undoing goes back in order, so nothing before an item too large to keep is kept. */
   #keepHistory() {
-    const sizes = this.history.map(({ query }) => JSON.stringify(query.item)?.length ?? 0);
-    const from = sizes.findLastIndex((size) => size > LARGEST_KEPT) + 1;
+    const from = this.history.findLastIndex(({ size }) => size > LARGEST_KEPT) + 1;
     keep(sessionStorage, `history:${this.campaign}`, this.history.slice(from));
   }
 }

@@ -40,24 +40,28 @@ export function LeaderBoard({ standing }) {
 function Heads({ weighted, weights }) {
   if (!weighted) {
     return html`<tr><th scope="col" class="rank">Rank</th><th scope="col">Model</th>
-      <th scope="col" class="figure">Mistakes on labels</th><th scope="col" class="figure wide-only weight-cell">Labels</th></tr>`;
+      <th scope="col" class="figure">Mistakes on labels</th>
+      <th scope="col" class="figure wide-only weight-cell">Labels</th></tr>`;
   }
   return html`<tr><th scope="col" class="rank"><span class="sr-only">Rank</span></th><th scope="col">Model</th>
-    <th scope="col" class="figure gap-cell">Behind</th><th scope="col" class="figure wide-only interval-cell">95 % interval</th>
+    <th scope="col" class="figure gap-cell">Behind</th>
+    <th scope="col" class="figure wide-only interval-cell">95 % interval</th>
     <th scope="col" class="bar-cell"><span class="sr-only">As a bar</span></th>
     ${weights && html`<th scope="col" class="figure wide-only weight-cell">Weight</th>`}</tr>`;
 }
 
 function GapRow({ row, rank, first, level, scale, weights }) {
   const leads = rank === 1 && !level;
-  const interval = row.low === null || row.labels === 0 || first ? '' : `${pointsFigure(row.low)} to ${pointsFigure(row.high)}`;
+  const known = row.low !== null && row.labels > 0 && !first;
+  const interval = known ? `${pointsFigure(row.low)} to ${pointsFigure(row.high)}` : '';
+  const weight = row.weight === null ? '–' : percent(row.weight);
   return html`<tr data-row=${text(row.model)} class=${leads ? 'leader' : ''}>
     <td class="rank figure">${rank}</td>
     <${NameCell} row=${row} />
     <td class="figure">${leads ? 'leads' : level ? 'level' : row.gap === null ? '–' : pointsFigure(row.gap)}</td>
     <td class="figure wide-only quiet-text">${interval}</td>
-    <td class="bar-cell"><${IntervalBar} row=${row} scale=${scale} first=${first || row.labels === 0} /></td>
-    ${weights && html`<td class="figure wide-only weight-cell">${row.weight === null ? '–' : percent(row.weight)}</td>`}
+    <td class="bar-cell"><${IntervalBar} row=${row} scale=${scale} first=${!known} /></td>
+    ${weights && html`<td class="figure wide-only weight-cell">${weight}</td>`}
   </tr>`;
 }
 
@@ -71,7 +75,8 @@ function EstimateRow({ row, rank, level }) {
 }
 
 function NameCell({ row }) {
+  const since = row.since > 0 && html` <span class="quiet-text">since round ${number(row.since)}</span>`;
   return html`<th scope="row" class="model-name" title=${text(row.model)}>
-    <bdi>${text(row.model)}</bdi>${row.since > 0 && html` <span class="quiet-text">since round ${number(row.since)}</span>`}
+    <bdi>${text(row.model)}</bdi>${since}
   </th>`;
 }

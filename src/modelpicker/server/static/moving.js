@@ -27,6 +27,7 @@ export function useMovingRows(keys) {
 
 function move(row, from) {
   if (matchMedia(STILL).matches) return;
-  row.animate([{ transform: `translateY(${from}px)` }, { transform: 'none' }], { duration: DURATION, easing: 'ease-in-out' });
+  const steps = [{ transform: `translateY(${from}px)` }, { transform: 'none' }];
+  row.animate(steps, { duration: DURATION, easing: 'ease-in-out' });
   if (from > 0) row.animate([{ backgroundColor: 'var(--accent-soft)' }, {}], { duration: 2 * DURATION });
 }

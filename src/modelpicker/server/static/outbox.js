@@ -8,7 +8,9 @@ import { keep, read } from './kept.js';
 import { link } from './link.js';
 import { Store } from './store.js';
 
-/** @typedef {{kind: 'label'|'skip'|'retract', id: number, label?: string|number, annotator: string, tried?: boolean}} Entry */
+/**
+ * @typedef {{kind: 'label'|'skip'|'retract', id: number, label?: string|number, annotator: string, tried?: boolean}} Entry
+ */
 
 const FIRST_PAUSE = 1_000;
 const LONGEST_PAUSE = 30_000;
@@ -25,6 +27,8 @@ function send(campaign, { kind, id, label, annotator }) {
 export class Outbox extends Store {
   onSent = () => undefined;
   onRefused = () => undefined;
+  /** Why the first one could not be sent, while it is tried again. @type {string|null} */
+  trouble = null;
   #sending = false;
   #pause = FIRST_PAUSE;
   #timer = 0;
@@ -99,6 +103,7 @@ export class Outbox extends Store {
     try {
       const reply = await send(this.campaign, entry);
       this.#pause = FIRST_PAUSE;
+      this.trouble = null;
       this.#change(this.entries.filter((other) => other !== entry));
       this.onSent(entry, reply);
       return true;
@@ -113,12 +118,14 @@ export class Outbox extends Store {
     const pause = Math.max(this.#pause, (error.retryAfter ?? 0) * 1_000);
     this.#pause = Math.min(this.#pause * 2, LONGEST_PAUSE);
     this.#timer = setTimeout(() => this.flush(), pause);
+    this.trouble = error.message;
     this.emit();
     return false;
   }
 
   /** What follows about the same item is void: taking back a refused answer would take back somebody else's. */
   #refused(entry, error) {
+    this.trouble = null;
     const followers = entry.kind === 'retract' ? [] : this.entries.filter((other) => other.id === entry.id);
     this.#change(this.entries.filter((other) => other !== entry && !followers.includes(other)));
     this.onRefused(entry, error);

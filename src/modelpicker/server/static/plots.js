@@ -9,6 +9,8 @@ const total = (value) => (value === null || value === undefined ? '–' : number
 const totals = (_, values) => values.map((value) => (Number.isInteger(value) ? number(value) : ''));
 const shares = (_, values) => values.map((value) => percent(value));
 
+const line = (place) => ({ ...stroke(place), width: 2, points: { show: false } });
+
 /** The weights, or what an algorithm has in their place, of the leading models over the labels. */
 export function WeightsChart({ weights }) {
   const { kind, models, labels, values } = weights;
@@ -22,13 +24,14 @@ export function WeightsChart({ weights }) {
   const options = () => ({
     scales: { x: { time: false }, y: { range: (_, least, most) => [Math.min(0, least), most * 1.08 || 1] } },
     series: [{ label: 'labels', value: (_, value) => total(value) },
-      ...names.map((name, place) => ({ label: name, width: 2, ...stroke(place), points: { show: false }, value: (_, value) => write(value) }))],
+      ...names.map((name, place) => ({ label: name, ...line(place), value: (_, value) => write(value) }))],
     axes: [{ label: 'labels bought', size: 28, values: totals },
       { label: isWeights ? 'weight' : 'estimated mistakes', size: 60, values: isWeights ? shares : undefined }],
   });
-  return html`<${Chart} title=${title} form=${names.join('\n')} data=${data} options=${options} heads=${['labels', ...names]}
-    write=${(value, column) => (column === 0 ? total(value) : write(value))}
-    summary=${`${isWeights ? 'How much each model counts when it is decided what to ask.' : ''} After ${count(labels.at(-1) ?? 0, 'label')}: ${list(leaders)}.`.trim()} />`;
+  const meaning = isWeights ? 'How much each model counts when it is decided what to ask. ' : '';
+  return html`<${Chart} title=${title} form=${names.join('\n')} data=${data} options=${options}
+    heads=${['labels', ...names]} write=${(value, column) => (column === 0 ? total(value) : write(value))}
+    summary=${`${meaning}After ${count(labels.at(-1) ?? 0, 'label')}: ${list(leaders)}.`} />`;
 }
 
 /** Labels bought and asked for, against rounds seen. */
@@ -37,14 +40,24 @@ export function LabelsChart({ labels: { rounds, queries, labels } }) {
   const options = () => ({
     scales: { x: { time: false } },
     series: [{ label: 'rounds', value: (_, value) => total(value) },
-      { label: 'queries', ...stroke(4), width: 2, points: { show: false }, value: (_, value) => total(value) },
-      { label: 'labels', ...stroke(0), width: 2, points: { show: false }, value: (_, value) => total(value) }],
+      { label: 'queries', ...line(4), value: (_, value) => total(value) },
+      { label: 'labels', ...line(0), value: (_, value) => total(value) }],
     axes: [{ label: 'rounds seen', size: 28, values: totals }, { label: 'labels', size: 60, values: totals }],
   });
   const seen = rounds.at(-1) ?? 0;
   const bought = labels.at(-1) ?? 0;
+  const words = [
+    `${count(seen, 'round')} seen`,
+    count(queries.at(-1) ?? 0, 'query', 'queries'),
+    `${count(bought, 'label')} bought (${percent(bought / Math.max(1, seen))} of the rounds)`,
+  ];
   return html`<${Chart} title="Labels bought" data=${data} options=${options} heads=${['rounds', 'queries', 'labels']}
-    summary=${`${count(seen, 'round')} seen, ${count(queries.at(-1) ?? 0, 'query', 'queries')}, ${count(bought, 'label')} bought${seen ? ` (${percent(bought / seen)} of the rounds)` : ''}.`} />`;
+    summary=${`${words.join(', ')}.`} />`;
+}
+
+function dots(name, size) {
+  const stroke = colour(name);
+  return { stroke, paths: () => null, points: { show: true, size, width: 1, fill: stroke, stroke } };
 }
 
 /** How likely each of the last rounds was to be queried, and which were. */
@@ -54,7 +67,6 @@ export function RecentChart({ recent: { rounds, probability, queried } }) {
     probability.map((value, place) => (queried[place] ? null : value)),
     probability.map((value, place) => (queried[place] ? value : null)),
   ], [rounds, probability, queried]);
-  const dots = (name, size) => ({ paths: () => null, points: { show: true, size, width: 1, fill: colour(name), stroke: colour(name) }, stroke: colour(name) });
   const options = () => ({
     legend: { live: false },
     scales: { x: { time: false }, y: { range: [0, 1] } },
@@ -65,7 +77,9 @@ export function RecentChart({ recent: { rounds, probability, queried } }) {
   });
   const asked = queried.filter(Boolean).length;
   const mean = probability.reduce((sum, value) => sum + value, 0) / (probability.length || 1);
+  const were = `${number(asked)} ${asked === 1 ? 'was' : 'were'} queried`;
   return html`<${Chart} title="Query probability of recent rounds" data=${data} options=${options}
-    heads=${['round', 'not queried', 'queried']} write=${(value, column) => (column === 0 ? total(value) : share(value))}
-    summary=${`Of the last ${count(rounds.length, 'round')}, ${number(asked)} ${asked === 1 ? 'was' : 'were'} queried; the probability was ${percent(mean)} on average.`} />`;
+    heads=${['round', 'not queried', 'queried']}
+    write=${(value, column) => (column === 0 ? total(value) : share(value))}
+    summary=${`Of the last ${count(rounds.length, 'round')}, ${were}; the probability was ${percent(mean)} on average.`} />`;
 }

@@ -30,6 +30,11 @@ class Post extends Store {
     return [...this.#boxes.values()].reduce((sum, box) => sum + box.waiting, 0);
   }
 
+  /** Why some could not be sent. @returns {string|null} */
+  get trouble() {
+    return [...this.#boxes.values()].find((box) => box.waiting && box.trouble)?.trouble ?? null;
+  }
+
   /** Send what an earlier life of this tab, or a closed tab, had not sent. */
   async start() {
     await annotator.ready;
@@ -58,8 +63,8 @@ class Post extends Store {
 }
 
 function refusal(campaign, { kind, id, label }, error) {
-  const what = { label: `the label “${label}” of item ${id}`, skip: `skipping item ${id}`, retract: `undoing item ${id}` };
-  return `${campaign}: ${what[kind]} was not accepted. ${error.message}`;
+  const what = { label: `the label “${label}”`, skip: 'the skip', retract: 'the undo' }[kind];
+  return `${campaign}: ${what} of item ${id} was not accepted. ${error.message}`;
 }
 
 export const post = new Post();

@@ -1,6 +1,7 @@
 /** Who is signed in, and what that lets them see and do. */
 
 import { api, whenSignedOut } from './api.js';
+import { notices } from './notices.js';
 import { post } from './post.js';
 import { Store } from './store.js';
 
@@ -31,7 +32,7 @@ class Session extends Store {
   }
 
   async signOut() {
-    await api.signOut();
+    await api.signOut().catch((error) => notices.add(`You are still signed in. ${error.message}`));
     await this.load();
   }
 

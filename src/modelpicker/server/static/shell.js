@@ -19,7 +19,7 @@ import { count } from './words.js';
 const VIEWS = { campaigns: CampaignsView, new: CreateView, label: LabelView, standing: StandingView, files: FilesView };
 
 export function App() {
-  const [broken, mend] = useErrorBoundary((error) => console.error(error));
+  const [broken] = useErrorBoundary((error) => console.error(error));
   const skip = (event) => {
     event.preventDefault(); // the hash is the route
     document.querySelector('main').focus();
@@ -29,7 +29,7 @@ export function App() {
     <${TopBar} />
     <${Connection} />
     <${NoticeList} />
-    <main id="main" tabindex="-1">${broken ? html`<${Broken} error=${broken} mend=${mend} />` : html`<${Main} />`}</main>`;
+    <main id="main" tabindex="-1">${broken ? html`<${Broken} error=${broken} />` : html`<${Main} />`}</main>`;
 }
 
 function TopBar() {
@@ -47,11 +47,11 @@ function TopBar() {
 /** Told as soon as the server is away, and what that means for what was labelled. */
 function Connection() {
   const { up } = useStore(link);
-  const { waiting } = useStore(post);
+  const { waiting, trouble } = useStore(post);
+  const answers = `${count(waiting, 'answer')} ${waiting === 1 ? 'waits' : 'wait'} to be sent.`;
   const words = () => {
-    if (up) return null;
-    if (waiting) return `Offline: ${count(waiting, 'answer')} ${waiting === 1 ? 'waits' : 'wait'} to be sent.`;
-    return 'Offline: the server cannot be reached. Trying again …';
+    if (up) return trouble && `${answers} ${trouble} Trying again …`;
+    return waiting ? `Offline: ${answers}` : 'Offline: the server cannot be reached. Trying again …';
   };
   return html`<div class="connection" role="status">${words()}</div>`;
 }
@@ -70,7 +70,7 @@ function Main() {
 
 /** The view of a route, or the one that this role has in its place. */
 function Routed({ route: { view, name } }) {
-  const barred = { standing: !session.seesStanding && 'label', files: !session.seesStanding && 'label', label: !session.labels && 'standing' }[view];
+  const barred = instead(view);
   useEffect(() => {
     if (barred) go(inCampaign(name, barred));
   }, [barred, name]);
@@ -79,14 +79,22 @@ function Routed({ route: { view, name } }) {
   return html`<${View} key=${`${view} ${name}`} name=${name} />`;
 }
 
+/** Where a role is sent that may not see a view. */
+function instead(view) {
+  if (view === 'label') return session.labels ? null : 'standing';
+  if (view === 'standing' || view === 'files') return session.seesStanding ? null : 'label';
+  return null;
+}
+
 function Missing() {
   useView('Not found', 'missing');
   return html`<div class="card empty"><h1 tabindex="-1">Not found</h1><p>There is nothing at this address.</p>
     <p class="actions"><a class="button primary" href=${home}>All campaigns</a></p></div>`;
 }
 
-function Broken({ error, mend }) {
+function Broken({ error }) {
   return html`<div class="card empty" role="alert"><h1 tabindex="-1">The page broke</h1>
     <p>Nothing that you labelled is lost. ${String(error?.message ?? error)}</p>
-    <p class="actions"><button type="button" class="primary" onClick=${() => { mend(); location.reload(); }}>Reload</button></p></div>`;
+    <p class="actions"><button type="button" class="primary" onClick=${() => location.reload()}>Reload</button></p>
+  </div>`;
 }

@@ -21,7 +21,7 @@ export function SignInView() {
     <h1 tabindex="-1">Sign in</h1>
     <p>This server asks for a token. Whoever runs it can give you one.</p>
     <${Field} label="Token">
-      ${(own) => html`<input ...${own} type="password" required autocomplete="current-password" spellcheck=${false} placeholder="mp_…"
+      ${(own) => html`<input ...${own} type="password" required autocomplete="current-password" placeholder="mp_…"
         value=${token} onInput=${(event) => setToken(event.currentTarget.value)} />`}
     <//>
     <p class="form-error" role="alert">${error && explain(error)}</p>

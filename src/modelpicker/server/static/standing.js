@@ -47,10 +47,12 @@ function Summary({ name, standing }) {
   return html`<section class="card summary" aria-label="Summary">
     <p class="headline" dir="auto">${headline(standing)}</p>
     ${sure && html`<p>${sure}</p>`}
-    <p class="certificate">${stop && html`<strong class="badge">You can stop now</strong> `}<span dir="auto">${sentence}</span></p>
+    <p class="certificate">
+      ${stop && html`<strong class="badge">You can stop now</strong> `}<span dir="auto">${sentence}</span></p>
     <${Spent} standing=${standing} />
     <${Next} name=${name} standing=${standing} />
-    ${standing.pending > 0 && standing.labels_used > 0 && html`<p class="quiet-text">Labels that are awaited count as nobody’s mistake: until they come, gaps are understated.</p>`}
+    ${standing.pending > 0 && standing.labels_used > 0 && html`<p class="quiet-text">
+      Labels that are awaited count as nobody’s mistake: until they come, gaps are understated.</p>`}
   </section>`;
 }
 
@@ -62,10 +64,12 @@ function Spent({ standing: { budget, labels_used: labels, labels_saved: saved, p
     skipped > 0 && `${number(skipped)} skipped`,
     saved > 0 && `${count(saved, 'item')} needed no label`,
   ];
+  const share = (part) => `${Math.min(100, (100 * part) / budget)}%`;
   return html`<div class="spent">
-    ${budget > 0 && html`<div class="track" role="progressbar" aria-label="Budget" aria-valuemin="0" aria-valuemax=${budget} aria-valuenow=${labels}>
-      <span style=${{ width: `${Math.min(100, (100 * labels) / budget)}%` }}></span>
-      <span class="awaited" style=${{ width: `${Math.min(100, (100 * pending) / budget)}%` }}></span>
+    ${budget > 0 && html`<div class="track" role="progressbar" aria-label="Budget"
+        aria-valuemin="0" aria-valuemax=${budget} aria-valuenow=${labels}>
+      <span style=${{ width: share(labels) }}></span>
+      <span class="awaited" style=${{ width: share(pending) }}></span>
     </div>`}
     <p class="quiet-text">${parts.filter(Boolean).join(' · ')}</p>
   </div>`;
@@ -80,13 +84,16 @@ function Next({ name, standing: { pending, rounds } }) {
   }
   return html`<p class="actions">
     ${session.owns && html`<a class="button" href=${inCampaign(name, 'files')}>Add predictions</a>`}
-    <span class="quiet-text">${rounds ? 'No item waits for a label.' : 'No items yet: add a file of predictions first.'}</span>
+    <span class="quiet-text">
+      ${rounds ? 'No item waits for a label.' : 'No items yet: add a file of predictions first.'}</span>
   </p>`;
 }
 
 function Charts({ charts: { weights, recent } }) {
   const drawn = weights.labels.length > 1 && weights.models.length > 0;
   return html`
-    ${drawn ? html`<${WeightsChart} weights=${weights} />` : html`<p class="card quiet-text">Charts appear with the first labels.</p>`}
+    ${drawn
+      ? html`<${WeightsChart} weights=${weights} />`
+      : html`<p class="card quiet-text">Charts appear with the first labels.</p>`}
     ${recent.rounds.length > 1 && html`<${RecentChart} recent=${recent} />`}`;
 }

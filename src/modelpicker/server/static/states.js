@@ -3,9 +3,14 @@
 import { html, useEffect, useState } from './html.js';
 import { home } from './router.js';
 
-/** @param {{what: string, error?: Error|null}} props `error`: why it takes so long, if something passing is in the way */
+/**
+ * @param {{what: string, error?: Error|null}} props `error`: why it takes so long, if something passing is in the way
+ */
 export function Loading({ what, error = null }) {
-  return html`<div class="loading" role="status"><p>Loading ${what} …</p>${error && html`<p dir="auto">${error.message}</p>`}</div>`;
+  return html`<div class="loading" role="status">
+    <p>Loading ${what} …</p>
+    ${error && html`<p dir="auto">${error.message}</p>`}
+  </div>`;
 }
 
 /** @param {{error: Error & {status?: number}, again?: () => void}} props */

@@ -1,0 +1,171 @@
+"""Whatever is sent, no answer is outside the API's own description, and nothing fails inside.
+
+Schemathesis makes the requests: examples, every bound of every field, methods that are not there, and chance, which
+is the same each time. A campaign with rounds, queries and labels is there to be hit.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+import schemathesis
+from schemathesis import engine
+from schemathesis.engine import events
+from schemathesis.engine.recorder import ScenarioRecorder
+from schemathesis.schemas import BaseSchema
+
+from modelpicker.server.openapi import TAGS
+from tests.server.describing import PROBLEM, Api
+from tests.server.servers import API, Running, serving
+
+ROUNDS = 60
+# What is often chosen where chance would hardly ever find something that is there.
+WORDS: dict[str, list[str | int]] = {
+    "steady": ["steady"],
+    "changing": ["changing"],
+    "ids": list(range(ROUNDS)),
+    "classes": ["ham", "spam"],
+    "keys": [f"msg-{number}" for number in range(ROUNDS)],
+    "models": ["bert", "gpt", "newcomer"],
+    "files": ["a.csv", "a.tsv", "a.jsonl", "a.parquet", "a.npz"],
+    "forms": ["json", "csv", "jsonl", "parquet"],
+}
+CHOSEN = {
+    "path.name": ("steady", 0.9),
+    "path.id": ("ids", 0.7),
+    "path.model": ("models", 0.5),
+    "query.id": ("ids", 0.5),
+    "query.key": ("keys", 0.5),
+    "query.filename": ("files", 0.7),
+    "body.id": ("ids", 0.7),
+    "body.label": ("classes", 0.7),
+    "body.key": ("keys", 0.3),
+    "body.model": ("models", 0.3),
+}
+
+
+def _configuration(examples: int) -> dict[str, Any]:
+    chosen = {where: {"dictionary": words, "probability": share} for where, (words, share) in CHOSEN.items()}
+    return {
+        "dictionaries": {name: {"values": values} for name, values in WORDS.items()},
+        "parameters": chosen,
+        "operations": [  # rounds can be asked only where models stay the same
+            {
+                "include-operation-id": ["join", "leave"],
+                "parameters": chosen | {"path.name": {"dictionary": "changing", "probability": 0.9}},
+            }
+        ],
+        # What came back, which has times in it, has no say in what is sent next: each run is the same.
+        "generation": {"max-examples": examples, "deterministic": True},
+        "phases": {
+            "fuzzing": {"extra-data-sources": {"responses": False}, "error-feedback": {"enabled": False}},
+            "coverage": {"extra-data-sources": {"responses": False}},
+        },
+        # What fits the description may still make no sense: a class that is none, a file that is not what it says.
+        "checks": {"positive_data_acceptance": {"expected-statuses": ["2xx", "404", "409", "415", "422"]}},
+    }
+
+
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A server with campaigns in which something has happened."""
+    with serving(f"sqlite:///{tmp_path_factory.mktemp('schema') / 'campaigns.db'}") as running:
+        for name in ("steady", "changing"):
+            _prepare(running, name)
+        yield running
+
+
+def _prepare(server: Running, name: str) -> None:
+    campaign = server.client().create_campaign(name, models=["bert", "gpt"], budget=100)
+    rows = [{"bert": "spam", "gpt": "spam" if number % 3 else "ham"} for number in range(ROUNDS)]
+    items = [{"text": f"message {number}"} for number in range(ROUNDS)]
+    campaign.ask_many(rows, items=items, keys=[f"msg-{number}" for number in range(ROUNDS)])
+    first, second, third, *_ = campaign.pending(10, lease=300)
+    campaign.tell(first.id, "spam")
+    campaign.skip(second.id)
+    campaign.tell(third.id, "ham")
+    campaign.retract(third.id)
+
+
+def _schema(server: Running, phases: Sequence[str], examples: int) -> BaseSchema:
+    config = schemathesis.Config.from_dict(_configuration(examples))
+    config.projects.default.phases.update(phases=list(phases))
+    found = schemathesis.openapi.from_url(f"{server.url}{API}/openapi.json", config=config)
+    return found.exclude(path_regex="/live$")  # it never ends: see below
+
+
+class Run:
+    """What came of many requests."""
+
+    def __init__(self, schema: BaseSchema) -> None:
+        self.faults: list[str] = []
+        self.done: Counter[str] = Counter()
+        """How often each operation was answered as it is meant to be."""
+        self.checks: Counter[str] = Counter()
+        for event in engine.from_schema(schema).execute():
+            if isinstance(event, events.ScenarioFinished):
+                self._take(event.recorder)
+            elif isinstance(event, events.NonFatalError):
+                self.faults.append(f"{event.label}: {event.value!r}")
+            elif isinstance(event, events.FatalError):
+                raise event.exception
+
+    def _take(self, recorder: ScenarioRecorder) -> None:
+        for number, made in recorder.interactions.items():
+            if made.response is not None and made.response.status_code < 300:
+                self.done[recorder.cases[number].value.operation.label] += 1
+        for check in (check for checks in recorder.checks.values() for check in checks):
+            self.checks[check.name] += 1
+            if check.failure_info is not None:
+                failure = check.failure_info.failure
+                self.faults.append(f"{check.name}: {failure.message}\n{check.failure_info.code_sample}")
+
+
+ALWAYS = {
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_schema_conformance",
+}
+
+
+@pytest.mark.parametrize("examples", [10, pytest.param(400, marks=pytest.mark.slow)], ids=["few", "many"])
+@pytest.mark.parametrize("tag", [tag["name"] for tag in TAGS])
+def test_no_request_gets_an_answer_that_is_not_described(busy: Running, tag: str, examples: int) -> None:
+    run = Run(_schema(busy, ("examples", "coverage", "fuzzing"), examples).include(tag=tag))
+    assert run.faults == []
+    assert set(run.checks) >= ALWAYS
+    assert len(run.done) == sum(
+        tag in one.spec["tags"] and not one.path.endswith("/live") for one in Api.of(busy.http).operations
+    ), f"some were never answered as they are meant to be: {run.done}"
+
+
+@pytest.mark.parametrize("scenarios", [10, pytest.param(500, marks=pytest.mark.slow)], ids=["few", "many"])
+def test_what_one_call_brings_can_be_used_in_the_next(busy: Running, scenarios: int) -> None:
+    run = Run(_schema(busy, ("stateful",), scenarios))
+    assert run.faults == []
+    assert set(run.checks) >= {*ALWAYS, "use_after_free", "ensure_resource_availability"}
+
+
+def test_what_is_followed_is_described_as_well(busy: Running) -> None:
+    api = Api.of(busy.http)
+    with busy.http.stream("GET", f"{API}/campaigns/steady/live") as answer:
+        assert answer.status_code == 200
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        told: dict[str, Any] = {}
+        kind = ""
+        for line in answer.iter_lines():
+            field, _, value = line.partition(": ")
+            if field == "event":
+                kind = value
+            elif field == "data":
+                told[kind] = json.loads(value)
+            if len(told) == 2:
+                break
+    assert api.faults("#/components/schemas/StandingDocument", told["standing"]) == []
+    assert api.faults("#/components/schemas/ChartsDocument", told["charts"]) == []
+    missing = busy.get("/campaigns/nobody/live")
+    assert (missing.status_code, missing.headers["content-type"]) == (404, PROBLEM)
+    api.check(missing)

@@ -23,17 +23,15 @@ from tests.server.servers import API, Running, serving
 ROUNDS = 60
 # What is often chosen where chance would hardly ever find something that is there.
 WORDS: dict[str, list[str | int]] = {
-    "steady": ["steady"],
-    "changing": ["changing"],
+    "campaigns": ["tickets"],
     "ids": list(range(ROUNDS)),
     "classes": ["ham", "spam"],
     "keys": [f"msg-{number}" for number in range(ROUNDS)],
     "models": ["bert", "gpt", "newcomer"],
     "files": ["a.csv", "a.tsv", "a.jsonl", "a.parquet", "a.npz"],
-    "forms": ["json", "csv", "jsonl", "parquet"],
 }
 CHOSEN = {
-    "path.name": ("steady", 0.9),
+    "path.name": ("campaigns", 0.9),
     "path.id": ("ids", 0.7),
     "path.model": ("models", 0.5),
     "query.id": ("ids", 0.5),
@@ -46,40 +44,40 @@ CHOSEN = {
 }
 
 
-def _configuration(examples: int) -> dict[str, Any]:
-    chosen = {where: {"dictionary": words, "probability": share} for where, (words, share) in CHOSEN.items()}
+def _configuration(phases: Sequence[str], examples: int) -> dict[str, Any]:
     return {
         "dictionaries": {name: {"values": values} for name, values in WORDS.items()},
-        "parameters": chosen,
-        "operations": [  # rounds can be asked only where models stay the same
-            {
-                "include-operation-id": ["join", "leave"],
-                "parameters": chosen | {"path.name": {"dictionary": "changing", "probability": 0.9}},
-            }
-        ],
+        "parameters": {
+            place: {"dictionary": name, "probability": share} for place, (name, share) in CHOSEN.items()
+        },
         # What came back, which has times in it, has no say in what is sent next: each run is the same.
         "generation": {"max-examples": examples, "deterministic": True},
         "phases": {
-            "fuzzing": {"extra-data-sources": {"responses": False}, "error-feedback": {"enabled": False}},
-            "coverage": {"extra-data-sources": {"responses": False}},
+            "examples": {"enabled": "examples" in phases},
+            "coverage": {"enabled": "coverage" in phases, "extra-data-sources": {"responses": False}},
+            "fuzzing": {
+                "enabled": "fuzzing" in phases,
+                "extra-data-sources": {"responses": False},
+                "error-feedback": {"enabled": False},
+            },
+            "stateful": {"enabled": "stateful" in phases},
         },
         # What fits the description may still make no sense: a class that is none, a file that is not what it says.
         "checks": {"positive_data_acceptance": {"expected-statuses": ["2xx", "404", "409", "415", "422"]}},
     }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A server with campaigns in which something has happened."""
+    """A server with a campaign in which something has happened; it is called as it is in the examples."""
     with serving(f"sqlite:///{tmp_path_factory.mktemp('schema') / 'campaigns.db'}") as running:
-        for name in ("steady", "changing"):
-            _prepare(running, name)
+        _prepare(running)
         yield running
 
 
-def _prepare(server: Running, name: str) -> None:
-    campaign = server.client().create_campaign(name, models=["bert", "gpt"], budget=100)
-    rows = [{"bert": "spam", "gpt": "spam" if number % 3 else "ham"} for number in range(ROUNDS)]
+def _prepare(server: Running) -> None:
+    campaign = server.client().create_campaign("tickets", models=["bert", "roberta", "gpt"], budget=100)
+    rows = [["spam", "ham", "spam" if number % 3 else "ham"] for number in range(ROUNDS)]
     items = [{"text": f"message {number}"} for number in range(ROUNDS)]
     campaign.ask_many(rows, items=items, keys=[f"msg-{number}" for number in range(ROUNDS)])
     first, second, third, *_ = campaign.pending(10, lease=300)
@@ -90,8 +88,7 @@ def _prepare(server: Running, name: str) -> None:
 
 
 def _schema(server: Running, phases: Sequence[str], examples: int) -> BaseSchema:
-    config = schemathesis.Config.from_dict(_configuration(examples))
-    config.projects.default.phases.update(phases=list(phases))
+    config = schemathesis.Config.from_dict(_configuration(phases, examples))
     found = schemathesis.openapi.from_url(f"{server.url}{API}/openapi.json", config=config)
     return found.exclude(path_regex="/live$")  # it never ends: see below
 
@@ -151,7 +148,7 @@ def test_what_one_call_brings_can_be_used_in_the_next(busy: Running, scenarios: 
 
 def test_what_is_followed_is_described_as_well(busy: Running) -> None:
     api = Api.of(busy.http)
-    with busy.http.stream("GET", f"{API}/campaigns/steady/live") as answer:
+    with busy.http.stream("GET", f"{API}/campaigns/tickets/live") as answer:
         assert answer.status_code == 200
         assert answer.headers["content-type"].startswith("text/event-stream")
         told: dict[str, Any] = {}

@@ -1,12 +1,15 @@
 """What a server is run with."""
 
 import ipaddress
+import re
 from dataclasses import dataclass
 from functools import cached_property
 
 from modelpicker.errors import InputError, brief
 
 MEBIBYTE = 2**20
+# A name or an address, without a scheme, a port or a path.
+HOST_NAME = re.compile(r"[\w-]+(\.[\w-]+)*|\[[0-9A-Fa-f:.]+\]")
 
 
 @dataclass(frozen=True)
@@ -49,3 +52,6 @@ class Configuration:
         for what, size in (("largest body", self.largest_body), ("largest file", self.largest_file)):
             if size < 1:
                 raise InputError(f"{what}: {size} bytes are too few.")
+        for name in self.allowed_hosts:
+            if not HOST_NAME.fullmatch(name):
+                raise InputError(f"allowed host {brief(name)}: pass a bare name, such as picker.example.org.")

@@ -16,6 +16,8 @@ from modelpicker.server.problems import problem
 PATIENCE = 30.0
 # Bytes that a request may have beside its body: its head, the marks between chunks, what comes after the last.
 LARGEST_HEAD = 2**16
+# How long something is read of a request that was refused, in seconds.
+LINGER = 2.0
 
 
 class Connection(HttpToolsProtocol):
@@ -26,6 +28,7 @@ class Connection(HttpToolsProtocol):
         self.running: RequestResponseCycle | None = None
         """The request that is being answered; uvicorn knows only the last that came in."""
         self._beside = self._body = 0
+        self._refused = False
         self._silent: asyncio.TimerHandle | None = None
         self._stuck: asyncio.TimerHandle | None = None
 
@@ -39,6 +42,10 @@ class Connection(HttpToolsProtocol):
         super().connection_lost(exc)
         self._clear()
         self.resume_writing()
+        self._drop()
+
+    def _drop(self) -> None:
+        """Whatever is under way is for nobody any more."""
         self.pipeline.clear()
         if self.running is not None and not self.running.response_complete:
             self.running.disconnected = True
@@ -46,9 +53,11 @@ class Connection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Take in some more, unless it is too much of what no body is."""
+        if self._refused:
+            return
         self._beside += len(data)
         super().data_received(data)
-        if self._beside > LARGEST_HEAD + self._body and not self.transport.is_closing():
+        if self._beside > LARGEST_HEAD + self._body:
             self._refuse(431, f"The head of the request is larger than {LARGEST_HEAD:,} bytes.")
 
     def on_body(self, body: bytes) -> None:
@@ -72,6 +81,10 @@ class Connection(HttpToolsProtocol):
         super().on_response_complete()
         if not self._under_way:
             self._expect(self.timeout_keep_alive + PATIENCE)
+
+    @property
+    def _closing(self) -> bool:
+        return self._refused or self.transport.is_closing()
 
     @property
     def _under_way(self) -> bool:
@@ -111,14 +124,24 @@ class Connection(HttpToolsProtocol):
         self._refuse(400, f"{msg} Send HTTP/1.1, with either a Content-Length or chunks.")
 
     def _refuse(self, status: int, detail: str) -> None:
-        """Answer here, and hang up; unless there is an answer on its way, which this would garble."""
+        """Answer here, and hang up; unless there is an answer on its way, which this would garble.
+
+        Who is still sending would be cut off, and never see the answer: what they send is read for a moment.
+        """
         self._clear()
-        if not (self.running is not None and self.running.response_started and self._under_way):
-            made = problem(status, detail)
-            head = [*self.server_state.default_headers, *made.raw_headers, *HEADERS, (b"connection", b"close")]
-            lines = [b"HTTP/1.1 %d \r\n" % status, *(b"%s: %s\r\n" % pair for pair in head), b"\r\n"]
-            self.transport.write(b"".join(lines) + bytes(made.body))
-        self.transport.close()
+        if self._closing:
+            return
+        if self.running is not None and self.running.response_started and self._under_way:
+            self.transport.close()
+            return
+        self._drop()
+        made = problem(status, detail)
+        head = [*self.server_state.default_headers, *made.raw_headers, *HEADERS, (b"connection", b"close")]
+        lines = [b"HTTP/1.1 %d \r\n" % status, *(b"%s: %s\r\n" % pair for pair in head), b"\r\n"]
+        self.transport.write(b"".join(lines) + bytes(made.body))
+        self.transport.write_eof()
+        self._refused = True
+        self._silent = self.loop.call_later(LINGER, self.transport.close)
 
     def _unsupported_upgrade_warning(self) -> None:
         """Whoever asks for WebSockets is answered as if they had not; that is no news for the log."""

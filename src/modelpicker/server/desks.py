@@ -32,7 +32,8 @@ T = TypeVar("T")
 MOST_TOGETHER = 256
 MOST_WAITING = 10_000
 MOST_DESKS = 200
-# Those who read may take long, and must not keep those who write from a thread.
+# Those who read may take long, and must not keep those who write from a thread; nor, if they all wait for one
+# campaign, those who read another.
 WRITERS = 8
 READERS = 16
 # Rounds after which it is worth to compile what decides many at once.
@@ -88,6 +89,7 @@ class Desk:
         """Whether the storage failed: the campaign is opened anew for the next request."""
         self.listeners: set[Callable[[], None]] = set()
         self._pools = pools
+        self._reading = asyncio.Semaphore(READERS // 4)
         self._waiting: list[Change[Any]] = []
         self._busy = False
         self._decided = 0
@@ -117,7 +119,8 @@ class Desk:
     async def read(self, call: Callable[[Campaign], T]) -> T:
         """Look something up, without waiting for those who change it."""
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._pools.readers, call, self.campaign)
+            async with self._reading:
+                return await asyncio.get_running_loop().run_in_executor(self._pools.readers, call, self.campaign)
         except StorageError:
             self.broken = True
             raise
@@ -204,7 +207,8 @@ class Desk:
                         if group.touched:
                             raise
                         change.outcome = error
-            labels, skips = _answers(group, before.events)
+            only_asks = all(isinstance(change, Ask) for change in some)
+            labels, skips = (0, 0) if only_asks else _answers(group, before.events)
             return Tally(group.head.rounds - before.rounds, _queries(group) - queries, labels, skips)
 
     def close(self) -> None:

@@ -31,7 +31,6 @@ KINDS = {
     403: ("not-allowed", "This is not allowed"),
     404: ("not-found", "There is no such thing"),
     405: ("wrong-method", "This cannot be done here"),
-    406: ("not-acceptable", "There is no such form of it"),
     408: ("too-slow", "The request did not come in time"),
     409: ("conflict", "It conflicts with what is there"),
     413: ("too-large", "The request is too large"),

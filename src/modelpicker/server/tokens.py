@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from modelpicker.campaigns.opening import check_name
+from modelpicker.campaigns.opening import NAME, check_name
 from modelpicker.campaigns.schema import tokens
 from modelpicker.campaigns.storage import Storage
 from modelpicker.errors import ConflictError, InputError, NotFoundError, brief
+from modelpicker.server.desks import reach
 
 ROLES = ("owner", "annotator", "reader")
 TOKEN = re.compile(r"mp_([0-9a-f]{16})_([A-Za-z0-9_-]{43})")
@@ -75,8 +76,8 @@ def list_tokens(storage: Storage) -> list[Token]:
 def revoke_token(storage: Storage, name: str) -> None:
     """Make a token worthless."""
     with storage.writing() as connection:
-        gone = connection.execute(sa.delete(tokens).where(tokens.c.name == str(name)))
-        if gone.rowcount == 0:
+        named = NAME.fullmatch(name) and connection.execute(sa.delete(tokens).where(tokens.c.name == name))
+        if not named or named.rowcount == 0:
             raise NotFoundError(
                 f"there is no token for {brief(name)}; `modelpicker tokens list` shows those there are."
             )
@@ -114,7 +115,7 @@ class Tokens:
     def _current(self) -> dict[str, Token]:
         with self._lock:
             if not self.fresh:
-                self._known = {token.id: token for token in list_tokens(self.storage)}
+                self._known = {token.id: token for token in list_tokens(reach(self.storage.place))}
                 self._read = time.monotonic()
             return self._known
 

@@ -8,7 +8,7 @@ from tests.server.page.desks import Desk, answers, campaign_of, messages, until
 from tests.server.page.serving import Serving
 
 
-def test_a_reload_in_the_middle_shows_the_same_item(page: Page, server: Serving, name: str) -> None:
+def test_after_a_reload_one_goes_on_where_one_was(page: Page, server: Serving, name: str) -> None:
     campaign = campaign_of(server.storage, name, messages(5))
     desk = Desk(page, server.url, name).open()
     page.keyboard.press("1")
@@ -17,6 +17,10 @@ def test_a_reload_in_the_middle_shows_the_same_item(page: Page, server: Serving,
     desk.sees("Message number 1")
     desk.settled()
     assert answers(campaign) == {0: "spam"}
+    page.keyboard.press("u")
+    desk.sees("Message number 0")
+    desk.settled()
+    assert answers(campaign) == {}
 
 
 def test_a_server_that_is_killed_and_comes_back_has_every_answer(
@@ -122,17 +126,18 @@ def test_an_undo_comes_after_the_label_it_undoes(page: Page, server: Serving, na
 def test_a_server_that_is_busy_is_asked_again_later(page: Page, server: Serving, name: str) -> None:
     campaign = campaign_of(server.storage, name, messages(2))
     desk = Desk(page, server.url, name).open()
-    refusals = iter(((503, {}), (429, {"Retry-After": "1"})))
+    refusals = iter((503, 429))
 
     def refuse(route: Route) -> None:
-        status, headers = next(refusals, (0, {}))
-        if status:
-            route.fulfill(status=status, headers=headers, json={"detail": "busy"})
-        else:
+        status = next(refusals, None)
+        if status is None:
             route.continue_()
+        else:
+            route.fulfill(status=status, headers={"Retry-After": "1"}, json={"detail": "Too much to do."})
 
     page.route("**/labels", refuse)
     page.keyboard.press("1")
+    expect(page.get_by_text("1 answer waits to be sent. Too much to do. Trying again …")).to_be_visible()
     desk.settled()
     assert answers(campaign) == {0: "spam"}
 

@@ -39,19 +39,12 @@ def test_the_standing_moves_while_somebody_else_labels(page: Page, server: Servi
     expect(page.get_by_role("progressbar", name="Budget")).to_have_attribute("aria-valuenow", "20")
 
 
-def test_the_board_has_ten_models_and_all_on_demand(page: Page, server: Serving, name: str) -> None:
+def test_the_board_and_every_chart_show_more_on_demand(page: Page, server: Serving, name: str) -> None:
     digits_campaign(server.storage, name, 100, labelled=10)
     page.goto(f"{server.url}/#/c/{name}/standing")
     expect(page.get_by_role("rowheader")).to_have_count(10)
     page.get_by_role("button", name="Show all 58").click()
     expect(page.get_by_role("rowheader")).to_have_count(58)
-    page.get_by_role("button", name="Show the first 10").click()
-    expect(page.get_by_role("rowheader")).to_have_count(10)
-
-
-def test_every_chart_says_in_words_and_numbers_what_it_shows(page: Page, server: Serving, name: str) -> None:
-    digits_campaign(server.storage, name, 100, labelled=10)
-    page.goto(f"{server.url}/#/c/{name}/standing")
     for title, words in (
         ("Weights over time", "After 10 labels"),
         ("Labels bought", "100 rounds seen"),

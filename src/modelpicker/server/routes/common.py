@@ -14,11 +14,10 @@ from modelpicker.server.problems import described
 from modelpicker.server.state import State
 
 VERSION = "/api/v1"
-# What may go wrong: anywhere; where tokens are needed; where a campaign is named; and where a body is read.
-ANYWHERE = (403, 413, 415, 421, 500)
+# What may go wrong: anywhere; where tokens are needed; where a campaign is named.
+ANYWHERE = (400, 403, 408, 413, 415, 421, 431, 500)
 CLOSED = (*ANYWHERE, 401, 429, 503)
 NAMED = (*CLOSED, 404)
-BODY = (400, 408, 422)
 OPEN: dict[str, Any] = {"security": []}
 """What OpenAPI is told of a route that needs no token."""
 

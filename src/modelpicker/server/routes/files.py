@@ -22,7 +22,7 @@ from modelpicker.server.answers import answer
 from modelpicker.server.desks import Desk
 from modelpicker.server.examples import FILE_CSV
 from modelpicker.server.problems import Problem
-from modelpicker.server.routes.common import BODY, CLOSED, NAMED, VERSION, Found, Service, operation_id, replies
+from modelpicker.server.routes.common import CLOSED, NAMED, VERSION, Found, Service, operation_id, replies
 
 router = APIRouter(prefix=VERSION, tags=["files"], generate_unique_id_function=operation_id)
 ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".npz")
@@ -60,14 +60,14 @@ class Received(NamedTuple):
     digits: str
 
 
-@router.post("/files", responses=replies(documents.FileLook, *CLOSED, *BODY), openapi_extra=FILE)
+@router.post("/files", responses=replies(documents.FileLook, *CLOSED, 422), openapi_extra=FILE)
 async def look(request: Request, caller: Owner, service: Service, filename: FileName) -> Response:
     """Look into a file of predictions: which models, which classes, how many items. Nothing is kept."""
     async with _received(request, filename, service.configuration.largest_file) as file:
         return answer(await run_in_threadpool(_read, filename, file.path, _look, file.path))
 
 
-@router.post("/campaigns/{name}/files", responses=replies(documents.FileTaken, *NAMED, *BODY), openapi_extra=FILE)
+@router.post("/campaigns/{name}/files", responses=replies(documents.FileTaken, *NAMED, 422), openapi_extra=FILE)
 async def upload(request: Request, caller: Owner, service: Service, desk: Found, filename: FileName) -> Response:
     """Take in a file of predictions, a round an item.
 

@@ -12,7 +12,7 @@ from modelpicker.server.access import Owner
 from modelpicker.server.answers import answer
 from modelpicker.server.desks import own_names
 from modelpicker.server.quick import QuickRoute
-from modelpicker.server.routes.common import BODY, NAMED, VERSION, Found, operation_id, replies
+from modelpicker.server.routes.common import NAMED, VERSION, Found, operation_id, replies
 
 router = APIRouter(
     prefix=f"{VERSION}/campaigns/{{name}}/rounds",
@@ -22,7 +22,7 @@ router = APIRouter(
 )
 
 
-@router.post("", responses=replies(documents.Decided, *NAMED, *BODY))
+@router.post("", responses=replies(documents.Decided, *NAMED, 422))
 async def ask(caller: Owner, desk: Found, body: documents.NewRound) -> Response:
     """Decide the next round: is its label worth buying?
 
@@ -32,7 +32,7 @@ async def ask(caller: Owner, desk: Found, body: documents.NewRound) -> Response:
     return answer(_decided(made.id, body.key, made.query, made.probability, made.prediction, made.recommended))
 
 
-@router.post("/batch", responses=replies(documents.DecidedMany, *NAMED, *BODY))
+@router.post("/batch", responses=replies(documents.DecidedMany, *NAMED, 422))
 async def ask_many(caller: Owner, desk: Found, body: documents.NewRounds) -> Response:
     """Decide many rounds in one transaction."""
 

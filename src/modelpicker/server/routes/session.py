@@ -8,7 +8,7 @@ from modelpicker.server.access import COOKIE, Caller, check_token, find_caller
 from modelpicker.server.answers import answer
 from modelpicker.server.problems import Problem, described
 from modelpicker.server.quick import QuickRoute
-from modelpicker.server.routes.common import ANYWHERE, BODY, OPEN, VERSION, Service, operation_id, replies
+from modelpicker.server.routes.common import ANYWHERE, OPEN, VERSION, Service, operation_id, replies
 from modelpicker.server.state import State
 
 router = APIRouter(
@@ -32,7 +32,7 @@ async def show_session(request: Request, service: Service) -> Response:
     return answer(_document(service, caller))
 
 
-@router.post("", responses=replies(documents.SessionDocument, *ANYWHERE, *BODY, 401, 429, 503), openapi_extra=OPEN)
+@router.post("", responses=replies(documents.SessionDocument, *ANYWHERE, 422, 401, 429, 503), openapi_extra=OPEN)
 async def sign_in(request: Request, service: Service, body: documents.NewSession) -> Response:
     """Sign in with a token; browsers send it along from then on."""
     if not service.configuration.needs_tokens:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request, Response
+from starlette.background import BackgroundTask
 from starlette.responses import StreamingResponse
 
 from modelpicker.campaigns import Campaign
@@ -154,12 +155,12 @@ async def export(
         raise
     media = "application/x-ndjson" if form == "jsonl" else "application/vnd.apache.parquet"
     headers = {**_attached(desk.campaign, f".{form}"), "Content-Length": str(path.stat().st_size)}
-    return StreamingResponse(_pieces(path, folder), 200, headers, media)
+    return StreamingResponse(_pieces(path), 200, headers, media, BackgroundTask(folder.cleanup))
 
 
-def _pieces(path: FilePath, folder: TemporaryDirectory[str]) -> Iterator[bytes]:
+def _pieces(path: FilePath) -> Iterator[bytes]:
     """A file, whole: another export may differ, so that there are no ranges to go on with."""
-    with folder, path.open("rb") as stream:
+    with path.open("rb") as stream:
         while piece := stream.read(PIECE):
             yield piece
 

@@ -11,7 +11,7 @@ import { count } from './words.js';
 
 const DOWNLOADS = [
   ['answers', 'csv', 'Labels', 'every label bought: id, key, label, state'],
-  ['export', 'jsonl', 'Everything, as JSON lines', 'the whole campaign; `modelpicker import` reads it back'],
+  ['export', 'jsonl', 'Everything, as JSON lines', 'the whole campaign, which the command modelpicker import reads back'],
   ['export', 'parquet', 'Everything, as Parquet', 'the same, for data frames'],
 ];
 

@@ -5,7 +5,7 @@ import { api } from './api.js';
 import { ClassPicker } from './classes.js';
 import { CampaignHead } from './head.js';
 import { Help } from './help.js';
-import { html, useEffect, useState } from './html.js';
+import { html, useLayoutEffect, useState } from './html.js';
 import { Item } from './item.js';
 import { useKeys } from './keys.js';
 import { Labeller } from './labeller.js';
@@ -45,7 +45,7 @@ export function LabelView({ name }) {
 function useLabeller(name) {
   const [labeller, setLabeller] = useState(null);
   const { id } = useStore(annotator);
-  useEffect(() => {
+  useLayoutEffect(() => {
     let made = null;
     let wanted = true;
     annotator.ready.then(() => {

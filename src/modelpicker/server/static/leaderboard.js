@@ -17,7 +17,7 @@ export function LeaderBoard({ standing }) {
   const level = standing.tied.length;
   const more = standing.standing.length - FIRST;
   const weights = standing.standing.some((row) => row.weight !== null);
-  return html`<section class="card board" aria-labelledby="board-title">
+  return html`<section class=${all ? 'card board all' : 'card board'} aria-labelledby="board-title">
     <header class="card-head">
       <h2 id="board-title">Leader board</h2>
       <span class="quiet-text">${count(standing.standing.length, 'model')}</span>

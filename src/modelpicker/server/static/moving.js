@@ -4,6 +4,7 @@ import { useLayoutEffect, useRef } from './html.js';
 import { STILL } from './media.js';
 
 const DURATION = 450;
+const MOST = 20; // rows; with hundreds in motion nobody could follow, and the browser could not either
 
 /**
  * Put the result as `ref` on what holds the rows, and `data-row` with its key on each.
@@ -15,6 +16,7 @@ export function useMovingRows(keys) {
   useLayoutEffect(() => {
     const before = places.current;
     places.current = new Map();
+    if (keys.length > MOST) return;
     for (const row of holder.current?.querySelectorAll('[data-row]') ?? []) {
       const top = row.offsetTop;
       const key = row.dataset.row;

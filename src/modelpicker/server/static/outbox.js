@@ -39,7 +39,7 @@ export class Outbox extends Store {
     this.campaign = campaign;
     this.key = key;
     /** @type {Entry[]} */
-    this.entries = read(localStorage, key, { entries: [] }).entries;
+    this.entries = read(localStorage, key, {}).entries ?? [];
     link.subscribe(() => link.up && this.flush());
   }
 

@@ -1,6 +1,6 @@
 /** What a view shows before it has something, or when it cannot have it. */
 
-import { html, useEffect, useState } from './html.js';
+import { html, useLayoutEffect, useState } from './html.js';
 import { home } from './router.js';
 
 /**
@@ -38,7 +38,7 @@ export function useLoaded(load, inputs) {
   const [turn, setTurn] = useState(0);
   const again = () => setTurn((count) => count + 1);
   const [state, setState] = useState({ value: null, error: null });
-  useEffect(() => {
+  useLayoutEffect(() => { // not useEffect, which waits for the browser to paint: the request goes out first
     let wanted = true;
     let timer = 0;
     const failed = (error) => {

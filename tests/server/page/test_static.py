@@ -1,0 +1,47 @@
+"""The files of the page: nothing from elsewhere, and nothing forgotten."""
+
+import re
+from importlib.resources import files
+from pathlib import Path
+
+STATIC = Path(str(files("modelpicker"))) / "server" / "static"
+MODULES = [*STATIC.glob("*.js"), *STATIC.glob("vendor/*.mjs")]
+INDEX = (STATIC / "index.html").read_text()
+
+
+def test_every_module_is_fetched_at_once() -> None:
+    named = re.findall(r'<link rel="modulepreload" href="static/([^"]+)">', INDEX)
+    assert sorted([*named, "main.js"]) == sorted(path.relative_to(STATIC).as_posix() for path in MODULES)
+
+
+def test_every_import_is_of_a_file_that_is_there() -> None:
+    for path in MODULES:
+        for name in re.findall(r"""(?:from|import)\s*["'](\.[^"']+)["']""", path.read_text()):
+            assert (path.parent / name).is_file(), (path.name, name)
+
+
+def test_every_style_sheet_is_linked() -> None:
+    linked = re.findall(r'<link rel="stylesheet" href="static/([^"]+)">', INDEX)
+    assert sorted(linked) == sorted(path.relative_to(STATIC).as_posix() for path in STATIC.rglob("*.css"))
+
+
+def test_nothing_names_another_host_or_what_the_policy_forbids() -> None:
+    for path in [STATIC / "index.html", *STATIC.glob("*.js"), *STATIC.glob("css/*.css")]:
+        text = path.read_text()
+        assert not re.search(r"\b(https?|wss?|ftp)://", text), path.name
+        assert not re.search(r"innerHTML|\beval\(|new Function|style=\"|onclick=", text), path.name
+
+
+def test_no_source_map_is_asked_for() -> None:
+    assert not any("sourceMappingURL" in path.read_text() for path in MODULES)
+
+
+def test_every_vendored_file_has_its_version_and_licence() -> None:
+    readme = (STATIC / "vendor" / "README.md").read_text()
+    for path in (STATIC / "vendor").iterdir():
+        assert path.name == "README.md" or path.name in readme
+    assert sorted(path.name for path in (STATIC / "vendor" / "licences").iterdir()) == [
+        "htm.txt",
+        "preact.txt",
+        "uPlot.txt",
+    ]

@@ -55,6 +55,7 @@ def test_what_the_demo_is_shown_to_print_is_what_it_prints() -> None:
     assert f"```\n{end}\n```" in (ROOT / "README.md").read_text()
 
 
+@pytest.mark.slow
 def test_what_a_comparison_is_shown_to_end_with_is_what_it_ends_with(tmp_path: Path) -> None:
     printed = run("compare", "digits", "--no-figures", folder=tmp_path).stdout
     end = printed[printed.index("Labels for an identification") :].strip()

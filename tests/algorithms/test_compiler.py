@@ -189,6 +189,7 @@ def test_kernels_of_one_shape_and_one_file_are_kept_apart(site: Path, tmp_path: 
     assert run(site, tmp_path, TWO_ALIKE.format(order="(Always, Never)")) == ["0", "0"]
 
 
+@pytest.mark.slow
 def test_an_algorithm_typed_at_a_prompt_compiles(site: Path, tmp_path: Path) -> None:
     script = (
         "SURE = 1.0\n"

@@ -93,6 +93,7 @@ def test_predicting_by_sample_draws_from_the_weights() -> None:
     assert counts / 4_000 == pytest.approx(weights, abs=0.04)
 
 
+@pytest.mark.slow
 def test_a_random_round_recommends_the_model_that_spoke_on_a_uniformly_drawn_round() -> None:
     """200 models say different things, so what was predicted tells who spoke; without labels all are alike. Over
     3,000 seeds and 5 rounds, the recommendation is I_t for a share of 1/5 of the seeds, standard error 0.0073, plus

@@ -109,6 +109,7 @@ def test_options_of_methods(tmp_path: Path) -> None:
     assert document["rows"][0]["mark"] == "fixed"
 
 
+@pytest.mark.slow
 def test_control_c_leaves_a_folder_and_a_sentence_and_the_same_command_goes_on(tmp_path: Path) -> None:
     command = [*COMMAND, "compare", "digits", "--realizations", "3000", "--budgets", "80", "--no-figures"]
     command += ["--methods", "model-picker,label-efficient", "--out", "out"]
@@ -145,6 +146,7 @@ def reproduced(tmp_path: Path, *arguments: str) -> dict[str, Any]:
     return document
 
 
+@pytest.mark.slow
 def test_reproduce_without_data_says_that_it_uses_a_stand_in(tmp_path: Path) -> None:
     done = run("reproduce", "emocontext", "--realizations", "10", "--out", "out", folder=tmp_path)
     assert done.returncode == 0, done.stderr

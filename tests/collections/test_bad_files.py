@@ -144,6 +144,7 @@ def peak_of(action: Callable[[], Any]) -> tuple[str, int]:
         tracemalloc.stop()
 
 
+@pytest.mark.slow
 def test_a_zip_bomb_is_not_unpacked(tmp_path: Path) -> None:
     path = tmp_path / "bomb.npz"
     header = io.BytesIO()
@@ -167,6 +168,7 @@ def test_a_header_that_lies_about_its_size_does_not_take_the_memory(tmp_path: Pa
     assert peak < 2**22
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["x.csv", "x.jsonl", "x.npy", "x.npz", "x.parquet", "x.arrow"])
 @pytest.mark.parametrize("start", [b"", b"a,b\n0,1\n", b'{"a": 1, "b": "'])
 def test_a_line_of_two_gigabytes_is_not_read(tmp_path: Path, name: str, start: bytes) -> None:

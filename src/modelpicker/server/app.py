@@ -85,4 +85,4 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 async def _page() -> FileResponse:
-    return FileResponse(STATIC / "index.html", media_type="text/html", headers={"Cache-Control": "no-cache"})
+    return FileResponse(STATIC / "index.html", media_type="text/html")

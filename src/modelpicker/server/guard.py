@@ -52,6 +52,9 @@ HEADERS = [
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
 ]
+API_HEADERS = [*HEADERS, (b"cache-control", b"no-store")]
+# Asked for anew each time, and sent again only if it has changed: no page is put together from two versions.
+PAGE_HEADERS = [*HEADERS, (b"cache-control", b"no-cache")]
 
 
 class Guard:
@@ -142,9 +145,7 @@ class Answer:
 
     def __init__(self, send: Send, scope: Scope) -> None:
         self.send = send
-        self.extra = HEADERS
-        if scope["path"].startswith("/api/"):
-            self.extra = [*HEADERS, (b"cache-control", b"no-store")]
+        self.extra = API_HEADERS if scope["path"].startswith("/api/") else PAGE_HEADERS
         self.status = 0
 
     async def __call__(self, message: Message) -> None:

@@ -71,7 +71,7 @@ def _summary(listed: Listed, campaign: Campaign, caller: Caller) -> dict[str, An
     }
 
 
-@router.post("", status_code=201, responses=replies(documents.Described, *CLOSED, 422, 409, status=201))
+@router.post("", status_code=201, responses=replies(documents.Described, *CLOSED, 409, 422, status=201))
 async def create_campaign(caller: Owner, service: Service, body: documents.NewCampaign) -> Response:
     """Begin a campaign."""
     try:
@@ -111,7 +111,7 @@ async def list_classes(caller: Anybody, desk: Found) -> Response:
     return answer({"classes": found, "open": given is None})
 
 
-@router.post("/{name}/models", responses=replies(documents.Members, *NAMED, 422, 409))
+@router.post("/{name}/models", responses=replies(documents.Members, *NAMED, 409, 422))
 async def join(caller: Owner, desk: Found, body: documents.NewModel) -> Response:
     """Let another model take part from the next round on."""
     await desk.do(lambda campaign: campaign.join(body.model))

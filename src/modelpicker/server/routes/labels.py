@@ -22,7 +22,7 @@ waiting = APIRouter(prefix=PREFIX, tags=["labels"], generate_unique_id_function=
 MOST = 1_000
 
 
-@router.post("/labels", responses=replies(documents.Told, *NAMED, 422, 409))
+@router.post("/labels", responses=replies(documents.Told, *NAMED, 409, 422))
 async def tell(caller: Labeller, desk: Found, body: documents.NewLabel) -> Response:
     """Tell the label of a query. Told twice, it counts once; another label needs `replace`."""
     _check_replace(caller, body.replace)
@@ -36,7 +36,7 @@ async def tell(caller: Labeller, desk: Found, body: documents.NewLabel) -> Respo
     return answer(await desk.do(change))
 
 
-@router.post("/labels/batch", responses=replies(documents.ToldMany, *NAMED, 422, 409))
+@router.post("/labels/batch", responses=replies(documents.ToldMany, *NAMED, 409, 422))
 async def tell_many(caller: Labeller, desk: Found, body: documents.NewLabels) -> Response:
     """Tell many labels in one transaction: all of them, or none if one cannot be."""
     _check_replace(caller, body.replace)
@@ -50,7 +50,7 @@ async def tell_many(caller: Labeller, desk: Found, body: documents.NewLabels) ->
     return answer(await desk.do(change))
 
 
-@router.post("/skips", responses=replies(documents.Told, *NAMED, 422, 409))
+@router.post("/skips", responses=replies(documents.Told, *NAMED, 409, 422))
 async def skip(caller: Labeller, desk: Found, body: documents.NewSkip) -> Response:
     """Say that nobody can tell the label of a query."""
     _check_replace(caller, body.replace)
@@ -63,7 +63,7 @@ async def skip(caller: Labeller, desk: Found, body: documents.NewSkip) -> Respon
     return answer(await desk.do(change))
 
 
-@router.post("/retractions", responses=replies(documents.Retracted, *NAMED, 422, 409))
+@router.post("/retractions", responses=replies(documents.Retracted, *NAMED, 409, 422))
 async def retract(caller: Labeller, desk: Found, body: documents.NewRetraction) -> Response:
     """Take back an answer: the query waits again. Annotators may take back what they themselves have said."""
     by = caller.annotator(body.annotator)

@@ -67,7 +67,7 @@ def work(campaign: mp.Campaign, first: int, last: int, say: Callable[[str], obje
 
 def survive(url: str, kills: int, seed: int, longest: float = 0.06) -> Survival:
     """Kill workers at random moments, as often as that; then let one work in peace for a while."""
-    draw = random.Random(seed)  # noqa: S311  # moments, not secrets
+    draw = random.Random(seed)  # moments, not secrets
     material()
     acknowledged: set[str] = set()
     first = killed = 0

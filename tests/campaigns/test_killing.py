@@ -59,7 +59,7 @@ def test_postgresql_survives_forty_kills_of_its_clients(server: Server, memory: 
 @pytest.mark.slow
 def test_postgresql_killed_and_started_again_goes_on_with_nothing_lost(memory: str) -> None:
     """The server itself dies six times under load; its client retries what failed, by key and by id."""
-    draw = random.Random(3)  # noqa: S311  # moments, not secrets
+    draw = random.Random(3)  # moments, not secrets
     with postgres() as own:
         url = own.database()
         campaign = killing.create(url)

@@ -64,7 +64,7 @@ def serious(page: Page, *rules: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("colours", ["light", "dark"])
+@pytest.mark.parametrize("colours", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_axe_finds_nothing_serious(
     browser: Browser, watch: Watch, full: Serving, colours: Literal["light", "dark"]
 ) -> None:

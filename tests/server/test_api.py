@@ -20,7 +20,6 @@ from modelpicker.campaigns.transfer import import_campaign
 from modelpicker.server.app import create_app
 from modelpicker.server.configuration import Configuration
 from modelpicker.server.problems import KINDS
-from modelpicker.server.routes import standing
 from tests.server.describing import PROBLEM, Api, Operation
 from tests.server.servers import API, Running, serving
 
@@ -206,6 +205,15 @@ def test_settings_that_make_no_sense_are_refused(
     api.check(answer)
     assert text in answer.json()["detail"]
     assert server.get(f"/campaigns/{name}").status_code == 404
+
+
+def test_what_is_given_twice_is_soon_found_among_many(server: Running, api: Api, name: str) -> None:
+    many = [str(number) for number in range(99_999)]
+    for settings in ({"models": 2, "classes": [*many, many[-1]]}, {"models": [*many[:9_999], many[9_998]]}):
+        answer = server.post("/campaigns", {"name": name, **settings})
+        assert answer.status_code == 422
+        api.check(answer)
+        assert "given twice" in answer.json()["detail"]
 
 
 def test_a_name_can_be_had_once(server: Running, api: Api, name: str, desk: Desk) -> None:
@@ -536,15 +544,12 @@ def test_the_history_of_one_round(desk: Desk) -> None:
     desk.get("/history", 422, key="")
 
 
-def test_a_page_of_the_history_is_bounded_even_if_events_are_large(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(standing, "MOST_ROUNDS", 20)
+def test_a_page_of_the_history_is_bounded_even_if_events_are_large(desk: Desk) -> None:
     for _ in range(6):
         desk.fill(15)
     sizes, after = [], 0
     while after is not None:
-        page = desk.get("/history", after=after, most=1000)
+        page = desk.get("/history", after=after, most=20)
         sizes.append(len(page["records"]))
         after = page["next"]
     assert sizes == [30, 30, 30]

@@ -22,9 +22,8 @@ import pytest
 
 from modelpicker.campaigns import Campaign
 from modelpicker.errors import InputError
-from modelpicker.server import connections, guard
+from modelpicker.server import connections, guard, unpacking
 from modelpicker.server.desks import Change, Desk
-from modelpicker.server.routes import files
 from tests.server.raw import Answer, connection, head, is_closed, receive, send
 from tests.server.servers import API, Running, serving
 
@@ -636,6 +635,14 @@ def parquet(rows: int) -> bytes:
     return stream.getvalue()
 
 
+def repeated(text: str, rows: int, column: str = "ant") -> bytes:
+    """A file that holds a text once, for many rows."""
+    stream = io.BytesIO()
+    table = {"ant": ["x"] * rows, "bee": ["y"] * rows, column: [text] * rows}
+    pq.write_table(pa.table(table), stream)
+    return stream.getvalue()
+
+
 @pytest.mark.parametrize(
     ("filename", "content", "status"),
     [
@@ -651,6 +658,15 @@ def parquet(rows: int) -> bytes:
         ("a.parquet", b"PAR1", 422),
         ("a.parquet", parquet(10)[:-20], 422),
         ("a.parquet", parquet(10_000), 413),
+        ("a.parquet", repeated("x" * 10_000, 100), 413),
+        ("a.parquet", repeated("x" * 10_000, 100, "text"), 413),
+        ("a.parquet", repeated("x" * 100, 100), 200),
+        ("a.csv", b",".join(b"m%d" % number for number in range(2_000)) + b"\n" + b"x" * 20_000, 413),
+        ("a.csv", b'"a\n";' + b";".join(b"m%d" % number for number in range(2_000)) + b"\n", 413),
+        ("a.csv", b"item,model,prediction\n" + b"".join(b"%d,m%d,x\n" % (n, n) for n in range(300)), 413),
+        ("a.jsonl", b"".join(b'{"item": %d, "model": %d, "prediction": 1}\n' % (n, n) for n in range(300)), 413),
+        ("a.jsonl", b"".join(b'{"m%d": 1}\n' % number for number in range(300)), 413),
+        ("a.jsonl", b"{" + b",".join(b'"m%d": 1' % number for number in range(2_000)) + b"}\n", 413),
         ("a.npz", b"PK", 422),
         ("a.npz", zipped(b"x"), 422),
         ("a.npz", zipped(b"\0" * 5_000_000), 413),
@@ -682,13 +698,62 @@ def test_files_that_are_no_tables_or_too_much_are_problems(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(files, "MOST_CELLS", 10_000)
+    monkeypatch.setattr(unpacking, "MOST_CELLS", 10_000)
+    monkeypatch.setattr(unpacking, "FEW_CELLS", 10_000)
+    monkeypatch.setattr(unpacking, "MOST_COLUMNS", 1_000)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     answer = send(small, with_body(f"{path}?filename={filename}", content))
     assert answer.status == status
     if status >= 400:
         assert str(tmp_path) not in json.dumps(answer.problem)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("filename", "content"),
+    [
+        ("a.csv", b"ant,bee\n" + b"x,y\n" * 300_000),
+        ("a.csv", b"item,model,prediction\n" + b"".join(b"%d,ant,x\n%d,bee,y\n" % (n, n) for n in range(150_000))),
+        ("a.jsonl", b'{"ant": "x", "bee": "y"}\n' * 300_000),
+        ("a.parquet", parquet(300_000)),
+        ("a.npz", npz(predictions=np.zeros((300_000, 2), np.int8))),
+    ],
+)
+def test_an_honest_file_is_not_too_much(server: Running, filename: str, content: bytes) -> None:
+    answer = send(server, with_body(f"/files?filename={filename}", content))
+    assert answer.status == 200
+    assert json.loads(answer.body)["items"] in (150_000, 300_000)
+
+
+def test_a_client_that_vanishes_while_its_file_is_taken_in_is_not_worked_for_any_more(
+    small: Running, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    small.post("/campaigns", {"name": "left", "models": ["ant", "bee"]})
+    go, begun = threading.Event(), threading.Event()
+    ask_many = Campaign.ask_many
+
+    def slow(campaign: Campaign, *arguments: Any, **named: Any) -> Any:
+        begun.set()
+        assert go.wait(20)
+        return ask_many(campaign, *arguments, **named)
+
+    monkeypatch.setattr(Campaign, "ask_many", slow)
+    with connection(small) as opened:
+        opened.sendall(with_body("/campaigns/left/files?filename=a.csv", b"ant,bee\n" + b"x,y\n" * 10_000))
+        assert begun.wait(20)
+        vanish(opened)
+    go.set()
+    wait_until(lambda: not list(tmp_path.iterdir()))
+    assert 0 < small.get("/campaigns/left").json()["rounds"] < 10_000
+
+
+def test_a_server_that_has_no_room_for_a_file_says_so(small: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", "/nowhere")
+    for request in (with_body("/files?filename=a.csv", b"ant,bee\n"), head(f"{API}/campaigns/c/export")):
+        answer = send(small, request)
+        assert answer.status == 503
+        assert "nowhere" not in json.dumps(answer.problem)
 
 
 def test_no_answer_says_where_the_storage_is(tmp_path: Path) -> None:

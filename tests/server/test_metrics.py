@@ -4,6 +4,7 @@ import math
 import re
 import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -210,6 +211,25 @@ def test_commits_are_counted_with_how_many_changes_they_took(own: Running) -> No
     assert found.value("modelpicker_commit_changes_count") == 6
     assert found.value("modelpicker_commit_changes_sum") == 6
     assert found.value("modelpicker_commit_changes_bucket", le="1") == 6
+    assert found.value("modelpicker_queue") == 0
+
+
+def test_many_at_once_are_counted_one_by_one(own: Running) -> None:
+    path = create(own, "a")
+
+    def work(who: int) -> None:
+        for number in range(15):
+            body = {"predictions": ["x", "y", "x"], "key": f"{who if number else 'all'}-{number}"}
+            asked = own.post(f"{path}/rounds", body).raise_for_status().json()
+            own.post(f"{path}/labels", {"id": asked["id"], "label": "x"}).raise_for_status()
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
+    found = seen(own)
+    expected = 8 * 14 + 1
+    assert found.value("modelpicker_rounds_total") == found.value("modelpicker_queries_total") == expected
+    assert found.value("modelpicker_labels_total") == own.get(path).json()["labels_used"] == expected
+    assert found.value("modelpicker_commit_changes_sum") == 2 * 8 * 15
     assert found.value("modelpicker_queue") == 0
 
 

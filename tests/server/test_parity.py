@@ -220,7 +220,7 @@ def test_whatever_is_done_both_come_to_the_same(
     settings, classes = KINDS[kind]
     twins = Twins(server, name, **settings, **BUDGETS[budget], algorithm=algorithm, seed=7)
     chance = Chance(twins, classes, seed=len(algorithm) + len(kind))
-    for _ in range(60):
+    for _ in range(45):
         chance.act()
     twins.check()
 

@@ -128,7 +128,7 @@ ALWAYS = {
 }
 
 
-@pytest.mark.parametrize("examples", [10, pytest.param(400, marks=pytest.mark.slow)], ids=["few", "many"])
+@pytest.mark.parametrize("examples", [5, pytest.param(400, marks=pytest.mark.slow)], ids=["few", "many"])
 @pytest.mark.parametrize("tag", [tag["name"] for tag in TAGS])
 def test_no_request_gets_an_answer_that_is_not_described(busy: Running, tag: str, examples: int) -> None:
     run = Run(_schema(busy, ("examples", "coverage", "fuzzing"), examples).include(tag=tag))

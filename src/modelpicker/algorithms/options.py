@@ -1,6 +1,7 @@
 """What an algorithm is made with, checked: models and numbers that make sense."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -30,7 +31,7 @@ def check_models(models: object) -> tuple[ModelName, ...]:
         if isinstance(name, bool) or not isinstance(name, int | str):
             raise InputError(f"model name {brief(name)} is a {type(name).__name__}; names are strings or integers.")
     if len(set(names)) < len(names):
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        twice = next(name for name, count in Counter(names).items() if count > 1)
         raise InputError(f"model name {brief(twice)} is given twice; names must differ.")
     return names
 

@@ -262,13 +262,18 @@ class Campaign(Handle):
                 return iter(list(records_of_round(log, self.settings, number)))
         return records_of(self.stored(head.events), self.settings)
 
-    def records(self, after: int, upto: int, most: int) -> list[Record]:
-        """What happened in some consecutive events, until they have so many rounds: a page of the history."""
+    def records(self, after: int, most: int) -> list[Record]:
+        """A page of the history: so many records after an event, and the rest of the last one's event."""
         with self.reading() as (log, _):
-            upto = log.within(after, min(upto, log.head().events), most)
+            last = log.head().events
             found = [stored.event for stored in log.others((Joining.kind, Leaving.kind), upto=after)]
         before = [event for event in found if isinstance(event, Joining | Leaving)]
-        return list(records_of(self.stored(upto, after), self.settings, before))
+        page: list[Record] = []
+        for record in records_of(self.stored(last, after), self.settings, before):
+            if len(page) >= most and record["event"] != page[-1]["event"]:
+                break
+            page.append(record)
+        return page
 
     def number_of(self, id: int | str) -> int:
         """The round that an id or a key stands for."""

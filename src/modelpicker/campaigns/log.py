@@ -29,8 +29,9 @@ from modelpicker.errors import ConflictError, NotFoundError, StorageError, brief
 WAITING, LABELLED, SKIPPED, REFERENCE = range(4)
 # Keys that are looked for at once: SQLite takes some 32,000 variables.
 KEYS_AT_ONCE = 10_000
-# Events that are read at once.
+# Events that are read at once, and the bytes that they may have: one may have ten thousand rounds.
 PAGE = 2_000
+PAGE_BYTES = 2**24
 # Decoded rounds that are kept.
 RECENT = 32
 
@@ -88,6 +89,12 @@ _ADD_KEY = Prepared(sa.insert(keys))
 _KEY = Prepared(sa.select(keys.c.round).where(_MINE["keys"], keys.c.key == sa.bindparam("wanted")))
 _PAGE = Prepared(
     _EVENT.where(events.c.number > sa.bindparam("after"), events.c.number <= sa.bindparam("upto"))
+    .order_by(events.c.number)
+    .limit(PAGE)
+)
+_SIZES = Prepared(
+    sa.select(events.c.number, sa.func.length(events.c.body))
+    .where(_MINE["events"], events.c.number > sa.bindparam("after"), events.c.number <= sa.bindparam("upto"))
     .order_by(events.c.number)
     .limit(PAGE)
 )
@@ -305,7 +312,14 @@ class Log:
 
     def page(self, after: int, upto: int) -> list[Stored]:
         """Some events in order, at least one."""
-        page = _PAGE.run(self.connection, {"mine": self.campaign, "after": after, "upto": upto}).fetchall()
+        values = {"mine": self.campaign, "after": after, "upto": upto}
+        size, last = 0, upto
+        for number, length in _SIZES.run(self.connection, values).fetchall():
+            size += length
+            if size > PAGE_BYTES:
+                last = number
+                break
+        page = _PAGE.run(self.connection, {**values, "upto": last}).fetchall()
         found = []
         for place, row in enumerate(page):
             if row[0] != after + 1 + place:
@@ -314,18 +328,6 @@ class Log:
         if len(found) < max(1, len(page)):
             raise StorageError(f"event {after + 1 + len(found)} of the campaign is missing; bring back a backup.")
         return found
-
-    def within(self, after: int, upto: int, most: int) -> int:
-        """The last of the events whose rounds are so many at most, but for those of the last; one at least."""
-        statement = sa.select(events.c.number, events.c.round).where(
-            _MINE["events"], events.c.kind == Rounds.kind, events.c.number > after, events.c.number <= upto
-        )
-        first = None
-        for number, start in self.connection.execute(statement.order_by(events.c.number), {"mine": self.campaign}):
-            first = start if first is None else first
-            if start - first >= most:
-                return int(number) - 1
-        return upto
 
     def others(
         self, kinds: Sequence[str], number: int | None = None, after: int = 0, upto: int | None = None

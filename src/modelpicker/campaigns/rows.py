@@ -4,6 +4,7 @@ Codes are counted anew for every event, in the order of the classes themselves, 
 nothing but what was said.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from types import NoneType
 from typing import Any, NamedTuple, cast
@@ -80,7 +81,7 @@ def _check_classes(classes: object) -> tuple[ClassName, ...]:
         raise InputError("classes are an empty list; pass some, or None to take whatever is said.")
     check_one_kind(names, "classes")
     if len(set(names)) < len(names):
-        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        twice = next(name for name, count in Counter(names).items() if count > 1)
         raise InputError(f"class {brief(twice)} is given twice.")
     return tuple(names)
 

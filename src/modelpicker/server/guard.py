@@ -86,11 +86,12 @@ class Guard:
             await (await refuse(Request(scope), error))(scope, receive, answer)
         except ClientDisconnect:
             note(logging.INFO, "client went away", **_facts(scope))
-        except Exception:
+        except Exception as error:
             number = secrets.token_hex(6)
             log.exception("failed", extra={"facts": {"incident": number, **_facts(scope)}})
             detail = f"The server's log says more, under incident {number}."
-            await self._fail(scope, receive, answer, Problem(500, detail))
+            status = 503 if isinstance(error, OSError | MemoryError) else 500  # a full disk, say
+            await self._fail(scope, receive, answer, Problem(status, detail))
         finally:
             self._count(scope, answer.status, time.perf_counter() - began)
 

@@ -56,8 +56,8 @@ def serve(configuration: Configuration, started: Callable[[str], None]) -> None:
     state: State = app.state.service
     if configuration.needs_tokens and not list_tokens(state.storage):
         raise InputError(
-            f"on {configuration.host} every caller needs a token, and there is none yet. Make one: modelpicker tokens "
-            "create NAME --role owner. Or serve on 127.0.0.1 without --tokens, where none is needed."
+            f"on {configuration.host} every caller needs a token, and there is none yet. Make one: modelpicker "
+            "tokens create NAME --role owner. Or serve on 127.0.0.1 without --tokens, where none is needed."
         )
     listener = listen(configuration)
     url = _url(configuration, listener)

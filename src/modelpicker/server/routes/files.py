@@ -11,6 +11,7 @@ from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
 
 from modelpicker.campaigns import Decisions
 from modelpicker.campaigns.feeding import Batch, batches_of
@@ -23,11 +24,10 @@ from modelpicker.server.desks import Desk
 from modelpicker.server.examples import FILE_CSV
 from modelpicker.server.problems import Problem
 from modelpicker.server.routes.common import CLOSED, NAMED, VERSION, Found, Service, operation_id, replies
+from modelpicker.server.unpacking import check_unpacked
 
 router = APIRouter(prefix=VERSION, tags=["files"], generate_unique_id_function=operation_id)
 ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".npz")
-# What a packed file may hold: predictions in a table, and bytes for each byte that a file may have.
-MOST_CELLS = 500_000_000
 MOST_CLASSES = 10_000
 
 FileName = Annotated[
@@ -83,6 +83,10 @@ async def upload(request: Request, caller: Owner, service: Service, desk: Found,
             row += len(made)
             rounds, known = rounds + len(fresh), known + len(made) - len(fresh)
             queries += sum(fresh.values())
+            if (
+                await request.is_disconnected()
+            ):  # nobody waits: what is in stays, and the same file goes on from here
+                raise ClientDisconnect
     return answer({"rounds": rounds, "known": known, "queries": queries})
 
 
@@ -113,23 +117,8 @@ async def _received(request: Request, filename: str, largest: int) -> AsyncItera
                 await asyncio.to_thread(stream.write, piece)
         if path.stat().st_size == 0:
             raise InputError("the file is empty; send its content as the body.")
-        await run_in_threadpool(_read, filename, path, _check_unpacked, path, largest)
+        await run_in_threadpool(_read, filename, path, check_unpacked, path, largest)
         yield Received(path, digest.hexdigest()[:12])
-
-
-def _check_unpacked(path: Path, largest: int) -> None:
-    """Refuse a small file that would become a huge one."""
-    if path.suffix == ".npz":
-        with zipfile.ZipFile(path) as archive:
-            size = sum(entry.file_size for entry in archive.infolist())
-        if size > largest:
-            raise Problem(413, f"The file would unpack to {size:,} bytes; {largest:,} are taken.")
-    elif path.suffix == ".parquet":
-        import pyarrow.parquet as pq
-
-        found = pq.read_metadata(path)
-        if found.num_rows * found.num_columns > MOST_CELLS:
-            raise Problem(413, f"The table has {found.num_rows:,} rows; send it in parts.")
 
 
 def _look(path: Path) -> dict[str, Any]:

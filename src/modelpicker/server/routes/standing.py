@@ -28,8 +28,6 @@ router = APIRouter(
 )
 STATES = {WAITING: "waiting", LABELLED: "labelled", SKIPPED: "skipped", REFERENCE: "reference"}
 PIECE = 2**18
-# Rounds on a page of the history, but for those of the last event.
-MOST_ROUNDS = 10_000
 BINARY = {"type": "string", "format": "binary"}
 After = Annotated[int, Query(ge=0, le=documents.LARGEST, description="Only events after this one.")]
 
@@ -82,10 +80,9 @@ async def history(
 
 
 def _page(campaign: Campaign, after: int, most: int) -> dict[str, Any]:
-    last = campaign.events
-    found = campaign.records(after, after + most, MOST_ROUNDS)
-    upto = found[-1]["event"] if found else last
-    return {"records": found, "next": upto if upto < last else None}
+    records, last = campaign.records(after, most), campaign.events
+    end = records[-1]["event"] if records else last
+    return {"records": records, "next": end if end < last else None}
 
 
 @router.get(

@@ -62,7 +62,7 @@ async def check_token(request: Request, given: str) -> Caller:
     state: State = request.app.state.service
     token = await _look_up(state, given)
     if token is None:
-        raise _wrong_token(state, request.client.host if request.client else "unknown")
+        raise _wrong_token(state, request.client.host[:100] if request.client else "unknown")
     return Caller(token.role, token.name, token.predictions)
 
 

@@ -6,7 +6,7 @@ import re
 import secrets
 import time
 import zlib
-from collections.abc import Iterable, MutableMapping
+from collections.abc import MutableMapping
 from typing import Any
 
 from starlette.datastructures import Headers
@@ -236,5 +236,5 @@ def _method(scope: Scope) -> str:
 
 
 def _facts(scope: Scope) -> dict[str, Any]:
-    client: Iterable[Any] = scope.get("client") or ("unknown",)
-    return {"method": _method(scope), "path": scope["path"][:300], "client": next(iter(client))}
+    client, *_ = scope.get("client") or ("unknown",)
+    return {"method": _method(scope), "path": scope["path"][:300], "client": client[:100]}

@@ -17,6 +17,7 @@ from modelpicker.errors import ModelPickerError
 from modelpicker.server.access import is_welcome
 from modelpicker.server.answers import encode
 from modelpicker.server.desks import Desk, Desks
+from modelpicker.server.logs import log
 from modelpicker.server.problems import Problem
 from modelpicker.server.state import State
 
@@ -60,11 +61,15 @@ class Feed:
         drawn = -CHARTS
         while True:
             self._hint.clear()
-            with contextlib.suppress(ModelPickerError):  # a storage that is away comes back, or not
+            try:
                 await self._find_again()
                 await self._publish("standing", self.desk.board.standing)
                 if time.monotonic() - drawn >= CHARTS and await self._publish("charts", self.desk.board.charts):
                     drawn = time.monotonic()
+            except ModelPickerError:
+                pass  # a storage that is away comes back, or not
+            except Exception:
+                log.exception("news failed", extra={"facts": {"campaign": self.desk.campaign.name}})
             await asyncio.sleep(PACE)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._hint.wait(), LOOK - PACE)

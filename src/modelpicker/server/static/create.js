@@ -15,12 +15,30 @@ const BLANK = {
   name: '', models: '', classes: '', closed: false, budget: '', expected: '', algorithm: ALGORITHMS[0], seed: '0',
 };
 
+/**
+ * Send a file, and tell how far it has come.
+ * @param {string} name @param {File} file @param {(said: string) => void} tell
+ */
+export async function upload(name, file, tell) {
+  tell('Uploading …');
+  const look = () => api.campaign(name)
+    .then(({ rounds }) => rounds > 0 && tell(`Uploading … ${count(rounds, 'round')} so far`))
+    .catch(() => undefined);
+  const timer = setInterval(look, 1000);
+  try {
+    return await api.upload(name, file);
+  } finally {
+    clearInterval(timer);
+  }
+}
+
 export function CreateView() {
   useView('New campaign', 'new');
   const [form, setForm] = useState(BLANK);
   const [file, setFile] = useState(null);
   const [seen, setSeen] = useState(null);
   const [busy, setBusy] = useState('');
+  const [made, setMade] = useState(null);
   const [error, setError] = useState(null);
   const set = (change) => setForm((before) => ({ ...before, ...change }));
 
@@ -44,10 +62,11 @@ export function CreateView() {
   const submit = (event) => {
     event.preventDefault();
     attempt('Creating …', async () => {
-      const { name } = await api.create(campaignOf(form, seen));
+      // If the file was refused, the campaign is there already when it is sent again.
+      const name = made === form.name ? made : (await api.create(campaignOf(form, seen))).name;
+      setMade(name);
       if (!file) return go(inCampaign(name, 'files'));
-      setBusy('Uploading …');
-      await api.upload(name, file);
+      await upload(name, file, setBusy);
       return go(inCampaign(name, 'label'));
     });
   };

@@ -1,7 +1,7 @@
 /** Predictions in, results out. */
 
 import { api, downloadUrl } from './api.js';
-import { Field, FORMATS } from './create.js';
+import { Field, FORMATS, upload } from './create.js';
 import { CampaignHead } from './head.js';
 import { html, useRef, useState } from './html.js';
 import { inCampaign } from './router.js';
@@ -37,26 +37,25 @@ const HINT = 'CSV, Parquet, NumPy (.npz) or JSON lines, with the models of this 
   + 'What is known already is left out, so the same file may be sent twice.';
 
 function Upload({ name }) {
-  const [busy, setBusy] = useState(false);
+  const [busy, setBusy] = useState('');
   const [done, setDone] = useState(null);
   const [error, setError] = useState(null);
   const input = useRef(null);
   const submit = async (event) => {
     event.preventDefault();
-    setBusy(true);
     setDone(null);
     setError(null);
-    await api.upload(name, input.current.files[0]).then(setDone, setError);
-    setBusy(false);
+    await upload(name, input.current.files[0], setBusy).then(setDone, setError);
+    setBusy('');
   };
-  return html`<form class="card form" onSubmit=${submit} aria-busy=${busy}>
+  return html`<form class="card form" onSubmit=${submit} aria-busy=${busy !== ''}>
     <h2>Add predictions</h2>
     <${Field} label="File of predictions" hint=${HINT}>
       ${(own) => html`<input ...${own} ref=${input} type="file" required accept=${FORMATS} />`}
     <//>
     <p class="form-error" role="alert" dir="auto">${error?.message}</p>
     <p role="status" class="seen">${done && html`<${Taken} name=${name} done=${done} />`}</p>
-    <p class="actions"><button class="primary" disabled=${busy}>${busy ? 'Uploading …' : 'Upload'}</button></p>
+    <p class="actions"><button class="primary" disabled=${busy !== ''}>${busy || 'Upload'}</button></p>
   </form>`;
 }
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import modelpicker as mp
@@ -180,3 +181,16 @@ def test_a_walk_through_everything(server: Running, name: str, tmp_path: Path) -
         table.write_text("key,text,ant,bee,cat\na,hello,no,yes,no\nb,there,yes,yes,yes\n")
         assert campaign.upload(table)["rounds"] == 2
         assert campaign.upload(table) == {"rounds": 0, "known": 2, "queries": 0}
+        campaign.leave("cat")
+        table.write_text("key,text,ant,bee,cat\nc,again,no,yes,secret\n")
+        campaign.upload(table)
+        record = list(campaign.history())[-1]
+        assert (record["key"], record["item"]) == ("c", {"key": "c", "text": "again"}), "what cat said is not shown"
+
+
+def test_numbers_of_numpy_are_numbers(server: Running, name: str) -> None:
+    campaign = server.client().create_campaign(name, models=3, classes=[0, 1])
+    said = np.array([0, 1, 1])
+    assert campaign.ask(said) == server.client().campaign(name).ask(list(said), key=next(campaign.history())["key"])
+    with pytest.raises(mp.InputError, match="cannot be sent as JSON"):
+        campaign.ask([0, 1, object()])  # type: ignore[list-item]

@@ -140,7 +140,7 @@ def test_a_file_is_decided_as_the_library_decides_it(desk: Desk, form: str, tmp_
     path.write_bytes(FORMS[form](rows))
     desk.send(path.read_bytes(), path.name)
     here = desk.twin()
-    for batch in batches_of(path, here.models):
+    for batch in batches_of(path, here):
         here.ask_many(batch.predictions, items=batch.items, keys=batch.keys)
     kept = (
         "event",

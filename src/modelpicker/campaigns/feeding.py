@@ -1,10 +1,10 @@
 """Files of predictions as rounds of a campaign."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from modelpicker.algorithms.options import ModelName
+from modelpicker.campaigns.campaign import Campaign
 from modelpicker.campaigns.events import Item
 from modelpicker.collections import ModelCollection, open_collection
 
@@ -19,12 +19,18 @@ class Batch(NamedTuple):
     keys: list[str | None] | None
 
 
-def batches_of(path: str | Path, models: Sequence[ModelName]) -> Iterator[Batch]:
-    """The items of a file, in order; a column `key` or `id` has their keys."""
-    for found in open_collection(path, models=[str(model) for model in models]).batches(fields=True):
+def batches_of(path: str | Path, campaign: Campaign) -> Iterator[Batch]:
+    """The items of a file, in order; a column `key` or `id` has their keys.
+
+    Columns that are no models of the campaign are shown with the items, but for what models said that have left.
+    """
+    with campaign.reading() as (_, replica):
+        models = [str(model) for model in replica.picker.models]
+        hidden = {str(model) for model in (*campaign.settings.models, *(one.model for one in replica.changes))}
+    for found in open_collection(path, models=models).batches(fields=True):
         for start in range(0, len(found), ROUNDS_AT_ONCE):
             some = found.take(range(start, min(len(found), start + ROUNDS_AT_ONCE)))
-            yield Batch(some, _items(some), _keys(some.fields))
+            yield Batch(some, _items(some, hidden), _keys(some.fields))
 
 
 def _keys(fields: Mapping[str, Any]) -> list[str | None] | None:
@@ -33,13 +39,12 @@ def _keys(fields: Mapping[str, Any]) -> list[str | None] | None:
     return None if found is None else [None if value is None else str(value) for value in found]
 
 
-def _items(collection: ModelCollection) -> list[Item | None] | None:
+def _items(collection: ModelCollection, hidden: Set[str]) -> list[Item | None] | None:
     """What a collection has to show of each item."""
-    if not collection.fields:
+    shown = {name: values for name, values in collection.fields.items() if name not in hidden}
+    if not shown:
         return None
-    return [
-        {name: _plain(values[row]) for name, values in collection.fields.items()} for row in range(len(collection))
-    ]
+    return [{name: _plain(values[row]) for name, values in shown.items()} for row in range(len(collection))]
 
 
 def _plain(value: Any) -> Any:

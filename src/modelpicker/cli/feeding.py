@@ -98,7 +98,7 @@ def decided(campaign: "Campaign", file: str) -> Iterator[tuple[str | None, "Deci
         return
     from modelpicker.campaigns.feeding import batches_of
 
-    for batch in batches_of(file, campaign.models):
+    for batch in batches_of(file, campaign):
         made = campaign.ask_many(batch.predictions, items=batch.items, keys=batch.keys)
         yield from zip(batch.keys or [None] * len(made), made, strict=True)
 

@@ -56,7 +56,7 @@ class Caller:
 
         If a try fails without an answer and a later one fails with `done`, the first has done it.
         """
-        content = None if body is None else json.dumps(body).encode()
+        content = None if body is None else json.dumps(body, default=_plain).encode()
         found = self._try(method, path, content, "application/json", done)
         return json.loads(found) if found else None
 
@@ -140,3 +140,10 @@ def _failure(status: int, body: bytes) -> ModelPickerError:
     except (ValueError, LookupError, TypeError):
         detail = f"the server answered with status {status}."
     return KINDS.get(status, StorageError)(detail)
+
+
+def _plain(value: Any) -> Any:
+    """A number of NumPy's as Python has it."""
+    if hasattr(value, "item"):
+        return value.item()
+    raise InputError(f"{brief(value)} cannot be sent as JSON; pass strings, whole numbers or None.")

@@ -9,8 +9,10 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 from urllib.parse import quote
+
+import numpy.typing as npt
 
 from modelpicker.algorithms import Decision
 from modelpicker.algorithms.encoding import ClassName
@@ -19,7 +21,8 @@ from modelpicker.campaigns.picks import Pick, Query, Standing
 from modelpicker.errors import ConflictError, NotFoundError
 from modelpicker.server.calling import Caller
 
-LEASE = 300.0
+Row: TypeAlias = Mapping[Any, ClassName | None] | Sequence[ClassName | None] | npt.NDArray[Any]
+"""What models say of an item: by name, or in the order of the models."""
 
 
 class Client:
@@ -117,7 +120,7 @@ class RemoteCampaign:
 
     def ask(
         self,
-        predictions: Mapping[Any, ClassName | None] | Sequence[ClassName | None],
+        predictions: Row,
         *,
         item: Mapping[str, Any] | None = None,
         key: str | None = None,
@@ -128,7 +131,7 @@ class RemoteCampaign:
 
     def ask_many(
         self,
-        predictions: Sequence[Mapping[Any, ClassName | None] | Sequence[ClassName | None]],
+        predictions: Sequence[Row],
         *,
         items: Sequence[Mapping[str, Any] | None] | None = None,
         keys: Sequence[str | None] | None = None,

@@ -1,6 +1,7 @@
 """Campaigns: listed, begun, described; models that join and leave."""
 
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Response
 from starlette.concurrency import run_in_threadpool
@@ -94,7 +95,9 @@ async def create_campaign(caller: Owner, service: Service, body: documents.NewCa
         )
         return describe(campaign, caller)
 
-    return answer(await run_in_threadpool(begin), 201)
+    made = answer(await run_in_threadpool(begin), 201)
+    made.headers["Location"] = f"{VERSION}/campaigns/{quote(body.name, safe='')}"
+    return made
 
 
 @router.get("/{name}", responses=replies(documents.Described, *NAMED))

@@ -82,9 +82,7 @@ async def upload(request: Request, caller: Owner, service: Service, desk: Found,
             row += len(made)
             rounds, known = rounds + len(fresh), known + len(made) - len(fresh)
             queries += sum(fresh.values())
-            if (
-                await request.is_disconnected()
-            ):  # nobody waits: what is in stays, and the same file goes on from here
+            if await request.is_disconnected():  # what is in stays, and the same file goes on from there
                 raise ClientDisconnect
     return answer({"rounds": rounds, "known": known, "queries": queries})
 

@@ -169,6 +169,10 @@ def test_a_walk_through_everything(server: Running, name: str, tmp_path: Path) -
         campaign.skip(queries[3])
         with pytest.raises(mp.ConflictError):
             campaign.tell(queries[0], "no")
+        campaign.tell(queries[3], None)  # skipped already
+        assert [query.id for query in campaign.pending()] == queries[4:]
+        with pytest.raises(mp.InputError):
+            campaign.ask(["no", "no", "yes"], key="")
         campaign.tell(queries[0], "no", replace=True)
         pick = campaign.best()
         assert (pick.rounds, pick.labels_used, pick.skipped) == (40, 2, 2)

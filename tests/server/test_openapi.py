@@ -56,7 +56,7 @@ OPEN = {
     "sign_in": {401, 429, 503},
     "sign_out": set[int](),
 }
-CONFLICTS = {"create_campaign", "join", "leave", "tell", "tell_many", "skip", "retract"}
+CONFLICTS = {"create_campaign", "join", "leave", "tell", "tell_many", "skip", "retract", "release"}
 
 
 @pytest.fixture(scope="module")

@@ -78,9 +78,13 @@ def server_settings() -> dict[str, Any]:
 def _settings() -> dict[str, Any]:
     """What modelpicker.toml in the current folder says."""
     try:
-        return tomllib.loads(SETTINGS.read_text(encoding="utf-8")) if SETTINGS.exists() else {}
+        found = tomllib.loads(SETTINGS.read_text(encoding="utf-8")) if SETTINGS.exists() else {}
     except (OSError, ValueError) as error:
         raise InputError(f"{SETTINGS} cannot be read: {error}.") from error
+    for name in found:
+        if name not in ("storage", "serve"):
+            raise InputError(f"{SETTINGS} has no setting {brief(name)}; there are storage, and the table [serve].")
+    return found
 
 
 def opened(storage: str | None, name: str) -> "Campaign":

@@ -7,12 +7,14 @@ import typer
 
 from modelpicker.cli.campaigning import Storage, server_settings, storage_url
 from modelpicker.cli.terminal import Json, print_json, print_table, say, table, visible
+from modelpicker.errors import InputError
 
 tokens_app = typer.Typer(no_args_is_help=True, help="Who may use a server: tokens are made, listed and revoked.")
 DEMO = "memory://demo"
 
 
 def serve(
+    context: typer.Context,
     host: Annotated[
         str | None,
         typer.Option(
@@ -93,14 +95,21 @@ def serve(
         "access_log": access_log,
     }
     settings = server_settings() | {name: value for name, value in given.items() if value is not None}
-    set_up(settings.pop("log_format", "text"))
-    configuration = _configuration(settings, DEMO if demo and storage is None else storage_url(storage), demo)
+    form = settings.pop("log_format", "text")
+    set_up(form)
+    source = context.get_parameter_source("storage")
+    kept = not demo or (
+        source is not None and source.name == "COMMANDLINE"
+    )  # a demo never ends up in a real storage
+    configuration = _configuration(settings, storage_url(storage) if kept else DEMO, demo)
+    if configuration.needs_tokens and not kept:
+        raise InputError("a demo keeps nothing, and no tokens either: serve it on 127.0.0.1, or pass --storage.")
 
     def started(url: str) -> None:
         if as_json:
             print_json({"url": url, "tokens_needed": configuration.needs_tokens, "demo": demo})
             sys.stdout.flush()
-        else:
+        elif form == "text":  # in JSON, the log says so
             print(f"modelpicker is on {url}  (Ctrl-C stops it)", file=sys.stderr, flush=True)
 
     run(configuration, started)
@@ -110,9 +119,11 @@ def _configuration(settings: dict[str, Any], storage: str, demo: bool) -> Any:
     from modelpicker.server.configuration import Configuration
     from modelpicker.server.demo import ensure_demo
 
+    made = Configuration(storage=storage, demo=demo, **settings)
+    made.check()
     if demo:
         ensure_demo(storage)
-    return Configuration(storage=storage, demo=demo, **settings)
+    return made
 
 
 @tokens_app.command("create")

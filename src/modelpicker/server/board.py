@@ -45,11 +45,11 @@ class Board:
             entry.update(low=low, high=high, weight=weight_of.get(entry["model"]))
         return {"event": replica.event, **document, "weighted": pick.weighted}
 
-    def classes(self) -> list[ClassName]:
-        """What models or people have said of late, in order: a choice where classes are open."""
+    def classes(self, *, said: bool) -> list[ClassName]:
+        """What people told, and what models `said` of late, in order: a choice where classes are open."""
         with self._lock, self.campaign.reading() as (log, _):
             self._window.follow(log)
-            return self._window.classes(log)
+            return self._window.classes(log, said=said)
 
     def charts(self) -> dict[str, Any]:
         """Lines over time, recent rounds, and where the models disagree."""

@@ -21,6 +21,7 @@ from modelpicker.campaigns.picks import Pick, Query, Standing
 from modelpicker.errors import ConflictError, NotFoundError
 from modelpicker.server.calling import Caller
 
+MOST = 1_000
 Row: TypeAlias = Mapping[Any, ClassName | None] | Sequence[ClassName | None] | npt.NDArray[Any]
 """What models say of an item: by name, or in the order of the models."""
 
@@ -146,8 +147,13 @@ class RemoteCampaign:
             _decision(made) for made in self._caller.call("POST", f"{self._path}/rounds/batch", body)["decisions"]
         ]
 
-    def tell(self, id: int | str, label: ClassName, *, replace: bool = False, annotator: str | None = None) -> None:
-        """Tell the label of a query, by its id or its key."""
+    def tell(
+        self, id: int | str, label: ClassName | None, *, replace: bool = False, annotator: str | None = None
+    ) -> None:
+        """Tell the label of a query, by its id or its key; None is a skip."""
+        if label is None:
+            self.skip(id, replace=replace, annotator=annotator)
+            return
         body = {"id": id, "label": label, "replace": replace, "annotator": annotator}
         self._caller.call("POST", f"{self._path}/labels", body)
 
@@ -173,12 +179,17 @@ class RemoteCampaign:
         body = {"id": id, "annotator": annotator}
         self._caller.call("POST", f"{self._path}/retractions", body, done=ConflictError)
 
-    def pending(self, most: int = 1, *, lease: float | None = None, annotator: str | None = None) -> list[Query]:
-        """Queries that wait, oldest first; with a lease, they are kept from others for so many seconds."""
+    def pending(
+        self, most: int | None = None, *, lease: float | None = None, annotator: str | None = None
+    ) -> list[Query]:
+        """Queries that wait, oldest first: a thousand at most, or as many as are leased, one by default.
+
+        With a lease, they are kept from others for so many seconds.
+        """
         if lease is None:
-            found = self._caller.call("GET", f"{self._path}/queries?most={most}")
+            found = self._caller.call("GET", f"{self._path}/queries?most={MOST if most is None else most}")
         else:
-            body = {"most": most, "seconds": lease, "annotator": annotator or self.annotator}
+            body = {"most": 1 if most is None else most, "seconds": lease, "annotator": annotator or self.annotator}
             found = self._caller.call("POST", f"{self._path}/leases", body)
         return [_query(one) for one in found["queries"]]
 
@@ -243,7 +254,7 @@ def _row(predictions: Any) -> Any:
 
 def _key(given: str | None) -> str:
     """The key of an item; made up where there is none, so that it can be sent twice."""
-    return given or f"client-{time.time_ns():x}-{uuid.uuid4().hex[:12]}"
+    return given if given is not None else f"client-{time.time_ns():x}-{uuid.uuid4().hex[:12]}"
 
 
 def _decision(made: Mapping[str, Any]) -> Decision:

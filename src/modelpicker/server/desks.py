@@ -16,7 +16,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from modelpicker.algorithms import Decision
 from modelpicker.algorithms.options import ModelName
-from modelpicker.campaigns import Campaign, open_campaign
+from modelpicker.campaigns import Campaign, Pick, open_campaign
 from modelpicker.campaigns.events import Answer
 from modelpicker.campaigns.handle import Change as Group
 from modelpicker.campaigns.log import find_campaign
@@ -38,6 +38,8 @@ WRITERS = 8
 READERS = 16
 # Rounds after which it is worth to compile what decides many at once.
 MANY = 1_000
+# Seconds after which whoever wants to see all campaigns no longer waits for one.
+BUSY = 0.5
 
 
 class Pools(NamedTuple):
@@ -93,6 +95,8 @@ class Desk:
         self._waiting: list[Change[Any]] = []
         self._busy = False
         self._decided = 0
+        self._look: asyncio.Future[Pick] | None = None
+        self._last: Pick | None = None
 
     @property
     def idle(self) -> bool:
@@ -124,6 +128,17 @@ class Desk:
         except StorageError:
             self.broken = True
             raise
+
+    async def pick(self) -> Pick:
+        """How the campaign stands; while it is busy for long, how it stood when that was last looked at."""
+        if self._look is None or self._look.done():
+            self._look = asyncio.ensure_future(self.read(lambda campaign: campaign.best()))
+        await asyncio.wait({self._look}, timeout=None if self._last is None else BUSY)
+        if self._look.done():
+            self._last = self._look.result()
+        if self._last is None:
+            raise Problem(503, "The campaign is busy; try again in a moment.")
+        return self._last
 
     async def _wait_for(self, change: Change[T]) -> T:
         if len(self._waiting) >= MOST_WAITING:

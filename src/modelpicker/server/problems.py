@@ -97,7 +97,10 @@ def _methods(request: Request) -> str:
 def _invalid(error: RequestValidationError) -> Response:
     """A body or a parameter that is not what the API describes."""
     found = [
-        {"where": ".".join(str(part) for part in entry["loc"])[:200], "what": str(entry["msg"])[:500]}
+        {
+            "where": ".".join(str(part) for part in entry["loc"])[:200],
+            "what": str(entry["msg"]).removeprefix("Value error, ")[:500],
+        }
         for entry in error.errors()[:20]
     ]
     if any(entry["type"] == "json_invalid" for entry in error.errors()):

@@ -82,13 +82,11 @@ class Window:
             "queried": [seen.queried for seen in shown],
         }
 
-    def classes(self, log: Log) -> list[ClassName]:
-        """What models said of late, and what people told, in order."""
-        said = {name for seen in self._seen for name, _ in seen.votes if name is not None}
-        said.update(
-            state.label for state in islice(log.answered(LABELLED, REFERENCE), WINDOW) if state.label is not None
-        )
-        return sorted(said, key=_order)
+    def classes(self, log: Log, *, said: bool) -> list[ClassName]:
+        """What people told last, and what models `said`, in order."""
+        told = deque((state.label for state in log.answered(LABELLED, REFERENCE)), maxlen=WINDOW)
+        votes = (name for seen in self._seen for name, _ in seen.votes) if said else ()
+        return sorted({name for name in (*told, *votes) if name is not None}, key=_order)
 
     def disagreement(self, log: Log) -> dict[str, Any]:
         """Between which classes models are divided, and on which items the most."""

@@ -6,7 +6,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Path, Response
 from starlette.concurrency import run_in_threadpool
 
-from modelpicker.campaigns import Campaign, Listed
+from modelpicker.campaigns import Listed, Pick
 from modelpicker.campaigns import create_campaign as begin_campaign
 from modelpicker.campaigns import list_campaigns as find_campaigns
 from modelpicker.campaigns.records import as_time
@@ -43,7 +43,7 @@ async def list_campaigns(caller: Anybody, service: Service) -> Response:
     for one in found:
         try:
             desk = await service.desks.find(one.name)
-            rows.append(await desk.read(lambda campaign, one=one: _summary(one, campaign, caller)))  # type: ignore[misc]
+            rows.append(_summary(one, await desk.pick(), caller))
         except NotFoundError:  # its algorithm is of somebody's own, and not here
             continue
     return answer({"campaigns": rows})
@@ -54,8 +54,7 @@ def _listed(url: str) -> list[Listed]:
     return find_campaigns(url)
 
 
-def _summary(listed: Listed, campaign: Campaign, caller: Caller) -> dict[str, Any]:
-    pick = campaign.best()
+def _summary(listed: Listed, pick: Pick, caller: Caller) -> dict[str, Any]:
     seen = caller.predictions
     return {
         "name": listed.name,
@@ -110,7 +109,9 @@ async def describe_campaign(caller: Anybody, desk: Found) -> Response:
 async def list_classes(caller: Anybody, desk: Found) -> Response:
     """List what a label may be: the campaign's classes, or what was said of late where those are open."""
     given = desk.campaign.classes
-    found = list(given) if given is not None else await desk.read(lambda _: desk.board.classes())
+    found = (
+        list(given) if given is not None else await desk.read(lambda _: desk.board.classes(said=caller.predictions))
+    )
     return answer({"classes": found, "open": given is None})
 
 

@@ -4,7 +4,6 @@ from fastapi import APIRouter, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import PlainTextResponse
 
-from modelpicker.campaigns import Campaign
 from modelpicker.server import documents
 from modelpicker.server.access import Reader
 from modelpicker.server.answers import answer
@@ -50,9 +49,5 @@ def _look(url: str) -> None:
 )
 async def metrics(service: Service, caller: Reader) -> Response:
     """Tell what this server counts, as Prometheus reads it."""
-    pending = {desk.campaign.name: await desk.read(_pending) for desk in service.desks}
+    pending = {desk.campaign.name: (await desk.pick()).pending for desk in service.desks}
     return Response(service.metrics.text(pending), media_type="text/plain; version=0.0.4")
-
-
-def _pending(campaign: Campaign) -> int:
-    return campaign.best().pending

@@ -10,7 +10,7 @@ from modelpicker.campaigns import Campaign
 from modelpicker.campaigns import Query as Waiting
 from modelpicker.errors import ConflictError, InputError
 from modelpicker.server import documents
-from modelpicker.server.access import Caller, Labeller
+from modelpicker.server.access import Anybody, Caller, Labeller
 from modelpicker.server.answers import answer
 from modelpicker.server.problems import Problem, described
 from modelpicker.server.quick import QuickRoute
@@ -70,7 +70,8 @@ async def retract(caller: Labeller, desk: Found, body: documents.NewRetraction) 
 
     def change(campaign: Campaign) -> dict[str, Any]:
         if caller.role == "annotator":
-            _check_own(campaign, body.id, caller)
+            by_whom = list(campaign.history(body.id))[-1].get("by")
+            _check_own(by_whom, caller, "that answer is somebody else's; ask an owner to take it back.")
         campaign.retract(body.id, lease=body.lease, annotator=by)
         return {"id": campaign.number_of(body.id), **counts(campaign.best())}
 
@@ -79,7 +80,7 @@ async def retract(caller: Labeller, desk: Found, body: documents.NewRetraction) 
 
 @waiting.get("/queries", responses=replies(documents.Leased, *NAMED, 422))
 async def list_queries(
-    caller: Labeller,
+    caller: Anybody,
     desk: Found,
     most: Annotated[int, Query(ge=1, le=MOST, description="At most so many.")] = 100,
 ) -> Response:
@@ -104,7 +105,7 @@ async def lease(caller: Labeller, desk: Found, body: documents.NewLease) -> Resp
     status_code=204,
     response_class=Response,
     response_description="The query is free.",
-    responses=described(*NAMED, 422),
+    responses=described(*NAMED, 409, 422),
 )
 async def release(
     caller: Labeller,
@@ -112,7 +113,15 @@ async def release(
     number: Annotated[int, Path(alias="id", ge=0, description="The id of a query.")],
 ) -> None:
     """Give a query back, so that others need not wait for the lease to expire."""
-    await desk.do(lambda campaign: campaign.release(number))
+
+    def change(campaign: Campaign) -> None:
+        if caller.role == "annotator":
+            with campaign.reading() as (log, _):
+                state = log.state(campaign.number_of(number))
+            _check_own(None if state is None else state.leased_by, caller, "that lease is somebody else's.")
+        campaign.release(number)
+
+    await desk.do(change)
 
 
 def _waiting(campaign: Campaign, found: list[Waiting], caller: Caller) -> dict[str, Any]:
@@ -156,8 +165,7 @@ def _check_replace(caller: Caller, replace: bool) -> None:
         raise Problem(403, "Only owners may replace an answer; take your own back, and label it again.")
 
 
-def _check_own(campaign: Campaign, called: int | str, caller: Caller) -> None:
-    """An annotator's own answer, in this or another browser of theirs."""
-    by = list(campaign.history(called))[-1].get("by")
+def _check_own(by: str | None, caller: Caller, otherwise: str) -> None:
+    """Something of an annotator's own, from this or another browser of theirs."""
     if by is None or (by != caller.name and not by.startswith(f"{caller.name}/")):
-        raise ConflictError("that answer is somebody else's; ask an owner to take it back.")
+        raise ConflictError(otherwise)

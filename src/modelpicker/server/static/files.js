@@ -10,7 +10,7 @@ import { Failure, useLoaded } from './states.js';
 import { count } from './words.js';
 
 const DOWNLOADS = [
-  ['answers', 'csv', 'Labels', 'every label bought: id, key, label, state'],
+  ['answers', 'csv', 'Labels', 'every query with its label, if it has one: id, key, label, state'],
   ['export', 'jsonl', 'Everything, as JSON lines', 'the whole campaign, which the command modelpicker import reads back'],
   ['export', 'parquet', 'Everything, as Parquet', 'the same, for data frames'],
 ];
@@ -34,7 +34,8 @@ export function FilesView({ name }) {
 }
 
 const HINT = 'CSV, Parquet, NumPy (.npz) or JSON lines, with the models of this campaign. '
-  + 'What is known already is left out, so the same file may be sent twice.';
+  + 'What is known already is left out, so the same file may be sent twice. All items of a file are decided at once: '
+  + 'labels steer what is asked of the next file, so send a long stream in parts.';
 
 function Upload({ name }) {
   const [busy, setBusy] = useState('');

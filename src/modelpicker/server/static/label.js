@@ -142,11 +142,19 @@ function NothingToLabel({ name, labeller }) {
       <p>What you labelled is kept here, and the next item comes as soon as the server answers.</p></div>`;
   }
   const others = labeller.pending > 0 && labeller.left > 0;
+  return html`<${Done} name=${name} labeller=${labeller} others=${others} />`;
+}
+
+/** Nothing waits; if that is because the budget is spent, nothing will. */
+function Done({ name, labeller, others }) {
+  const { value: campaign } = useLoaded(() => api.campaign(name), [name, labeller.pending]);
+  const spent = campaign?.budget != null && campaign.pending === 0 && campaign.labels_used >= campaign.budget;
   return html`<div class="card empty">
-    <h2>${others ? 'Others have the rest' : 'All done for now'}</h2>
+    <h2>${others ? 'Others have the rest' : spent ? 'The budget is used up' : 'All done for now'}</h2>
     <p>${others
       ? `${count(labeller.left, 'item')} ${labeller.left === 1 ? 'is' : 'are'} with other annotators at the moment.`
-      : 'No item waits for a label. As soon as one does, it appears here.'}</p>
+      : spent ? `All ${count(campaign.budget, 'label')} of the budget are bought; no more items will be asked about.`
+        : 'No item waits for a label. As soon as one does, it appears here.'}</p>
     ${session.seesStanding && html`<p class="actions">
       <a class="button primary" href=${inCampaign(name, 'standing')}>See the standing</a>
       ${session.owns && html`<a class="button" href=${inCampaign(name, 'files')}>Add predictions</a>`}

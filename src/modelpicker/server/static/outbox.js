@@ -9,8 +9,17 @@ import { link } from './link.js';
 import { Store } from './store.js';
 
 /**
- * @typedef {{kind: 'label'|'skip'|'retract', id: number, label?: string|number, annotator: string, tried?: boolean}} Entry
+ * @typedef {{kind: 'label'|'skip'|'retract', id: number, label?: string|number, annotator: string, tried?: boolean,
+ *   by?: string|null}} Entry
  */
+
+/** Who is signed in: null where nobody needs to be, undefined while nobody is. An answer is sent by who gave it. */
+let author;
+
+/** @param {string|null|undefined} name */
+export function signedInAs(name) {
+  author = name;
+}
 
 const FIRST_PAUSE = 1_000;
 const LONGEST_PAUSE = 30_000;
@@ -61,7 +70,7 @@ export class Outbox extends Store {
 
   /** @param {Entry} entry */
   add(entry) {
-    this.#change([...this.entries, entry]);
+    this.#change([...this.entries, { ...entry, by: author ?? null }]);
     this.flush();
   }
 
@@ -97,7 +106,8 @@ export class Outbox extends Store {
   }
 
   async #sendFirst() {
-    const entry = this.entries[0];
+    const entry = this.entries.find(({ by = null }) => by === author);
+    if (!entry) return this.#notOurs();
     entry.tried = true; // from here on the server may have it, whatever becomes of the response
     this.#save();
     try {
@@ -112,6 +122,14 @@ export class Outbox extends Store {
       this.#refused(entry, error);
       return true;
     }
+  }
+
+  /** What is left was given by somebody else, who has to sign in again. */
+  #notOurs() {
+    const { by } = this.entries[0];
+    this.trouble = by ? `It was given by ${by}, who has to sign in to send it.` : 'Sign in to send it.';
+    this.emit();
+    return false;
   }
 
   #later(error) {

@@ -2,6 +2,7 @@
 
 import { api, whenSignedOut } from './api.js';
 import { notices } from './notices.js';
+import { signedInAs } from './outbox.js';
 import { post } from './post.js';
 import { Store } from './store.js';
 
@@ -28,7 +29,6 @@ class Session extends Store {
   /** @param {string} token */
   async signIn(token) {
     this.#set(await api.signIn(token));
-    post.flush();
   }
 
   async signOut() {
@@ -39,6 +39,8 @@ class Session extends Store {
   #set(known) {
     this.known = known;
     this.error = null;
+    signedInAs(this.mustSignIn ? undefined : known.name);
+    post.flush();
     this.emit();
   }
 

@@ -72,7 +72,7 @@ class Process:
         assert self.process.stderr is not None
         for line in self.process.stderr:
             self.lines.append(line)
-            found = re.search(r"is on (http://\S+)", line)
+            found = re.search(r'(?:is on |"url": ")(http://[^\s"]+)', line)
             if found:
                 break
         else:

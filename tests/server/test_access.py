@@ -186,7 +186,7 @@ MAY: dict[str, set[str | None]] = {
     "POST /api/v1/campaigns/{name}/retractions": LABELLERS,
     "POST /api/v1/campaigns/{name}/leases": LABELLERS,
     "DELETE /api/v1/campaigns/{name}/leases/{id}": LABELLERS,
-    "GET /api/v1/campaigns/{name}/queries": LABELLERS,
+    "GET /api/v1/campaigns/{name}/queries": ALL,
     "GET /api/v1/campaigns": ALL,
     "POST /api/v1/campaigns": {"owner"},
     "GET /api/v1/campaigns/{name}": ALL,

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -124,7 +125,10 @@ def test_a_server_that_is_told_to_stop_finishes_what_it_took_in(file_url: str) -
         answered, broken = [], []
 
         def work(number: int) -> None:
-            connection = http.client.HTTPConnection("127.0.0.1", process.running.port, timeout=30)
+            with closing(http.client.HTTPConnection("127.0.0.1", process.running.port, timeout=30)) as connection:
+                ask_until_it_ends(connection, number)
+
+        def ask_until_it_ends(connection: http.client.HTTPConnection, number: int) -> None:
             for place, row in enumerate(rows(number)):
                 body = json.dumps({"predictions": row, "key": f"{number}-{place}"})
                 headers = {"Content-Type": "application/json"}

@@ -21,7 +21,7 @@ TOKEN = re.compile(r"mp_([0-9a-f]{16})_([A-Za-z0-9_-]{43})")
 # For how long a server may go on with what it knew of the tokens, in seconds: what revoking takes at most.
 FRESH = 1.0
 # Wrong tokens that one address may send before it has to wait, and for how long, in seconds.
-PATIENCE = 20
+PATIENCE = 10
 PAUSE = 60.0
 MOST_ADDRESSES = 10_000
 

@@ -78,6 +78,7 @@ async def exchange(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, m
 async def load(port: int, messages: Iterator[bytes], connections: int) -> tuple[float, list[float]]:
     """Send all messages over so many connections; the seconds it took, and those of each."""
     latencies: list[float] = []
+    messages = iter(list(messages))  # made before the clock starts
 
     async def client() -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)

@@ -31,6 +31,7 @@ def test_losses_that_alternate_are_queried_near_a_quarter_for_ever() -> None:
     assert stretches[-1] == pytest.approx(stretches[:5].mean(), rel=0.1)
 
 
+@pytest.mark.slow
 def test_with_a_perfect_model_the_count_grows_like_the_root_of_the_rounds() -> None:
     """Counts over three decades of rounds, mean of 20 streams: the slope in log-log is 1/2 within 0.04, where the
     standard error of a slope from such counts (about 100 to 3,000 labels, 20 streams) is below 0.01."""

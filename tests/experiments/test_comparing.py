@@ -82,6 +82,7 @@ def test_seeds_decide_everything() -> None:
     assert small().rows != small(seed=6).rows
 
 
+@pytest.mark.slow
 def test_labels_land_within_two_in_a_hundred_or_are_marked() -> None:
     results = mp.compare(collection(), budgets=[5, 10, 20, 40, 80, 160, 200], stream_size=200, realizations=40)
     for row in results.rows:

@@ -24,6 +24,7 @@ def cluster() -> Iterator[Any]:
         yield made
 
 
+@pytest.mark.slow
 def test_the_numbers_are_those_of_threads(cluster: Any) -> None:
     one = small()
     assert_equal(one, small(engine="dask", scheduler=cluster.scheduler_address))

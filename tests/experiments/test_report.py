@@ -151,6 +151,7 @@ def test_few_realizations_give_no_interval() -> None:
     assert np.isnan(factor({"a": none, "b": none}, "a", 0.9).factor)
 
 
+@pytest.mark.slow
 def test_the_interval_of_a_factor_covers_the_truth(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two methods whose curves are known: the truth is 2; of 60 intervals at 95 %, at least 50 must hold it.
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+import modelpicker as mp
 from modelpicker.campaigns.storage import open_storage
 from modelpicker.server.tokens import create_token
 from tests.server.page.desks import campaign_of, messages, settled
@@ -17,7 +18,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Serving,
     """A server that needs tokens, and a token of each role."""
     folder: Path = tmp_path_factory.mktemp("guarded")
     storage = f"sqlite:///{folder}/campaigns.db"
-    campaign_of(storage, "tickets", messages(5))
+    campaign_of(storage, "tickets", messages(20))
     tokens = {role: create_token(open_storage(storage), role, role) for role in ("owner", "annotator", "reader")}
     with serving(folder, "--tokens") as running:
         yield running, tokens
@@ -79,3 +80,26 @@ def test_answers_wait_while_nobody_is_signed_in(page: Page, guarded: tuple[Servi
     page.get_by_label("Token").press("Enter")
     expect(page.get_by_role("article")).to_be_visible()
     settled(page)
+
+
+def test_an_answer_is_not_sent_under_somebody_elses_name(
+    page: Page, guarded: tuple[Serving, dict[str, str]]
+) -> None:
+    server, tokens = guarded
+    sign_in(page, f"{server.url}/#/c/tickets/label", tokens["annotator"])
+    expect(page.get_by_role("article")).to_be_visible()
+    page.context.clear_cookies()
+    page.keyboard.press("3")
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    page.get_by_label("Token").fill(tokens["owner"])
+    page.get_by_label("Token").press("Enter")
+    expect(page.get_by_text("given by annotator")).to_be_visible()
+    page.get_by_role("button", name="Sign out").click()
+    page.get_by_label("Token").fill(tokens["annotator"])
+    page.get_by_label("Token").press("Enter")
+    expect(page.get_by_role("article").or_(page.locator(".empty"))).to_be_visible()
+    expect(page.get_by_text("given by annotator")).to_have_count(0)
+    settled(page)
+    signed = [record["by"] for record in mp.open_campaign(server.storage, "tickets").history() if "by" in record]
+    assert signed
+    assert all(by.startswith("annotator/") for by in signed)

@@ -9,6 +9,7 @@ import pytest
 
 from modelpicker.algorithms.testing import check_algorithm
 from tests.cli.running import run
+from tests.server.servers import serving
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -46,6 +47,14 @@ def test_pages_work_when_pasted(page: str, tmp_path: Path) -> None:
     script = "\n".join(blocks(ROOT / "docs" / page, "python"))
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_services_page_works_when_pasted(tmp_path: Path) -> None:
+    (code,) = blocks(ROOT / "docs" / "service.md", "python")
+    with serving(f"sqlite:///{tmp_path}/campaigns.db") as server:
+        script = code.replace("http://127.0.0.1:8000", server.url)
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() in ("bert", "roberta")
 
 
 def test_what_the_demo_is_shown_to_print_is_what_it_prints() -> None:

@@ -113,11 +113,11 @@ def singles(count: int, start: int) -> Iterator[bytes]:
         yield request("/campaigns/load/rounds", document)
 
 
-def batches(count: int, size: int, start: int) -> Iterator[bytes]:
-    """Batches with keys."""
-    made = rows(size, start)
+def batches(count: int, size: int, keyed: bool) -> Iterator[bytes]:
+    """Batches, with keys that come in no order or without any."""
+    made = rows(size, 0)
     for number in range(count):
-        keys = [f"batch-{start}-{number}-{place}" for place in range(size)]
+        keys = [f"batch-{number}-{place}" for place in range(size)] if keyed else None
         yield request("/campaigns/load/rounds/batch", {"predictions": made, "keys": keys})
 
 
@@ -137,7 +137,7 @@ def report(what: str, count: int, rounds: int, seconds: float, latencies: list[f
     """One line of the table."""
     p50, p99 = np.quantile(latencies, [0.5, 0.99]) * 1000
     rates = f"{rounds / seconds:>10,.0f} rounds/s {count / seconds:>8,.0f} requests/s"
-    print(f"{what:<36} {rates}   p50 {p50:6.1f} ms   p99 {p99:6.1f} ms", flush=True)
+    print(f"{what:<42} {rates}   p50 {p50:6.1f} ms   p99 {p99:6.1f} ms", flush=True)
 
 
 def main() -> None:
@@ -155,16 +155,18 @@ def main() -> None:
             "classes": [f"class-{number}" for number in range(CLASSES)],
         }
         asyncio.run(load(server.port, iter([request("/campaigns", document)]), 1))
-        print(f"{'bare appends, each synced':<36} {fsync_rate(Path(folder)):>10,.0f} a second")
+        print(f"{'bare appends, each synced':<42} {fsync_rate(Path(folder)):>10,.0f} a second")
         asyncio.run(load(server.port, singles(3_000, 10**9), CONNECTIONS))
         count = 30_000 // scale
         seconds, latencies = asyncio.run(load(server.port, singles(count, 0), CONNECTIONS))
         report(f"single asks, {CONNECTIONS} connections", count, count, seconds, latencies)
         seconds, latencies = asyncio.run(load(server.port, singles(count // 10, 10**8), 1))
         report("single asks, one connection", count // 10, count // 10, seconds, latencies)
-        size, count = 1_000, 400 // scale
-        seconds, latencies = asyncio.run(load(server.port, batches(count, size, 0), 4))
-        report(f"batches of {size:,}, 4 connections", count, count * size, seconds, latencies)
+        size, count = 1_000, 300 // scale
+        for keyed in (False, True):
+            seconds, latencies = asyncio.run(load(server.port, batches(count, size, keyed), 2))
+            what = f"batches of {size:,}{', with keys' if keyed else ''}, 2 connections"
+            report(what, count, count * size, seconds, latencies)
         total = options.requests // scale
         print(f"memory over {total:,} single asks, in MB:", end="", flush=True)
         for part in range(5):

@@ -315,7 +315,7 @@ class Storage:
 
 def _set_up_sqlite(connection: Any, _: object) -> None:
     """Every commit is synced; the tables know each other; memory for the usual campaign."""
-    for pragma in ("synchronous=FULL", "foreign_keys=ON", "cache_size=-16000"):
+    for pragma in ("synchronous=FULL", "foreign_keys=ON", "cache_size=-16000", "wal_autocheckpoint=4000"):
         connection.execute(f"PRAGMA {pragma}")
 
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,6 +18,14 @@ from modelpicker.server.configuration import Configuration
 from modelpicker.server.serving import Server, listen
 
 API = "/api/v1"
+
+
+def wait_until(happened: Callable[[], bool], seconds: float = 60.0) -> None:
+    """Wait for something that will happen."""
+    stop = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < stop, "it did not happen"
+        time.sleep(0.01)
 
 
 class Running:

@@ -6,7 +6,7 @@ import random
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -17,7 +17,7 @@ import modelpicker as mp
 from modelpicker.campaigns.verifying import verify
 from modelpicker.server.client import RemoteCampaign
 from tests.campaigns.servers import postgres
-from tests.server.servers import Process, serving
+from tests.server.servers import Process, serving, wait_until
 
 MODELS = ["ant", "bee", "cat"]
 CLASSES = ["no", "yes"]
@@ -100,14 +100,6 @@ def kill_under_load(url: str, kills: int) -> None:
     with process:
         process.stop()
     check_nothing_lost(url, workers)
-
-
-def wait_until(happened: Callable[[], bool], seconds: float = 60.0) -> None:
-    """Wait for something that will happen."""
-    stop = time.monotonic() + seconds
-    while not happened():
-        assert time.monotonic() < stop, "it did not happen"
-        time.sleep(0.01)
 
 
 def test_a_server_that_is_killed_under_load_loses_nothing_that_it_answered(file_url: str) -> None:

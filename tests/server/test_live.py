@@ -11,7 +11,7 @@ import pytest
 
 import modelpicker as mp
 from modelpicker.server import live
-from tests.server.servers import Running, serving
+from tests.server.servers import Running, serving, wait_until
 
 MODELS = ["ant", "bee", "cat"]
 
@@ -89,8 +89,7 @@ def test_many_followers_share_one_look_and_nothing_is_left_when_they_go(server: 
             assert "modelpicker_listeners 3" in server.http.get("/metrics").text
         campaign.ask([0, 1, 1])
         assert first.until("standing", rounds=2)
-    while "modelpicker_listeners 0" not in server.http.get("/metrics").text:
-        pass
+    wait_until(lambda: "modelpicker_listeners 0" in server.http.get("/metrics").text)
 
 
 def test_a_quiet_campaign_is_heard_of_now_and_then(

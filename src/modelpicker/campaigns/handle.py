@@ -37,9 +37,9 @@ class Change:
     head: Head
     at: int
     touched: bool = False
-    """Whether the replica has moved: if the transaction fails, it is wrong from then on."""
+    """Whether what is under way, or has failed, has moved the replica: it is wrong from then on."""
     moved: bool = False
-    """Whether an earlier change of the same transaction has moved it."""
+    """Whether what was finished in the same transaction has moved it: it is wrong if that fails."""
 
     def add(self, event: Event) -> int:
         """Store an event; its number."""
@@ -101,10 +101,10 @@ class Handle:
             change = self._group
             before = change.head
             change.at = int(time.time() * 1e6)
-            change.moved |= change.touched
-            change.touched = False
             yield change
             self._settle(change, before)
+            change.moved |= change.touched
+            change.touched = False
 
     @contextmanager
     def grouped(self) -> Iterator[Change]:

@@ -98,9 +98,8 @@ def serve(
     form = settings.pop("log_format", "text")
     set_up(form)
     source = context.get_parameter_source("storage")
-    kept = not demo or (
-        source is not None and source.name == "COMMANDLINE"
-    )  # a demo never ends up in a real storage
+    typed = source is not None and source.name == "COMMANDLINE"
+    kept = typed or not demo  # a demo never ends up in a storage that was set for something else
     configuration = _configuration(settings, storage_url(storage) if kept else DEMO, demo)
     if configuration.needs_tokens and not kept:
         raise InputError("a demo keeps nothing, and no tokens either: serve it on 127.0.0.1, or pass --storage.")

@@ -1,4 +1,4 @@
-"""Documents as answers."""
+"""Documents as JSON, and as answers."""
 
 import json
 from typing import Any
@@ -20,3 +20,8 @@ def encode(document: Any) -> bytes:
         return _anything.dump_json(document)
     except ValueError:
         return json.dumps(document, separators=(",", ":"), allow_nan=False).encode("ascii")
+
+
+def decode(text: bytes) -> Any:
+    """What JSON stands for; a ValueError if it is none."""
+    return _anything.validate_json(text)

@@ -209,11 +209,9 @@ class Desk:
             before, queries = group.head, _queries(group)
             for asks, run in groupby(some, key=lambda change: isinstance(change, Ask)):
                 together = list(run)
-                _begin(group)
                 if asks and len(together) > 1 and _ask_together(together, self.campaign, group):
                     continue
                 for change in together:
-                    _begin(group)
                     try:
                         change.perform(self.campaign)
                     except StorageError:
@@ -229,12 +227,6 @@ class Desk:
     def close(self) -> None:
         """Let go of the campaign."""
         self.campaign.close()
-
-
-def _begin(group: Group) -> None:
-    """From now on, what is touched is touched by the next change."""
-    group.moved |= group.touched
-    group.touched = False
 
 
 def _ask_together(asks: list[Any], campaign: Campaign, group: Group) -> bool:

@@ -108,7 +108,7 @@ async def stream(request: Request, desk: Desk, service: State) -> StreamingRespo
 
 async def _follow(request: Request, desk: Desk, service: State) -> AsyncIterator[bytes]:
     name = desk.campaign.name
-    feed: Feed = service.feeds.setdefault(name, Feed(desk, service.desks))
+    feed = service.feeds.setdefault(name, Feed(desk, service.desks))
     sent: dict[str, int] = {}
     spoke = time.monotonic()
     feed.start()

@@ -2,13 +2,16 @@
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 from modelpicker.campaigns.storage import Storage
 from modelpicker.server.configuration import Configuration
 from modelpicker.server.desks import Desks
 from modelpicker.server.metrics import Metrics
 from modelpicker.server.tokens import Failures, Tokens
+
+if TYPE_CHECKING:
+    from modelpicker.server.live import Feed
 
 
 @dataclass
@@ -21,7 +24,7 @@ class State:
     tokens: Tokens
     metrics: Metrics
     failures: Failures = field(default_factory=Failures)
-    feeds: dict[str, Any] = field(default_factory=dict)
+    feeds: "dict[str, Feed]" = field(default_factory=dict)
     """The news of campaigns that somebody follows."""
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the server is told to stop: whoever listens for news is let go."""

@@ -66,7 +66,7 @@ async def history(
     desk: Found,
     after: After = 0,
     most: Annotated[
-        int, Query(ge=1, le=1000, description="At most so many events; fewer if those have many rounds.")
+        int, Query(ge=1, le=1000, description="So many records, and the rest of the last one's event.")
     ] = 100,
     id: Annotated[int | None, Query(ge=0, description="Only what happened to this round.")] = None,  # noqa: A002
     key: Annotated[str | None, Query(max_length=500, description="The same, by the key of its item.")] = None,

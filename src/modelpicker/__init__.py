@@ -71,7 +71,7 @@ __all__ = [
     "run_stream",
     "synthetic_collection",
 ]
-LAYERS = ("algorithms", "campaigns", "coins", "collections", "errors", "experiments", "server")
+LAYERS = ("algorithms", "campaigns", "coins", "collections", "errors", "experiments", "guarantees", "server")
 # Where names come from that are neither errors nor algorithms.
 HOMES = {
     "Campaign": "campaigns",

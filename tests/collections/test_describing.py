@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import modelpicker as mp
-from modelpicker.collections.describing import describe, gaps_to_best
+from modelpicker.collections.describing import describe
 from modelpicker.collections.plotting import plot_collection
 from tests.shared_data import need
 
@@ -72,8 +72,9 @@ def test_the_shared_collections_are_as_the_reference_says() -> None:
     emocontext = describe(mp.load_collection(need("emocontext")))
     assert (emocontext.items, emocontext.models, emocontext.classes) == (5509, 8, 4)
     assert not emocontext.identical
-    gaps, differences = gaps_to_best(mp.load_collection(need("drift")))
-    assert (differences >= gaps).all()
+    drift = describe(mp.load_collection(need("drift"))).hardness
+    assert drift is not None
+    assert drift.rival_difference >= drift.rival_gap >= drift.gap
 
 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])

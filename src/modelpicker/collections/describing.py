@@ -1,12 +1,12 @@
 """What can be said of a collection before any label is bought, and what more once labels are known."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from modelpicker.collections.codes import ABSTAINED, Array
 from modelpicker.collections.collection import ModelCollection
+from modelpicker.guarantees.hardness import hardness_of
 
 # Items that are compared at a time, so that memory does not grow with the collection.
 BLOCK = 2**14
@@ -144,33 +144,17 @@ def identical_models(collection: ModelCollection) -> tuple[tuple[str, ...], ...]
 
 def hardness(collection: ModelCollection) -> Hardness | None:
     """The paper's λ, Δ and θ on the labelled items; None without labels or with a single model."""
-    if collection.labels is None or len(collection.models) < 2:
+    if collection.labels is None or not collection.labelled or len(collection.models) < 2:
         return None
-    gaps, differences = gaps_to_best(collection)
-    best = int(gaps.argmin())
-    others = np.delete(np.arange(len(gaps)), best)
-    # A model that is right whenever the best is cannot be told apart from it: the hardest rival there is.
-    closeness = np.divide(gaps**2, differences, out=np.zeros_like(gaps), where=differences > 0.0)
-    rival = int(others[closeness[others].argmin()])
+    known = collection.labels != ABSTAINED
+    found = hardness_of(collection.predictions[known], collection.labels[known])
     names = collection.models
     return Hardness(
-        best=names[best],
-        tied=tuple(names[model] for model in others if gaps[model] == 0.0),
-        gap=float(gaps[others].min()),
-        closeness=float(closeness[rival]),
-        rival=names[rival],
-        rival_gap=float(gaps[rival]),
-        rival_difference=float(differences[rival]),
+        best=names[found.best],
+        tied=tuple(names[model] for model in found.tied),
+        gap=found.gap,
+        closeness=found.closeness,
+        rival=names[found.rival],
+        rival_gap=float(found.gaps[found.rival]),
+        rival_difference=float(found.differences[found.rival]),
     )
-
-
-def gaps_to_best(collection: ModelCollection) -> tuple[Array, Array]:
-    """Δ_j and θ_j of every model against the most accurate one (the first, if several are)."""
-    labels: Any = collection.labels
-    known = labels != ABSTAINED
-    right = collection.predictions[known] == labels[known][:, None]
-    correct = right.sum(axis=0)
-    best = int(correct.argmax())
-    gaps = (correct[best] - correct) / len(right)
-    differences = (right != right[:, [best]]).mean(axis=0)
-    return gaps, differences

@@ -8,6 +8,7 @@ import typer
 import modelpicker
 from modelpicker.cli import campaigns, collections, keeping, serving
 from modelpicker.cli.bench import bench
+from modelpicker.cli.bounds import bounds
 from modelpicker.cli.compare import compare
 from modelpicker.cli.demo import demo
 from modelpicker.cli.feeding import ask
@@ -28,6 +29,7 @@ app.command()(demo)
 app.command()(pick)
 app.command()(compare)
 app.command()(reproduce)
+app.command()(bounds)
 app.add_typer(collections.app, name="collections")
 app.command()(campaigns.create)
 app.command("list")(campaigns.list_verb)

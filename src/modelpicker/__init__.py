@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         StorageError,
     )
     from modelpicker.experiments import Method, Results, compare
+    from modelpicker.guarantees.certificate import Certificate, Certified
     from modelpicker.server.client import Client
 
     __version__: str
@@ -39,6 +40,8 @@ __all__ = [
     "AccessError",
     "Algorithm",
     "Campaign",
+    "Certificate",
+    "Certified",
     "Client",
     "ConflictError",
     "Decision",
@@ -75,6 +78,8 @@ LAYERS = ("algorithms", "campaigns", "coins", "collections", "errors", "experime
 # Where names come from that are neither errors nor algorithms.
 HOMES = {
     "Campaign": "campaigns",
+    "Certificate": "guarantees.certificate",
+    "Certified": "guarantees.certificate",
     "Client": "server.client",
     "Method": "experiments",
     "ModelCollection": "collections",

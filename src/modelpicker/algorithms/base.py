@@ -16,10 +16,12 @@ from modelpicker.algorithms.engine import LABELS, ROUNDS, Kernel, Settings, Stat
 from modelpicker.algorithms.kernels import LEADER, SKIPPED, SPARE, TIED, Floats, Scratch, new_scratch
 from modelpicker.algorithms.options import ModelName, Models, check_models
 from modelpicker.algorithms.philox import draw_many
+from modelpicker.algorithms.witness import Witness
 from modelpicker.coins import check_seed, draw_coins
 from modelpicker.errors import RoundError, StateError, brief
+from modelpicker.guarantees.certificate import Certificate, Kind
 
-STATE_VERSION = 1
+STATE_VERSION = 2
 COIN_BLOCK = 64  # rounds whose coins are drawn at once when rounds come one at a time
 
 
@@ -68,6 +70,7 @@ class Algorithm(ABC):
         self.options = options
         self.clock = np.zeros(2, dtype=np.int64)
         self.state = self.start(len(self.models))
+        self.witness = Witness(len(self.models))
         self._open: dict[int, OpenQuery] = {}
         self._drawn_from = 0
         self._drawn: list[list[float]] = []
@@ -94,13 +97,15 @@ class Algorithm(ABC):
             )
             if query:
                 self._open[number] = OpenQuery(probability, encoded)
+            self.witness.saw(codes, number, probability, query)
         prediction = None if said < 0 else classes[said]
         return Decision(number, query, probability, prediction, self.models[recommended])
 
     def learn(self, round: int, label: ClassName | None) -> None:  # noqa: A002 (the word of the design)
         """Take in the label of a queried round: at once or later, in any order, each once.
 
-        A label of None or -1 is a skip: it closes the query and changes no estimate.
+        A label of None or -1 is a skip: it closes the query and changes no estimate; certificates count it as the
+        worst that it could have been.
         """
         query = self._open_query(round)
         known = plain(label, f"label of round {round}")
@@ -108,6 +113,7 @@ class Algorithm(ABC):
         with self.all_or_nothing(round):
             if code != SKIPPED:
                 self.kernel.learn(*self.views, query.row.codes, code, query.probability)
+                self.witness.told(query.row.codes, round, code, query.probability)
             del self._open[round]
 
     @property
@@ -147,17 +153,32 @@ class Algorithm(ABC):
         """The weights that the next round would use, where the algorithm has any."""
         return None
 
+    def certificate(self, confidence: float = 0.95, kind: Kind = "stream") -> Certificate:
+        """How sure the recommended model is, in a statement that holds whenever one looks.
+
+        Queries that wait, were skipped, or were never made count as the worst that they could have been.
+
+        Args:
+            confidence: the probability, at least, that no statement of this kind, made at any time, is ever wrong.
+            kind: "stream" speaks of the items seen so far, and assumes nothing of them; "population" speaks of the
+                models' accuracies, if items are drawn independently from one distribution.
+        """
+        best = self.models.index(self.recommended)
+        return self.witness.certificate(self.models, best, confidence, kind)
+
     @contextmanager
     def all_or_nothing(self, number: int = -1) -> Iterator[None]:
         """If what is done meanwhile fails or is interrupted, the picker is as it was, and the round's query too."""
         arrays = (self.clock, *self.state)
         before = [array.copy() for array in arrays]
+        seen = self.witness.kept
         query = self._open.get(number)
         try:
             yield
         except BaseException:
             for array, copy in zip(arrays, before, strict=True):
                 array[...] = copy
+            self.witness.kept = seen
             self._open.pop(number, None)
             if query is not None:
                 self._open[number] = query
@@ -182,6 +203,7 @@ class Algorithm(ABC):
             "options": dict(self.options),
             "clock": self.clock.tolist(),
             "state": {field: array.tolist() for field, array in self.state._asdict().items()},
+            "evidence": self.witness.document(),
             "checksum": self._checksum(),
             "open": [
                 [number, query.probability, query.row.codes.copy(), query.row.classes.copy()]
@@ -229,6 +251,7 @@ class Algorithm(ABC):
             arrays.pop(field)[...] = array
         if arrays:
             raise self.damaged(f"it lacks {', '.join(arrays)}")
+        self.witness = Witness.load(len(self.models), blob["evidence"])
         if blob["checksum"] != self._checksum():
             raise self.damaged("its checksum is wrong")
         self.check_state()
@@ -264,7 +287,8 @@ class Algorithm(ABC):
     def _checksum(self) -> int:
         """Guards compiled kernels, which trust their state, from one that was damaged on its way."""
         checksum = 0
-        for array in (self.clock, *self.state):
+        evidence = self.witness.take_in() if self.witness.watches else ()
+        for array in (self.clock, *self.state, *evidence):
             checksum = zlib.crc32(array.astype(array.dtype.newbyteorder("<")).tobytes(), checksum)
         return checksum
 

@@ -13,7 +13,10 @@ from modelpicker.algorithms.encoding import ClassName
 from modelpicker.algorithms.engine import Outcome
 from modelpicker.algorithms.kernels import SKIPPED, Codes, Floats, Ints, new_scratch
 from modelpicker.algorithms.options import ModelName
+from modelpicker.algorithms.stopping import make_rule, stopping
 from modelpicker.errors import InputError, ModelPickerError, brief
+from modelpicker.guarantees.certificate import Certificate, Certified, tables
+from modelpicker.guarantees.evidence import new_room
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -34,6 +37,8 @@ class Trace:
     """The model that stands best after the last round."""
     classes: tuple[ClassName, ...] | None
     """What the numbers in `predicted` stand for; None where they are the classes themselves."""
+    certificate: Certificate | None = None
+    """What the stream was stopped by; None if it went to its end."""
 
     def __len__(self) -> int:
         return len(self.queried)
@@ -57,7 +62,9 @@ class Batches(Protocol):
         """The pieces: each has `predictions` and `labels`, codes in the order of the classes."""
 
 
-def run_stream(picker: Algorithm, predictions: object, labels: object = None) -> Trace:
+def run_stream(
+    picker: Algorithm, predictions: object, labels: object = None, *, stop_when: Certified | None = None
+) -> Trace:
     """Let a picker decide a whole stream, and learn each label it asks for before the next round.
 
     Args:
@@ -65,19 +72,33 @@ def run_stream(picker: Algorithm, predictions: object, labels: object = None) ->
         predictions: a row per round, a column per model: class codes or strings, -1 or None for an abstention.
             Or a collection with its labels, or one that is read batch by batch.
         labels: one a round, in the form of the predictions; -1 or None is a skip.
+        stop_when: where to stop early: after the first round with a certificate that is good enough. The trace ends
+            there, and holds the certificate.
     """
     if not isinstance(picker, Algorithm):
         raise InputError(f"{brief(picker)} is not a picker; pass an algorithm such as mp.ModelPicker(models=8).")
+    _check_rule(picker, stop_when)
     if hasattr(predictions, "batches"):
-        return _run_batches(picker, cast("Batches", predictions), labels)
+        return _run_batches(picker, cast("Batches", predictions), labels, stop_when)
     if labels is None:
         raise InputError("labels: None is no table; pass a list with one label a round, -1 where there is none.")
     _check_columns(picker, predictions)
     with picker.all_or_nothing():
-        return _run(picker, Stream(predictions, labels, len(picker.models)))
+        picker.witness.own()
+        return _run(picker, Stream(predictions, labels, len(picker.models)), stop_when)
 
 
-def _run_batches(picker: Algorithm, source: Batches, labels: object) -> Trace:
+def _check_rule(picker: Algorithm, stop_when: object) -> None:
+    """A stopping rule that could ever hold."""
+    if stop_when is None:
+        return
+    if not isinstance(stop_when, Certified):
+        raise InputError(f"stop_when={brief(stop_when)}: pass a rule such as mp.Certified(gap=0.01).")
+    if not picker.witness.watches:
+        raise InputError(f"stop_when={brief(stop_when)}: {picker.certificate().sentence}")
+
+
+def _run_batches(picker: Algorithm, source: Batches, labels: object, stop_when: Certified | None) -> Trace:
     """Play a collection piece by piece; the trace is that of the whole."""
     if labels is not None:
         raise InputError("a collection has labels of its own; pass those, or arrays of predictions and labels.")
@@ -90,8 +111,13 @@ def _run_batches(picker: Algorithm, source: Batches, labels: object) -> Trace:
             f"{brief(names)}; make the picker with models=collection.models."
         )
     before = picker.labels_used
+    parts: list[Trace] = []
     with picker.all_or_nothing():
-        parts = [_run(picker, Stream(*_piece(batch), len(names))) for batch in source.batches()]
+        picker.witness.own()
+        for batch in source.batches():
+            parts.append(_run(picker, Stream(*_piece(batch), len(names)), stop_when))
+            if parts[-1].certificate is not None:
+                break
     return Trace(
         queried=np.concatenate([part.queried for part in parts]),
         probability=np.concatenate([part.probability for part in parts]),
@@ -101,6 +127,7 @@ def _run_batches(picker: Algorithm, source: Batches, labels: object) -> Trace:
         labels_used=picker.labels_used - before,
         winner=picker.recommended,
         classes=tuple(source.classes),
+        certificate=parts[-1].certificate,
     )
 
 
@@ -112,8 +139,8 @@ def _piece(batch: Any) -> tuple[Any, Any]:
     return batch.predictions, batch.labels
 
 
-def _run(picker: Algorithm, stream: Stream) -> Trace:
-    """Move the picker on by a stream."""
+def _run(picker: Algorithm, stream: Stream, stop_when: Certified | None) -> Trace:
+    """Move the picker on by a stream, or until it may stop."""
     rounds = len(stream)
     outcome = Outcome(
         queried=np.empty(rounds, dtype=np.bool_),
@@ -122,23 +149,29 @@ def _run(picker: Algorithm, stream: Stream) -> Trace:
         predicted=np.empty(rounds, dtype=np.int64),
     )
     labels_before = picker.labels_used
+    done, stopped = 0, False
     for chunk in stream.chunks():
-        done = chunk.start + _play(picker, chunk, outcome)
+        done, stopped = _play(picker, chunk, outcome, stop_when)
         stop = chunk.start + len(chunk.rows)
-        if done < stop:
-            done += _play(picker, stream.retry(done, stop), outcome)
+        if done < stop and not stopped:
+            done, stopped = _play(picker, stream.retry(done, stop), outcome, stop_when)
+        if stopped:
+            break
         if done < stop:
             raise ModelPickerError(f"row {done} could not be played; please report this as a bug.")
-    predicted, classes = stream.decode(outcome.predicted)
+    columns: list[npt.NDArray[Any]] = [column[:done] for column in outcome]
+    played = Outcome(*columns)
+    predicted, classes = stream.decode(played.predicted)
     return Trace(
-        queried=outcome.queried,
-        probability=outcome.probability,
-        recommended=outcome.recommended,
+        queried=played.queried,
+        probability=played.probability,
+        recommended=played.recommended,
         predicted=predicted,
         losses=picker.losses,
         labels_used=picker.labels_used - labels_before,
         winner=picker.recommended,
         classes=classes,
+        certificate=picker.certificate(stop_when.confidence, stop_when.kind) if stop_when and stopped else None,
     )
 
 
@@ -149,25 +182,40 @@ def _check_columns(picker: Algorithm, predictions: object) -> None:
         raise InputError("the columns are the models in another order; pass predictions[list(picker.models)].")
 
 
-def _play(picker: Algorithm, chunk: Chunk, outcome: Outcome) -> int:
-    """Move the picker on by one chunk, as far as its codes can be taken, and write down what it decided."""
+def _play(picker: Algorithm, chunk: Chunk, outcome: Outcome, stop_when: Certified | None) -> tuple[int, bool]:
+    """Move the picker on by one chunk, as far as its codes can be taken; how far, and whether it may stop there."""
     stop = chunk.start + len(chunk.rows)
     columns: list[npt.NDArray[Any]] = [column[chunk.start : stop] for column in outcome]
     part = Outcome(*columns)
-    coins = picker.next_coins(len(chunk.rows))
-    done: int = picker.kernel.stream(
+    first = picker.rounds
+    arguments = (
         picker.state,
         picker.told,
         picker.clock,
         chunk.rows,
         chunk.labels,
-        coins,
+        picker.next_coins(len(chunk.rows)),
         picker.first_spare,
         picker.scale,
         new_scratch(len(picker.models), chunk.classes),
         part,
     )
+    stopped = False
+    if stop_when is None:
+        done: int = picker.kernel.stream(*arguments)
+        picker.witness.saw_stream(
+            chunk.rows[:done],
+            first,
+            chunk.labels[:done],
+            part.queried[:done],
+            part.probability[:done],
+        )
+    else:
+        models = len(picker.models)
+        done, stopped = stopping(picker.kernel)(
+            *arguments, picker.witness.take_in(), tables(), new_room(models), make_rule(stop_when, models)
+        )
     if chunk.names is not None:
-        said = part.predicted
+        said = part.predicted[:done]
         said[...] = np.where(said < 0, said, chunk.names[said])
-    return done
+    return chunk.start + done, stopped

@@ -143,9 +143,9 @@ def memory_bounded(factory: Factory) -> None:
     """Memory depends on the models and the unanswered queries, not on the rounds gone by."""
     predictions, labels = make_stream(4, rounds=1500, models=20, classes=3)
     picker = factory(20, 0)
-    play(picker, predictions[:300], labels[:300])
     tracemalloc.start()
     try:
+        play(picker, predictions[:300], labels[:300], keep=False)
         before = tracemalloc.get_traced_memory()[0]
         play(picker, predictions[300:], labels[300:], keep=False)
         grown = tracemalloc.get_traced_memory()[0] - before

@@ -1,11 +1,12 @@
 """A picker's evidence: noted round by round, taken in when it is asked for, in blocks or by whole streams.
 
-Evidence decides nothing, so single rounds are only written down, and the kernels that take them in are called for many
-at once. What is taken in never changes under anybody's hands: who keeps `kept` can put it back.
+Evidence decides nothing, so single rounds are only written down, and the kernels that take them in are called for
+many at once. What is taken in never changes under anybody's hands: who keeps `kept` can put it back.
 """
 
 import base64
 import zlib
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple, Self
 
@@ -17,9 +18,12 @@ from modelpicker.algorithms.kernels import SKIPPED, Codes, Floats, Ints
 from modelpicker.algorithms.options import ModelName
 from modelpicker.errors import StateError
 from modelpicker.guarantees.certificate import (
+    KINDS,
     MOST_MODELS,
     Certificate,
+    Certified,
     Kind,
+    bar_for,
     certify,
     check_confidence,
     check_kind,
@@ -29,21 +33,23 @@ from modelpicker.guarantees.certificate import (
 from modelpicker.guarantees.evidence import (
     ANSWERED,
     ASKED,
-    BETS,
     CLOSED,
     PASSED,
+    ROUNDS,
     TOLD,
     Evidence,
     Room,
+    challenger,
     gather,
     new_room,
     no_evidence,
+    wanted,
 )
 
 # Entries that are written down before they are taken in.
 BLOCK = 256
 # Steps of an interpreted kernel that take about as long as it takes to call compiled code, and to load Numba.
-FEW = 20_000
+FEW = 2_000
 MANY = 20_000_000
 
 
@@ -62,7 +68,7 @@ class Kept(NamedTuple):
 
     evidence: Evidence | None
     entries: Entries
-    count: int
+    written: int
 
 
 def _no_entries(models: int) -> Entries:
@@ -85,13 +91,16 @@ class Gatherer:
     def __call__(self, evidence: Evidence, entries: Entries) -> None:
         """Take in entries, changing the evidence in place."""
         models = entries.rows.shape[1]
-        labels = int((entries.kinds >= TOLD).sum())
-        steps = len(entries.kinds) * models * 4 + labels * models * models * BETS
+        steps = len(entries.kinds) * models * (models + 10) // 3
         self._interpreted += steps
         if (self.compiled.ready and steps > FEW) or self._interpreted > MANY:
             self.compiled(evidence, tables(), new_room(models), *entries)
         else:
             gather(_viewed(evidence), listed_tables(), listed_room(models), *_viewed(entries))
+
+    def warm_up(self) -> None:
+        """Have the kernel compiled, so that nobody waits for it later."""
+        self.compiled(no_evidence(2), tables(), new_room(2), *_each(lambda column: column[:0], _no_entries(2)))
 
 
 @cache
@@ -100,14 +109,20 @@ def gatherer() -> Gatherer:
     return Gatherer()
 
 
+def _each(change: Callable[[npt.NDArray[Any]], Any], arrays: Any) -> Any:
+    """The same tuple, with each of its arrays changed."""
+    return type(arrays)(*map(change, arrays))
+
+
 def _viewed(arrays: Any) -> Any:
     """Views that Python indexes faster than arrays."""
-    return type(arrays)(*(memoryview(array) for array in arrays))
+    return _each(lambda array: memoryview(array.data), arrays)
 
 
 def listed_room(models: int) -> Room:
     """Room for interpreted kernels."""
-    return Room(*(array.tolist() for array in new_room(models)))
+    room: Room = _each(lambda array: array.tolist(), new_room(models))
+    return room
 
 
 class Witness:
@@ -117,6 +132,7 @@ class Witness:
         self.models = models
         self.watches = models <= MOST_MODELS
         self._since = since
+        self._rival = 0  # who stood in the way of a certificate when last asked
         self.kept = Kept(None, _no_entries(models if self.watches else 1), 0)
 
     def saw(self, codes: list[int], number: int, probability: float, query: bool, closed: bool = False) -> None:
@@ -130,7 +146,7 @@ class Witness:
     def _write(self, codes: list[int], number: int, label: int, probability: float, kind: int) -> None:
         if not self.watches:
             return
-        if self.kept.count == BLOCK:
+        if self.kept.written == BLOCK:
             self.take_in()
         evidence, entries, place = self.kept
         entries.rows[place] = codes
@@ -145,9 +161,9 @@ class Witness:
         evidence, entries, count = self.kept
         if evidence is not None and not count:
             return evidence
-        grown = self._start() if evidence is None else Evidence(*(array.copy() for array in evidence))
+        grown: Evidence = self._start() if evidence is None else _each(np.copy, evidence)
         if count:
-            gatherer()(grown, Entries(*(column[:count] for column in entries)))
+            gatherer()(grown, _each(lambda column: column[:count], entries))
         self.kept = Kept(grown, _no_entries(self.models), 0)
         return grown
 
@@ -157,8 +173,7 @@ class Witness:
     def own(self) -> None:
         """Make a copy that `saw_stream` may change in place, whatever others keep."""
         if self.watches:
-            evidence = self.take_in()
-            self.kept = self.kept._replace(evidence=Evidence(*(array.copy() for array in evidence)))
+            self.kept = self.kept._replace(evidence=_each(np.copy, self.take_in()))
 
     def saw_stream(
         self,
@@ -197,6 +212,21 @@ class Witness:
             return Certificate(models[best], 1.0, confidence, kind, 0, None, reason)
         evidence = _viewed_for_reading(self.take_in())
         return certify(evidence, listed_room(self.models), models, best, confidence, kind, changes)
+
+    def meets(self, best: int, rule: Certified, changes: int = 0) -> bool:
+        """Whether one of the models is certified as a rule wants it; quick to say no."""
+        if not self.watches:
+            return False
+        evidence = self.take_in()
+        rounds = int(evidence.seen[ROUNDS])
+        if rounds < rule.least_rounds:
+            return False
+        kind = KINDS[rule.kind]
+        bar = bar_for(self.models, rule.confidence, kind, changes)
+        room, gap = listed_room(self.models), wanted(kind, rule.gap, rounds)
+        found = challenger(_viewed_for_reading(evidence), listed_tables(), room, kind, best, gap, bar, self._rival)
+        self._rival = max(0, found)
+        return found < 0
 
     def document(self) -> str | None:
         """The evidence as text; None where none is kept."""

@@ -15,12 +15,13 @@ from modelpicker.campaigns.deciding import decide, decide_new, new_ones
 from modelpicker.campaigns.events import Joining, Leaving, Retraction, Rounds
 from modelpicker.campaigns.handle import Change, Handle
 from modelpicker.campaigns.log import REFERENCE, SKIPPED, WAITING, Log, State
-from modelpicker.campaigns.picks import Pick, Query, make_pick
+from modelpicker.campaigns.picks import Pick, Query, best_place, make_pick
 from modelpicker.campaigns.records import Record, records_of, records_of_round
 from modelpicker.campaigns.replica import Replica, Told
 from modelpicker.campaigns.rounds import Decisions, check_item, check_items, check_key, check_keys
 from modelpicker.campaigns.rows import count_rows, encode_one
 from modelpicker.errors import ConflictError, InputError, NotFoundError, brief
+from modelpicker.guarantees.certificate import Certificate, Kind
 
 LONGEST_LEASE = 1e9
 MOST_PENDING = 2**31 - 1
@@ -203,6 +204,17 @@ class Campaign(Handle):
         """The best model so far, how every model stands, and what that rests on."""
         with self.reading() as (log, replica):
             return make_pick(log, replica)
+
+    def certificate(self, confidence: float = 0.95, kind: Kind = "stream") -> Certificate:
+        """How sure the pick is, in a statement that holds whenever one looks; `best` has one as well.
+
+        Args:
+            confidence: the probability, at least, that no statement of this kind, made at any time, is ever wrong.
+            kind: "stream" speaks of the items seen so far, and assumes nothing of them; "population" speaks of the
+                models' accuracies, if items are drawn independently from one distribution.
+        """
+        with self.reading() as (log, replica):
+            return replica.certificate(best_place(log, replica), confidence, kind)
 
     def pending(
         self, most: int | None = None, *, lease: float | timedelta | None = None, annotator: str | None = None

@@ -6,7 +6,7 @@ import numpy as np
 
 from modelpicker.campaigns.events import Item, Rounds
 from modelpicker.campaigns.handle import Change
-from modelpicker.campaigns.picks import without_newcomers
+from modelpicker.campaigns.picks import best_place, without_newcomers
 from modelpicker.campaigns.rows import Rows, Vocabulary, encode_many, some_rows, take_rows
 
 # Rounds of one event: more are stored as several, in the same transaction.
@@ -55,11 +55,17 @@ def decide_new(
     return made
 
 
+def may_stop(change: Change) -> bool:
+    """Whether the pick is certified as the campaign's rule wants it, so that no label need be bought for now."""
+    rule = change.replica.settings.stop_when
+    return rule is not None and change.replica.certifies(best_place(change.log, change.replica), rule)
+
+
 def decide(change: Change, rows: Rows, items: list[Item | None] | None, keys: list[str | None] | None) -> Rounds:
     """Let the picker decide, and store what it decided."""
     change.touched = True
     first = change.head.rounds
-    outcome = change.replica.decide(rows)
+    outcome = change.replica.decide(rows, closed=may_stop(change))
     without_newcomers(change.log, change.replica, outcome.recommended)
     event = Rounds(
         first=first,

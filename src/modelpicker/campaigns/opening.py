@@ -18,6 +18,7 @@ from modelpicker.campaigns.log import Log, add_campaign, all_campaigns, find_cam
 from modelpicker.campaigns.settings import Settings, stored_document
 from modelpicker.campaigns.storage import open_storage
 from modelpicker.errors import InputError, NotFoundError, brief
+from modelpicker.guarantees.certificate import Certified
 
 NAME = re.compile(r"[^\W_][\w .-]{0,99}")
 
@@ -43,6 +44,7 @@ def create_campaign(
     classes: Sequence[ClassName] | None = None,
     budget: int | None = None,
     expected_rounds: int | None = None,
+    stop_when: Certified | None = None,
     seed: int = 0,
     algorithm: Kind = "model-picker",
     options: Mapping[str, Any] | None = None,
@@ -57,6 +59,8 @@ def create_campaign(
         budget: how many labels may be bought; they are spread over the stream. By default there is no limit, and
             the algorithm asks as it does by itself.
         expected_rounds: how long the stream will be, if that is known; the budget is spread over so many rounds.
+        stop_when: what is sure enough: while the pick has a certificate of this gap, no label is asked for. Items
+            that come meanwhile count against a certificate of the stream, so that it may ask again.
         seed: what all coins are drawn from.
         algorithm: its name, or a class of your own that passes `check_algorithm`.
         options: its settings; none need be tuned.
@@ -68,7 +72,7 @@ def create_campaign(
     >>> campaign.best().model
     'bert'
     """
-    settings = Settings.check(models, classes, algorithm, options, seed, budget, expected_rounds)
+    settings = Settings.check(models, classes, algorithm, options, seed, budget, expected_rounds, stop_when)
     check_name(name)
     opened = open_storage(storage, create=True)
     created = int(time.time() * 1e6)

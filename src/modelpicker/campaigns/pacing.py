@@ -60,6 +60,10 @@ class Plan(NamedTuple):
     rounds: float
 
 
+CLOSED = Plan(0.0, math.inf)
+"""A plan under which nothing is queried."""
+
+
 def make_plan(budget: int | None, expected_rounds: int | None) -> Plan:
     """The plan for a budget, if there is one, over a number of rounds, if that is known."""
     return Plan(

@@ -10,7 +10,8 @@ from modelpicker.algorithms.options import ModelName
 from modelpicker.campaigns.events import Item, Joining
 from modelpicker.campaigns.log import Log
 from modelpicker.campaigns.pacing import MISSED
-from modelpicker.campaigns.replica import ModelChange, Replica
+from modelpicker.campaigns.replica import Replica, joined_late
+from modelpicker.guarantees.certificate import Certificate, Certified
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +54,10 @@ class Pick:
     budget: int | None
     weighted: bool
     """Whether estimates are of the whole stream; otherwise they count mistakes on labels."""
-    certificate: None = None
-    """A statement of how sure this is, where there is one."""
+    certificate: Certificate
+    """How sure this is, in a statement that holds whenever one looks."""
+    certified: bool
+    """Whether that is sure enough to stop: as the campaign's `stop_when` has it, or within 1 %."""
 
     def document(self) -> dict[str, Any]:
         """The pick for programs; no model is named before the first label."""
@@ -69,7 +72,8 @@ class Pick:
             "skipped": self.skipped,
             "references": self.references,
             "budget": self.budget,
-            "certificate": self.certificate,
+            "certificate": self.certificate.document(),
+            "certified": self.certified,
             "standing": [
                 {
                     "model": entry.model,
@@ -102,10 +106,10 @@ def make_pick(log: Log, replica: Replica) -> Pick:
     picker, counts = replica.picker, replica.counts
     losses = picker.losses.tolist()
     joined = joined_late(replica.changes)
-    rests_on = [
-        log.labels_since(joined[model].round) if model in joined else counts.labels for model in picker.models
-    ]
+    rests_on = _rests_on(log, replica)
     best = _best(replica, losses, rests_on)
+    rule = replica.settings.stop_when or Certified()
+    certificate = replica.certificate(best, rule.confidence, rule.kind)
     lowest = min(losses)
     covered = picker.rounds - int(replica.pace[MISSED])
     rates = _rates(picker.models, losses, joined, covered)
@@ -136,17 +140,23 @@ def make_pick(log: Log, replica: Replica) -> Pick:
         references=counts.references,
         budget=replica.settings.budget,
         weighted=picker.weighted,
+        certificate=certificate,
+        certified=rule.met_by(certificate),
     )
 
 
-def joined_late(changes: Sequence[ModelChange]) -> dict[ModelName, Joining]:
-    """The last joining of each model that did not begin with the campaign, in order."""
-    joined: dict[ModelName, Joining] = {}
-    for change in changes:
-        joined.pop(change.model, None)
-        if isinstance(change, Joining):
-            joined[change.model] = change
-    return joined
+def best_place(log: Log, replica: Replica) -> int:
+    """The place of the model that a pick would name."""
+    return _best(replica, replica.picker.losses.tolist(), _rests_on(log, replica))
+
+
+def _rests_on(log: Log, replica: Replica) -> list[int]:
+    """How many labels speak of each model."""
+    joined = joined_late(replica.changes)
+    return [
+        log.labels_since(joined[model].round) if model in joined else replica.counts.labels
+        for model in replica.picker.models
+    ]
 
 
 def without_newcomers(log: Log, replica: Replica, recommended: Codes) -> None:

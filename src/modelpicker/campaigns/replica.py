@@ -12,12 +12,15 @@ from dataclasses import dataclass, field
 from typing import Any, Self, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from modelpicker.algorithms import Algorithm
+from modelpicker.algorithms.base import STATE_VERSION
 from modelpicker.algorithms.encoding import ClassName, encode_label
 from modelpicker.algorithms.engine import Outcome
 from modelpicker.algorithms.kernels import ABSTAINED, SKIPPED, Codes, Floats, new_scratch
 from modelpicker.algorithms.options import ModelName
+from modelpicker.algorithms.witness import Witness, gatherer
 from modelpicker.campaigns.events import (
     Answer,
     Event,
@@ -29,13 +32,16 @@ from modelpicker.campaigns.events import (
     changes_the_past,
 )
 from modelpicker.campaigns.log import Log, Stored
-from modelpicker.campaigns.pacing import SPENT, Plan, make_plan, new_pace, no_labels, paced
+from modelpicker.campaigns.pacing import CLOSED, MISSED, SPENT, Plan, make_plan, new_pace, no_labels, paced
 from modelpicker.campaigns.rows import Matrix, Rows
 from modelpicker.campaigns.settings import Settings
 from modelpicker.errors import StateError, StorageError
+from modelpicker.guarantees.certificate import Certificate, Certified, Kind
 
 # Rounds that are gone through at once.
 PIECE = 2**14
+# Rounds that are quicker written down one by one for certificates than taken in together.
+FEW_ROUNDS = 32
 
 ModelChange: TypeAlias = Joining | Leaving
 
@@ -57,6 +63,16 @@ def members(settings: Settings, changes: Iterable[ModelChange], number: float = 
         if change.round <= number:
             models.append(change.model) if isinstance(change, Joining) else models.remove(change.model)
     return tuple(models)
+
+
+def joined_late(changes: Iterable[ModelChange]) -> dict[ModelName, Joining]:
+    """The last joining of each model that did not begin with the campaign, in order."""
+    joined: dict[ModelName, Joining] = {}
+    for change in changes:
+        joined.pop(change.model, None)
+        if isinstance(change, Joining):
+            joined[change.model] = change
+    return joined
 
 
 def column_of(model: ModelName, then: Sequence[ModelName], changes: Sequence[ModelChange], number: int) -> int:
@@ -84,7 +100,11 @@ class Replica:
     @classmethod
     def new(cls, settings: Settings, changes: Sequence[ModelChange] = ()) -> Self:
         """Nothing has happened yet, whatever models take part."""
-        return cls(settings, settings.make(members(settings, changes)), changes=list(changes))
+        picker = settings.make(members(settings, changes))
+        joined = joined_late(changes)
+        since = [joined[model].round if model in joined else 0 for model in picker.models]
+        picker.witness = Witness(len(since), np.array(since, dtype=np.int64))
+        return cls(settings, picker, changes=list(changes))
 
     @property
     def plan(self) -> Plan:
@@ -100,7 +120,15 @@ class Replica:
         """The models that took part in a round."""
         return members(self.settings, self.changes, number)
 
-    def observe(self, codes: list[int]) -> tuple[bool, float, int, int]:
+    def certificate(self, best: int, confidence: float, kind: Kind) -> Certificate:
+        """What is known of one of the models."""
+        return self.picker.witness.certificate(self.picker.models, best, confidence, kind, len(self.changes))
+
+    def certifies(self, best: int, rule: Certified) -> bool:
+        """Whether one of the models is certified well enough."""
+        return self.picker.witness.meets(best, rule, len(self.changes))
+
+    def observe(self, codes: list[int], plan: Plan) -> tuple[bool, float, int, int]:
         """Decide one round, interpreted: query, probability, recommended model, code of the prediction."""
         picker = self.picker
         # A picker has room for as many classes as models; codes of a batch may be larger, so they are counted anew.
@@ -114,29 +142,63 @@ class Replica:
             picker.scale,
             picker.scratch,
             self.pace,
-            self.plan,
+            plan,
         )
         return bool(query), float(probability), recommended, said if said < 0 else present[said]
 
-    def decide(self, rows: Rows) -> Outcome:
-        """Decide rounds; few of them are interpreted, so that nobody waits for Numba."""
+    def decide(self, rows: Rows, *, closed: bool = False) -> Outcome:
+        """Decide rounds; few are interpreted, so that nobody waits for Numba. If `closed`, none is queried."""
         outcome = _outcome(len(rows.codes))
+        plan = CLOSED if closed else self.plan
+        first, missed = self.picker.rounds, self.pace[MISSED]
         if paced(self.picker.kernel).worth_compiling(len(rows.codes)):
-            self._play(rows.codes, no_labels(len(rows.codes)), outcome, decided=False)
+            self._play(rows.codes, no_labels(len(rows.codes)), outcome, plan, decided=False)
         else:
             for i, codes in enumerate(rows.codes.tolist()):
-                query, probability, recommended, said = self.observe(codes)
+                query, probability, recommended, said = self.observe(codes, plan)
                 outcome.queried[i], outcome.probability[i] = query, probability
                 outcome.recommended[i], outcome.predicted[i] = recommended, said
+        self._witness(
+            rows.codes,
+            first,
+            no_labels(len(rows.codes)),
+            outcome.queried,
+            outcome.probability,
+            _last(len(rows.codes), self.pace[MISSED] - missed),
+        )
         self.counts.waiting += int(outcome.queried.sum())
         return outcome
+
+    def _witness(
+        self,
+        codes: Matrix,
+        first: int,
+        labels: Codes,
+        queried: npt.NDArray[np.bool_],
+        probability: Floats,
+        closed: npt.NDArray[np.bool_],
+    ) -> None:
+        """Note rounds for certificates; few of them are only written down."""
+        witness = self.picker.witness
+        if len(codes) >= FEW_ROUNDS:
+            witness.saw_stream(codes, first, labels, queried, probability, closed)
+            return
+        columns = (labels, queried, probability, closed)
+        for number, (row, *entry) in enumerate(
+            zip(codes.tolist(), *(column.tolist() for column in columns), strict=True), first
+        ):
+            label, query, chance, shut = entry
+            witness.saw(row, number, chance, query, shut)
+            if label != SKIPPED:
+                witness.told(row, number, label, chance)
 
     def warm_up(self) -> None:
         """Have the kernel compiled, so that nobody waits for it later; the replica is of no use afterwards."""
         codes = np.zeros((1, len(self.picker.models)), dtype=np.int32)
-        self._play(codes, no_labels(1), _outcome(1), decided=False)
+        self._play(codes, no_labels(1), _outcome(1), self.plan, decided=False)
+        gatherer().warm_up()
 
-    def _play(self, codes: Matrix, labels: Codes, outcome: Outcome, *, decided: bool) -> None:
+    def _play(self, codes: Matrix, labels: Codes, outcome: Outcome, plan: Plan, *, decided: bool) -> None:
         """Go through rounds with the compiled kernel."""
         picker = self.picker
         done = paced(picker.kernel).play(
@@ -150,7 +212,7 @@ class Replica:
             picker.scale,
             new_scratch(len(picker.models), int(codes.max(initial=0)) + 1),
             self.pace,
-            self.plan,
+            plan,
             outcome,
             decided,
         )
@@ -162,7 +224,9 @@ class Replica:
         rounds = log.rounds_with(number)
         row = number - rounds.first
         codes = self.as_now(rounds)[row].tolist()
-        self._learn(codes, encode_label(label, rounds.classes), float(rounds.probability[row]))
+        code, probability = encode_label(label, rounds.classes), float(rounds.probability[row])
+        self._learn(codes, code, probability)
+        self.picker.witness.told(codes, number, code, probability)
 
     def _learn(self, codes: list[int], label: int, probability: float) -> None:
         self.picker.kernel.learn(*self.picker.views, codes, label, probability)
@@ -182,13 +246,17 @@ class Replica:
         queried = np.concatenate([event.queried for event in rounds])
         probability = np.concatenate([event.probability for event in rounds])
         known = self._codes_of(rounds, labels, total)
+        closed = _closed(rounds, float(self.pace[MISSED]))
+        first = self.picker.rounds
         if paced(self.picker.kernel).worth_compiling(total):
-            self._play(codes, known, _outcome(0)._replace(queried=queried, probability=probability), decided=True)
+            outcome = _outcome(0)._replace(queried=queried, probability=probability)
+            self._play(codes, known, outcome, self.plan, decided=True)
         else:
             for row, label, chance in zip(codes.tolist(), known.tolist(), probability.tolist(), strict=True):
-                self.observe(row)
+                self.observe(row, self.plan)
                 if label != SKIPPED:
                     self._learn(row, label, chance)
+        self._witness(codes, first, known, queried, probability, closed)
         self.counts.waiting += int(queried.sum())
         self.pace[:] = rounds[-1].pace
 
@@ -262,11 +330,31 @@ class Replica:
             raise StateError(f"the snapshot is damaged: {error!r}.") from error
 
 
+def outdated(document: Mapping[str, Any]) -> bool:
+    """Whether a state was kept by an older modelpicker: then it is found from the events, and nothing is wrong."""
+    picker = document.get("picker")
+    return isinstance(picker, Mapping) and picker.get("version") in range(1, STATE_VERSION)
+
+
 @dataclass(frozen=True, slots=True)
 class Told:
     """An answer: a label, or None for a skip."""
 
     label: ClassName | None
+
+
+def _last(rounds: int, closed: float) -> npt.NDArray[np.bool_]:
+    """Which rounds were closed: once there is nothing left, so is the rest of those decided together."""
+    return np.arange(rounds) >= rounds - closed
+
+
+def _closed(events: Sequence[Rounds], missed: float) -> npt.NDArray[np.bool_]:
+    """Which rounds of some events were closed; `missed` is how many had been before."""
+    parts = []
+    for event in events:
+        parts.append(_last(len(event), event.pace[MISSED] - missed))
+        missed = event.pace[MISSED]
+    return np.concatenate(parts)
 
 
 def _outcome(rounds: int) -> Outcome:

@@ -13,6 +13,7 @@ from modelpicker.algorithms.options import ModelName, check_count, check_models
 from modelpicker.campaigns.rows import Vocabulary
 from modelpicker.coins import check_seed
 from modelpicker.errors import InputError, NotFoundError, StorageError, brief
+from modelpicker.guarantees.certificate import MOST_MODELS, Certified
 
 LARGEST_BUDGET = 2**53
 STORED = ("models", "classes", "algorithm", "options", "seed", "budget", "expected_rounds")
@@ -30,6 +31,7 @@ class Settings:
     seed: int
     budget: int | None
     expected_rounds: int | None
+    stop_when: Certified | None = None
 
     @classmethod
     def check(
@@ -41,6 +43,7 @@ class Settings:
         seed: object,
         budget: object,
         expected_rounds: object,
+        stop_when: object = None,
     ) -> Self:
         """Settings that make sense, or an error that says what does not."""
         kind = find_algorithm(algorithm)
@@ -58,8 +61,11 @@ class Settings:
             seed=check_seed(seed),
             budget=None if budget is None else _count("budget", budget),
             expected_rounds=None if expected_rounds is None else _count("expected_rounds", expected_rounds),
+            stop_when=_rule(stop_when),
         )
         made.make(made.models)
+        if made.stop_when is not None and len(made.models) > MOST_MODELS:
+            raise InputError(f"stop_when: certificates are for at most {MOST_MODELS} models; leave it out.")
         try:
             json.dumps(made.document(), allow_nan=False)
         except (TypeError, ValueError) as error:
@@ -81,6 +87,7 @@ class Settings:
             "seed": str(self.seed),  # may be larger than what other readers of JSON can hold
             "budget": self.budget,
             "expected_rounds": self.expected_rounds,
+            "stop_when": None if self.stop_when is None else self.stop_when.document(),
         }
 
     @classmethod
@@ -95,6 +102,7 @@ class Settings:
                 seed=int(document["seed"]),
                 budget=document["budget"],
                 expected_rounds=document["expected_rounds"],
+                stop_when=_rule(document.get("stop_when")),
             )
         except NotFoundError:
             raise
@@ -108,9 +116,19 @@ def stored_document(text: str) -> dict[str, Any]:
     """The settings of a campaign as its storage has them; an error if they are not all there."""
     try:
         found = json.loads(text)
-        return {name: found[name] for name in STORED}
+        return {name: found[name] for name in STORED} | {"stop_when": found.get("stop_when")}
     except (LookupError, TypeError, ValueError) as error:
         raise StorageError(f"the settings of a campaign are damaged: {error!r}; bring back a backup.") from error
+
+
+def _rule(stop_when: object) -> Certified | None:
+    """A stopping rule, or what is stored of one."""
+    if stop_when is None or isinstance(stop_when, Certified):
+        return stop_when
+    fields = {"gap", "confidence", "kind"}
+    if not isinstance(stop_when, Mapping) or not set(stop_when) <= fields:
+        raise InputError(f"stop_when={brief(stop_when)}: pass a rule such as mp.Certified(gap=0.01).")
+    return Certified(**stop_when)
 
 
 def _count(option: str, value: object) -> int:

@@ -125,6 +125,7 @@ def _settings(header: Record, algorithm: type[Algorithm]) -> Settings:
         int(header["seed"]),
         header["budget"],
         header["expected_rounds"],
+        header.get("stop_when"),
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from modelpicker.campaigns.campaign import Campaign
 from modelpicker.campaigns.events import Rounds, changes_the_past
 from modelpicker.campaigns.log import Head, Log
-from modelpicker.campaigns.replica import Replica, catch_up, rebuild
+from modelpicker.campaigns.replica import Replica, catch_up, outdated, rebuild
 from modelpicker.campaigns.statements import driver
 from modelpicker.campaigns.storage import Storage
 from modelpicker.errors import InputError, NotFoundError, StateError, StorageError
@@ -70,6 +70,8 @@ def _snapshot_faults(log: Log, campaign: Campaign, head: Head, right: Replica) -
     if kept is None:
         if log.has_snapshot():
             yield "the snapshot is damaged"
+        return
+    if outdated(kept):
         return
     try:
         replica = Replica.load(campaign.settings, kept)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from modelpicker.cli.terminal import count, is_number, print_table, table, visible
+from modelpicker.cli.terminal import count, is_number, print_sentence, print_table, table, visible
 from modelpicker.errors import ConflictError, InputError, NotFoundError, brief
 
 if TYPE_CHECKING:
@@ -144,6 +144,8 @@ def print_pick(pick: "Pick") -> None:
     )
     typer.echo("")
     if pick.labels_used:
+        print_sentence(pick.certificate.sentence)
+        typer.echo("")
         print_standing(pick)
         if pick.pending and pick.weighted:
             typer.echo("Labels that are awaited count as nobody's mistake: until they come, gaps are understated.")

@@ -37,6 +37,7 @@ from modelpicker.errors import InputError, ModelPickerError, brief
 
 if TYPE_CHECKING:
     from modelpicker.campaigns import Campaign
+    from modelpicker.guarantees.certificate import Certified
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The id of a query, or its key.", show_default=False)]
 Key = Annotated[bool, typer.Option("--key", help="ID is a key, even if it looks like a number.")]
@@ -65,6 +66,9 @@ def create(
     expected_rounds: Annotated[
         int | None, typer.Option(min=1, help="How many items will come, if that is known.", show_default=False)
     ] = None,
+    stop_gap: choosing.StopGap = None,
+    confidence: choosing.Confidence = 0.95,
+    kind: choosing.KindNamed = "stream",
     algorithm: choosing.Named = "model-picker",
     option: choosing.Options = None,
     seed: Seed = 0,
@@ -86,6 +90,7 @@ def create(
         classes=as_classes(classes),
         budget=budget,
         expected_rounds=expected_rounds,
+        stop_when=choosing.stopping_rule(stop_gap, confidence, kind),
         seed=seed,
         algorithm=algorithm,
         options=given,
@@ -167,14 +172,25 @@ def show(name: Name, storage: Storage = None, as_json: Json = False) -> None:
         "classes": classes,
         "algorithm": f"{settings.kind.name}{f' ({options})' if options else ''}, seed {settings.seed}",
         "budget": budget,
+        **_stopping(settings.stop_when, pick.certified),
         "items": f"{pick.rounds:,} seen",
         "labels": f"{pick.labels_used:,} bought, {pick.pending:,} waiting, {pick.skipped:,} skipped, "
         f"{pick.references:,} for reference",
         "pick": leader(pick),
+        "certificate": pick.certificate.sentence,
     }
     for key, value in facts.items():
         short = value if len(value) <= 300 else f"{value[:297]}..."
-        typer.echo(visible(f"{key:<10} {short}"))
+        typer.echo(visible(f"{key:<11} {short}"))
+
+
+def _stopping(rule: "Certified | None", certified: bool) -> dict[str, str]:
+    """When a campaign asks for no more labels, and whether that is so."""
+    if rule is None:
+        return {}
+    now = "which it has now" if certified else "which it has not yet"
+    certificate = f"{rule.kind} certificate within {100 * rule.gap:g}%, confidence {100 * rule.confidence:g}%"
+    return {"stops": f"while the pick has a {certificate}, {now}"}
 
 
 def best(name: Name, storage: Storage = None, as_json: Json = False) -> None:

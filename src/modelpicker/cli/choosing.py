@@ -1,7 +1,7 @@
 """An algorithm from its name and what the command line says of it."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast
 
 import typer
 
@@ -9,6 +9,7 @@ from modelpicker.errors import InputError
 
 if TYPE_CHECKING:
     from modelpicker.algorithms import Algorithm
+    from modelpicker.guarantees.certificate import Certified
 
 NAMES = (
     "model-picker",
@@ -26,6 +27,37 @@ Options: TypeAlias = Annotated[
         help="A setting of the algorithm, such as query_scale=2.", metavar="NAME=VALUE", show_default=False
     ),
 ]
+StopGap: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        min=0.0,
+        help="Ask for no more labels once the best model is certified to be better by at most this: 0.01 is 1 %.",
+        show_default=False,
+    ),
+]
+Confidence: TypeAlias = Annotated[
+    float, typer.Option(help="Confidence of the certificate: how likely it is never wrong, whenever you look.")
+]
+KindNamed: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--kind",
+        metavar="KIND",
+        help="Of the certificate. stream: on the items seen so far, whatever they are. population: of the models' "
+        "accuracies, if items are drawn independently from one distribution.",
+    ),
+]
+
+
+def stopping_rule(gap: float | None, confidence: float, kind: str) -> "Certified | None":
+    """When to stop, as the command line says it; confidence and kind are checked in any case."""
+    from modelpicker.guarantees.certificate import Certified
+
+    try:
+        rule = Certified(gap=0.01 if gap is None else gap, confidence=confidence, kind=cast("Any", kind))
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from None
+    return None if gap is None else rule
 
 
 def make_algorithm(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -22,6 +22,7 @@ from modelpicker.cli.terminal import (
     how_to_read,
     print_json,
     print_notes,
+    print_sentence,
     print_table,
     say,
     table,
@@ -32,6 +33,7 @@ from modelpicker.errors import InputError
 
 if TYPE_CHECKING:
     from modelpicker.cli.picking import Pick
+    from modelpicker.guarantees.certificate import Kind
 
 FIRST_MODELS = 10
 
@@ -45,6 +47,9 @@ def pick(
     budget: Annotated[
         int | None, typer.Option(min=1, help="Stop once so many labels have been bought.", show_default=False)
     ] = None,
+    stop_gap: choosing.StopGap = None,
+    confidence: choosing.Confidence = 0.95,
+    kind: choosing.KindNamed = "stream",
     seed: Seed = 0,
     shuffle: Annotated[bool, typer.Option("--shuffle", help="Take the items in random order.")] = False,
     out: Annotated[
@@ -82,6 +87,9 @@ def pick(
         algorithm=algorithm,
         options=choosing.parse_options(option or []),
         budget=budget,
+        stop_when=choosing.stopping_rule(stop_gap, confidence, kind),
+        confidence=confidence,
+        kind=cast("Kind", kind),
         seed=seed,
         shuffle=shuffle,
         out=out or Path(f"{Path(source).stem}.pick.jsonl"),
@@ -113,6 +121,9 @@ def _print(result: "Pick") -> None:
     for line in result.remarks():
         typer.echo(line)
     typer.echo("")
+    if result.labels_used:
+        print_sentence(result.certificate.sentence)
+        typer.echo("")
     if result.labels_used:
         _print_standing(result)
     typer.echo(f"Every decision is in {result.out}.")

@@ -15,6 +15,7 @@ from modelpicker.cli.journal import Journal
 from modelpicker.cli.terminal import progress, waiting
 from modelpicker.collections import ModelCollection
 from modelpicker.collections.wide import WideReader
+from modelpicker.guarantees.certificate import Certificate, Certified, Kind
 
 # Rounds that are played and written together.
 PIECE = 2**14
@@ -28,6 +29,9 @@ class Settings:
     algorithm: str
     options: dict[str, Any]
     budget: int | None
+    stop_when: Certified | None
+    confidence: float
+    kind: Kind
     seed: int
     shuffle: bool
     out: Path
@@ -42,7 +46,7 @@ class Pick:
     items: int
     skipped: int = 0
     stopped: str = "end"
-    """Why it stopped: at the `end` of the stream, because the `budget` was spent, or because a person `quit`."""
+    """Why: at the `end` of the stream, the `budget` was spent, the pick was `certified`, or a person `quit`."""
 
     @property
     def rounds(self) -> int:
@@ -79,6 +83,11 @@ class Pick:
             gap = (loss - float(losses[best])) / max(1, self.rounds) if self.weighted else None
             yield {"model": self.picker.models[model], "loss": loss, "gap": gap}
 
+    @property
+    def certificate(self) -> Certificate:
+        """How sure the pick is."""
+        return self.picker.certificate(self.settings.confidence, self.settings.kind)
+
     def tied(self) -> list[str]:
         """The models with the smallest estimate; several, where labels do not tell them apart yet."""
         losses = self.picker.losses
@@ -88,6 +97,8 @@ class Pick:
         """What else a reader should know."""
         if self.stopped == "budget":
             yield f"The budget of {self.settings.budget:,} labels was spent there, so the rest was not looked at."
+        if self.stopped == "certified":
+            yield "It is certified as wanted, so the rest was not looked at."
         if self.stopped == "quit":
             yield "The same command goes on from here."
         if self.skipped:
@@ -105,6 +116,7 @@ class Pick:
             "labels_used": self.labels_used,
             "skipped": self.skipped,
             "stopped": self.stopped,
+            "certificate": self.certificate.document(),
             "standing": list(self.standing()),
             "out": str(self.out),
         }
@@ -126,9 +138,9 @@ def look_up(source: ModelCollection | WideReader, settings: Settings) -> Pick:
                 journal.write_lines(list(_lines(done, piece, result, order)))
                 result.skipped += int(done.queried.sum()) - done.labels_used
                 bar.advance(bar.task_ids[0], len(done))
-                if result.stopped == "budget":
+                if result.stopped != "end":
                     break
-        if result.rounds == result.items:
+        if result.rounds == result.items and result.stopped == "budget":
             result.stopped = "end"
         journal.write(summary(result))
     finally:
@@ -138,15 +150,15 @@ def look_up(source: ModelCollection | WideReader, settings: Settings) -> Pick:
 
 def _play(result: Pick, piece: ModelCollection) -> Trace:
     """Play one piece, or as much of it as the budget pays for."""
-    picker, budget = result.picker, result.settings.budget
-    if budget is None:
-        return run_stream(picker, piece)
-    left = budget - picker.labels_used
-    before = picker.state_dict()
-    trace = run_stream(picker, piece)
-    if trace.labels_used < left:
+    picker, budget, rule = result.picker, result.settings.budget, result.settings.stop_when
+    before = None if budget is None else picker.state_dict()
+    left = 0 if budget is None else budget - picker.labels_used
+    trace = run_stream(picker, piece, stop_when=rule)
+    if trace.certificate is not None:
+        result.stopped = "certified"
+    if budget is None or trace.labels_used < left or (trace.labels_used == left and trace.certificate is not None):
         return trace
-    bought = trace.queried & (np.asarray(piece.labels) >= 0)
+    bought = trace.queried & (np.asarray(piece.labels)[: len(trace)] >= 0)
     last = int(np.flatnonzero(bought)[left - 1])
     result.picker = type(picker).from_state_dict(before)
     result.stopped = "budget"
@@ -200,6 +212,7 @@ def header(
         "shuffle": settings.shuffle,
         "options": dict(picker.options),
         "budget": settings.budget,
+        "stop_when": None if settings.stop_when is None else settings.stop_when.document(),
         "collection": settings.source,
         "models": list(source.models),
         "classes": list(source.classes),

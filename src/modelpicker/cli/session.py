@@ -91,6 +91,10 @@ class Session:
         if budget is not None and self.result.labels_used >= budget:
             self.result.stopped = "budget"
             return False
+        rule = self.result.settings.stop_when
+        if rule is not None and rule.met_by(self.result.certificate):
+            self.result.stopped = "certified"
+            return False
         return True
 
     def _observe(self, place: int) -> Question:

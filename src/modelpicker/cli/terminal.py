@@ -147,6 +147,11 @@ def say(*lines: str) -> None:
     print(*lines, sep="\n", file=sys.stderr)
 
 
+def print_sentence(sentence: str) -> None:
+    """A sentence of a result, in lines that fit."""
+    print(*textwrap.wrap(visible(sentence), WIDTH - 1), sep="\n")
+
+
 def print_notes(notes: Sequence[str]) -> None:
     """What a reader of files decided."""
     for note in notes:

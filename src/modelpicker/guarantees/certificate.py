@@ -79,7 +79,9 @@ class Certified:
     def __post_init__(self) -> None:
         given: object = self.gap
         if isinstance(given, bool) or not isinstance(given, int | float) or not 0.0 <= given < 1.0:
-            raise InputError(f"gap={brief(given)}: pass a fraction of accuracy from 0 up and below 1, such as 0.01.")
+            raise InputError(
+                f"gap={brief(given)}: pass a fraction of accuracy from 0 up and below 1, such as 0.01."
+            )
         check_confidence(self.confidence)
         check_kind(self.kind)
 
@@ -121,16 +123,17 @@ def tables() -> Tables:
 @cache
 def listed_tables() -> Tables:
     """The tables for interpreted kernels, which index lists faster."""
-    numbers: list[Any] = [table.tolist() if table.ndim == 1 else memoryview(table) for table in tables()]
-    return Tables(*numbers)
+    arrays: list[Any] = list(tables())
+    views: list[Any] = [table.tolist() if table.ndim == 1 else memoryview(table) for table in arrays]
+    return Tables(*views)
 
 
 def bar_for(models: int, confidence: float, kind: int, changes: int = 0) -> float:
     """The logarithm of the wealth that refutes a pair.
 
-    The error is shared out evenly: among all ordered pairs for the stream, whose best model may change; among the pairs
-    with the best model for a population. Statements after a change of the models, which may make another model the
-    best, share what is reserved for them: the n-th change gets 6 / (π n)² of it.
+    The error is shared out evenly: among all ordered pairs for a stream, whose best model may change; among the
+    pairs with the best model for a population. Statements after a change of the models, which may make another
+    model the best, share what is reserved for them: the n-th change gets 6 / (π n)² of it.
     """
     pairs = models * (models - 1) if kind == STREAM else models - 1
     share = 1.0 - RESERVED if changes == 0 else RESERVED * 6.0 / (math.pi * changes) ** 2

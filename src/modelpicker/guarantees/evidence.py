@@ -1,20 +1,21 @@
 """What labels, and labels that are missing, say of every two models: kernels that are fed as a stream goes by.
 
-For two models i and j let d be 1 in a round on which i is wrong and j right, -1 the other way round, else 0. A round
-is queried with a known probability q, by a coin that knows nothing of d. For a bet b below q, the factor
+For two models i and j let d be 1 in a round on which i is wrong and j right, -1 the other way round, else 0. A
+round is queried with a known probability q, by a coin that knows nothing of d. For a bet b below q, the factor
 
     1 if not queried,  1 - b/q if queried and d = 1,  1 + b/q if queried and d = -1
 
-has the mean 1 - b·d over the coin. Products of such factors are what both kinds of certificate are made of; here their
-logarithms are summed, for every ordered pair of models and for each of a few bets. Three kinds of rounds need more:
+has the mean 1 - b·d over the coin. Products of such factors are what both kinds of certificate are made of. What
+they are is fixed by how often each d was seen at which q; so that is counted, for every ordered pair of models and
+a few ranges of q, and the logarithms are summed when they are asked for. Some rounds need more:
 
-* Where q is not above b, the factor is 1 - b·d if queried, and its worst case, 1 - b, if not: such rounds are counted.
+* Where q is not above b, the factor is 1 - b·d if queried, and its worst case, 1 - b, if not: those are counted.
 * A query without an answer, late or skipped, counts as its worst case: d = 1.
-* A round that was closed before anybody saw its row (the budget was spent) says nothing of a population; of the stream
-  it may hold the worst.
+* A round that was closed before anybody saw its row (the budget was spent) says nothing of a population; of the
+  stream it may hold the worst.
 
-For statements about the stream alone d is no chance, and b/q may be replaced by (b/q) / (1 - b) where d = -1: that factor
-has the mean (1 - b)^d. Sums of both are kept. A round on which all models agree costs nothing but its count.
+For statements about the stream alone d is no chance, and b/q may be replaced by (b/q) / (1 - b) where d = -1: that
+factor has the mean (1 - b)^d. A round on which all models agree costs nothing but its count.
 
 A kernel is a plain function in the subset of Python that Numba compiles; see docs/kernels.md.
 """
@@ -31,24 +32,24 @@ Counts: TypeAlias = npt.NDArray[np.int32]
 
 STREAM, POPULATION = range(2)
 
-# The bets: 20 of them, from 0.8 down to 0.00036, each 2/3 of the one before; most trust is put into those near 0.03.
+# The bets: 20 of them, from 0.8 down to 0.00036, each 2/3 of the one before; most trust goes to those near 0.03.
 BETS = 20
 LARGEST, RATIO = 0.8, 1.5
 LIKELIEST, BREADTH = 8, 4.0
-# Levels: ranges of query probabilities, whose ends are where one bet more counts, and for the first few bets, where labels
-# tell most, a place between. Beyond the last level no bet counts.
+# Levels: ranges of query probabilities. They end where one bet more counts, and the first few, where labels tell
+# most, also half-way. Beyond the last level no bet counts.
 HALVED = 9
 LEVELS = BETS + HALVED
-# A bet counts for a round if it is at most so much of its probability: at all of it, one label could ruin everything.
+# A bet counts for a round if it is at most so much of its probability: with all of it, one label could ruin it.
 NEAR = 0.98
 
 # Gaps of a population are told in steps of accuracy, those of a stream in items.
 STEPS = 100_000
 HAIR = 1e-9  # what a product of floats may have missed a whole number by
 
-# Fields of `seen`: rounds, and those of them that were not closed beforehand.
-ROUNDS, OPEN = range(2)
-# What an entry tells: a round that was not queried, one that was, a label for such a one, both at once, a closed round.
+# Fields of `seen`: rounds, those of them not closed beforehand, and the first that all models take part in.
+ROUNDS, OPEN, COMPLETE = range(3)
+# What an entry tells: a round not queried, one that was, a label for such a one, both at once, a closed round.
 PASSED, ASKED, TOLD, ANSWERED, CLOSED = range(5)
 NOT_YET = -1
 
@@ -83,7 +84,6 @@ class Room(NamedTuple):
 
     row: Counts
     others: Counts
-    here: Counts
     weights: Floats
 
 
@@ -119,7 +119,7 @@ def no_evidence(models: int, since: Ints | None = None) -> Evidence:
         closed=np.zeros((1, models, models), dtype=np.int32),
         since=first,
         opened=np.where(first == 0, 0, NOT_YET),
-        seen=np.zeros(2, dtype=np.int64),
+        seen=np.array([0, 0, first.max()]),
     )
 
 
@@ -128,7 +128,6 @@ def new_room(models: int) -> Room:
     return Room(
         row=np.zeros(models, dtype=np.int32),
         others=np.zeros(models, dtype=np.int32),
-        here=np.zeros(models, dtype=np.int32),
         weights=np.zeros(BETS),
     )
 
@@ -148,37 +147,53 @@ def many_say(row: Counts) -> int:
     return int(one if one == other else row[0])
 
 
-def note(counts: Counts, level: int, row: Counts, said: int, room: Room, step: int) -> None:
+def note(counts: Counts, level: int, row: Counts, others: Counts, step: int) -> None:
     """Count a round for every two models that differ on it, in one of the two places that they have.
 
-    Those who do not say what the many say do the noting: 2 for a pair with one of the many, who notes nothing, and 1
-    for a pair in which the other notes it too.
+    Those who do not say what the many say do the noting: 2 for a pair with one of the many, who notes nothing, and
+    1 for a pair in which the other notes it too.
     """
-    others, here = room.others, room.here
+    said = many_say(row)
     dissent = 0
     for i in range(len(row)):
         others[dissent] = i
-        dissent += row[i] != said and here[i] == 1
+        dissent += row[i] != said
     for d in range(dissent):
         i = others[d]
         mine = row[i]
         for j in range(len(row)):
-            counts[level, i, j] += step * here[j] * ((row[j] != mine) + (row[j] == said))
+            counts[level, i, j] += step * ((row[j] != mine) + (row[j] == said))
 
 
-def note_label(evidence: Evidence, level: int, place: float, row: Counts, label: int, room: Room) -> None:
+def note_among(counts: Counts, level: int, row: Counts, since: Ints, number: int, step: int) -> None:
+    """`note`, where some models take no part yet."""
+    for i in range(len(row)):
+        for j in range(i):
+            if row[i] != row[j] and since[i] <= number and since[j] <= number:
+                counts[level, i, j] += 2 * step
+
+
+def note_label(evidence: Evidence, level: int, place: float, row: Counts, label: int, others: Counts) -> None:
     """Count a label for every two models of which one is right and the other wrong."""
-    others, here = room.others, room.here
     wrong = 0
     for i in range(len(row)):
         others[wrong] = i
-        wrong += row[i] != label and here[i] == 1
+        wrong += row[i] != label
     for d in range(wrong):
         i = others[d]
         for j in range(len(row)):
-            right = here[j] * (row[j] == label)
-            evidence.labels[level, i, j] += right
-            evidence.places[level, i, j] += right * place
+            evidence.labels[level, i, j] += row[j] == label
+            evidence.places[level, i, j] += place if row[j] == label else 0.0
+
+
+def note_label_among(evidence: Evidence, level: int, place: float, row: Counts, label: int, number: int) -> None:
+    """`note_label`, where some models take no part yet."""
+    since = evidence.since
+    for i in range(len(row)):
+        for j in range(len(row)):
+            if row[i] != label and row[j] == label and since[i] <= number and since[j] <= number:
+                evidence.labels[level, i, j] += 1
+                evidence.places[level, i, j] += place
 
 
 def place_of(edges: Floats, level: int, probability: float) -> float:
@@ -186,7 +201,7 @@ def place_of(edges: Floats, level: int, probability: float) -> float:
     if level == LEVELS:
         return 0.0
     lower, upper = edges[level], edges[level + 1]
-    return min(1.0, max(0.0, (1.0 / probability - lower) / (upper - lower)))
+    return float(min(1.0, max(0.0, (1.0 / probability - lower) / (upper - lower))))
 
 
 def differing(row: Counts) -> bool:
@@ -222,20 +237,26 @@ def gather_entry(
         evidence.seen[OPEN] += kind != CLOSED
     if not differing(row):
         return
-    for i in range(len(row)):
-        room.here[i] = evidence.since[i] <= number
-    said = many_say(row)
     level = level_of(tables.edges, probability)
-    if kind == CLOSED:
-        note(evidence.closed, 0, row, said, room, 1)
-    elif kind == PASSED:
-        note(evidence.passed, level, row, said, room, 1)
-    elif kind == ASKED:
-        note(evidence.awaited, level, row, said, room, 1)
-    elif kind == TOLD:
-        note(evidence.awaited, level, row, said, room, -1)
+    complete = number >= evidence.seen[COMPLETE]
+    if kind != ANSWERED:
+        step = -1 if kind == TOLD else 1
+        if kind == CLOSED:
+            counts, at = evidence.closed, 0
+        elif kind == PASSED:
+            counts, at = evidence.passed, level
+        else:
+            counts, at = evidence.awaited, level
+        if complete:
+            note(counts, at, row, room.others, step)
+        else:
+            note_among(counts, at, row, evidence.since, number, step)
     if kind in (TOLD, ANSWERED):
-        note_label(evidence, level, place_of(tables.edges, level, probability), row, label, room)
+        place = place_of(tables.edges, level, probability)
+        if complete:
+            note_label(evidence, level, place, row, label, room.others)
+        else:
+            note_label_among(evidence, level, place, row, label, number)
 
 
 def gather(
@@ -291,7 +312,15 @@ def weigh_pair(evidence: Evidence, tables: Tables, weights: Floats, kind: int, i
 
 
 def refuted(
-    evidence: Evidence, tables: Tables, weights: Floats, kind: int, i: int, j: int, worst: float, gap: float, bar: float
+    evidence: Evidence,
+    tables: Tables,
+    weights: Floats,
+    kind: int,
+    i: int,
+    j: int,
+    worst: float,
+    gap: float,
+    bar: float,
 ) -> bool:
     """Whether the evidence excludes that j is better than i by `gap`: items of the stream, or accuracy."""
     if kind == STREAM and worst < gap:
@@ -300,10 +329,7 @@ def refuted(
     rounds = 0.0 if late else float(evidence.seen[OPEN] - max(evidence.opened[i], evidence.opened[j]))
     total = 0.0
     for g in range(BETS):
-        if kind == STREAM:
-            grown = tables.rates[g] * gap
-        else:
-            grown = -rounds * math.log(1.0 - tables.bets[g] * gap)
+        grown = tables.rates[g] * gap if kind == STREAM else -rounds * math.log(1.0 - tables.bets[g] * gap)
         wealth = weights[g] + grown + tables.trust[g] - bar
         if wealth >= 0.0:
             return True
@@ -318,7 +344,9 @@ def wanted(kind: int, gap: float, rounds: int) -> float:
     return math.floor(gap * STEPS + HAIR) / STEPS
 
 
-def challenger(evidence: Evidence, tables: Tables, room: Room, kind: int, i: int, gap: float, bar: float, at: int) -> int:
+def challenger(
+    evidence: Evidence, tables: Tables, room: Room, kind: int, i: int, gap: float, bar: float, at: int
+) -> int:
     """A model that may be better than i by `gap`, looked for from `at` on; -1 if there is none."""
     models = len(evidence.since)
     for step in range(models):

@@ -19,6 +19,7 @@ from modelpicker.algorithms.encoding import ClassName
 from modelpicker.algorithms.options import ModelName
 from modelpicker.campaigns.picks import Pick, Query, Standing
 from modelpicker.errors import ConflictError, NotFoundError
+from modelpicker.guarantees.certificate import Certificate, Certified
 from modelpicker.server.calling import Caller
 
 MOST = 1_000
@@ -75,6 +76,7 @@ class Client:
         classes: Sequence[ClassName] | None = None,
         budget: int | None = None,
         expected_rounds: int | None = None,
+        stop_when: Certified | None = None,
         seed: int = 0,
         algorithm: str = "model-picker",
         options: Mapping[str, Any] | None = None,
@@ -86,6 +88,7 @@ class Client:
             "classes": None if classes is None else list(classes),
             "budget": budget,
             "expected_rounds": expected_rounds,
+            "stop_when": None if stop_when is None else stop_when.document(),
             "seed": seed,
             "algorithm": algorithm,
             "options": dict(options or {}),
@@ -94,7 +97,8 @@ class Client:
         campaign = RemoteCampaign(self._caller, name)
         if made is None:  # a try that was never answered may have made it, or somebody else
             found = campaign.describe()
-            same = all(found[part] == body[part] for part in ("classes", "budget", "expected_rounds", "algorithm"))
+            parts = ("classes", "budget", "expected_rounds", "stop_when", "algorithm")
+            same = all(found[part] == body[part] for part in parts)
             if (
                 not same
                 or found["seed"] != str(seed)
@@ -211,6 +215,8 @@ class RemoteCampaign:
             standing=tuple(standing),
             tied=tuple(found["tied"]),
             weighted=found["weighted"],
+            certificate=Certificate(**found["certificate"]),
+            certified=found["certified"],
             **{name: found[name] for name in same},
         )
 

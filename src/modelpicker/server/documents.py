@@ -84,6 +84,14 @@ class Taken(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
 
 
+class StoppingRule(Taken):
+    """When no more labels need be bought: while the pick has a certificate that is as good."""
+
+    gap: Annotated[float, Field(ge=0, lt=1, description="By how much the best model may be better.")] = 0.01
+    confidence: Annotated[float, Field(gt=0, lt=1, description="Of the certificate.")] = 0.95
+    kind: Annotated[Literal["stream", "population"], Field(description="Of the certificate.")] = "stream"
+
+
 class NewCampaign(Taken):
     """A campaign to begin."""
 
@@ -107,6 +115,7 @@ class NewCampaign(Taken):
     ] = None
     budget: Annotated[int | None, Field(ge=1, le=LARGEST, description="How many labels may be bought.")] = None
     expected_rounds: Annotated[int | None, Field(ge=1, le=LARGEST, description="How many items will come.")] = None
+    stop_when: Annotated[StoppingRule | None, Field(description="When no more labels need be bought.")] = None
     algorithm: Annotated[
         str, Field(description="The name of an algorithm.", json_schema_extra={"enum": list(ALGORITHMS)})
     ] = "model-picker"
@@ -262,6 +271,7 @@ class Described(BaseModel):
     classes: Annotated[list[Called] | None, Field(description="Null if any class may be said.")]
     budget: Count | None
     expected_rounds: Count | None
+    stop_when: Annotated[StoppingRule | None, Field(description="When no more labels need be bought.")]
     rounds: Count
     labels_used: Count
     labels_saved: Annotated[Count, Field(description="Rounds that needed no label: neither bought nor awaited.")]
@@ -343,6 +353,18 @@ class StandingEntry(BaseModel):
     weight: Annotated[Chance | None, Field(description="Null where the algorithm has no weights.")]
 
 
+class CertificateDocument(BaseModel):
+    """What is known of a model, whenever one looks."""
+
+    model: Called
+    gap: Annotated[Chance, Field(description="By how much at most the best may be better; 1 if nothing is known.")]
+    confidence: Annotated[Chance, Field(description="That no such statement, made at any time, is ever wrong.")]
+    kind: Literal["stream", "population"]
+    rounds: Annotated[Count, Field(description="How many items had been seen.")]
+    items: Annotated[Count | None, Field(description="How many items the gap is, where it is of the stream.")]
+    sentence: Annotated[str, Field(description="All of it, in plain words.")]
+
+
 class StandingDocument(BaseModel):
     """The best model so far, and how all stand."""
 
@@ -358,7 +380,8 @@ class StandingDocument(BaseModel):
     references: Count
     budget: Count | None
     weighted: Annotated[bool, Field(description="Whether estimates are of the whole stream, and not of labels.")]
-    certificate: Annotated[dict[str, Any] | None, Field(description="A statement of how sure this is.")]
+    certificate: Annotated[CertificateDocument, Field(description="How sure the pick is.")]
+    certified: Annotated[bool, Field(description="Whether that is sure enough to stop.")]
     standing: Annotated[list[StandingEntry], Field(description="The pick first, then by estimates.")]
 
 

@@ -37,6 +37,8 @@ _STANDING = [
 ]
 _AT = {"event": 1901, "at": "2026-03-14T09:26:53.589793+00:00"}
 
+_RULE = {"gap": 0.01, "confidence": 0.95, "kind": "stream"}
+
 EXAMPLES: dict[str, dict[str, Any]] = {
     "NewCampaign": {
         "name": "tickets",
@@ -44,6 +46,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "classes": ["ham", "spam"],
         "budget": 200,
         "expected_rounds": 50_000,
+        "stop_when": _RULE,
     },
     "NewRound": _ROUND,
     "NewRounds": {
@@ -79,6 +82,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "models": ["bert", "roberta", "gpt"],
         "classes": ["ham", "spam"],
         "expected_rounds": 50_000,
+        "stop_when": _RULE,
         "pick": "gpt",
         "tied": ["gpt"],
     },
@@ -96,7 +100,17 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "covered": 1840,
         "budget": 200,
         "weighted": True,
-        "certificate": None,
+        "certificate": {
+            "model": "gpt",
+            "gap": 0.0625,
+            "confidence": 0.95,
+            "kind": "stream",
+            "rounds": 1840,
+            "items": 115,
+            "sentence": "On the 1,840 items seen so far, no model makes fewer mistakes than gpt by more than 115 "
+            "(6.25% in accuracy), with confidence 95%, whenever you look, whatever the stream.",
+        },
+        "certified": False,
         "standing": [entry | {"labels": 57, "since": 0} for entry in _STANDING],
     },
     "ChartsDocument": {

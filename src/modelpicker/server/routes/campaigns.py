@@ -12,6 +12,7 @@ from modelpicker.campaigns import list_campaigns as find_campaigns
 from modelpicker.campaigns.records import as_time
 from modelpicker.campaigns.settings import known_algorithm
 from modelpicker.errors import InputError, NotFoundError
+from modelpicker.guarantees.certificate import Certified
 from modelpicker.server import documents
 from modelpicker.server.access import Anybody, Caller, Owner
 from modelpicker.server.answers import answer
@@ -88,6 +89,7 @@ async def create_campaign(caller: Owner, service: Service, body: documents.NewCa
             classes=body.classes,
             budget=body.budget,
             expected_rounds=body.expected_rounds,
+            stop_when=None if body.stop_when is None else Certified(**body.stop_when.model_dump()),
             seed=body.seed,
             algorithm=algorithm,
             options=body.options,

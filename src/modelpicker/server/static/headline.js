@@ -33,7 +33,6 @@ export function sureness({ standing: rows, tied, labels_used: labels, weighted }
 }
 
 /** What is promised, and whether that is enough to stop. @param {object} standing */
-export function promise({ certificate }) {
-  if (!certificate) return { sentence: 'No certificate yet: nothing is promised so far.', stop: false };
-  return { sentence: certificate.sentence, stop: certificate.gap <= 0.01 };
+export function promise({ certificate, certified }) {
+  return { sentence: certificate.sentence, stop: certified };
 }

@@ -10,7 +10,7 @@ of a random round stays behind. Prints the tables of docs/bounds.md and draws it
 
 import argparse
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,13 +24,27 @@ from modelpicker.guarantees import bounds, hardness_of, sharper
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-LENGTHS = (30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000)
-ACCURACIES = (0.8, 0.6, 0.55, 0.5)
+LENGTHS = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000)
+ACCURACIES = (0.75, 0.65, 0.6, 0.55)
 # Long streams are played less often, but at least so often.
 AFFORDABLE, FEWEST = 2 * 10**7, 100
 THEOREM, SHARPER = "#D55E00", "#E69F00"
 DRAWN, TURNS, GUESSED = "#0072B2", "#009E73", "#CC79A7"
+
+# The order of the legend, by a part of the label.
+LEGEND = (
+    "theorem",
+    "bound, ind",
+    "measured, ind",
+    "guess",
+    "bound, two",
+    "measured, two",
+    "never",
+    "label",
+    "certain",
+)
 
 
 class Point(NamedTuple):
@@ -157,23 +171,31 @@ def plot(curves: Curves, out: Path) -> None:
         queries.plot(LENGTHS, LENGTHS, color=QUIET, linewidth=1, linestyle=":", label="a label a round")
         _never(missed, curves["misidentification"])
         missed.axhline(1.0, color=QUIET, linewidth=1, linestyle=":", label="certain anyway")
-        missed.set_ylim(1e-6, 30)
-        handles = {
-            label: handle for axes in (regret, queries, missed) for handle, label in zip(*_keys(axes), strict=True)
-        }
-        figure.legend(
-            handles.values(), handles.keys(), loc="outside lower center", ncols=4, frameon=False, fontsize=9.5
-        )
+        missed.set_ylim(1e-5, 30)
+        _legend(figure, (regret, queries, missed))
         figure.savefig(out, dpi=150)
 
 
-def _keys(axes: "Axes") -> tuple[Any, Any]:
-    return axes.get_legend_handles_labels()
+def _legend(figure: "Figure", panels: Sequence["Axes"]) -> None:
+    """One for all panels, a column a kind of stream."""
+    known: dict[str, Any] = {}
+    for axes in panels:
+        known |= {label: handle for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
+    ordered = sorted(known, key=lambda label: [part in label for part in LEGEND].index(True))
+    figure.legend(
+        [known[label] for label in ordered],
+        ordered,
+        loc="outside lower center",
+        ncols=3,
+        frameon=False,
+        fontsize=10,
+    )
 
 
 def _never(axes: "Axes", points: list[Point]) -> None:
     """Where no run missed the best model, the chance is below 3 over the runs (95 % confidence)."""
-    seen = [point for point in points if point.measured == 0]
+    most = max(point.runs for point in points)  # of fewer runs there is less to say
+    seen = [point for point in points if point.measured == 0 and point.runs == most]
     axes.plot(
         [point.rounds for point in seen],
         [3 / point.runs for point in seen],
@@ -182,7 +204,7 @@ def _never(axes: "Axes", points: list[Point]) -> None:
         markerfacecolor="white",
         markersize=7,
         linestyle="none",
-        label="not seen in any run: below 3 / runs",
+        label="never seen: below 3 over the runs",
     )
 
 

@@ -1,0 +1,224 @@
+"""What a certificate costs: labels until the pick is certified within 1 % at 95 %, and time per round.
+
+    python -m benchmarks.certificates [--streams 20] [--only population|stream|speed]
+
+The tables of docs/certificates.md. EmoContext and Drift are read from MODELPICKER_TEST_DATA, by default
+../shared/data, and left out where they are not.
+"""
+
+import argparse
+import math
+import os
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import modelpicker as mp
+from modelpicker.algorithms.witness import gatherer
+from modelpicker.bench.streams import make_stream
+
+DATA = Path(os.environ.get("MODELPICKER_TEST_DATA", "../shared/data"))
+GAP, CONFIDENCE = 0.01, 0.95
+LONGEST, LONGEST_TEST = 200_000, 30_000
+SCALES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
+SHARES = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
+
+Array = npt.NDArray[Any]
+Maker = Callable[[int, int], mp.Algorithm]
+
+
+def collections() -> Iterator[tuple[str, mp.ModelCollection]]:
+    """Those that are here."""
+    for name in ("emocontext", "drift"):
+        if (DATA / name).exists():
+            yield name, mp.load_collection(DATA / name)
+    for name in ("digits", "cifar10"):
+        yield name, mp.load_collection(name)
+
+
+def replaced(collection: mp.ModelCollection, seed: int, rounds: int) -> tuple[Array, Array]:
+    """A stream drawn from a collection with replacement."""
+    items = np.random.default_rng(seed).integers(0, len(collection), rounds)
+    return np.asarray(collection.predictions)[items], np.asarray(collection.labels)[items]
+
+
+def shuffled(collection: mp.ModelCollection, seed: int) -> tuple[Array, Array]:
+    """All items of a collection, in random order."""
+    items = np.random.default_rng(seed).permutation(len(collection))
+    return np.asarray(collection.predictions)[items], np.asarray(collection.labels)[items]
+
+
+def pickers() -> Iterator[tuple[str, str, Maker]]:
+    """Model Picker at several scales, and queries at random among the rounds on which models disagree."""
+    for scale in SCALES:
+        yield (
+            "Model Picker",
+            f"β = {scale:g}",
+            lambda k, seed, scale=scale: mp.ModelPicker(k, seed, query_scale=scale),
+        )
+    for share in SHARES:
+        yield "random", f"ε = {share:g}", lambda k, seed, share=share: mp.LabelEfficient(k, seed, probability=share)
+
+
+def labels_to_stop(collection: mp.ModelCollection, make: Maker, streams: int) -> tuple[float, float, float]:
+    """The median labels and rounds until a population is certified, and the share of picks that truly are so."""
+    accuracies = np.asarray(collection.accuracies)
+    rule = mp.Certified(GAP, CONFIDENCE, "population")
+    labels, rounds, good = [], [], 0
+    for seed in range(streams):
+        picker = make(len(collection.models), seed)
+        trace = mp.run_stream(picker, *replaced(collection, seed, LONGEST), stop_when=rule)
+        stopped = trace.certificate is not None
+        labels.append(float(trace.labels_used) if stopped else math.inf)
+        rounds.append(float(len(trace)) if stopped else math.inf)
+        good += bool(accuracies.max() - accuracies[int(trace.winner)] <= GAP)
+    return statistics.median(labels), statistics.median(rounds), good / streams
+
+
+def gap_at_end(collection: mp.ModelCollection, make: Maker, streams: int) -> tuple[float, float]:
+    """The median labels over all items of a collection, and the median gap of the stream certificate at its end."""
+    labels, gaps = [], []
+    for seed in range(streams):
+        picker = make(len(collection.models), seed)
+        labels.append(mp.run_stream(picker, *shuffled(collection, seed)).labels_used)
+        gaps.append(picker.certificate(CONFIDENCE, "stream").gap)
+    return statistics.median(labels), statistics.median(gaps)
+
+
+def fixed_size(collection: mp.ModelCollection, streams: int, tests: int, whole: int | None) -> float:
+    """How many labels at random a test at one look needs in the median, if somebody had told how many.
+
+    A paired z-test of every other model against the one with the fewest mistakes: is it better by 1 %? With
+    `whole`, labels are drawn without replacement from so many items, and the test is about these.
+    """
+    z = NormalDist().inv_cdf(1.0 - (1.0 - CONFIDENCE) / tests)
+    sizes = np.unique(np.geomspace(20, whole or LONGEST_TEST, 80).astype(int))
+    passed = np.zeros(len(sizes))
+    for seed in range(streams):
+        rows, labels = shuffled(collection, seed) if whole else replaced(collection, seed, LONGEST_TEST)
+        wrong = (rows != labels[:, None]).astype(np.int32)
+        sums = np.add.accumulate(wrong, axis=0)[sizes - 1].astype(np.float64)
+        for place, size in enumerate(sizes.tolist()):
+            passed[place] += _passes(wrong[:size], sums[place], size, z, whole)
+    enough = np.flatnonzero(passed >= streams / 2)
+    return float(sizes[enough[0]]) if len(enough) else math.inf
+
+
+def _passes(wrong: Array, sums: Array, size: int, z: float, whole: int | None) -> bool:
+    best = int(sums.argmin())
+    means = (sums[best] - sums) / size
+    differ = (wrong != wrong[:, [best]]).mean(axis=0)
+    correction = 1.0 - size / whole if whole else 1.0
+    errors = np.sqrt(np.maximum(differ - means**2, 1.0 / size) / size * correction)
+    others = np.arange(len(sums)) != best
+    return bool((means + z * errors <= GAP)[others].all())
+
+
+def shown(number: float) -> str:
+    """A count, or that it was not reached."""
+    return "never" if math.isinf(number) else f"{number:,.0f}"
+
+
+def tell_population(streams: int) -> None:
+    """Labels until a population certificate."""
+    print(
+        f"Labels until the pick is within {GAP:.0%} of the best at {CONFIDENCE:.0%}: median of {streams} streams drawn"
+    )
+    print("with replacement; for pickers, the setting that needs the fewest, and how many items it saw.")
+    for name, collection in collections():
+        k = len(collection.models)
+        print(f"\n{name} ({k} models)")
+        print(f"  one look, all labels, no correction  {shown(fixed_size(collection, streams, 1, None)):>9}")
+        print(f"  one look, all labels, Bonferroni     {shown(fixed_size(collection, streams, k - 1, None)):>9}")
+        found = {}
+        for kind, setting, make in pickers():
+            result = (*labels_to_stop(collection, make, streams), setting)
+            if setting == "ε = 1":
+                labels, rounds, _, _ = result
+                print(f"  certificate, every item labelled     {shown(rounds):>9}")
+                print(f"  certificate, every disagreement      {shown(labels):>9}  {shown(rounds):>9} items")
+            if kind not in found or result[0] < found[kind][0]:
+                found[kind] = result
+            if setting == "β = 1":
+                print(f"  certificate, Model Picker, β = 1     {shown(result[0]):>9}  {shown(result[1]):>9} items")
+        for kind, (labels, rounds, good, setting) in found.items():
+            named = f"certificate, {kind}, {setting}"
+            print(
+                f"  {named:<36} {shown(labels):>9}  {shown(rounds):>9} items, {good:.0%} of picks within {GAP:.0%}"
+            )
+
+
+def tell_stream(streams: int) -> None:
+    """Labels for a stream certificate over a whole collection."""
+    print(f"\nLabels for a stream certificate within {GAP:.0%} at {CONFIDENCE:.0%} over all items of a collection,")
+    print(f"median of {streams} orders; for pickers, the first setting that gets there.")
+    for name, collection in collections():
+        k, n = len(collection.models), len(collection)
+        divided = int(
+            (np.asarray(collection.predictions) != np.asarray(collection.predictions)[:, :1]).any(1).sum()
+        )
+        print(f"\n{name} ({k} models, {n:,} items, models disagree on {divided:,})")
+        print(f"  one look, labels at random, no correction  {shown(fixed_size(collection, streams, 1, n)):>9}")
+        print(f"  one look, labels at random, Bonferroni     {shown(fixed_size(collection, streams, k - 1, n)):>9}")
+        done: set[str] = set()
+        for kind, setting, make in pickers():
+            if kind in done:
+                continue
+            labels, gap = gap_at_end(collection, make, streams)
+            if setting == "β = 1" or gap <= GAP:
+                named = f"certificate, {kind}, {setting}"
+                print(f"  {named:<42} {shown(labels):>9}  gap {gap:.2%}")
+            if gap <= GAP:
+                done.add(kind)
+
+
+def tell_speed() -> None:
+    """What evidence costs, as a factor of the picker's own time."""
+    gatherer().warm_up()
+    print("\nTime of a round, microseconds: deciding alone, and with evidence for certificates.")
+    print(f"{'k':>4} {'classes':>8} {'β':>4} {'labels':>7} {'alone':>8} {'with':>8} {'factor':>7}")
+    for k, classes in ((8, 4), (30, 2), (30, 10), (100, 10)):
+        for scale in (1.0, 4.0):
+            rows, labels = make_stream(20_000, k, classes)
+            alone, _ = _quickest(rows, labels, k, scale, watches=False)
+            together, used = _quickest(rows, labels, k, scale, watches=True)
+            print(
+                f"{k:>4} {classes:>8} {scale:>4g} {used:>7,} {1e6 * alone:>8.3f} {1e6 * together:>8.3f} "
+                f"{together / alone:>7.2f}"
+            )
+
+
+def _quickest(rows: Array, labels: Array, k: int, scale: float, *, watches: bool) -> tuple[float, int]:
+    """Seconds a round, the best of some runs."""
+    best, used = math.inf, 0
+    for _ in range(9):
+        picker = mp.ModelPicker(k, query_scale=scale)
+        picker.witness.watches = watches
+        begun = time.perf_counter()
+        used = mp.run_stream(picker, rows, labels).labels_used
+        best = min(best, time.perf_counter() - begun)
+    return best / len(rows), used
+
+
+def main() -> None:
+    """Print what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--streams", type=int, default=20)
+    parser.add_argument("--only", choices=("population", "stream", "speed"))
+    given = parser.parse_args()
+    if given.only in (None, "population"):
+        tell_population(given.streams)
+    if given.only in (None, "stream"):
+        tell_stream(given.streams)
+    if given.only in (None, "speed"):
+        tell_speed()
+
+
+if __name__ == "__main__":
+    main()

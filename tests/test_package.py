@@ -48,7 +48,7 @@ def test_layers_can_be_reached_from_the_top() -> None:
             sys.executable,
             "-c",
             "import modelpicker as mp; print(mp.errors.InputError, mp.algorithms, mp.coins, mp.collections)\n"
-            "print(mp.experiments)",
+            "print(mp.experiments, mp.guarantees.bounds.regret(100, 2))",
         ],
         capture_output=True,
         text=True,

@@ -50,8 +50,8 @@ class Need:
 
 
 def usual_realizations(rounds: int, models: int) -> int:
-    """As many streams as are played in a few seconds, from 20 to 500."""
-    return max(20, min(500, AFFORDABLE // (rounds * models)))
+    """As many streams as are played in a few seconds, from 10 to 500."""
+    return max(10, min(500, AFFORDABLE // (rounds * models)))
 
 
 def make_promises(found: Hardness, rounds: int, runs: Floats) -> list[Promise]:

@@ -16,6 +16,7 @@ import math
 
 from modelpicker.errors import InputError
 from modelpicker.guarantees.checking import (
+    LARGEST,
     check_between,
     check_count,
     check_lead,
@@ -196,6 +197,7 @@ def _rounds_for(odds: float, models: int, closeness: float) -> int:
     """The first T at which exp(0.18 λ sqrt(T ln k)) is at least `odds`."""
     log_models = check_models(models)
     root = math.log(max(1.0, odds)) / (RATE * check_lead("closeness", closeness))
-    if not root < 1e150:
-        raise InputError(f"closeness {closeness!r}: so many rounds cannot be counted; it must be above 1e-140.")
-    return max(1, math.ceil(root * root / log_models))
+    needed = root * root / log_models
+    if needed > LARGEST:
+        raise InputError(f"closeness {closeness!r}: more than 10**40 rounds; pass one that is farther from 0.")
+    return max(1, math.ceil(needed))

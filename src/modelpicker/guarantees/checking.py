@@ -9,10 +9,16 @@ from modelpicker.errors import InputError, brief
 TIED = "two models are tied for best, and the theorems that need one best model say nothing; leave one of them out."
 
 
+# More rounds than anything can count, and fewer than a float can.
+LARGEST = 10**40
+
+
 def check_count(name: str, value: object, least: int = 1) -> int:
     """A whole number from `least` up."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InputError(f"{name} {brief(value)} is out of range; pass a whole number from {least} up.")
+    if value > LARGEST:
+        raise InputError(f"{name} {brief(value)} is out of range; pass a whole number up to 10**40.")
     return int(value)
 
 

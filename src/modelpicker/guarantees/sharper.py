@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from modelpicker.errors import InputError, brief
 from modelpicker.guarantees.checking import (
+    LARGEST,
     TIED,
     check_between,
     check_count,
@@ -21,8 +22,6 @@ from modelpicker.guarantees.checking import (
 )
 
 Floats = npt.NDArray[np.float64]
-
-MOST_ROUNDS = 10**30
 
 
 def regret(rounds: int, models: int, disagreements: float | None = None, query_scale: float = 1.0) -> float:
@@ -122,8 +121,8 @@ def rounds_until(bound: Callable[[int], float], wanted: float) -> int:
     check_wanted(wanted)
     high = 1
     while bound(high) > wanted:
-        if high > MOST_ROUNDS:
-            raise InputError(f"wanted {wanted!r} is not reached in {MOST_ROUNDS:.0e} rounds; ask for less.")
+        if 2 * high > LARGEST:
+            raise InputError(f"wanted {wanted!r} is not reached in {high:.0e} rounds; ask for less.")
         high *= 2
     low = high // 2
     while high - low > 1:

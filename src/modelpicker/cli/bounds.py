@@ -93,14 +93,14 @@ def bounds(
     check_seed(seed)
     with waiting(f"Reading {source}"):
         collection = load_collection(source, labels, **how_to_read(models, fields, classes, normalise, text, label))
-        print_notes(collection.notes)
-        if collection.labels is None:
-            raise InputError(
-                f"{source} has no labels, and the theorems speak of accuracies; pass --labels FILE, or find the "
-                f"best model with {command('pick FILE')}."
-            )
-        pool = pool_of(collection)
-        found = hardness_of(*pool)
+    print_notes(collection.notes)
+    if collection.labels is None:
+        raise InputError(
+            f"{source} has no labels, and the theorems speak of accuracies; pass --labels FILE, or find the best "
+            f"model with {command('pick FILE')}."
+        )
+    pool = pool_of(collection)
+    found = hardness_of(*pool)
     length = rounds or found.items
     runs = realizations or usual_realizations(length, found.models)
     with progress("Simulating", runs) as bar:

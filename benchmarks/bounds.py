@@ -76,10 +76,8 @@ def independent(realizations: int) -> Curves:
     for rounds in LENGTHS:
         runs = measure(pool, found, rounds, affordable(rounds, realizations), 0, lambda: None)
         for promise in make_promises(found, rounds, runs):
-            assert promise.theorem is not None and promise.sharper is not None  # noqa: PT018, S101 (nobody is tied)
             figures = (promise.theorem, promise.sharper, promise.measured, promise.measured_se)
-            point = Point(rounds, *figures, len(runs))
-            curves.setdefault(promise.quantity, []).append(point)
+            curves.setdefault(promise.quantity, []).append(Point._make((rounds, *figures, len(runs))))
     return curves
 
 

@@ -66,6 +66,16 @@ def test_streams_may_be_longer_than_the_collection_and_seeds_repeat_them(clear: 
     assert "1,000 rounds, drawn from the items with replacement" in run(*asked[:2], *asked[3:]).stdout
 
 
+def test_streams_too_long_to_simulate_are_still_promised_something(clear: Path) -> None:
+    done = run("bounds", clear, "--rounds", str(10**12))
+    assert "not simulated" in done.stdout
+    assert "--realizations N does it all the same" in done.stdout
+    found = json.loads(run("bounds", clear, "--rounds", str(10**12), "--json").stdout)
+    assert found["realizations"] == 0
+    assert found["promises"][0]["measured"] is None
+    assert found["confidence"] == 1.0
+
+
 def test_what_is_vacuous_is_said_in_words(clear: Path) -> None:
     said = " ".join(run("bounds", clear, "--realizations", "5").stdout.split())
     assert "misidentification: the theorem is vacuous: a probability of one or more." in said
@@ -103,7 +113,7 @@ def test_labels_may_be_in_a_file_of_their_own_and_items_without_one_are_left_out
     assert json.loads(done.stdout)["items"] == 3
 
 
-@pytest.mark.parametrize("wrong", [("--rounds", "0"), ("--realizations", "1"), ("--seed", "-1")])
+@pytest.mark.parametrize("wrong", [("--rounds", "0"), ("--realizations", "-1"), ("--seed", "-1")])
 def test_wrong_usage_exits_with_2(clear: Path, wrong: tuple[str, str]) -> None:
     assert run("bounds", clear, *wrong).returncode == 2
 

@@ -174,6 +174,8 @@ def keep_their_promises(collection: mp.ModelCollection, rounds: int, realization
     runs = measure(pool, found, rounds, realizations, 0, lambda: None)
     worth = 0
     for promise in make_promises(found, rounds, runs):
+        assert promise.measured is not None
+        assert promise.measured_se is not None
         for bound in (promise.theorem, promise.sharper):
             assert bound is not None
             assert promise.measured - 3 * promise.measured_se <= bound

@@ -67,7 +67,7 @@ def bounds(
     realizations: Annotated[
         int | None,
         typer.Option(
-            min=2, help="How many streams are simulated.  [default: a few seconds' worth]", show_default=False
+            min=0, help="How many streams are simulated.  [default: a few seconds' worth]", show_default=False
         ),
     ] = None,
     seed: Seed = 0,
@@ -102,7 +102,7 @@ def bounds(
     pool = pool_of(collection)
     found = hardness_of(*pool)
     length = rounds or found.items
-    runs = realizations or usual_realizations(length, found.models)
+    runs = usual_realizations(length, found.models) if realizations is None else realizations
     with progress("Simulating", runs) as bar:
         played = measure(pool, found, length, runs, seed, lambda: bar.advance(bar.task_ids[0]))
     promises, needs = make_promises(found, length, played), make_needs(found)
@@ -176,13 +176,16 @@ def _print(
     typer.echo(visible(f"{facts['name']}: {count(found.models, 'model')}, {count(found.items, 'labelled item')}"))
     typer.echo(f"What is promised for {count(rounds, 'round')}, drawn from the items with replacement.\n")
     _print_hardness(facts["hardness"], found)
-    made = table("in expectation", "theorem", "sharper", f"measured ({realizations} streams)")
+    simulated = f"measured ({count(realizations, 'stream')})" if realizations else "not simulated"
+    made = table("in expectation", "theorem", "sharper", simulated)
     for promise in promises:
         named = promise.quantity
         bounded = (_number(named, bound) for bound in (promise.theorem, promise.sharper))
-        error = _number(named, promise.measured_se)
-        made.add_row(NAMES[named], *bounded, f"{_number(named, promise.measured)} ± {error}")
+        error = "" if promise.measured_se is None else f" ± {_number(named, promise.measured_se)}"
+        made.add_row(NAMES[named], *bounded, f"{_number(named, promise.measured)}{error}")
     print_table(made)
+    if not realizations:
+        _say("Nothing was simulated: long streams take long. --realizations N does it all the same.")
     _print_vacuous(promises)
     if found.tied:
         best = ", ".join([facts["hardness"]["best"], *facts["hardness"]["tied"]])

@@ -18,21 +18,22 @@ from modelpicker.guarantees import Hardness, bounds, sharper
 
 # Rounds played at a time, so that memory does not grow with the stream.
 PIECE = 2**16
-# Predictions that are played in a few seconds.
+# Predictions that are played in a few seconds, and as many as a stream may have that is played unasked.
 AFFORDABLE = 5 * 10**7
+LONGEST = 2 * 10**7
 
 
 @dataclass(frozen=True)
 class Promise:
-    """A quantity, what is promised of it, and what came out; None where nothing is promised."""
+    """A quantity, what is promised of it, and what came out; None where nothing is promised or was measured."""
 
     quantity: str
     theorem: float | None
     sharper: float | None
     most: float
     """What it cannot exceed anyway: a bound from there on is vacuous."""
-    measured: float
-    measured_se: float
+    measured: float | None
+    measured_se: float | None
 
     def vacuous(self, bound: float | None) -> bool:
         """Whether a bound says nothing that is not certain anyway."""
@@ -50,7 +51,9 @@ class Need:
 
 
 def usual_realizations(rounds: int, models: int) -> int:
-    """As many streams as are played in a few seconds, from 10 to 500."""
+    """As many streams as are played in a few seconds, from 10 to 500; none if a single one takes long."""
+    if rounds * models > LONGEST:
+        return 0
     return max(10, min(500, AFFORDABLE // (rounds * models)))
 
 
@@ -180,7 +183,8 @@ def _drawn(pool: Pool, start: int, size: int, key: int) -> tuple[Any, Any]:
     return pool.predictions[items], pool.labels[items]
 
 
-def _means(runs: Floats) -> list[tuple[float, float]]:
-    """The mean of each column and its standard error, unknown after a single run."""
-    errors = runs.std(axis=0, ddof=1) / math.sqrt(len(runs)) if len(runs) > 1 else np.full(runs.shape[1], math.nan)
-    return [(float(mean), float(error)) for mean, error in zip(runs.mean(axis=0), errors, strict=True)]
+def _means(runs: Floats) -> list[tuple[float | None, float | None]]:
+    """The mean of each column and its standard error, which takes two runs to know."""
+    means = runs.mean(axis=0).tolist() if len(runs) else [None] * runs.shape[1]
+    errors = (runs.std(axis=0, ddof=1) / math.sqrt(len(runs))).tolist() if len(runs) > 1 else [None] * runs.shape[1]
+    return list(zip(means, errors, strict=True))

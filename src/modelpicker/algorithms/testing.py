@@ -21,9 +21,11 @@ from modelpicker.algorithms.kernels import FOLLOW, new_scratch
 from modelpicker.algorithms.options import Models
 from modelpicker.algorithms.stream import Trace, run_stream
 from modelpicker.errors import ModelPickerError, RoundError
+from modelpicker.guarantees.certificate import Kind
 
 Factory: TypeAlias = Callable[[Models, int], Algorithm]
 Matrix: TypeAlias = npt.NDArray[Any]
+KINDS: tuple[Kind, ...] = ("stream", "population")
 
 MEMORY_ALLOWED = 64 * 1024  # bytes that 1,200 further rounds may cost: below a tenth of what storing them would
 
@@ -60,6 +62,7 @@ def check_algorithm(factory: Factory) -> Iterator[Check]:
         agreement_never_queried,
         late_labels,
         skipped_labels,
+        certificates,
         abstentions,
         names_and_codes_alike,
         errors_change_nothing,
@@ -203,6 +206,45 @@ def skipped_labels(factory: Factory) -> None:
     expect(not picker.losses.any(), "a skip changed an estimate")
 
 
+def certificates(factory: Factory) -> None:
+    """Labels that come late certify as much as prompt ones; until they come, and if they never do, they cost."""
+    predictions, labels = make_stream(13, rounds=400, models=4, classes=2)
+    late = factory(4, 1)
+    asked = [decision.round for decision in map(late.observe, predictions) if decision.query]
+    prompt = _retold(factory, predictions, labels, asked, ())
+    skipping = _retold(factory, predictions, labels, asked, asked[::3])
+    waiting = late.state_dict()
+    for number in reversed(asked):
+        late.learn(number, int(labels[number]))
+    pairs: list[tuple[Any, Any]] = list(zip(late.witness.take_in(), prompt.witness.take_in(), strict=True))
+    close = all(np.allclose(one, other, rtol=1e-9) for one, other in pairs)
+    expect(close, "evidence depends on when labels come")
+    for worse in (skipping, type(late).from_state_dict(waiting)):
+        for kind in KINDS:
+            every, some = _gaps(prompt, kind), _gaps(worse, kind)
+            expect(
+                all(a <= b for a, b in zip(every, some, strict=True)), f"{kind}: fewer labels, {every} to {some}"
+            )
+
+
+def _gaps(picker: Algorithm, kind: Kind) -> list[float]:
+    """The gap of every model, as if it were recommended."""
+    places = range(len(picker.models))
+    return [picker.witness.certificate(picker.models, place, 0.9, kind).gap for place in places]
+
+
+def _retold(
+    factory: Factory, predictions: Matrix, labels: Matrix, asked: list[int], skipped: Sequence[int]
+) -> Algorithm:
+    """A picker that observes everything first, and is told the labels in order, but for some that are skipped."""
+    picker = factory(4, 1)
+    for row in predictions:
+        picker.observe(row)
+    for number in asked:
+        picker.learn(number, None if number in skipped else int(labels[number]))
+    return picker
+
+
 def abstentions(factory: Factory) -> None:
     """Models may abstain, by None or -1; an abstention is always wrong."""
     predictions, labels = make_stream(8, rounds=300, models=5, classes=3, abstaining=0.3)
@@ -329,6 +371,7 @@ def same_state(one: Algorithm, other: Algorithm) -> None:
     mine, yours = one.state_dict(), other.state_dict()
     for part in ("clock", "state", "options", "seed"):
         expect(mine[part] == yours[part], f"{part} differs: {mine[part]} and {yours[part]}")
+    expect(mine["evidence"] == yours["evidence"], "evidence differs")
     mine_open, yours_open = ([row[:3] for row in blob["open"]] for blob in (mine, yours))
     expect(mine_open == yours_open, "open queries differ")
     if one.weights is not None and other.weights is not None:

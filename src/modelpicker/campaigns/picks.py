@@ -13,6 +13,9 @@ from modelpicker.campaigns.pacing import MISSED
 from modelpicker.campaigns.replica import Replica, joined_late
 from modelpicker.guarantees.certificate import Certificate, Certified
 
+# What is told of a pick where nobody says when to stop: how good it is on the items seen so far.
+USUAL = Certified(kind="stream")
+
 
 @dataclass(frozen=True, slots=True)
 class Standing:
@@ -57,7 +60,7 @@ class Pick:
     certificate: Certificate
     """How sure this is, in a statement that holds whenever one looks."""
     certified: bool
-    """Whether that is sure enough to stop: as the campaign's `stop_when` has it, or within 1 %."""
+    """Whether that is sure enough to stop: as the campaign's `stop_when` has it, or within 1 % on what was seen."""
 
     def document(self) -> dict[str, Any]:
         """The pick for programs; no model is named before the first label."""
@@ -108,7 +111,7 @@ def make_pick(log: Log, replica: Replica) -> Pick:
     joined = joined_late(replica.changes)
     rests_on = _rests_on(log, replica)
     best = _best(replica, losses, rests_on)
-    rule = replica.settings.stop_when or Certified()
+    rule = replica.settings.stop_when or USUAL
     certificate = replica.certificate(best, rule.confidence, rule.kind)
     lowest = min(losses)
     covered = picker.rounds - int(replica.pace[MISSED])

@@ -68,7 +68,7 @@ def create(
     ] = None,
     stop_gap: choosing.StopGap = None,
     confidence: choosing.Confidence = 0.95,
-    kind: choosing.KindNamed = "stream",
+    kind: choosing.KindNamed = None,
     algorithm: choosing.Named = "model-picker",
     option: choosing.Options = None,
     seed: Seed = 0,
@@ -79,6 +79,7 @@ def create(
     from modelpicker.campaigns import create_campaign
 
     choosing.check_name(algorithm)
+    rule = choosing.stopping_rule(stop_gap, confidence, kind)
     given = choosing.parse_options(option or [])
     choosing.check_options(algorithm, given)
     names_given = listed(models) or []
@@ -90,7 +91,7 @@ def create(
         classes=as_classes(classes),
         budget=budget,
         expected_rounds=expected_rounds,
-        stop_when=choosing.stopping_rule(stop_gap, confidence, kind),
+        stop_when=None if stop_gap is None else rule,
         seed=seed,
         algorithm=algorithm,
         options=given,

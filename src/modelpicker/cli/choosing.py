@@ -39,25 +39,27 @@ Confidence: TypeAlias = Annotated[
     float, typer.Option(help="Confidence of the certificate: how likely it is never wrong, whenever you look.")
 ]
 KindNamed: TypeAlias = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--kind",
         metavar="KIND",
         help="Of the certificate. stream: on the items seen so far, whatever they are. population: of the models' "
-        "accuracies, if items are drawn independently from one distribution.",
+        "accuracies, if items are drawn independently from one distribution.  "
+        "[default: population with --stop-gap, else stream]",
+        show_default=False,
     ),
 ]
 
 
-def stopping_rule(gap: float | None, confidence: float, kind: str) -> "Certified | None":
-    """When to stop, as the command line says it; confidence and kind are checked in any case."""
+def stopping_rule(gap: float | None, confidence: float, kind: str | None) -> "Certified":
+    """When to stop, as the command line says it; without a gap, what certificate is wanted in the end."""
     from modelpicker.guarantees.certificate import Certified
 
+    usual = "stream" if gap is None else "population"
     try:
-        rule = Certified(gap=0.01 if gap is None else gap, confidence=confidence, kind=cast("Any", kind))
+        return Certified(gap=0.0 if gap is None else gap, confidence=confidence, kind=cast("Any", kind or usual))
     except InputError as error:
         raise typer.BadParameter(str(error)) from None
-    return None if gap is None else rule
 
 
 def make_algorithm(

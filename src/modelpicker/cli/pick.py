@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -33,7 +33,6 @@ from modelpicker.errors import InputError
 
 if TYPE_CHECKING:
     from modelpicker.cli.picking import Pick
-    from modelpicker.guarantees.certificate import Kind
 
 FIRST_MODELS = 10
 
@@ -49,7 +48,7 @@ def pick(
     ] = None,
     stop_gap: choosing.StopGap = None,
     confidence: choosing.Confidence = 0.95,
-    kind: choosing.KindNamed = "stream",
+    kind: choosing.KindNamed = None,
     seed: Seed = 0,
     shuffle: Annotated[bool, typer.Option("--shuffle", help="Take the items in random order.")] = False,
     out: Annotated[
@@ -75,6 +74,7 @@ def pick(
     from modelpicker.collections import open_collection
 
     choosing.check_name(algorithm)
+    rule = choosing.stopping_rule(stop_gap, confidence, kind)
     reading = how_to_read(models, fields, classes, normalise, text, label)
     with waiting(f"Reading {source}"):
         collection = open_collection(source, labels, **reading)
@@ -87,9 +87,8 @@ def pick(
         algorithm=algorithm,
         options=choosing.parse_options(option or []),
         budget=budget,
-        stop_when=choosing.stopping_rule(stop_gap, confidence, kind),
-        confidence=confidence,
-        kind=cast("Kind", kind),
+        stop_when=None if stop_gap is None else rule,
+        wanted=rule,
         seed=seed,
         shuffle=shuffle,
         out=out or Path(f"{Path(source).stem}.pick.jsonl"),

@@ -15,7 +15,7 @@ from modelpicker.cli.journal import Journal
 from modelpicker.cli.terminal import progress, waiting
 from modelpicker.collections import ModelCollection
 from modelpicker.collections.wide import WideReader
-from modelpicker.guarantees.certificate import Certificate, Certified, Kind
+from modelpicker.guarantees.certificate import Certificate, Certified
 
 # Rounds that are played and written together.
 PIECE = 2**14
@@ -30,8 +30,8 @@ class Settings:
     options: dict[str, Any]
     budget: int | None
     stop_when: Certified | None
-    confidence: float
-    kind: Kind
+    wanted: Certified
+    """What certificate is told in the end."""
     seed: int
     shuffle: bool
     out: Path
@@ -86,7 +86,7 @@ class Pick:
     @property
     def certificate(self) -> Certificate:
         """How sure the pick is."""
-        return self.picker.certificate(self.settings.confidence, self.settings.kind)
+        return self.picker.certificate(self.settings.wanted.confidence, self.settings.wanted.kind)
 
     def tied(self) -> list[str]:
         """The models with the smallest estimate; several, where labels do not tell them apart yet."""

@@ -61,20 +61,22 @@ class Certificate:
 class Certified:
     """When to stop: as soon as the recommended model has a certificate of at most this gap.
 
-    Never before 1/gap rounds have been seen: of the first few items everything may be known, and little learned.
+    Who stops says something of the items that were not seen, so the certificate is one of a population, unless a
+    stream is asked for: then it speaks of the items until then, and of no others. Never before 1/gap rounds: of the
+    first few items everything may be known, and little learned.
 
     Args:
         gap: by how much the best model may be better, as a fraction of accuracy.
         confidence: of the certificate.
-        kind: of the certificate: "stream" or "population".
+        kind: of the certificate: "population" or "stream".
 
     >>> Certified(gap=0.01)
-    Certified(gap=0.01, confidence=0.95, kind='stream')
+    Certified(gap=0.01, confidence=0.95, kind='population')
     """
 
     gap: float = 0.01
     confidence: float = 0.95
-    kind: Kind = "stream"
+    kind: Kind = "population"
 
     def __post_init__(self) -> None:
         given: object = self.gap

@@ -89,7 +89,7 @@ class StoppingRule(Taken):
 
     gap: Annotated[float, Field(ge=0, lt=1, description="By how much the best model may be better.")] = 0.01
     confidence: Annotated[float, Field(gt=0, lt=1, description="Of the certificate.")] = 0.95
-    kind: Annotated[Literal["stream", "population"], Field(description="Of the certificate.")] = "stream"
+    kind: Annotated[Literal["stream", "population"], Field(description="Of the certificate.")] = "population"
 
 
 class NewCampaign(Taken):

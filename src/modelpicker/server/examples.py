@@ -37,7 +37,7 @@ _STANDING = [
 ]
 _AT = {"event": 1901, "at": "2026-03-14T09:26:53.589793+00:00"}
 
-_RULE = {"gap": 0.01, "confidence": 0.95, "kind": "stream"}
+_RULE = {"gap": 0.01, "confidence": 0.95, "kind": "population"}
 
 EXAMPLES: dict[str, dict[str, Any]] = {
     "NewCampaign": {
@@ -104,11 +104,11 @@ EXAMPLES: dict[str, dict[str, Any]] = {
             "model": "gpt",
             "gap": 0.0625,
             "confidence": 0.95,
-            "kind": "stream",
+            "kind": "population",
             "rounds": 1840,
-            "items": 115,
-            "sentence": "On the 1,840 items seen so far, no model makes fewer mistakes than gpt by more than 115 "
-            "(6.25% in accuracy), with confidence 95%, whenever you look, whatever the stream.",
+            "items": None,
+            "sentence": "The accuracy of gpt is within 6.25% of the best model's, with confidence 95%, whenever "
+            "you look, if items are drawn independently from one distribution.",
         },
         "certified": False,
         "standing": [entry | {"labels": 57, "since": 0} for entry in _STANDING],

@@ -35,6 +35,8 @@ def test_a_campaign_is_created_from_a_file_and_labelled(page: Page, server: Serv
     expect(page.get_by_label("Name", exact=True)).to_have_value(name)
     expect(page.get_by_label("Expected rounds")).to_have_value("60")
     page.get_by_label("Budget").fill("10")
+    page.get_by_label("Stop when certified within (%)").fill("2.5")
+    page.get_by_label("Certified for").select_option("stream")
     page.get_by_label("Only these").check()
     page.get_by_role("button", name="Create campaign").click()
     expect(page.get_by_role("article")).to_contain_text("Message number")
@@ -42,6 +44,7 @@ def test_a_campaign_is_created_from_a_file_and_labelled(page: Page, server: Serv
     expect(page.locator(".last-deed")).to_contain_text("Labelled")
     campaign = mp.open_campaign(server.storage, name)
     assert campaign.budget == 10
+    assert campaign.settings.stop_when == mp.Certified(gap=0.025, kind="stream")
     assert campaign.classes == ("ham", "spam")
     assert campaign.models == ("bert", "roberta", "gpt")
 

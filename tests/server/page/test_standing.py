@@ -1,22 +1,13 @@
 """The standing: who leads, how sure that is, live."""
 
-import json
+import re
 
 import httpx2
 from playwright.sync_api import Page, expect
 
+import modelpicker as mp
 from tests.server.page.desks import campaign_of, digits_campaign, messages
 from tests.server.page.serving import Serving
-
-# What comes from the server, with a certificate put into it.
-WITH_CERTIFICATE = """
-const told = EventSource.prototype.addEventListener;
-EventSource.prototype.addEventListener = function (kind, listener) {
-  told.call(this, kind, ({ data }) => {
-    listener({ data: JSON.stringify({ ...JSON.parse(data), certificate: CERTIFICATE }) });
-  });
-};
-"""
 
 
 def test_the_standing_moves_while_somebody_else_labels(page: Page, server: Serving, name: str) -> None:
@@ -33,7 +24,7 @@ def test_the_standing_moves_while_somebody_else_labels(page: Page, server: Servi
     pick = campaign.best().model
     assert page.get_by_role("rowheader").first.inner_text() == str(pick)
     expect(page.get_by_role("heading", name="Weights over time")).to_be_visible()
-    expect(page.get_by_text("No certificate yet")).to_be_visible()
+    expect(page.locator(".certificate")).to_have_text(campaign.best().certificate.sentence)
     expect(page.get_by_text("You can stop now")).to_have_count(0)
     expect(page.get_by_text("until they come, gaps are understated")).to_be_visible()
     expect(page.get_by_role("progressbar", name="Budget")).to_have_attribute("aria-valuenow", "20")
@@ -68,12 +59,21 @@ def test_where_estimates_are_no_gaps_none_are_shown(page: Page, server: Serving,
 
 
 def test_a_certificate_is_one_sentence_and_says_when_to_stop(page: Page, server: Serving, name: str) -> None:
-    digits_campaign(server.storage, name, 50, labelled=10)
-    sentence = "With 95 % confidence, no other model is more than 0.8 points more accurate on this stream."
-    certificate = {"model": "voting", "gap": 0.008, "confidence": 0.95, "kind": "stream", "sentence": sentence}
-    page.add_init_script(WITH_CERTIFICATE.replace("CERTIFICATE", json.dumps(certificate)))
+    rule = mp.Certified(gap=0.05, kind="stream")
+    campaign = mp.create_campaign(server.storage, name, models=["bert", "gpt"], stop_when=rule)
     page.goto(f"{server.url}/#/c/{name}/standing")
+    expect(page.locator(".certificate")).to_have_text(re.compile("^Nothing can be said of"))
+    for label in ["spam"] * 20:
+        campaign.tell(campaign.ask({"bert": label, "gpt": label}).id, label)
+    for number in range(12):
+        decision = campaign.ask({"bert": "spam", "gpt": "ham"}, key=f"odd-{number}")
+        if decision.query:
+            campaign.tell(decision.id, "spam")
+    while not campaign.best().certified:
+        campaign.ask({"bert": "spam", "gpt": "spam"})
+    sentence = campaign.best().certificate.sentence
     expect(page.locator(".certificate")).to_have_text(f"You can stop now {sentence}")
+    assert not campaign.ask({"bert": "spam", "gpt": "ham"}).query
 
 
 def test_a_campaign_that_is_not_there_is_told(page: Page, server: Serving) -> None:

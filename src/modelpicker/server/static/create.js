@@ -12,7 +12,8 @@ export const FORMATS = '.csv,.tsv,.parquet,.npz,.jsonl,.ndjson';
 const NAMED = 6;
 
 const BLANK = {
-  name: '', models: '', classes: '', closed: false, budget: '', expected: '', algorithm: ALGORITHMS[0], seed: '0',
+  name: '', models: '', classes: '', closed: false, budget: '', expected: '', stop: '', kind: 'population',
+  algorithm: ALGORITHMS[0], seed: '0',
 };
 
 /**
@@ -140,6 +141,16 @@ function Spending({ form, set }) {
     <${Input} ...${whole} label="Expected rounds"
       hint="How many items will come in all, roughly; the budget is spread over them."
       value=${form.expected} set=${(expected) => set({ expected })} />
+    <${Input} type="number" min="0" max="99" step="any" inputmode="decimal" label="Stop when certified within (%)"
+      hint="Ask for no label while the pick is certified this close to the best. Empty: ask on."
+      value=${form.stop} set=${(stop) => set({ stop })} />
+    <${Field} label="Certified for" hint="The first assumes that items come independently from one source; the second assumes nothing.">
+      ${(own) => html`<select ...${own} value=${form.kind} disabled=${form.stop === ''}
+          onChange=${(event) => set({ kind: event.currentTarget.value })}>
+        <option value="population">all items that are drawn as these are</option>
+        <option value="stream">the items seen so far</option>
+      </select>`}
+    <//>
   </div>`;
 }
 
@@ -186,6 +197,7 @@ function campaignOf(form, seen) {
     classes: form.closed ? lines(form.classes).map((line) => known.get(line) ?? line) : null,
     budget: wholeOrNull(form.budget),
     expected_rounds: wholeOrNull(form.expected),
+    stop_when: form.stop === '' ? null : { gap: Number(form.stop) / 100, kind: form.kind },
     algorithm: form.algorithm,
     options: {},
     seed: Number(form.seed),

@@ -1,0 +1,286 @@
+"""What evidence is: checked against the formulas, against every coin, and between its two speeds."""
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import modelpicker as mp
+from modelpicker.algorithms.testing import make_stream
+from modelpicker.algorithms.witness import Gatherer, Witness, gatherer
+from modelpicker.guarantees.certificate import KINDS, bar_for, tables
+from modelpicker.guarantees.evidence import (
+    BETS,
+    LEVELS,
+    NEAR,
+    POPULATION,
+    STREAM,
+    challenger,
+    level_of,
+    new_room,
+    refuted,
+    weigh_pair,
+)
+
+Array = npt.NDArray[Any]
+
+
+def by_the_book(rows: Array, labels: Array, queried: Array, chances: Array, i: int, j: int, kind: str) -> Array:
+    """The log wealth of every bet before the gap is put in, round by round, from the formulas of the docs.
+
+    A label of -1 has not come.
+    """
+    total = np.zeros(BETS)
+    for row, label, query, chance in zip(rows, labels, queried, chances, strict=True):
+        if row[i] == row[j]:
+            continue
+        d = int(row[i] != label) - int(row[j] != label) if label >= 0 else 1
+        for g, bet in enumerate(tables().bets):
+            counts = bet <= NEAR * chance
+            if not query:
+                total[g] += 0.0 if counts else math.log(1.0 - bet)
+            elif d == 1:
+                total[g] += math.log(1.0 - (bet / chance if counts else bet))
+            elif d == -1:
+                step = bet / chance if counts else bet
+                total[g] += math.log(1.0 + (step / (1.0 - bet) if kind == "stream" else step))
+    return total
+
+
+def watched(rows: Array, labels: Array, queried: Array, chances: Array) -> Witness:
+    """The same stream as a picker's witness sees it."""
+    witness = Witness(rows.shape[1])
+    for number, (row, label, query, chance) in enumerate(zip(rows, labels, queried, chances, strict=True)):
+        witness.saw(row.tolist(), number, chance, query)
+        if query and label >= 0:
+            witness.told(row.tolist(), number, label, chance)
+    return witness
+
+
+def some_stream(seed: int, rounds: int = 300, models: int = 4) -> tuple[Array, Array, Array, Array]:
+    """Rows, labels of which some are missing, queries and their probabilities, some of which are 0 or 1."""
+    rng = np.random.default_rng(seed)
+    rows, labels = make_stream(seed, rounds, models, 3, abstaining=0.1)
+    chances = rng.choice([0.0, 1.0, 0.3, 0.9, 0.002], rounds) * rng.choice([1.0, rng.random()], rounds)
+    labels[rng.random(rounds) < 0.1] = -1
+    return rows, labels, rng.random(rounds) < chances, chances
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(4))
+def test_evidence_is_never_more_than_the_formulas_give_and_hardly_less(seed: int, kind: str) -> None:
+    """Chords cost something, and awaited labels count at the end of their level; with all labels told, small bets
+    lose at most 5 %.
+    """
+    stream = some_stream(seed)
+    evidence = watched(*stream).take_in()
+    complete = watched(stream[0], np.abs(stream[1]), *stream[2:]).take_in()
+    for i, j in itertools.permutations(range(4), 2):
+        weights = np.zeros(BETS)
+        weigh_pair(evidence, tables(), weights, KINDS[kind], i, j)
+        exact = by_the_book(*stream, i, j, kind)
+        assert (weights <= exact + 1e-9).all()
+        weigh_pair(complete, tables(), weights, KINDS[kind], i, j)
+        exact = by_the_book(stream[0], np.abs(stream[1]), *stream[2:], i, j, kind)
+        assert (weights <= exact + 1e-9).all()
+        small = tables().bets < 0.001
+        assert np.allclose(weights[small], exact[small], rtol=0.05, atol=0.05)
+
+
+def test_what_a_level_covers_fits_its_bets() -> None:
+    """On a level every bet from its first on is at most NEAR of the smallest probability."""
+    edges, first, bets = tables().edges, tables().first, tables().bets
+    for level in range(LEVELS):
+        smallest = 1.0 / edges[level + 1]
+        assert bets[first[level]] <= NEAR * smallest * (1 + 1e-12)
+    assert (np.diff(first) >= 0).all()
+    assert first[LEVELS] == BETS
+    assert level_of(edges, 1.0) == 0
+    assert level_of(edges, 0.0) == LEVELS
+    assert all(level_of(edges, 1.0 / edge) in (place - 1, place) for place, edge in enumerate(edges[1:], 1))
+
+
+@pytest.mark.parametrize("truth", [(1, 1, -1), (1, -1), (1,), (1, 1, 1, 0)])
+def test_over_every_coin_of_a_stream_the_error_is_at_most_what_it_says(truth: tuple[int, ...]) -> None:
+    """All 2^9 coins of nine rounds, at a confidence of 30 %, so that there are errors to be seen; exact."""
+    ds = (truth * 9)[:9]
+    chances = [0.5, 0.3, 0.2] * 3
+    rounds = [_round_of(d) for d in ds]
+    wrong = 0.0
+    for coins in itertools.product((False, True), repeat=9):
+        share = math.prod(q if coin else 1.0 - q for coin, q in zip(coins, chances, strict=True))
+        gaps = np.cumsum(ds).astype(float)
+        wrong += share * _ever_refuted(rounds, coins, chances, STREAM, gaps.tolist(), math.log(1.0 / 0.7))
+    assert 0.0 < wrong <= 0.7
+
+
+def test_over_every_item_and_coin_of_a_population_the_error_is_at_most_what_it_says() -> None:
+    """All 6^5 outcomes of five rounds, likewise; the better model is so by 0.4."""
+    shares = {1: 0.6, -1: 0.2, 0: 0.2}
+    chances = [0.6, 0.4, 0.4, 0.3, 0.5]
+    wrong = total = 0.0
+    for outcome in itertools.product(itertools.product(shares, (False, True)), repeat=5):
+        share = math.prod(
+            shares[d] * (q if coin else 1.0 - q) for (d, coin), q in zip(outcome, chances, strict=True)
+        )
+        rounds = [_round_of(d) for d, _ in outcome]
+        coins = tuple(coin for _, coin in outcome)
+        wrong += share * _ever_refuted(rounds, coins, chances, POPULATION, [0.4] * 5, math.log(1.0 / 0.9))
+        total += share
+    assert total == pytest.approx(1.0)
+    assert 0.0 < wrong <= 0.9
+
+
+def _round_of(d: int) -> tuple[list[int], int]:
+    """A row of two models and its label: model 0 is wrong and model 1 right if d is 1."""
+    return [0, 1], {1: 1, -1: 0, 0: 2}[d]
+
+
+def _ever_refuted(
+    rounds: list[tuple[list[int], int]],
+    coins: tuple[bool, ...],
+    chances: list[float],
+    kind: int,
+    gaps: list[float],
+    bar: float,
+) -> bool:
+    """Whether it is ever said that model 1 is better by less than it is."""
+    witness = Witness(2)
+    for number, ((row, label), query, chance) in enumerate(zip(rounds, coins, chances, strict=True)):
+        witness.saw(row, number, chance, query)
+        if query:
+            witness.told(row, number, label, chance)
+        if gaps[number] > 0.0:
+            evidence = witness.take_in()
+            if challenger(evidence, tables(), new_room(2), kind, 0, gaps[number], bar, 0) < 0:
+                return True
+    return False
+
+
+@pytest.mark.parametrize("chance", [1.0, 0.9, 0.5, 0.2, 0.05, 0.004, 0.0002, 0.0])
+@pytest.mark.parametrize("d", [-1, 0, 1])
+def test_a_round_multiplies_the_wealth_by_at_most_what_it_may(chance: float, d: int) -> None:
+    """In the mean over the coin: (1 - b)^d for the stream and 1 - b·d for a population, for every bet."""
+    row = [0, 1]
+    label = {1: 1, -1: 0, 0: 2}[d]
+    for kind, number in KINDS.items():
+        mean = np.zeros(BETS)
+        for query, share in ((True, chance), (False, 1.0 - chance)):
+            if share == 0.0:
+                continue
+            witness = Witness(2)
+            witness.saw(row, 0, chance, query)
+            if query:
+                witness.told(row, 0, label, chance)
+            weights = np.zeros(BETS)
+            weigh_pair(witness.take_in(), tables(), weights, number, 0, 1)
+            mean += share * np.exp(weights)
+        bets = tables().bets
+        allowed = (1.0 - bets) ** d if kind == "stream" else 1.0 - bets * d
+        assert (mean <= allowed * (1.0 + 1e-12)).all()
+
+
+def test_both_speeds_gather_the_same_bits() -> None:
+    rows, labels, queried, chances = some_stream(3)
+    slow, fast = Witness(4), Witness(4)
+    fast.own()
+    for gather in (slow, fast):
+        steps = 10**9 if gather is fast else 0
+        gatherer()._interpreted, before = steps, gatherer()._interpreted
+        try:
+            gather.own()
+            gather.saw_stream(rows, 0, labels.astype(np.int32), queried, chances)
+        finally:
+            gatherer()._interpreted = before
+    assert isinstance(gatherer(), Gatherer)
+    assert gatherer().compiled.ready
+    by_step = watched(rows, labels, queried, chances)
+    assert _bits(slow) == _bits(fast) == _bits(by_step)
+
+
+def test_rounds_of_agreement_leave_nothing_but_their_count() -> None:
+    witness = Witness(3)
+    for number in range(5):
+        witness.saw([1, 1, 1], number, 0.0, False)
+    evidence = witness.take_in()
+    assert not any(array.any() for array in evidence[:5])
+    assert evidence.seen.tolist() == [5, 5, 0]
+
+
+def test_closed_rounds_count_against_the_stream_and_not_for_the_population() -> None:
+    before, after = (Witness(2) for _ in range(2))
+    for witness in (before, after):
+        for number in range(200):
+            witness.saw([0, 1], number, 0.5, True)
+            witness.told([0, 1], number, 0, 0.5)
+    for number in range(200, 300):
+        after.saw([0, 1], number, 0.0, False, closed=True)
+    assert _gap(after, "population") == _gap(before, "population") < 0.1
+    weights = [np.zeros(BETS) for _ in range(2)]
+    worst = [
+        weigh_pair(witness.take_in(), tables(), found, STREAM, 0, 1)
+        for witness, found in zip((before, after), weights, strict=True)
+    ]
+    assert worst == [-200.0, -100.0]
+    assert np.allclose(weights[1] - weights[0], 100 * np.log1p(-tables().bets))
+
+
+def _gap(witness: Witness, kind: Any, best: int = 0) -> float:
+    return witness.certificate(tuple(range(witness.models)), best, 0.95, kind).gap
+
+
+def test_who_joins_late_is_judged_by_the_rounds_since() -> None:
+    """Before it joins, a model's column holds what its predecessor said: none of that counts."""
+    rows, labels, queried, chances = some_stream(5, rounds=400)
+    late = Witness(4, np.array([0, 0, 0, 250]))
+    young = Witness(4)
+    for number, (row, query, chance) in enumerate(zip(rows.tolist(), queried, chances, strict=True)):
+        for witness, first in ((late, 0), (young, 250)):
+            if number >= first:
+                witness.saw(row, number - first if witness is young else number, chance, query)
+    for number in np.flatnonzero(queried & (labels >= 0)).tolist():  # all labels late: some are of rounds before
+        late.told(rows[number].tolist(), number, int(labels[number]), chances[number])
+        if number >= 250:
+            young.told(rows[number].tolist(), number - 250, int(labels[number]), chances[number])
+    for other, kind in itertools.product(range(3), (STREAM, POPULATION)):
+        found = []
+        for witness in (late, young):
+            weights = np.zeros(BETS)
+            worst = weigh_pair(witness.take_in(), tables(), weights, kind, 3, other)
+            gap = 5.0 if kind == STREAM else 0.2
+            bar = bar_for(4, 0.95, kind)
+            refutes = refuted(witness.take_in(), tables(), weights, kind, 3, other, worst, gap, bar)
+            found.append((worst, weights.tolist(), refutes))
+        assert found[0] == found[1]
+
+
+def test_a_model_that_has_seen_nothing_yet_is_not_known_to_be_worse() -> None:
+    witness = Witness(3, np.array([0, 0, 100]))
+    for number in range(100):
+        witness.saw([0, 1, 1], number, 1.0, True)
+        witness.told([0, 1, 1], number, 0, 1.0)
+    assert _gap(witness, "population") == 1.0
+    assert _gap(witness, "stream") == 0.0
+    witness.saw([0, 1, 1], 100, 1.0, True)
+    assert _gap(witness, "stream") == pytest.approx(1 / 101)
+
+
+def test_evidence_survives_being_saved() -> None:
+    stream = some_stream(6)
+    witness = watched(*stream)
+    again = Witness.load(4, witness.document())
+    assert _bits(witness) == _bits(again)
+
+
+def _bits(witness: Witness) -> list[bytes]:
+    arrays: list[Array] = list(witness.take_in())
+    return [array.tobytes() for array in arrays]
+
+
+@pytest.mark.parametrize("text", ["", "nonsense", None, 7, "c$@$~Nem"])
+def test_evidence_that_was_damaged_is_refused(text: object) -> None:
+    with pytest.raises(mp.StateError, match=r"evidence.*damaged"):
+        Witness.load(4, text)

@@ -110,6 +110,7 @@ def test_a_campaign_is_described_with_what_it_was_made_with(server: Running, api
         "classes": ["no", "yes"],
         "budget": 9,
         "expected_rounds": 90,
+        "stop_when": None,
         "rounds": 0,
         "labels_used": 0,
         "labels_saved": 0,

@@ -32,6 +32,7 @@ OPERATIONS = {
     "lease": "POST /api/v1/campaigns/{name}/leases",
     "release": "DELETE /api/v1/campaigns/{name}/leases/{id}",
     "standing": "GET /api/v1/campaigns/{name}/standing",
+    "certificate": "GET /api/v1/campaigns/{name}/certificate",
     "charts": "GET /api/v1/campaigns/{name}/charts",
     "follow": "GET /api/v1/campaigns/{name}/live",
     "history": "GET /api/v1/campaigns/{name}/history",

@@ -126,7 +126,7 @@ class ModelPicker(Algorithm):
         predict: "sample" predicts what a model drawn from the weights says (Theorem "Regret", adversarial),
             "leader" what the best model so far says (Theorem "Regret", stochastic).
         recommend: "weights" recommends the model of the largest weight, "random-round" the model that
-            predicted on a round drawn at random (Theorem "Accuracy Gap", any adversary).
+            predicted on a round drawn at random (Theorem "Accuracy Gap", which holds for independent items).
 
     >>> picker = ModelPicker(models=["small", "large", "tuned"], seed=1)
     >>> decision = picker.observe(["cat", "dog", "dog"])

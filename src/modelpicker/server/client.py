@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeAlias
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import numpy.typing as npt
 
@@ -19,7 +19,7 @@ from modelpicker.algorithms.encoding import ClassName
 from modelpicker.algorithms.options import ModelName
 from modelpicker.campaigns.picks import Pick, Query, Standing
 from modelpicker.errors import ConflictError, NotFoundError
-from modelpicker.guarantees.certificate import Certificate, Certified
+from modelpicker.guarantees.certificate import Certificate, Certified, Kind
 from modelpicker.server.calling import Caller
 
 MOST = 1_000
@@ -219,6 +219,11 @@ class RemoteCampaign:
             certified=found["certified"],
             **{name: found[name] for name in same},
         )
+
+    def certificate(self, confidence: float = 0.95, kind: Kind = "stream") -> Certificate:
+        """How sure the pick is, in a statement that holds whenever one looks."""
+        asked = urlencode({"confidence": confidence, "kind": kind})
+        return Certificate(**self._caller.call("GET", f"{self._path}/certificate?{asked}"))
 
     def history(self) -> Iterator[dict[str, Any]]:
         """Everything that happened, in order, fetched page by page."""

@@ -39,6 +39,17 @@ _AT = {"event": 1901, "at": "2026-03-14T09:26:53.589793+00:00"}
 
 _RULE = {"gap": 0.01, "confidence": 0.95, "kind": "population"}
 
+_CERTIFICATE = {
+    "model": "gpt",
+    "gap": 0.0625,
+    "confidence": 0.95,
+    "kind": "population",
+    "rounds": 1840,
+    "items": None,
+    "sentence": "The accuracy of gpt is within 6.25% of the best model's, with confidence 95%, whenever "
+    "you look, if items are drawn independently from one distribution.",
+}
+
 EXAMPLES: dict[str, dict[str, Any]] = {
     "NewCampaign": {
         "name": "tickets",
@@ -92,6 +103,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "ToldMany": {"told": 3, "labels_used": 59, "pending": 0},
     "Retracted": {"id": 17, "labels_used": 57, "pending": 3},
     "Members": {"models": ["bert", "roberta", "gpt", "roberta-2"]},
+    "CertificateDocument": _CERTIFICATE,
     "StandingDocument": _COUNTS
     | {
         "event": 1901,
@@ -100,16 +112,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "covered": 1840,
         "budget": 200,
         "weighted": True,
-        "certificate": {
-            "model": "gpt",
-            "gap": 0.0625,
-            "confidence": 0.95,
-            "kind": "population",
-            "rounds": 1840,
-            "items": None,
-            "sentence": "The accuracy of gpt is within 6.25% of the best model's, with confidence 95%, whenever "
-            "you look, if items are drawn independently from one distribution.",
-        },
+        "certificate": _CERTIFICATE,
         "certified": False,
         "standing": [entry | {"labels": 57, "since": 0} for entry in _STANDING],
     },

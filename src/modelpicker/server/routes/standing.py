@@ -38,6 +38,22 @@ async def standing(caller: Reader, desk: Found) -> Response:
     return answer(await desk.read(lambda _: desk.board.standing()))
 
 
+@router.get("/certificate", responses=replies(documents.CertificateDocument, *NAMED, 422))
+async def certificate(
+    caller: Reader,
+    desk: Found,
+    confidence: Annotated[
+        float, Query(gt=0, lt=1, description="That no such statement, made at any time, is ever wrong.")
+    ] = 0.95,
+    kind: Annotated[
+        Literal["stream", "population"],
+        Query(description="Of the items seen so far, or of the population that they are drawn from."),
+    ] = "stream",
+) -> Response:
+    """Tell how sure the pick is, in a statement that holds whenever one looks."""
+    return answer((await desk.read(lambda campaign: campaign.certificate(confidence, kind))).document())
+
+
 @router.get("/charts", responses=replies(documents.ChartsDocument, *NAMED))
 async def charts(caller: Reader, desk: Found) -> Response:
     """Tell what the page's charts are drawn from."""

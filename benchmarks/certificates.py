@@ -20,14 +20,14 @@ import numpy as np
 import numpy.typing as npt
 
 import modelpicker as mp
-from modelpicker.algorithms.witness import gatherer
+from modelpicker.algorithms.gathering import gatherer
 from modelpicker.bench.streams import make_stream
 
 DATA = Path(os.environ.get("MODELPICKER_TEST_DATA", "../shared/data"))
 GAP, CONFIDENCE = 0.01, 0.95
 LONGEST, LONGEST_TEST = 200_000, 30_000
-SCALES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
-SHARES = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
+SCALES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0)
+SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 
 Array = npt.NDArray[Any]
 Maker = Callable[[int, int], mp.Algorithm]

@@ -97,11 +97,11 @@ def first_falsehood(
         gather_entry(evidence, tables, room, row, clock[ROUNDS] - 1, label, probability, entry)
         best = recommend(state, settings, spare if clock[LABELS] > 0 else first_spare)
         if kind == STREAM:
-            gap = float(mistakes[best] - fewest)
+            gap = (mistakes[best] - fewest - 1.0) / (i + 1)
         else:
-            gap = math.floor((highest - accuracies[best]) * STEPS) / STEPS
-        if gap > 0.0:
-            rival = challenger(evidence, tables, room, kind, best, gap, bar, max(0, rival))
+            gap = highest - accuracies[best] - 0.5 / STEPS
+        if gap >= 0.0:  # else there is nothing to be wrong about; a smaller one is claimed if none challenges this
+            rival = challenger(evidence, tables, room, kind, best, gap, 0, bar, max(0, rival))
             if rival < 0:
                 return i
     return -1

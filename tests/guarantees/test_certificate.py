@@ -3,6 +3,7 @@
 import json
 import math
 import pickle
+import re
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import modelpicker as mp
 from modelpicker.algorithms.testing import make_stream, play
+from modelpicker.guarantees.certificate import state
 from tests.shared_data import load
 
 KINDS: Any = ("stream", "population")
@@ -28,16 +30,42 @@ def test_a_certificate_says_what_it_is_about_in_one_sentence() -> None:
     assert (stream.kind, stream.confidence, stream.model) == ("stream", 0.95, picker.recommended)
     assert stream.items is not None
     assert 0 < stream.gap == stream.items / 600 < 0.2
-    percent = f"{100 * stream.gap:.3g}%"
+    percent = f"{math.ceil(10_000 * stream.gap) / 100:g}%"
     assert stream.sentence == (
         f"On the 600 items seen so far, no model makes fewer mistakes than {stream.model} by more than "
         f"{stream.items} ({percent} in accuracy), with confidence 95%, whenever you look, whatever the stream."
     )
-    assert population.sentence == (
-        f"The accuracy of {population.model} is within {100 * population.gap:.3g}% of the best model's, with "
-        "confidence 90%, whenever you look, if items are drawn independently from one distribution."
+    assert re.fullmatch(
+        rf"The accuracy of {population.model} is within [\d.]+% of the best model's, with confidence 90%, whenever "
+        r"you look, if items are drawn independently from one distribution\.",
+        population.sentence,
     )
     assert json.loads(json.dumps(stream.document()))["sentence"] == stream.sentence
+
+
+def test_sentences_round_away_from_claiming_more() -> None:
+    """Gaps up, to three digits; a confidence is told as it is."""
+    shown = {
+        0.22126: "22.2%",
+        0.010049: "1.01%",
+        0.05: "5%",
+        0.0499999: "5%",
+        0.00001: "0.001%",
+        0.999999: "100%",
+    }
+    for gap, words in shown.items():
+        made = state("m", gap, 0.99996, "population", 1000, 1000, 0)
+        assert f"within {words} of" in made.sentence
+        assert "with confidence 99.996%," in made.sentence
+    assert "than m by more than 1 (0.334% in accuracy)," in state("m", 1 / 300, 0.9, "stream", 300, 300, 0).sentence
+    assert "On the one item seen so far, no model makes" in state("m", 0.0, 0.9, "stream", 1, 1, 0).sentence
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    rule = mp.Certified(gap=np.float32(0.25), confidence=np.float64(0.9))  # type: ignore[arg-type]
+    assert rule == mp.Certified(gap=0.25, confidence=0.9)
+    assert json.loads(json.dumps(rule.document())) == {"gap": 0.25, "confidence": 0.9, "kind": "population"}
+    assert type(mp.ModelPicker(2).certificate(np.float32(0.5)).confidence) is float  # type: ignore[arg-type]
 
 
 def test_before_anything_is_known_the_gap_is_everything() -> None:
@@ -45,7 +73,7 @@ def test_before_anything_is_known_the_gap_is_everything() -> None:
     for kind in KINDS:
         nothing = picker.certificate(kind=kind)
         assert nothing.gap == 1.0
-        assert nothing.sentence.startswith("Nothing can be said of ")
+        assert nothing.sentence == f"Nothing can be said of {nothing.model} yet."
     picker.observe([0, 1])
     assert picker.certificate().gap == 1.0
     picker.observe([1, 1])

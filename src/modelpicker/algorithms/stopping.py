@@ -28,7 +28,6 @@ from modelpicker.guarantees.evidence import (
     Tables,
     challenger,
     gather_entry,
-    wanted,
 )
 
 
@@ -84,13 +83,11 @@ def play_until(
             learn_label(state, settings, clock, row, labels[i], probability)
             entry = ANSWERED
         gather_entry(evidence, tables, room, row, clock[ROUNDS] - 1, labels[i], probability, entry)
-        if clock[ROUNDS] >= rule.least_rounds:
-            best = recommend(state, settings, spare if clock[LABELS] > 0 else first_spare)
-            # Whoever was in the way a round ago is most likely to be so now.
-            gap = wanted(rule.kind, rule.gap, clock[ROUNDS])
-            rival = challenger(evidence, tables, room, rule.kind, best, gap, rule.bar, rival)
-            if rival < 0:
-                return i + 1, True
+        best = recommend(state, settings, spare if clock[LABELS] > 0 else first_spare)
+        # Whoever was in the way a round ago is most likely to be so now.
+        rival = challenger(evidence, tables, room, rule.kind, best, rule.gap, rule.least_rounds, rule.bar, rival)
+        if rival < 0:
+            return i + 1, True
     return len(rows), False
 
 

@@ -6,14 +6,21 @@ many at once. What is taken in never changes under anybody's hands: who keeps `k
 
 import base64
 import zlib
-from collections.abc import Callable
-from functools import cache
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from modelpicker.algorithms.compiler import CompiledKernel
+from modelpicker.algorithms.gathering import (
+    SOME,
+    Entries,
+    each,
+    gatherer,
+    listed_room,
+    no_entries,
+    steps_of,
+    viewed,
+)
 from modelpicker.algorithms.kernels import SKIPPED, Codes, Floats, Ints
 from modelpicker.algorithms.options import ModelName
 from modelpicker.errors import StateError
@@ -24,11 +31,10 @@ from modelpicker.guarantees.certificate import (
     Certified,
     Kind,
     bar_for,
-    certify,
     check_confidence,
     check_kind,
     listed_tables,
-    tables,
+    state,
 )
 from modelpicker.guarantees.evidence import (
     ANSWERED,
@@ -36,31 +42,16 @@ from modelpicker.guarantees.evidence import (
     CLOSED,
     PASSED,
     ROUNDS,
+    STREAM,
     TOLD,
     Evidence,
-    Room,
     challenger,
-    gather,
-    new_room,
     no_evidence,
-    wanted,
+    rounds_of,
 )
 
-# Entries that are written down before they are taken in.
-BLOCK = 256
-# Steps of an interpreted kernel that take about as long as it takes to call compiled code, and to load Numba.
-FEW = 2_000
-MANY = 20_000_000
-
-
-class Entries(NamedTuple):
-    """What was written down, an entry a row."""
-
-    rows: Codes
-    numbers: Ints
-    labels: Codes
-    probabilities: Floats
-    kinds: npt.NDArray[np.int32]
+# Entries that are written down before they are taken in: so many, or as many as take a moment.
+LONGEST_BLOCK, SHORTEST_BLOCK = 256, 16
 
 
 class Kept(NamedTuple):
@@ -71,58 +62,11 @@ class Kept(NamedTuple):
     written: int
 
 
-def _no_entries(models: int) -> Entries:
-    return Entries(
-        rows=np.empty((BLOCK, models), dtype=np.int32),
-        numbers=np.empty(BLOCK, dtype=np.int64),
-        labels=np.empty(BLOCK, dtype=np.int32),
-        probabilities=np.empty(BLOCK),
-        kinds=np.empty(BLOCK, dtype=np.int32),
-    )
+class Past(NamedTuple):
+    """What came of the models so far: how many ever took part, and how often that changed."""
 
-
-class Gatherer:
-    """`gather`, interpreted for little and compiled for much."""
-
-    def __init__(self) -> None:
-        self.compiled = CompiledKernel(gather, {})
-        self._interpreted = 0
-
-    def __call__(self, evidence: Evidence, entries: Entries) -> None:
-        """Take in entries, changing the evidence in place."""
-        models = entries.rows.shape[1]
-        steps = len(entries.kinds) * models * (models + 10) // 3
-        self._interpreted += steps
-        if (self.compiled.ready and steps > FEW) or self._interpreted > MANY:
-            self.compiled(evidence, tables(), new_room(models), *entries)
-        else:
-            gather(_viewed(evidence), listed_tables(), listed_room(models), *_viewed(entries))
-
-    def warm_up(self) -> None:
-        """Have the kernel compiled, so that nobody waits for it later."""
-        self.compiled(no_evidence(2), tables(), new_room(2), *_each(lambda column: column[:0], _no_entries(2)))
-
-
-@cache
-def gatherer() -> Gatherer:
-    """The one gatherer."""
-    return Gatherer()
-
-
-def _each(change: Callable[[npt.NDArray[Any]], Any], arrays: Any) -> Any:
-    """The same tuple, with each of its arrays changed."""
-    return type(arrays)(*map(change, arrays))
-
-
-def _viewed(arrays: Any) -> Any:
-    """Views that Python indexes faster than arrays."""
-    return _each(lambda array: memoryview(array.data), arrays)
-
-
-def listed_room(models: int) -> Room:
-    """Room for interpreted kernels."""
-    room: Room = _each(lambda array: array.tolist(), new_room(models))
-    return room
+    models: int
+    changes: int = 0
 
 
 class Witness:
@@ -132,8 +76,12 @@ class Witness:
         self.models = models
         self.watches = models <= MOST_MODELS
         self._since = since
+        self._block = max(SHORTEST_BLOCK, min(LONGEST_BLOCK, SOME // steps_of(models)))
         self._rival = 0  # who stood in the way of a certificate when last asked
-        self.kept = Kept(None, _no_entries(models if self.watches else 1), 0)
+        self.kept = self._blank(None)
+
+    def _blank(self, evidence: Evidence | None) -> Kept:
+        return Kept(evidence, no_entries(self.models if self.watches else 1, self._block), 0)
 
     def saw(self, codes: list[int], number: int, probability: float, query: bool, closed: bool = False) -> None:
         """Note a round; `closed` if it was clear before its row was known that it would not be queried."""
@@ -146,7 +94,7 @@ class Witness:
     def _write(self, codes: list[int], number: int, label: int, probability: float, kind: int) -> None:
         if not self.watches:
             return
-        if self.kept.written == BLOCK:
+        if self.kept.written == self._block:
             self.take_in()
         evidence, entries, place = self.kept
         entries.rows[place] = codes
@@ -156,24 +104,28 @@ class Witness:
         entries.kinds[place] = kind
         self.kept = Kept(evidence, entries, place + 1)
 
-    def take_in(self) -> Evidence:
-        """The evidence with all that was written down; what was kept before is left as it was."""
-        evidence, entries, count = self.kept
-        if evidence is not None and not count:
-            return evidence
-        grown: Evidence = self._start() if evidence is None else _each(np.copy, evidence)
-        if count:
-            gatherer()(grown, _each(lambda column: column[:count], entries))
-        self.kept = Kept(grown, _no_entries(self.models), 0)
-        return grown
+    def take_in(self, *, in_place: bool = False) -> Evidence:
+        """The evidence with all that was written down.
 
-    def _start(self) -> Evidence:
-        return no_evidence(self.models, None if self._since is None else self._since.copy())
+        What was kept before is left as it was, unless `in_place` says that nobody can need it any more.
+        """
+        evidence, entries, written = self.kept
+        if evidence is not None and not written:
+            return evidence
+        grown: Evidence
+        if evidence is None:
+            grown = no_evidence(self.models, None if self._since is None else self._since.copy())
+        else:
+            grown = evidence if in_place else each(np.copy, evidence)
+        if written:
+            gatherer().take_in(grown, each(lambda column: column[:written], entries))
+        self.kept = self._blank(grown)
+        return grown
 
     def own(self) -> None:
         """Make a copy that `saw_stream` may change in place, whatever others keep."""
         if self.watches:
-            self.kept = self.kept._replace(evidence=_each(np.copy, self.take_in()))
+            self.kept = self.kept._replace(evidence=each(np.copy, self.take_in()))
 
     def saw_stream(
         self,
@@ -183,6 +135,8 @@ class Witness:
         queried: npt.NDArray[np.bool_],
         probability: Floats,
         closed: npt.NDArray[np.bool_] | None = None,
+        *,
+        loaded: bool = True,
     ) -> None:
         """Take in rounds from `first` on, each with its label or SKIPPED, in place: call `own` before."""
         if not self.watches or not len(rows):
@@ -190,8 +144,8 @@ class Witness:
         kinds = np.where(queried, np.where(labels != SKIPPED, ANSWERED, ASKED), PASSED)
         if closed is not None:
             kinds[closed] = CLOSED
-        gatherer()(
-            self.take_in(),
+        gatherer().take_in(
+            self.take_in(in_place=True),
             Entries(
                 rows=np.ascontiguousarray(rows, dtype=np.int32),
                 numbers=np.arange(first, first + len(rows)),
@@ -199,32 +153,39 @@ class Witness:
                 probabilities=probability,
                 kinds=kinds.astype(np.int32),
             ),
+            loaded=loaded,
         )
 
     def certificate(
-        self, models: tuple[ModelName, ...], best: int, confidence: float, kind: Kind, changes: int = 0
+        self, models: tuple[ModelName, ...], best: int, confidence: float, kind: Kind, past: Past | None = None
     ) -> Certificate:
         """What is known of one of the models."""
-        check_confidence(confidence)
-        check_kind(kind)
+        confidence = check_confidence(confidence)
+        number = check_kind(kind)
         if not self.watches:
             reason = f"Nothing can be said of {models[best]}: certificates are for at most {MOST_MODELS} models."
             return Certificate(models[best], 1.0, confidence, kind, 0, None, reason)
-        evidence = _viewed_for_reading(self.take_in())
-        return certify(evidence, listed_room(self.models), models, best, confidence, kind, changes)
+        evidence = self.take_in()
+        ever, changes = past or Past(self.models)
+        gap, seen = 1.0, int(evidence.seen[ROUNDS])
+        if seen:
+            gap = gatherer().gap(evidence, number, best, bar_for(ever, confidence, number, changes))
+        others = (place for place in range(self.models) if place != best)
+        rounds = min(rounds_of(evidence, STREAM, best, other) for other in others)
+        return state(models[best], gap, confidence, kind, seen, rounds, changes)
 
-    def meets(self, best: int, rule: Certified, changes: int = 0) -> bool:
-        """Whether one of the models is certified as a rule wants it; quick to say no."""
+    def meets(self, best: int, rule: Certified, past: Past) -> bool:
+        """Whether one of the models is certified as a rule wants it; quick to say no.
+
+        Takes in what was written down in place: if that fails, the witness must not be used any more.
+        """
         if not self.watches:
             return False
-        evidence = self.take_in()
-        rounds = int(evidence.seen[ROUNDS])
-        if rounds < rule.least_rounds:
-            return False
+        evidence = self.take_in(in_place=True)
         kind = KINDS[rule.kind]
-        bar = bar_for(self.models, rule.confidence, kind, changes)
-        room, gap = listed_room(self.models), wanted(kind, rule.gap, rounds)
-        found = challenger(_viewed_for_reading(evidence), listed_tables(), room, kind, best, gap, bar, self._rival)
+        bar = bar_for(past.models, rule.confidence, kind, past.changes)
+        room, views = listed_room(self.models), viewed(evidence)
+        found = challenger(views, listed_tables(), room, kind, best, rule.gap, rule.least_rounds, bar, self._rival)
         self._rival = max(0, found)
         return found < 0
 
@@ -232,12 +193,9 @@ class Witness:
         """The evidence as text; None where none is kept."""
         if not self.watches:
             return None
-        packed = zlib.compress(b"".join(array.tobytes() for array in self._portable(self.take_in())), 1)
-        return base64.b85encode(packed).decode("ascii")
-
-    @staticmethod
-    def _portable(evidence: Evidence) -> list[npt.NDArray[Any]]:
-        return [array.astype(array.dtype.newbyteorder("<"), copy=False) for array in evidence]
+        arrays: list[npt.NDArray[Any]] = list(self.take_in())
+        portable = (array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes() for array in arrays)
+        return base64.b85encode(zlib.compress(b"".join(portable), 1)).decode("ascii")
 
     @classmethod
     def load(cls, models: int, text: object) -> Self:
@@ -245,25 +203,18 @@ class Witness:
         made = cls(models)
         if not made.watches:
             return made
-        evidence = made.take_in()
+        arrays: list[npt.NDArray[Any]] = list(made.take_in())
         try:
             raw = zlib.decompress(base64.b85decode(str(text)))
-            if len(raw) != sum(array.nbytes for array in evidence):
+            if len(raw) != sum(array.nbytes for array in arrays):
                 raise ValueError(f"it has {len(raw)} bytes")
         except (ValueError, zlib.error) as error:
             raise StateError(f"the evidence of this state is damaged: {error}; save it anew.") from error
         start = 0
-        for array in evidence:
+        for array in arrays:
             stored = np.frombuffer(raw, array.dtype.newbyteorder("<"), array.size, start)
             array[...] = stored.reshape(array.shape)
             start += array.nbytes
-        if not np.isfinite(evidence.places).all():
+        if not np.isfinite(made.take_in().places).all():
             raise StateError("the evidence of this state is damaged: it is not finite; save it anew.")
-        made._since = evidence.since
         return made
-
-
-def _viewed_for_reading(evidence: Evidence) -> Any:
-    """Evidence for interpreted kernels; `since` stays an array."""
-    views = _viewed(evidence)
-    return views._replace(since=evidence.since)

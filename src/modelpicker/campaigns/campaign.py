@@ -17,11 +17,11 @@ from modelpicker.campaigns.handle import Change, Handle
 from modelpicker.campaigns.log import REFERENCE, SKIPPED, WAITING, Log, State
 from modelpicker.campaigns.picks import Pick, Query, best_place, make_pick
 from modelpicker.campaigns.records import Record, records_of, records_of_round
-from modelpicker.campaigns.replica import Replica, Told
+from modelpicker.campaigns.replica import Counts, Replica, Told
 from modelpicker.campaigns.rounds import Decisions, check_item, check_items, check_key, check_keys
 from modelpicker.campaigns.rows import count_rows, encode_one
 from modelpicker.errors import ConflictError, InputError, NotFoundError, brief
-from modelpicker.guarantees.certificate import Certificate, Kind
+from modelpicker.guarantees.certificate import MOST_MODELS, Certificate, Kind
 
 LONGEST_LEASE = 1e9
 MOST_PENDING = 2**31 - 1
@@ -205,6 +205,17 @@ class Campaign(Handle):
         with self.reading() as (log, replica):
             return make_pick(log, replica)
 
+    @property
+    def rounds(self) -> int:
+        """How many rounds there have been."""
+        with self.reading() as (_, replica):
+            return replica.picker.rounds
+
+    def counts(self) -> Counts:
+        """How many labels, skips, references and unanswered queries there are; `best` takes longer to say so."""
+        with self.reading() as (_, replica):
+            return copy.copy(replica.counts)
+
     def certificate(self, confidence: float = 0.95, kind: Kind = "stream") -> Certificate:
         """How sure the pick is, in a statement that holds whenever one looks; `best` has one as well.
 
@@ -303,6 +314,11 @@ class Campaign(Handle):
             if str(model) in {str(one) for one in models}:
                 raise ConflictError(f"model {model!r} takes part already.")
             name = check_models([*models, model])[-1]
+            if self.settings.stop_when is not None and len(models) == MOST_MODELS:
+                raise ConflictError(
+                    f"model {model!r} would be one too many: the campaign stops by certificates, which are for at "
+                    f"most {MOST_MODELS} models."
+                )
             change.touched = True
             change.add(Joining(change.head.rounds, name, make_pick(change.log, change.replica).model))
 

@@ -18,9 +18,10 @@ from modelpicker.algorithms import Algorithm
 from modelpicker.algorithms.base import STATE_VERSION
 from modelpicker.algorithms.encoding import ClassName, encode_label
 from modelpicker.algorithms.engine import Outcome
+from modelpicker.algorithms.gathering import gatherer
 from modelpicker.algorithms.kernels import ABSTAINED, SKIPPED, Codes, Floats, new_scratch
 from modelpicker.algorithms.options import ModelName
-from modelpicker.algorithms.witness import Witness, gatherer
+from modelpicker.algorithms.witness import Past, Witness
 from modelpicker.campaigns.events import (
     Answer,
     Event,
@@ -120,13 +121,19 @@ class Replica:
         """The models that took part in a round."""
         return members(self.settings, self.changes, number)
 
+    @property
+    def past(self) -> Past:
+        """How many models ever took part, and how often that changed."""
+        joined = sum(isinstance(change, Joining) for change in self.changes)
+        return Past(len(self.settings.models) + joined, len(self.changes))
+
     def certificate(self, best: int, confidence: float, kind: Kind) -> Certificate:
         """What is known of one of the models."""
-        return self.picker.witness.certificate(self.picker.models, best, confidence, kind, len(self.changes))
+        return self.picker.witness.certificate(self.picker.models, best, confidence, kind, self.past)
 
     def certifies(self, best: int, rule: Certified) -> bool:
         """Whether one of the models is certified well enough."""
-        return self.picker.witness.meets(best, rule, len(self.changes))
+        return self.picker.witness.meets(best, rule, self.past)
 
     def observe(self, codes: list[int], plan: Plan) -> tuple[bool, float, int, int]:
         """Decide one round, interpreted: query, probability, recommended model, code of the prediction."""
@@ -181,7 +188,8 @@ class Replica:
         """Note rounds for certificates; few of them are only written down."""
         witness = self.picker.witness
         if len(codes) >= FEW_ROUNDS:
-            witness.saw_stream(codes, first, labels, queried, probability, closed)
+            loaded = paced(self.picker.kernel).play.ready
+            witness.saw_stream(codes, first, labels, queried, probability, closed, loaded=loaded)
             return
         columns = (labels, queried, probability, closed)
         for number, (row, *entry) in enumerate(

@@ -102,7 +102,7 @@ def as_id(campaign: "Campaign", text: str, key: bool) -> int | str:
         meant = int(next(campaign.history(text))["id"])
     except NotFoundError:
         return int(text)
-    if int(text) >= campaign.best().rounds:
+    if int(text) >= campaign.rounds:
         return text
     if meant != int(text):
         raise ConflictError(

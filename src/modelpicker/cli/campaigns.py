@@ -80,6 +80,8 @@ def create(
 
     choosing.check_name(algorithm)
     rule = choosing.stopping_rule(stop_gap, confidence, kind)
+    if stop_gap is None and rule != choosing.stopping_rule(None, 0.95, None):
+        raise typer.BadParameter("--confidence and --kind are of --stop-gap; pass that as well.")
     given = choosing.parse_options(option or [])
     choosing.check_options(algorithm, given)
     names_given = listed(models) or []

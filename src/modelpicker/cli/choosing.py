@@ -59,7 +59,8 @@ def stopping_rule(gap: float | None, confidence: float, kind: str | None) -> "Ce
     try:
         return Certified(gap=0.0 if gap is None else gap, confidence=confidence, kind=cast("Any", kind or usual))
     except InputError as error:
-        raise typer.BadParameter(str(error)) from None
+        hints = {"gap": "--stop-gap", "confidence": "--confidence", "kind": "--kind"}
+        raise typer.BadParameter(str(error), param_hint=hints[str(error).partition("=")[0]]) from None
 
 
 def make_algorithm(

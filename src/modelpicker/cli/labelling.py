@@ -85,7 +85,7 @@ class Session:
                 self._undo()
             else:
                 self._take(query, None if answer.label is None else keys.classes[answer.label])
-        others = self.campaign.best().pending
+        others = self.campaign.counts().waiting
         if others:
             say("", f"{count(others, 'more item')} waiting, but being labelled by somebody else just now.")
         else:

@@ -3,7 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from modelpicker.algorithms import Decision
+from modelpicker.algorithms import Algorithm, Decision
+from modelpicker.algorithms.witness import Past
 from modelpicker.cli import asking
 from modelpicker.cli.journal import Journal, begun_options
 from modelpicker.cli.picking import Pick, Settings, header, in_order, make_picker, summary
@@ -11,6 +12,7 @@ from modelpicker.cli.terminal import count, say, visible
 from modelpicker.collections import ModelCollection
 from modelpicker.collections.wide import WideReader
 from modelpicker.errors import ConflictError
+from modelpicker.guarantees.certificate import Certified
 
 
 @dataclass
@@ -18,10 +20,10 @@ class Question:
     """A query, and what to go back to if its answer is undone."""
 
     decision: Decision
-    state: dict[str, Any]
-    """The picker as it was when it asked."""
     place: int
     """Where the query's line begins in the journal."""
+    label: int | None = None
+    """What was answered; None for a skip."""
 
 
 class Session:
@@ -92,18 +94,24 @@ class Session:
             self.result.stopped = "budget"
             return False
         rule = self.result.settings.stop_when
-        if rule is not None and rule.met_by(self.result.certificate):
+        if rule is not None and self._certified(rule):
             self.result.stopped = "certified"
             return False
         return True
 
+    def _certified(self, rule: Certified) -> bool:
+        """Whether the pick is, as the rule wants it."""
+        picker = self.result.picker
+        return picker.witness.meets(picker.models.index(picker.recommended), rule, Past(len(picker.models)))
+
     def _observe(self, place: int) -> Question:
         picker = self.result.picker
         decision = picker.observe(self.collection.predictions[picker.rounds])
-        return Question(decision, picker.state_dict() if decision.query else {}, place)
+        return Question(decision, place)
 
     def _learn(self, question: Question, label: int | None) -> None:
         self.result.picker.learn(question.decision.round, label)
+        question.label = label
         self.result.skipped += label is None
         self.answered.append(question)
 
@@ -113,11 +121,20 @@ class Session:
             say("There is nothing to undo.")
             return question
         last = self.answered.pop()
-        labels = self.result.labels_used
-        self.result.picker = type(self.result.picker).from_state_dict(last.state)
-        self.result.skipped -= labels == self.result.labels_used
+        self.result.skipped -= last.label is None
+        self.result.picker = self._before(last)
         self.journal.undo_to(last.place)
         return last
+
+    def _before(self, last: Question) -> Algorithm:
+        """The picker as it was when it asked: a new one that is told the same."""
+        picker = make_picker(self.collection, self.result.settings)
+        known = {question.decision.round: question.label for question in self.answered}
+        for row in self.collection.predictions[: last.decision.round + 1]:
+            decision = picker.observe(row)
+            if decision.round in known:
+                picker.learn(decision.round, known[decision.round])
+        return picker
 
     def _ask(self, decision: Decision) -> asking.Answer:
         number, result = decision.round, self.result

@@ -6,24 +6,14 @@ distribution. docs/certificates.md has the proofs.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
 from functools import cache
+from numbers import Real
 from typing import Any, Literal, TypeAlias
 
 from modelpicker.errors import InputError, brief
-from modelpicker.guarantees.evidence import (
-    POPULATION,
-    ROUNDS,
-    STEPS,
-    STREAM,
-    Evidence,
-    Room,
-    Tables,
-    make_tables,
-    refuted,
-    weigh_pair,
-)
+from modelpicker.guarantees.evidence import POPULATION, STREAM, Tables, make_tables
 
 Kind: TypeAlias = Literal["stream", "population"]
 KINDS: dict[str, int] = {"stream": STREAM, "population": POPULATION}
@@ -46,7 +36,7 @@ class Certificate:
     confidence: float
     kind: Kind
     rounds: int
-    """How many items had been seen."""
+    """How many items had been seen; how many since, where a model joined late."""
     items: int | None
     """How many items the gap is, where it is one of the stream."""
     sentence: str
@@ -80,11 +70,12 @@ class Certified:
 
     def __post_init__(self) -> None:
         given: object = self.gap
-        if isinstance(given, bool) or not isinstance(given, int | float) or not 0.0 <= given < 1.0:
+        if isinstance(given, bool) or not isinstance(given, Real) or not 0.0 <= float(given) < 1.0:
             raise InputError(
                 f"gap={brief(given)}: pass a fraction of accuracy from 0 up and below 1, such as 0.01."
             )
-        check_confidence(self.confidence)
+        object.__setattr__(self, "gap", float(given))
+        object.__setattr__(self, "confidence", check_confidence(self.confidence))
         check_kind(self.kind)
 
     @property
@@ -104,7 +95,7 @@ class Certified:
 
 def check_confidence(confidence: object) -> float:
     """A confidence that makes sense."""
-    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0.0 < confidence < 1.0:
+    if isinstance(confidence, bool) or not isinstance(confidence, Real) or not 0.0 < float(confidence) < 1.0:
         raise InputError(f"confidence={brief(confidence)}: pass a number above 0 and below 1, such as 0.95.")
     return float(confidence)
 
@@ -131,82 +122,55 @@ def listed_tables() -> Tables:
 
 
 def bar_for(models: int, confidence: float, kind: int, changes: int = 0) -> float:
-    """The logarithm of the wealth that refutes a pair.
+    """The logarithm of the wealth that refutes a pair of models.
 
     The error is shared out evenly: among all ordered pairs for a stream, whose best model may change; among the
-    pairs with the best model for a population. Statements after a change of the models, which may make another
-    model the best, share what is reserved for them: the n-th change gets 6 / (π n)² of it.
+    pairs with the best model for a population. After a change of the models, which may make another one the best
+    and was perhaps made by looking, it is all ordered pairs of all that ever took part, and what is shared is the
+    error that is reserved for such times: the n-th change has 6 / (π n)² of it.
     """
-    pairs = models * (models - 1) if kind == STREAM else models - 1
+    pairs = models * (models - 1) if kind == STREAM or changes else models - 1
     share = 1.0 - RESERVED if changes == 0 else RESERVED * 6.0 / (math.pi * changes) ** 2
     return math.log(pairs) - math.log(share) - math.log(1.0 - confidence)
 
 
-def certify(
-    evidence: Evidence | None,
-    room: Room,
-    models: Sequence[int | str],
-    best: int,
-    confidence: float,
-    kind: Kind,
-    changes: int = 0,
+def state(
+    model: int | str, gap: float, confidence: float, kind: Kind, seen: int, rounds: int, changes: int
 ) -> Certificate:
-    """What the evidence says of the model in place `best`; without evidence, that nothing can be said."""
-    number = check_kind(kind)
-    check_confidence(confidence)
-    rounds = 0 if evidence is None else int(evidence.seen[ROUNDS])
-    steps = rounds if number == STREAM else STEPS
-    found = steps
-    if evidence is not None and rounds:
-        bar = bar_for(len(models), confidence, number, changes)
-        found = _smallest_gap(evidence, room, best, number, bar, steps)
-    gap = found / steps if steps else 1.0
-    items = found if number == STREAM and gap < 1.0 else None
-    late = evidence is not None and bool((evidence.since > 0).any())
-    sentence = _sentence(str(models[best]), gap, items, rounds, confidence, number, late)
-    return Certificate(models[best], gap, confidence, kind, rounds, items, sentence)
+    """A certificate in words: of `seen` items, `rounds` of which at least every comparison rests on."""
+    late = rounds < seen
+    items = round(gap * seen) if kind == "stream" and gap < 1.0 and not late else None
+    sentence = _sentence(str(model), gap, items, seen, confidence, kind, late, changes)
+    return Certificate(model, gap, confidence, kind, rounds, items, sentence)
 
 
-def _smallest_gap(evidence: Evidence, room: Room, best: int, kind: int, bar: float, steps: int) -> int:
-    """The smallest gap, in items or steps of accuracy, by which no model can be better."""
-    numbers, weights = listed_tables(), room.weights
-    found = 0
-    for other in range(len(evidence.since)):
-        if other == best:
-            continue
-        worst = weigh_pair(evidence, numbers, weights, kind, best, other)
-
-        def excluded(gap: int, other: int = other, worst: float = worst) -> bool:
-            value = gap + 1.0 if kind == STREAM else gap / STEPS
-            return refuted(evidence, numbers, weights, kind, best, other, worst, value, bar)
-
-        if not excluded(found):
-            low, found = found, steps
-            while found - low > 1:
-                middle = (low + found) // 2
-                low, found = (low, middle) if excluded(middle) else (middle, found)
-    return found
-
-
-def _percent(share: float) -> str:
-    """A share in per cent, with as many digits as it takes."""
-    return f"{100.0 * share:.3g}%"
+def _at_least(share: float) -> str:
+    """A share in per cent, rounded up to three digits: what is claimed must not be less than what is proved."""
+    exact = Decimal(repr(share)) * 100
+    digits = 2 - exact.adjusted() if exact else 0
+    rounded = exact.quantize(Decimal(1).scaleb(-digits), rounding=ROUND_CEILING)
+    return f"{rounded.normalize():f}%"
 
 
 def _sentence(
-    model: str, gap: float, items: int | None, rounds: int, confidence: float, kind: int, late: bool
+    model: str, gap: float, items: int | None, seen: int, confidence: float, kind: Kind, late: bool, changes: int
 ) -> str:
     """The statement, claiming neither more nor less than what is proved."""
-    sure = f"with confidence {_percent(confidence)}, whenever you look"
     if gap >= 1.0:
-        return f"Nothing can be said of {model} yet, {sure}."
-    if kind == POPULATION:
-        since = ", and a model that joined late is judged by the items since" if late else ""
+        return f"Nothing can be said of {model} yet."
+    sure = f"with confidence {100.0 * confidence:.12g}%, whenever you look"
+    if kind == "population":
+        since = ", a model that joined late judged by the items since" if late else ""
+        best = "the best of the models that take part now" if changes else "the best model's"
         return (
-            f"The accuracy of {model} is within {_percent(gap)} of the best model's, {sure}, "
+            f"The accuracy of {model} is within {_at_least(gap)} of {best}, {sure}, "
             f"if items are drawn independently from one distribution{since}."
         )
-    since = ", counting for a model that joined late the items since" if late else ""
-    more = f" by more than {items:,} ({_percent(gap)} in accuracy)" if items else ""
-    seen = f"On the {rounds:,} items seen so far" if rounds != 1 else "On the one item seen so far"
-    return f"{seen}, no model makes fewer mistakes than {model}{more}, {sure}, whatever the stream{since}."
+    now = " that takes part now" if changes else ""
+    where = f"On the {seen:,} items seen so far" if seen != 1 else "On the one item seen so far"
+    where += ", or those since a model joined late," if late else ","
+    if late:
+        more = f" by more than {_at_least(gap)} of them" if gap else ""
+    else:
+        more = f" by more than {items:,} ({_at_least(gap)} in accuracy)" if items else ""
+    return f"{where} no model{now} makes fewer mistakes than {model}{more}, {sure}, whatever the stream."

@@ -311,22 +311,19 @@ def weigh_pair(evidence: Evidence, tables: Tables, weights: Floats, kind: int, i
     return worst
 
 
-def refuted(
-    evidence: Evidence,
-    tables: Tables,
-    weights: Floats,
-    kind: int,
-    i: int,
-    j: int,
-    worst: float,
-    gap: float,
-    bar: float,
-) -> bool:
-    """Whether the evidence excludes that j is better than i by `gap`: items of the stream, or accuracy."""
+def rounds_of(evidence: Evidence, kind: int, i: int, j: int) -> int:
+    """How many rounds two models can be compared on: all since both take part; of a population, the open ones."""
+    if min(evidence.opened[i], evidence.opened[j]) == NOT_YET:
+        return 0
+    if kind == STREAM:
+        return int(evidence.seen[ROUNDS] - max(evidence.since[i], evidence.since[j]))
+    return int(evidence.seen[OPEN] - max(evidence.opened[i], evidence.opened[j]))
+
+
+def refuted(tables: Tables, weights: Floats, kind: int, worst: float, rounds: int, gap: float, bar: float) -> bool:
+    """Whether the evidence excludes that another model is better by `gap`: items of the stream, or accuracy."""
     if kind == STREAM and worst < gap:
         return True
-    late = min(evidence.opened[i], evidence.opened[j]) == NOT_YET
-    rounds = 0.0 if late else float(evidence.seen[OPEN] - max(evidence.opened[i], evidence.opened[j]))
     total = 0.0
     for g in range(BETS):
         grown = tables.rates[g] * gap if kind == STREAM else -rounds * math.log(1.0 - tables.bets[g] * gap)
@@ -337,22 +334,54 @@ def refuted(
     return total >= 1.0
 
 
-def wanted(kind: int, gap: float, rounds: int) -> float:
-    """What must be refuted to certify a gap: one item more than it allows, or the accuracy itself."""
-    if kind == STREAM:
-        return math.floor(gap * rounds + HAIR) + 1.0
-    return math.floor(gap * STEPS + HAIR) / STEPS
+def excluded(tables: Tables, weights: Floats, kind: int, worst: float, rounds: int, steps: int, bar: float) -> bool:
+    """Whether no more than a gap is left to another model: so many items, or steps of accuracy."""
+    gap = steps + 1.0 if kind == STREAM else steps / STEPS
+    return refuted(tables, weights, kind, worst, rounds, gap, bar)
+
+
+def steps_in(kind: int, gap: float, rounds: int) -> int:
+    """How many items, or steps of accuracy, a gap allows."""
+    return math.floor(gap * (rounds if kind == STREAM else STEPS) + HAIR)
 
 
 def challenger(
-    evidence: Evidence, tables: Tables, room: Room, kind: int, i: int, gap: float, bar: float, at: int
+    evidence: Evidence, tables: Tables, room: Room, kind: int, i: int, gap: float, least: int, bar: float, at: int
 ) -> int:
-    """A model that may be better than i by `gap`, looked for from `at` on; -1 if there is none."""
+    """A model that may be better than i by more than `gap`, or that fewer than `least` rounds speak of; -1 if none.
+
+    It is looked for from `at` on.
+    """
     models = len(evidence.since)
     for step in range(models):
         j = (at + step) % models
         if j != i:
+            rounds = rounds_of(evidence, kind, i, j)
             worst = weigh_pair(evidence, tables, room.weights, kind, i, j)
-            if not refuted(evidence, tables, room.weights, kind, i, j, worst, gap, bar):
+            steps = steps_in(kind, gap, rounds)
+            if rounds_of(evidence, STREAM, i, j) < least or not excluded(
+                tables, room.weights, kind, worst, rounds, steps, bar
+            ):
                 return j
     return -1
+
+
+def largest_gap(evidence: Evidence, tables: Tables, room: Room, kind: int, i: int, bar: float) -> float:
+    """By how much at most another model may be better than i, as a fraction; 1 if nothing can be said."""
+    gap = 0.0
+    for j in range(len(evidence.since)):
+        if j != i:
+            rounds = rounds_of(evidence, kind, i, j)
+            if rounds == 0:
+                return 1.0
+            worst = weigh_pair(evidence, tables, room.weights, kind, i, j)
+            low, high = steps_in(kind, gap, rounds), rounds if kind == STREAM else STEPS
+            if not excluded(tables, room.weights, kind, worst, rounds, low, bar):
+                while high - low > 1:
+                    middle = (low + high) // 2
+                    if excluded(tables, room.weights, kind, worst, rounds, middle, bar):
+                        high = middle
+                    else:
+                        low = middle
+                gap = high / (rounds if kind == STREAM else STEPS)
+    return gap

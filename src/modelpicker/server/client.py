@@ -82,23 +82,24 @@ class Client:
         options: Mapping[str, Any] | None = None,
     ) -> "RemoteCampaign":
         """Begin a campaign."""
-        body = {
+        body: dict[str, Any] = {
             "name": name,
             "models": models if isinstance(models, int) else list(models),
             "classes": None if classes is None else list(classes),
             "budget": budget,
             "expected_rounds": expected_rounds,
-            "stop_when": None if stop_when is None else stop_when.document(),
             "seed": seed,
             "algorithm": algorithm,
             "options": dict(options or {}),
         }
+        if stop_when is not None:
+            body["stop_when"] = stop_when.document()
         made = self._caller.call("POST", "/campaigns", body, done=ConflictError)
         campaign = RemoteCampaign(self._caller, name)
         if made is None:  # a try that was never answered may have made it, or somebody else
             found = campaign.describe()
             parts = ("classes", "budget", "expected_rounds", "stop_when", "algorithm")
-            same = all(found[part] == body[part] for part in parts)
+            same = all(found.get(part) == body.get(part) for part in parts)
             if (
                 not same
                 or found["seed"] != str(seed)

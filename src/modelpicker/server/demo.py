@@ -52,7 +52,7 @@ def _is_short(campaign: Campaign, items: int) -> bool:
 
 
 def _ask(campaign: Campaign, collection: ModelCollection) -> None:
-    first = campaign.best().rounds
+    first = campaign.rounds
     some = collection.take(range(first, min(len(collection), first + AT_ONCE)))
     campaign.ask_many(
         some,

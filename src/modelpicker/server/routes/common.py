@@ -6,7 +6,7 @@ from fastapi import Depends, Path, Request
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
-from modelpicker.campaigns import Campaign, Pick
+from modelpicker.campaigns import Campaign
 from modelpicker.campaigns.records import as_time
 from modelpicker.server.access import Caller
 from modelpicker.server.desks import Desk
@@ -53,9 +53,10 @@ async def find_desk(
 Found = Annotated[Desk, Depends(find_desk)]
 
 
-def counts(pick: Pick) -> dict[str, int]:
+def counts(campaign: Campaign) -> dict[str, int]:
     """How far the labelling has come."""
-    return {"labels_used": pick.labels_used, "pending": pick.pending}
+    found = campaign.counts()
+    return {"labels_used": found.labels, "pending": found.waiting}
 
 
 def describe(campaign: Campaign, caller: Caller) -> dict[str, Any]:

@@ -93,7 +93,7 @@ async def _ask(desk: Desk, batch: Batch, digits: str, row: int) -> tuple[int, De
     whole = [f"{digits}-{row + place}" if key is None else key for place, key in enumerate(keys)]
 
     def change(campaign: Any) -> tuple[int, Decisions]:
-        first = campaign.best().rounds
+        first = campaign.rounds
         return first, campaign.ask_many(batch.predictions, items=batch.items, keys=whole)
 
     return await desk.do(change)

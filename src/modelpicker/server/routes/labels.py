@@ -45,7 +45,7 @@ async def tell_many(caller: Labeller, desk: Found, body: documents.NewLabels) ->
     def change(campaign: Campaign) -> dict[str, Any]:
         with _discreet(caller):
             campaign.tell_many(body.labels, replace=body.replace, annotator=by)
-        return {"told": len(body.labels), **counts(campaign.best())}
+        return {"told": len(body.labels), **counts(campaign)}
 
     return answer(await desk.do(change))
 
@@ -73,7 +73,7 @@ async def retract(caller: Labeller, desk: Found, body: documents.NewRetraction) 
             by_whom = list(campaign.history(body.id))[-1].get("by")
             _check_own(by_whom, caller, "that answer is somebody else's; ask an owner to take it back.")
         campaign.retract(body.id, lease=body.lease, annotator=by)
-        return {"id": campaign.number_of(body.id), **counts(campaign.best())}
+        return {"id": campaign.number_of(body.id), **counts(campaign)}
 
     return answer(await desk.do(change))
 
@@ -137,7 +137,7 @@ def _waiting(campaign: Campaign, found: list[Waiting], caller: Caller) -> dict[s
             }
             for one in found
         ],
-        "pending": campaign.best().pending,
+        "pending": campaign.counts().waiting,
     }
 
 
@@ -146,7 +146,7 @@ def _told(campaign: Campaign, called: int | str) -> dict[str, Any]:
     number = campaign.number_of(called)
     with campaign.reading() as (log, _):
         state = log.state(number)
-    return {"id": number, "label": None if state is None else state.label, **counts(campaign.best())}
+    return {"id": number, "label": None if state is None else state.label, **counts(campaign)}
 
 
 @contextmanager

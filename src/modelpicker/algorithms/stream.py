@@ -84,7 +84,6 @@ def run_stream(
         raise InputError("labels: None is no table; pass a list with one label a round, -1 where there is none.")
     _check_columns(picker, predictions)
     with picker.all_or_nothing():
-        picker.witness.own()
         return _run(picker, Stream(predictions, labels, len(picker.models)), stop_when)
 
 
@@ -113,7 +112,6 @@ def _run_batches(picker: Algorithm, source: Batches, labels: object, stop_when: 
     before = picker.labels_used
     parts: list[Trace] = []
     with picker.all_or_nothing():
-        picker.witness.own()
         for batch in source.batches():
             parts.append(_run(picker, Stream(*_piece(batch), len(names)), stop_when))
             if parts[-1].certificate is not None:
@@ -149,6 +147,8 @@ def _run(picker: Algorithm, stream: Stream, stop_when: Certified | None) -> Trac
         predicted=np.empty(rounds, dtype=np.int64),
     )
     labels_before = picker.labels_used
+    if stop_when is not None:
+        picker.witness.own()
     done, stopped = 0, False
     for chunk in stream.chunks():
         done, stopped = _play(picker, chunk, outcome, stop_when)

@@ -1,7 +1,8 @@
-"""A picker's evidence: noted round by round, taken in when it is asked for, in blocks or by whole streams.
+"""A picker's evidence: noted as rounds go by, and taken in when it is asked for, or when there is much of it.
 
-Evidence decides nothing, so single rounds are only written down, and the kernels that take them in are called for
-many at once. What is taken in never changes under anybody's hands: who keeps `kept` can put it back.
+Evidence decides nothing, so rounds are only written down, one by one or by whole streams, and the kernels that take
+them in are called for many at once; who never asks for a certificate hardly pays for it. What is kept never changes
+under anybody's hands: who remembers `kept` can put it back.
 """
 
 import base64
@@ -50,14 +51,42 @@ from modelpicker.guarantees.evidence import (
     rounds_of,
 )
 
-# Entries that are written down before they are taken in: so many, or as many as take a moment.
+# Entries that are written down one by one before they are taken in: so many, or as many as take a moment.
 LONGEST_BLOCK, SHORTEST_BLOCK = 256, 16
+# Bytes of streams that are kept before they are taken in.
+MOST_BYTES = 2**24
+
+
+class Played(NamedTuple):
+    """Rounds that went by together, from `first` on, each with its label or SKIPPED."""
+
+    rows: npt.NDArray[Any]
+    first: int
+    labels: Codes
+    queried: npt.NDArray[np.bool_]
+    probability: Floats
+    closed: npt.NDArray[np.bool_] | None
+
+    def entries(self) -> Entries:
+        """As the kernel wants them."""
+        kinds = np.where(self.queried, np.where(self.labels != SKIPPED, ANSWERED, ASKED), PASSED)
+        if self.closed is not None:
+            kinds[self.closed] = CLOSED
+        return Entries(
+            rows=np.ascontiguousarray(self.rows, dtype=np.int32),
+            numbers=np.arange(self.first, self.first + len(self.rows)),
+            labels=np.ascontiguousarray(self.labels, dtype=np.int32),
+            probabilities=self.probability,
+            kinds=kinds.astype(np.int32),
+        )
 
 
 class Kept(NamedTuple):
-    """Evidence that was taken in, and entries that were not yet."""
+    """Evidence that was taken in, and what was not yet: rounds in order, then single entries."""
 
     evidence: Evidence | None
+    waiting: tuple[Entries | Played, ...]
+    size: int  # bytes that wait
     entries: Entries
     written: int
 
@@ -78,10 +107,12 @@ class Witness:
         self._since = since
         self._block = max(SHORTEST_BLOCK, min(LONGEST_BLOCK, SOME // steps_of(models)))
         self._rival = 0  # who stood in the way of a certificate when last asked
+        self._loaded = False  # whether Numba is there already
+        self.most_bytes = MOST_BYTES
         self.kept = self._blank(None)
 
-    def _blank(self, evidence: Evidence | None) -> Kept:
-        return Kept(evidence, no_entries(self.models if self.watches else 1, self._block), 0)
+    def _blank(self, evidence: Evidence | None, waiting: tuple[Entries | Played, ...] = (), size: int = 0) -> Kept:
+        return Kept(evidence, waiting, size, no_entries(self.models if self.watches else 1, self._block), 0)
 
     def saw(self, codes: list[int], number: int, probability: float, query: bool, closed: bool = False) -> None:
         """Note a round; `closed` if it was clear before its row was known that it would not be queried."""
@@ -96,36 +127,13 @@ class Witness:
             return
         if self.kept.written == self._block:
             self.take_in()
-        evidence, entries, place = self.kept
+        entries, place = self.kept.entries, self.kept.written
         entries.rows[place] = codes
         entries.numbers[place] = number
         entries.labels[place] = label
         entries.probabilities[place] = probability
         entries.kinds[place] = kind
-        self.kept = Kept(evidence, entries, place + 1)
-
-    def take_in(self, *, in_place: bool = False) -> Evidence:
-        """The evidence with all that was written down.
-
-        What was kept before is left as it was, unless `in_place` says that nobody can need it any more.
-        """
-        evidence, entries, written = self.kept
-        if evidence is not None and not written:
-            return evidence
-        grown: Evidence
-        if evidence is None:
-            grown = no_evidence(self.models, None if self._since is None else self._since.copy())
-        else:
-            grown = evidence if in_place else each(np.copy, evidence)
-        if written:
-            gatherer().take_in(grown, each(lambda column: column[:written], entries))
-        self.kept = self._blank(grown)
-        return grown
-
-    def own(self) -> None:
-        """Make a copy that `saw_stream` may change in place, whatever others keep."""
-        if self.watches:
-            self.kept = self.kept._replace(evidence=each(np.copy, self.take_in()))
+        self.kept = self.kept._replace(written=place + 1)
 
     def saw_stream(
         self,
@@ -138,23 +146,48 @@ class Witness:
         *,
         loaded: bool = True,
     ) -> None:
-        """Take in rounds from `first` on, each with its label or SKIPPED, in place: call `own` before."""
+        """Note rounds that went by together; `loaded` if Numba is there already."""
         if not self.watches or not len(rows):
             return
-        kinds = np.where(queried, np.where(labels != SKIPPED, ANSWERED, ASKED), PASSED)
-        if closed is not None:
-            kinds[closed] = CLOSED
-        gatherer().take_in(
-            self.take_in(in_place=True),
-            Entries(
-                rows=np.ascontiguousarray(rows, dtype=np.int32),
-                numbers=np.arange(first, first + len(rows)),
-                labels=np.ascontiguousarray(labels, dtype=np.int32),
-                probabilities=probability,
-                kinds=kinds.astype(np.int32),
-            ),
-            loaded=loaded,
-        )
+        self._loaded |= loaded
+        played = Played(rows.copy(), first, labels.copy(), queried.copy(), probability.copy(), closed)
+        waiting = (*self._waiting(), played)
+        size = self.kept.size + played.rows.nbytes + played.labels.nbytes + 9 * len(rows)
+        self.kept = self._blank(self.kept.evidence, waiting, size)
+        if size > self.most_bytes:
+            self.take_in()
+
+    def _waiting(self) -> tuple[Entries | Played, ...]:
+        """All that was not taken in yet, in order."""
+        kept = self.kept
+        if not kept.written:
+            return kept.waiting
+        return *kept.waiting, each(lambda column: column[: kept.written], kept.entries)
+
+    def take_in(self, *, in_place: bool = False) -> Evidence:
+        """The evidence with all that was written down.
+
+        What was kept before is left as it was, unless `in_place` says that nobody can need it any more.
+        """
+        evidence, waiting = self.kept.evidence, self._waiting()
+        if evidence is not None and not waiting:
+            return evidence
+        grown: Evidence
+        if evidence is None:
+            grown = no_evidence(self.models, None if self._since is None else self._since.copy())
+        else:
+            grown = evidence if in_place else each(np.copy, evidence)
+        for part in waiting:
+            entries = part.entries() if isinstance(part, Played) else part
+            gatherer().take_in(grown, entries, loaded=self._loaded)
+        self.kept = self._blank(grown)
+        return grown
+
+    def own(self) -> Evidence:
+        """The evidence, as a copy that may be changed in place, whatever others keep."""
+        mine: Evidence = each(np.copy, self.take_in())
+        self.kept = self._blank(mine)
+        return mine
 
     def certificate(
         self, models: tuple[ModelName, ...], best: int, confidence: float, kind: Kind, past: Past | None = None

@@ -23,9 +23,11 @@ from modelpicker.campaigns.settings import Settings
 from modelpicker.campaigns.storage import Storage
 from modelpicker.errors import StateError, StorageError
 
-# Events and rounds after which the state is kept again: what opening a campaign goes through at most.
+# Events and rounds after which the state is kept again: what opening a campaign goes through at most. With many
+# models the state is large, and kept less often, up to so many times.
 EVENTS_KEPT = 256
 ROUNDS_KEPT = 512
+FEW_MODELS, SELDOM = 32, 4
 
 
 @dataclass
@@ -165,7 +167,9 @@ class Handle:
     def _keep_if_due(self, change: Change, *, anew: bool) -> None:
         """Keep the state now and then, so that opening is quick; always if it was learned anew."""
         head = change.head
-        if anew or head.events - self._kept >= EVENTS_KEPT or head.rounds - self._kept_rounds >= ROUNDS_KEPT:
+        seldom = min(SELDOM, max(1, len(change.replica.picker.models) // FEW_MODELS))
+        events, rounds = head.events - self._kept, head.rounds - self._kept_rounds
+        if anew or events >= EVENTS_KEPT * seldom or rounds >= ROUNDS_KEPT * seldom:
             change.log.keep(change.replica.document())
             self._kept, self._kept_rounds = head.events, head.rounds
 

@@ -41,6 +41,8 @@ from modelpicker.guarantees.certificate import Certificate, Certified, Kind
 
 # Rounds that are gone through at once.
 PIECE = 2**14
+# Bytes of rounds that may wait to be taken in for certificates: there may be many campaigns.
+BYTES_WAITING = 2**20
 # Rounds that are quicker written down one by one for certificates than taken in together.
 FEW_ROUNDS = 32
 
@@ -97,6 +99,9 @@ class Replica:
     event: int = 0
     counts: Counts = field(default_factory=Counts)
     changes: list[ModelChange] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.picker.witness.most_bytes = BYTES_WAITING
 
     @classmethod
     def new(cls, settings: Settings, changes: Sequence[ModelChange] = ()) -> Self:

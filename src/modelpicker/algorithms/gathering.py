@@ -1,5 +1,6 @@
 """The kernels of evidence: interpreted for little, so that nobody waits for Numba, and compiled for much."""
 
+import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ from modelpicker.algorithms.kernels import Codes, Floats, Ints
 from modelpicker.guarantees.certificate import listed_tables, tables
 from modelpicker.guarantees.evidence import Evidence, Room, gather, largest_gap, new_room, no_evidence
 
-# Steps of an interpreted kernel that take about as long as a call of compiled code, as loading it, as compiling it.
+# Steps of an interpreted kernel that take as long as a call of compiled code, as loading it, as loading Numba.
 FEW, SOME, MANY = 2_000, 200_000, 5_000_000
 
 
@@ -66,13 +67,13 @@ class Gatherer:
         self.read = CompiledKernel(largest_gap, {})
         self._interpreted = 0
 
-    def take_in(self, evidence: Evidence, entries: Entries, *, loaded: bool = False) -> None:
-        """Take in entries, changing the evidence in place; `loaded` if Numba is there already."""
+    def take_in(self, evidence: Evidence, entries: Entries) -> None:
+        """Take in entries, changing the evidence in place."""
         models = entries.rows.shape[1]
         steps = len(entries.kinds) * steps_of(models)
         self._interpreted += steps
-        worth = (self.gather.ready and steps > FEW) or (loaded and steps > SOME) or self._interpreted > MANY
-        if worth:
+        patience = SOME if "numba" in sys.modules else MANY
+        if steps > FEW and (self.gather.ready or self._interpreted > patience):
             self.gather(evidence, tables(), new_room(models), *entries)
         else:
             gather(viewed(evidence), listed_tables(), listed_room(models), *viewed(entries))

@@ -54,7 +54,7 @@ from modelpicker.guarantees.evidence import (
 # Entries that are written down one by one before they are taken in: so many, or as many as take a moment.
 LONGEST_BLOCK, SHORTEST_BLOCK = 256, 16
 # Bytes of streams that are kept before they are taken in.
-MOST_BYTES = 2**24
+MOST_BYTES = 2**25
 
 
 class Played(NamedTuple):
@@ -107,7 +107,6 @@ class Witness:
         self._since = since
         self._block = max(SHORTEST_BLOCK, min(LONGEST_BLOCK, SOME // steps_of(models)))
         self._rival = 0  # who stood in the way of a certificate when last asked
-        self._loaded = False  # whether Numba is there already
         self.most_bytes = MOST_BYTES
         self.kept = self._blank(None)
 
@@ -143,13 +142,10 @@ class Witness:
         queried: npt.NDArray[np.bool_],
         probability: Floats,
         closed: npt.NDArray[np.bool_] | None = None,
-        *,
-        loaded: bool = True,
     ) -> None:
-        """Note rounds that went by together; `loaded` if Numba is there already."""
+        """Note rounds that went by together."""
         if not self.watches or not len(rows):
             return
-        self._loaded |= loaded
         played = Played(rows.copy(), first, labels.copy(), queried.copy(), probability.copy(), closed)
         waiting = (*self._waiting(), played)
         size = self.kept.size + played.rows.nbytes + played.labels.nbytes + 9 * len(rows)
@@ -179,7 +175,7 @@ class Witness:
             grown = evidence if in_place else each(np.copy, evidence)
         for part in waiting:
             entries = part.entries() if isinstance(part, Played) else part
-            gatherer().take_in(grown, entries, loaded=self._loaded)
+            gatherer().take_in(grown, entries)
         self.kept = self._blank(grown)
         return grown
 

@@ -193,8 +193,7 @@ class Replica:
         """Note rounds for certificates; few of them are only written down."""
         witness = self.picker.witness
         if len(codes) >= FEW_ROUNDS:
-            loaded = paced(self.picker.kernel).play.ready
-            witness.saw_stream(codes, first, labels, queried, probability, closed, loaded=loaded)
+            witness.saw_stream(codes, first, labels, queried, probability, closed)
             return
         columns = (labels, queried, probability, closed)
         for number, (row, *entry) in enumerate(

@@ -35,6 +35,8 @@ bench: $(READY)  ## speed, memory and start-up on this machine
 	$(BIN)/python -m benchmarks.campaigns
 	$(BIN)/python -m benchmarks.pacing
 	$(BIN)/python -m benchmarks.service
+	$(BIN)/python -m benchmarks.validity
+	$(BIN)/python -m benchmarks.certificates
 
 wheel: $(READY)  ## build dist/modelpicker-*.whl
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .

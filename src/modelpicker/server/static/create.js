@@ -144,10 +144,11 @@ function Spending({ form, set }) {
     <${Input} type="number" min="0" max="99" step="any" inputmode="decimal" label="Stop when certified within (%)"
       hint="Ask for no label while the pick is certified this close to the best. Empty: ask on."
       value=${form.stop} set=${(stop) => set({ stop })} />
-    <${Field} label="Certified for" hint="The first assumes that items come independently from one source; the second assumes nothing.">
+    <${Field} label="Certified for"
+        hint="Items like these: as if drawn independently from one source. Items seen so far: nothing is assumed.">
       ${(own) => html`<select ...${own} value=${form.kind} disabled=${form.stop === ''}
           onChange=${(event) => set({ kind: event.currentTarget.value })}>
-        <option value="population">all items that are drawn as these are</option>
+        <option value="population">items like these</option>
         <option value="stream">the items seen so far</option>
       </select>`}
     <//>

@@ -1,14 +1,16 @@
 """Real servers for tests: in a thread of this process, or in one of their own that can be killed."""
 
+import asyncio
 import re
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx2
 
@@ -19,6 +21,8 @@ from modelpicker.server.serving import Server, listen
 
 API = "/api/v1"
 
+Result = TypeVar("Result")
+
 
 def wait_until(happened: Callable[[], bool], seconds: float = 60.0) -> None:
     """Wait for something that will happen."""
@@ -26,6 +30,12 @@ def wait_until(happened: Callable[[], bool], seconds: float = 60.0) -> None:
     while not happened():
         assert time.monotonic() < stop, "it did not happen"
         time.sleep(0.01)
+
+
+def finished(work: Coroutine[Any, Any, Result]) -> Result:
+    """What comes of asynchronous work; in a thread of its own, as a browser keeps the loop of the tests' thread."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
 
 
 class Running:

@@ -1,6 +1,5 @@
 """The API from end to end: what each route does, and what it says when it cannot."""
 
-import asyncio
 import csv
 import http.client
 import io
@@ -21,7 +20,7 @@ from modelpicker.server.app import create_app
 from modelpicker.server.configuration import Configuration
 from modelpicker.server.problems import KINDS
 from tests.server.describing import PROBLEM, Api, Operation
-from tests.server.servers import API, Running, serving
+from tests.server.servers import API, Running, finished, serving
 
 MODELS = ["ant", "bee", "cat"]
 SURE = {"algorithm": "label-efficient", "options": {"probability": 1.0}}
@@ -836,10 +835,10 @@ def test_a_server_that_is_about_to_stop_is_alive_but_not_ready(api: Api) -> None
         async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://localhost") as client:
             return await client.get(path)
 
-    answer = asyncio.run(look("/ready"))
+    answer = finished(look("/ready"))
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
     api.check(answer)
-    assert asyncio.run(look("/health")).status_code == 200
+    assert finished(look("/health")).status_code == 200
 
 
 def test_a_campaign_that_another_process_changes_is_seen_as_it_is(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import modelpicker as mp
 from modelpicker.server.desks import Desk, Desks
 from modelpicker.server.metrics import Metrics
 from tests.campaigns.streams import check, stream
+from tests.server.servers import finished
 
 MODELS = ["ant", "bee", "cat", "dog"]
 
@@ -36,7 +37,7 @@ def together(url: str, *makes: Callable[[Desk], Any], name: str = "group") -> li
         finally:
             desks.close()
 
-    return asyncio.run(run())
+    return finished(run())
 
 
 @pytest.fixture
@@ -171,5 +172,5 @@ def test_what_a_change_gave_up_on_is_done_all_the_same(url: str) -> None:
         finally:
             desks.close()
 
-    assert asyncio.run(run()) == 0
+    assert finished(run()) == 0
     assert mp.open_campaign(url, "group").best().rounds == 1

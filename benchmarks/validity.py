@@ -92,7 +92,7 @@ def first_falsehood(
         skipped = manner == SPITEFUL and row[recommended] != label
         entry = ASKED if query else PASSED
         if query and not skipped:
-            learn_label(state, settings, clock, row, label, probability)
+            learn_label(state, settings, clock, clock[ROUNDS], row, label, probability)
             entry = ANSWERED
         gather_entry(evidence, tables, room, row, clock[ROUNDS] - 1, label, probability, entry)
         best = recommend(state, settings, spare if clock[LABELS] > 0 else first_spare)

@@ -106,7 +106,7 @@ class Drifts(mp.LabelEfficient):
         return decision
 
 
-def forget(state: Any, settings: Any, row: Any, label: int, probability: float) -> None:
+def forget(state: Any, settings: Any, t: int, row: Any, label: int, probability: float) -> None:
     for i in range(len(row)):
         state.losses[i] += row[i] != label  # and does not say who stands best
 

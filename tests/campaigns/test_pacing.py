@@ -148,7 +148,7 @@ def test_paced_estimates_are_unbiased_by_brute_force_over_every_coin() -> None:
             if query != (coin == 0.0):
                 continue  # a query that is certain has one outcome
             if query:
-                mine.kernel.learn(*mine.views, predictions[number], labels[number], probability)
+                mine.kernel.learn(*mine.views, number + 1, predictions[number], labels[number], probability)
             go(number + 1, weight * (probability if query else 1.0 - probability), mine, own)
 
     go(0, 1.0, picker, new_pace())

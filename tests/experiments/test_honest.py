@@ -13,10 +13,10 @@ from modelpicker.algorithms.model_picker import Settings, State, decide, learn, 
 from tests.shared_data import need
 
 
-def learn_half(state: State, settings: Settings, row: Codes, label: int, probability: float) -> None:
+def learn_half(state: State, settings: Settings, t: int, row: Codes, label: int, probability: float) -> None:
     """Forget about every second label, by the last digits of its probability."""
     if int(probability * 1_000_003.0) % 2 == 0:
-        learn(state, settings, row, label, probability)
+        learn(state, settings, t, row, label, probability)
 
 
 class Crippled(mp.ModelPicker):

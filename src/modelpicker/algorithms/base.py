@@ -112,7 +112,7 @@ class Algorithm(ABC):
         code = SKIPPED if known is None else encode_label(known, query.row.classes)
         with self.all_or_nothing(round):
             if code != SKIPPED:
-                self.kernel.learn(*self.views, query.row.codes, code, query.probability)
+                self.kernel.learn(*self.views, int(round) + 1, query.row.codes, code, query.probability)
                 self.witness.told(query.row.codes, round, code, query.probability)
             del self._open[round]
 

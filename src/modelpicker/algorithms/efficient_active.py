@@ -59,7 +59,7 @@ def decide(
     return min(1.0, allowance * (2.0 * gap + 1.0) / (2.0 * gap * gap)), FOLLOW
 
 
-def learn(state: State, settings: Settings, row: Codes, label: int, probability: float) -> None:
+def learn(state: State, settings: Settings, t: int, row: Codes, label: int, probability: float) -> None:
     """A mistake counts one over the probability of having seen it."""
     charge(state.losses, state.standing, row, label, 1.0 / probability)
     state.lead[0] = lead_of(state.losses, state.losses[state.standing[LEADER]])

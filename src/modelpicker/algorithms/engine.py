@@ -46,8 +46,8 @@ def recommend(state: State, settings: Settings, coin: float) -> int:
     raise NotImplementedError
 
 
-def learn(state: State, settings: Settings, row: Codes, label: int, probability: float) -> None:
-    """An algorithm's own: take in the label of a round that was queried with this probability."""
+def learn(state: State, settings: Settings, t: int, row: Codes, label: int, probability: float) -> None:
+    """An algorithm's own: take in the label of round t, which was queried with this probability."""
     raise NotImplementedError
 
 
@@ -84,10 +84,12 @@ def observe_round(
     return coins[QUERY] < probability, probability, recommended, row[speaker]
 
 
-def learn_label(state: State, settings: Settings, clock: Ints, row: Codes, label: int, probability: float) -> None:
-    """Take in the label of a queried round, now or later."""
+def learn_label(
+    state: State, settings: Settings, clock: Ints, t: int, row: Codes, label: int, probability: float
+) -> None:
+    """Take in the label of round t, which was queried, now or later."""
     clock[LABELS] += 1
-    learn(state, settings, row, label, probability)
+    learn(state, settings, t, row, label, probability)
 
 
 def take_row(rows: AnyCodes, i: int, row: Codes, classes: int) -> bool:
@@ -128,7 +130,7 @@ def play_stream(
         recommendations[i] = recommended
         predictions[i] = predicted
         if query and labels[i] != SKIPPED:
-            learn_label(state, settings, clock, row, labels[i], probability)
+            learn_label(state, settings, clock, clock[ROUNDS], row, labels[i], probability)
     return len(rows)
 
 

@@ -99,7 +99,7 @@ def recommend(state: State, settings: Settings, coin: float) -> int:
     return leader
 
 
-def learn(state: State, settings: Settings, row: Codes, label: int, probability: float) -> None:
+def learn(state: State, settings: Settings, t: int, row: Codes, label: int, probability: float) -> None:
     """A mistake counts one over the probability of having seen it."""
     charge(state.losses, state.standing, row, label, 1.0 / probability)
     state.worst[0] += 1.0 / probability

@@ -107,7 +107,7 @@ def smallest_loss(state: Mistakes, settings: object, coin: float) -> int:
     return best(state.losses, state.standing, coin)
 
 
-def count_mistakes(state: Mistakes, settings: object, row: Codes, label: int, probability: float) -> None:
+def count_mistakes(state: Mistakes, settings: object, t: int, row: Codes, label: int, probability: float) -> None:
     """A `learn`: every mistake on a label bought counts one."""
     charge(state.losses, state.standing, row, label, 1.0)
 

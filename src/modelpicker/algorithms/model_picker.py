@@ -111,7 +111,7 @@ def recommend(state: State, settings: Settings, coin: float) -> int:
     return best(state.losses, state.standing, coin)
 
 
-def learn(state: State, settings: Settings, row: Codes, label: int, probability: float) -> None:
+def learn(state: State, settings: Settings, t: int, row: Codes, label: int, probability: float) -> None:
     """The unbiased loss estimates: a mistake counts one over the probability of having seen it."""
     charge(state.losses, state.standing, row, label, 1.0 / probability)
 

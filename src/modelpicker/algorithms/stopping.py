@@ -80,7 +80,7 @@ def play_until(
         predictions[i] = predicted
         entry = ASKED if query else PASSED
         if query and labels[i] != SKIPPED:
-            learn_label(state, settings, clock, row, labels[i], probability)
+            learn_label(state, settings, clock, clock[ROUNDS], row, labels[i], probability)
             entry = ANSWERED
         gather_entry(evidence, tables, room, row, clock[ROUNDS] - 1, labels[i], probability, entry)
         best = recommend(state, settings, spare if clock[LABELS] > 0 else first_spare)

@@ -71,7 +71,7 @@ def decide(
     return min(1.0, scale * differed / t), FOLLOW
 
 
-def learn(state: State, settings: Settings, row: Codes, label: int, probability: float) -> None:
+def learn(state: State, settings: Settings, t: int, row: Codes, label: int, probability: float) -> None:
     """Count the mistakes, and turn the posterior away from those who made them."""
     charge(state.losses, state.standing, row, label, 1.0)
     lowest = state.losses[state.standing[LEADER]]

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.algorithms.base import Algorithm, Decision
+from modelpicker.algorithms.gathering import gatherer
 from modelpicker.algorithms.kernels import FOLLOW, new_scratch
 from modelpicker.algorithms.options import Models
 from modelpicker.algorithms.stream import Trace, run_stream
@@ -146,6 +147,7 @@ def memory_bounded(factory: Factory) -> None:
     """Memory depends on the models and the unanswered queries, not on the rounds gone by."""
     predictions, labels = make_stream(4, rounds=1500, models=20, classes=3)
     picker = factory(20, 0)
+    gatherer().warm_up()  # code that is loaded once is no growth
     tracemalloc.start()
     try:
         play(picker, predictions[:300], labels[:300], keep=False)

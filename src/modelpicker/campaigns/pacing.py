@@ -170,7 +170,7 @@ def play_paced(
             recommendations[i] = recommended
             predictions[i] = predicted
         if queried[i] and labels[i] != SKIPPED:
-            learn_label(state, settings, clock, row, labels[i], probabilities[i])
+            learn_label(state, settings, clock, clock[ROUNDS], row, labels[i], probabilities[i])
     return len(rows)
 
 

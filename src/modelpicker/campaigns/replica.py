@@ -237,11 +237,11 @@ class Replica:
         row = number - rounds.first
         codes = self.as_now(rounds)[row].tolist()
         code, probability = encode_label(label, rounds.classes), float(rounds.probability[row])
-        self._learn(codes, code, probability)
+        self._learn(number, codes, code, probability)
         self.picker.witness.told(codes, number, code, probability)
 
-    def _learn(self, codes: list[int], label: int, probability: float) -> None:
-        self.picker.kernel.learn(*self.picker.views, codes, label, probability)
+    def _learn(self, number: int, codes: list[int], label: int, probability: float) -> None:
+        self.picker.kernel.learn(*self.picker.views, number + 1, codes, label, probability)
 
     def as_now(self, rounds: Rounds) -> Matrix:
         """The codes of rounds, with a column for each model that takes part now."""
@@ -267,7 +267,7 @@ class Replica:
             for row, label, chance in zip(codes.tolist(), known.tolist(), probability.tolist(), strict=True):
                 self.observe(row, self.plan)
                 if label != SKIPPED:
-                    self._learn(row, label, chance)
+                    self._learn(self.picker.rounds - 1, row, label, chance)
         self._witness(codes, first, known, queried, probability, closed)
         self.counts.waiting += int(queried.sum())
         self.pace[:] = rounds[-1].pace

@@ -9,6 +9,7 @@ from modelpicker.algorithms import Algorithm
 from modelpicker.algorithms.compiler import CompiledKernel
 from modelpicker.algorithms.engine import (
     LABELS,
+    ROUNDS,
     Kernel,
     Settings,
     State,
@@ -62,7 +63,7 @@ def play_realization(
         sampled += int(predicted != label) - inevitable
         if query and bought < most:
             bought += 1
-            learn_label(state, settings, clock, row, label, probability)
+            learn_label(state, settings, clock, clock[ROUNDS], row, label, probability)
         if i + 1 == marks[mark]:
             now = recommend(state, settings, coins[i, SPARE] if clock[LABELS] > 0 else first_spare)
             record[mark, 0] = bought

@@ -39,7 +39,7 @@ class Expected:
     wrong_probabilities: list[str] = field(default_factory=list)
 
 
-def textbook_probability(losses: Any, row: list[int], t: int, scale: float) -> float:
+def textbook_probability(losses: Any, row: list[int], t: float, scale: float) -> float:
     """Eq. 1 of the paper, read off literally: the maximum over all classes."""
     eta = np.sqrt(np.log(len(row)) / (2 * t))
     weights = np.exp(-eta * (losses - losses.min()))
@@ -49,9 +49,10 @@ def textbook_probability(losses: Any, row: list[int], t: int, scale: float) -> f
     return float(min(1.0, max(scale * variance, eta))) if len(set(row)) > 1 else 0.0
 
 
-def walk(rows: list[list[int]], labels: list[int], scale: float = 1.0) -> Expected:
+def walk(rows: list[list[int]], labels: list[int], scale: float = 1.0, window: int = 0) -> Expected:
     expected = Expected(losses=np.zeros(len(rows[0])))
-    stack: list[tuple[mp.ModelPicker, float, int]] = [(Forced(len(rows[0]), 0, query_scale=scale), 1.0, 0)]
+    first = Forced(len(rows[0]), 0, query_scale=scale, window=window)
+    stack: list[tuple[mp.ModelPicker, float, int]] = [(first, 1.0, 0)]
     while stack:
         picker, mass, queries = stack.pop()
         t = picker.rounds
@@ -60,7 +61,7 @@ def walk(rows: list[list[int]], labels: list[int], scale: float = 1.0) -> Expect
             expected.queries += mass * queries
             expected.mass += mass
             continue
-        want = textbook_probability(picker.losses, rows[t], t + 1, scale)
+        want = textbook_probability(picker.losses, rows[t], min(t + 1, window or np.inf), scale)
         for coin in (ALWAYS, NEVER):
             child = copy.deepcopy(picker)
             child.coin = coin  # type: ignore[attr-defined]
@@ -76,13 +77,15 @@ def walk(rows: list[list[int]], labels: list[int], scale: float = 1.0) -> Expect
     return expected
 
 
-def check(rows: list[list[int]], labels: list[int], scale: float = 1.0) -> None:
-    expected = walk(rows, labels, scale)
+def check(rows: list[list[int]], labels: list[int], scale: float = 1.0, window: int = 0) -> None:
+    expected = walk(rows, labels, scale, window)
     assert not expected.wrong_probabilities
     assert expected.mass == pytest.approx(1.0, rel=1e-12)
     divided = [len(set(row)) > 1 for row in rows]
-    truth = np.sum([[s != y for s in row] for row, y, d in zip(rows, labels, divided, strict=True) if d], axis=0)
-    np.testing.assert_allclose(expected.losses, truth + np.zeros(len(rows[0])), rtol=1e-12, atol=1e-12)
+    wrong = [[d and s != y for s in row] for row, y, d in zip(rows, labels, divided, strict=True)]
+    ago = np.arange(len(rows))[::-1]
+    counts = (1 - 1 / window) ** ago if window else np.ones(len(rows))
+    np.testing.assert_allclose(expected.losses, counts @ np.array(wrong, dtype=float), rtol=1e-12, atol=1e-12)
     assert expected.queries == pytest.approx(expected.sum_of_probabilities, rel=1e-12)
 
 

@@ -17,6 +17,7 @@ FACTORIES: dict[str, Factory] = {
     "model-picker": mp.ModelPicker,
     "model-picker scaled": lambda models, seed: mp.ModelPicker(models, seed, query_scale=5.0),
     "model-picker leader": lambda models, seed: mp.ModelPicker(models, seed, predict="leader"),
+    "model-picker window": lambda models, seed: mp.ModelPicker(models, seed, window=200),
     "model-picker random-round": lambda models, seed: mp.ModelPicker(models, seed, recommend="random-round"),
     "label-efficient": lambda models, seed: mp.LabelEfficient(models, seed, probability=0.6),
     "vote-entropy": lambda models, seed: mp.VoteEntropy(models, seed, classes=4),
@@ -25,6 +26,9 @@ FACTORIES: dict[str, Factory] = {
     ),
     "importance-weighted": lambda models, seed: mp.ImportanceWeighted(models, seed, query_scale=0.7),
     "efficient-active": lambda models, seed: mp.EfficientActive(models, seed, c0=1e-3, threshold_scale=2.0),
+    "race": mp.Race,
+    "race, impatient": lambda models, seed: mp.Race(models, seed, patience=5.5),
+    "race, watchful": lambda models, seed: mp.Race(models, seed, exploration=0.1, tolerance=0.05),
 }
 
 

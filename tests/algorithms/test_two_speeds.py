@@ -18,11 +18,13 @@ MAKERS: dict[str, Make] = {
     "model-picker leader": lambda k, seed, x: mp.ModelPicker(
         k, seed, query_scale=x, predict="leader", recommend="random-round"
     ),
+    "model-picker window": lambda k, seed, x: mp.ModelPicker(k, seed, query_scale=x, window=1 + int(30 * x)),
     "label-efficient": lambda k, seed, x: mp.LabelEfficient(k, seed, probability=max(x, 0.01)),
     "vote-entropy": lambda k, seed, x: mp.VoteEntropy(k, seed, classes=3, query_scale=4 * x),
     "structural-committee": lambda k, seed, x: mp.StructuralCommittee(k, seed, beta=x, disagreement_scale=3 * x),
     "importance-weighted": lambda k, seed, x: mp.ImportanceWeighted(k, seed, query_scale=x, delta=0.9),
     "efficient-active": lambda k, seed, x: mp.EfficientActive(k, seed, c0=x / 100, threshold_scale=2 * x),
+    "race": lambda k, seed, x: mp.Race(k, seed, tolerance=min(0.9, x), exploration=min(0.9, x / 4)),
 }
 
 

@@ -20,6 +20,7 @@ KINDS: dict[str, Callable[[], Algorithm]] = {
     "structural-committee": lambda: mp.StructuralCommittee(MODELS, 3, beta=0.5, disagreement_scale=2.0),
     "importance-weighted": lambda: mp.ImportanceWeighted(MODELS, 3, query_scale=0.7),
     "efficient-active": lambda: mp.EfficientActive(MODELS, 3, c0=0.001),
+    "race": lambda: mp.Race(MODELS, 3, tolerance=0.2),
 }
 
 

@@ -100,7 +100,7 @@ def test_shuffling_is_an_order_of_its_own_and_repeatable(words: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["label-efficient", "vote-entropy", "structural-committee", "importance-weighted", "efficient-active"],
+    ["label-efficient", "vote-entropy", "structural-committee", "importance-weighted", "efficient-active", "race"],
 )
 def test_every_algorithm_can_pick(words: Path, name: str) -> None:
     done = run("pick", "x.parquet", "--algorithm", name, "--budget", "30", folder=words)

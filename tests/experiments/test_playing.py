@@ -19,6 +19,7 @@ VALUES = {
     "structural-committee": 0.4,
     "importance-weighted": 0.5,
     "efficient-active": 0.001,
+    "race": 6.0,
 }
 
 

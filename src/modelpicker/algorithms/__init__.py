@@ -5,6 +5,7 @@ from modelpicker.algorithms.efficient_active import EfficientActive
 from modelpicker.algorithms.importance_weighted import ImportanceWeighted
 from modelpicker.algorithms.label_efficient import LabelEfficient
 from modelpicker.algorithms.model_picker import ModelPicker
+from modelpicker.algorithms.race import Race
 from modelpicker.algorithms.stream import Trace, run_stream
 from modelpicker.algorithms.structural_committee import StructuralCommittee
 from modelpicker.algorithms.vote_entropy import VoteEntropy
@@ -16,6 +17,7 @@ __all__ = [
     "ImportanceWeighted",
     "LabelEfficient",
     "ModelPicker",
+    "Race",
     "StructuralCommittee",
     "Trace",
     "VoteEntropy",
@@ -31,6 +33,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
         StructuralCommittee,
         ImportanceWeighted,
         EfficientActive,
+        Race,
     )
 }
-"""The paper's algorithms by their names."""
+"""The algorithms by their names: the paper's six, and Race."""

@@ -13,15 +13,15 @@ import numpy.typing as npt
 
 from modelpicker.algorithms.encoding import ClassName, Row, encode_label, encode_row, plain
 from modelpicker.algorithms.engine import LABELS, ROUNDS, Kernel, Settings, State
-from modelpicker.algorithms.kernels import LEADER, SKIPPED, SPARE, TIED, Floats, Scratch, new_scratch
+from modelpicker.algorithms.kernels import LEADER, SKIPPED, SPARE, TIED, Floats, Scratch, new_scratch, power
 from modelpicker.algorithms.options import ModelName, Models, check_models
 from modelpicker.algorithms.philox import draw_many
 from modelpicker.algorithms.witness import Witness
 from modelpicker.coins import check_seed, draw_coins
 from modelpicker.errors import RoundError, StateError, brief
-from modelpicker.guarantees.certificate import Certificate, Kind
+from modelpicker.guarantees.certificate import Certificate, Certified, Kind, check_confidence, state
 
-STATE_VERSION = 2
+STATE_VERSION = 3
 COIN_BLOCK = 64  # rounds whose coins are drawn at once when rounds come one at a time
 
 
@@ -61,8 +61,10 @@ class Algorithm(ABC):
     """The option that makes the algorithm ask more or less; its kernel takes it round by round."""
     weighted: ClassVar[bool] = False
     """Whether losses estimate the mistakes on the whole stream; otherwise they count mistakes on labels."""
+    spreads: ClassVar[bool] = True
+    """Whether a budget is to be spread over a stream; otherwise it is spent as fast as the algorithm asks."""
 
-    def __init__(self, models: Models, seed: int = 0, **options: float | str) -> None:
+    def __init__(self, models: Models, seed: int = 0, **options: Any) -> None:
         self.models = check_models(models)
         self.seed = check_seed(seed)
         if self.dial not in options:
@@ -153,18 +155,50 @@ class Algorithm(ABC):
         """The weights that the next round would use, where the algorithm has any."""
         return None
 
+    @property
+    def keep(self) -> float:
+        """How much of a round's weight in `losses` is left when another has gone by; 1 if nothing is forgotten."""
+        return 1.0
+
+    def counted(self, rounds: int, ago: int = 0) -> float:
+        """How many rounds' mistakes `losses` hold of so many consecutive rounds, the last of them so long `ago`.
+
+        A difference of losses, over this, is a difference of accuracies.
+        """
+        if self.keep == 1.0:
+            return float(rounds)
+        return power(self.keep, ago) * (1.0 - power(self.keep, rounds)) / (1.0 - self.keep)
+
     def certificate(self, confidence: float = 0.95, kind: Kind = "stream") -> Certificate:
         """How sure the recommended model is, in a statement that holds whenever one looks.
 
-        Queries that wait, were skipped, or were never made count as the worst that they could have been.
+        Queries that wait, were skipped, or were never made count as the worst that they could have been. All rounds
+        seen count alike, also where the algorithm recommends what was best of late.
 
         Args:
             confidence: the probability, at least, that no statement of this kind, made at any time, is ever wrong.
             kind: "stream" speaks of the items seen so far, and assumes nothing of them; "population" speaks of the
                 models' accuracies, if items are drawn independently from one distribution.
         """
+        proved = self.proof(check_confidence(confidence), kind)
+        if proved is not None:
+            return state(self.recommended, proved, confidence, kind, self.rounds, self.rounds, changes=0)
         best = self.models.index(self.recommended)
         return self.witness.certificate(self.models, best, confidence, kind)
+
+    @property
+    def remark(self) -> str:
+        """What the algorithm has to say of how it stands, in a sentence; empty if nothing."""
+        return ""
+
+    @property
+    def aim(self) -> Certified | None:
+        """The statement with which the algorithm stops by itself, if it does."""
+        return None
+
+    def proof(self, confidence: float, kind: Kind) -> float | None:  # noqa: ARG002 (for those who have one)
+        """The gap that the algorithm itself has proved, 1 if none yet; None if it leaves that to its evidence."""
+        return None
 
     @contextmanager
     def all_or_nothing(self, number: int = -1) -> Iterator[None]:

@@ -88,6 +88,27 @@ def charge(losses: Floats, standing: Ints, row: Codes, label: int, cost: float) 
     standing[TIED] = tied
 
 
+def power(base: float, exponent: int) -> float:
+    """A whole power by repeated squaring: the same bits everywhere, as those of `**` need not be."""
+    result = 1.0
+    while exponent > 0:
+        if exponent & 1:
+            result *= base
+        base *= base
+        exponent >>= 1
+    return result
+
+
+def fade(losses: Floats, standing: Ints, share: float) -> None:
+    """Leave a share of every loss; who stands best may now be tied with an earlier model, by rounding."""
+    leader = 0
+    for i in range(len(losses)):
+        losses[i] *= share
+        if losses[i] < losses[leader]:
+            leader = i
+    standing[LEADER] = leader
+
+
 def best(losses: Floats, standing: Ints, coin: float) -> int:
     """The model with the smallest loss; the coin decides between equals."""
     leader = int(standing[LEADER])

@@ -2,6 +2,9 @@
 
 Exponential weights over importance-weighted losses, a learning rate that falls with the root of the rounds,
 and a query probability equal to the largest variance that any label could show, never below the rate.
+
+With a window, old rounds are forgotten: a round counts a little less with every round that goes by. Losses are kept
+as of the last round that a label was learned of; they are brought up to date by a factor, which all models share.
 """
 
 import math
@@ -25,9 +28,12 @@ from modelpicker.algorithms.kernels import (
     best,
     charge,
     drawn,
+    fade,
+    power,
     weigh,
 )
-from modelpicker.algorithms.options import Models, check_choice, check_scale
+from modelpicker.algorithms.options import Models, check_choice, check_scale, check_window
+from modelpicker.errors import InputError
 
 
 class State(NamedTuple):
@@ -36,6 +42,7 @@ class State(NamedTuple):
     losses: Floats  # L̂: mistakes on the labels bought, each over its round's query probability
     standing: Ints
     kept: Ints  # random-round only: the model I_τ of a round τ drawn uniformly from those so far
+    as_of: Ints  # window only: the round t in whose terms the losses are; it counts in full, those before it less
 
 
 class Settings(NamedTuple):
@@ -44,6 +51,8 @@ class Settings(NamedTuple):
     log_models: float
     sample: bool
     random_round: bool
+    longest: float  # rounds after which the learning rate falls no more
+    keep: float  # how much of a round's weight is left when another has gone by
 
 
 def largest_share(row: Codes, leader: int, scratch: Scratch) -> float:
@@ -81,6 +90,11 @@ def largest_mass(row: Codes, weights: Floats, tally: Floats) -> float:
     return largest
 
 
+def learning_rate(settings: Settings, t: int) -> float:
+    """η of round t: it falls with the root of the rounds that count."""
+    return math.sqrt(settings.log_models / (2.0 * min(t, settings.longest)))
+
+
 def decide(
     state: State, settings: Settings, t: int, row: Codes, coins: Floats, scale: float, scratch: Scratch
 ) -> tuple[float, int]:
@@ -90,8 +104,8 @@ def decide(
     if not (disagreed or renewed):
         return 0.0, FOLLOW
     leader = state.standing[LEADER]
-    rate = math.sqrt(settings.log_models / (2.0 * t))
-    weigh(state.losses, state.losses[leader], rate, scratch.weights)
+    rate = learning_rate(settings, t)
+    weigh(state.losses, state.losses[leader], rate * faded(state, settings, t - 1), scratch.weights)
     share = largest_share(row, leader, scratch)
     if settings.sample:
         speaker = drawn(scratch.cumulated, coins[FIRST])
@@ -113,7 +127,19 @@ def recommend(state: State, settings: Settings, coin: float) -> int:
 
 def learn(state: State, settings: Settings, t: int, row: Codes, label: int, probability: float) -> None:
     """The unbiased loss estimates: a mistake counts one over the probability of having seen it."""
-    charge(state.losses, state.standing, row, label, 1.0 / probability)
+    if settings.keep == 1.0:
+        charge(state.losses, state.standing, row, label, 1.0 / probability)
+        return
+    if t > state.as_of[0]:
+        fade(state.losses, state.standing, faded(state, settings, t))
+        state.as_of[0] = t
+    late = power(settings.keep, state.as_of[0] - t)
+    charge(state.losses, state.standing, row, label, late / probability)
+
+
+def faded(state: State, settings: Settings, t: int) -> float:
+    """What is left of the losses by round t."""
+    return 1.0 if settings.keep == 1.0 else power(settings.keep, t - state.as_of[0])
 
 
 class ModelPicker(Algorithm):
@@ -127,6 +153,10 @@ class ModelPicker(Algorithm):
             "leader" what the best model so far says (Theorem "Regret", stochastic).
         recommend: "weights" recommends the model of the largest weight, "random-round" the model that
             predicted on a round drawn at random (Theorem "Accuracy Gap", which holds for independent items).
+        window: about how many of the last rounds count, for streams whose best model changes: each round counts
+            1 - 1/window of what it did a round before. `recommended`, `losses` and `weights` are then those of
+            recent rounds. The theorems speak of whole streams, so they do not hold; `certificate()` names the
+            recommended model, but speaks of all rounds seen, not of the window. 0 is the paper's algorithm.
 
     >>> picker = ModelPicker(models=["small", "large", "tuned"], seed=1)
     >>> decision = picker.observe(["cat", "dog", "dog"])
@@ -151,11 +181,18 @@ class ModelPicker(Algorithm):
         query_scale: float = 1.0,
         predict: Literal["sample", "leader"] = "sample",
         recommend: Literal["weights", "random-round"] = "weights",
+        window: int = 0,
     ) -> None:
         check_choice("predict", predict, ("sample", "leader"))
         check_choice("recommend", recommend, ("weights", "random-round"))
         query_scale = check_scale("query_scale", query_scale)
-        super().__init__(models, seed, query_scale=query_scale, predict=predict, recommend=recommend)
+        window = check_window("window", window)
+        if window and recommend == "random-round":
+            raise InputError(
+                f"window={window} does not go with recommend='random-round', which names the model of a round "
+                "drawn from the whole stream, however old; leave out one of them."
+            )
+        super().__init__(models, seed, query_scale=query_scale, predict=predict, recommend=recommend, window=window)
 
     def start(self, models: int) -> State:
         """No losses, everybody tied."""
@@ -163,6 +200,7 @@ class ModelPicker(Algorithm):
             losses=np.zeros(models),
             standing=np.array([0, models]),
             kept=np.array([-1]),
+            as_of=np.array([0]),
         )
 
     def settings(self) -> Settings:
@@ -171,18 +209,32 @@ class ModelPicker(Algorithm):
             log_models=math.log(len(self.models)),
             sample=self.options["predict"] == "sample",
             random_round=self.options["recommend"] == "random-round",
+            longest=float(self.options["window"] or math.inf),
+            keep=self.keep,
         )
 
     def check_state(self) -> None:
-        """The model kept from a random round must be one."""
+        """The model kept from a random round must be one, and losses can't be those of a round to come."""
         super().check_state()
         if not -1 <= self.state.kept[0] < len(self.models):
             raise self.damaged(f"it keeps model {self.state.kept[0]}")
+        if not 0 <= self.state.as_of[0] <= self.rounds:
+            raise self.damaged(f"its losses are as of round {self.state.as_of[0]}, of {self.rounds}")
+
+    @property
+    def keep(self) -> float:
+        """How much of a round's weight in `losses` is left when another has gone by."""
+        return 1.0 - 1.0 / float(self.options["window"] or math.inf)
+
+    @property
+    def losses(self) -> Floats:
+        """The estimated number of mistakes of each model, old ones counting less if there is a window."""
+        return self.state.losses * faded(self.state, self.told, self.rounds)
 
     @property
     def weights(self) -> Floats:
         """The weights that the next round would use; they sum to 1."""
         weights = np.zeros(len(self.models))
-        rate = math.sqrt(self.told.log_models / (2.0 * (self.rounds + 1)))
+        rate = learning_rate(self.told, self.rounds + 1) * faded(self.state, self.told, self.rounds)
         weigh(self.state.losses, self.state.losses.min(), rate, weights)
         return weights / sum(weights)

@@ -13,6 +13,7 @@ ModelName: TypeAlias = int | str
 Models: TypeAlias = int | Sequence[ModelName]
 
 MOST_MODELS = 1_000_000
+MOST_ROUNDS = 2**53  # whole numbers up to here are exact as floating-point numbers
 
 
 def check_models(models: object) -> tuple[ModelName, ...]:
@@ -48,6 +49,23 @@ def check_count(option: str, value: object) -> int:
     """An option that is a whole number from 1 up."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise InputError(f"{option}={brief(value)} is not a count; pass a whole number from 1 up.")
+    return int(value)
+
+
+def check_fraction(option: str, value: object) -> float:
+    """An option that is a fraction, from 0 up and below 1."""
+    number = _number(option, value)
+    if not 0.0 <= number < 1.0:
+        raise InputError(f"{option}={brief(value)} is out of range; pass a number from 0 up and below 1.")
+    return number
+
+
+def check_window(option: str, value: object) -> int:
+    """An option that says how many rounds count: a whole number from 1 up, or 0 for all of them."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= value <= MOST_ROUNDS:
+        raise InputError(
+            f"{option}={brief(value)} is no number of rounds; pass a whole number from 1 to 2**53, or 0 for all."
+        )
     return int(value)
 
 

@@ -64,12 +64,14 @@ CLOSED = Plan(0.0, math.inf)
 """A plan under which nothing is queried."""
 
 
-def make_plan(budget: int | None, expected_rounds: int | None) -> Plan:
+AT_ONCE = 0.0
+"""The rounds of a plan by which labels are bought as fast as the algorithm asks, while there are any left."""
+
+
+def make_plan(budget: int | None, expected_rounds: int | None, *, spread: bool = True) -> Plan:
     """The plan for a budget, if there is one, over a number of rounds, if that is known."""
-    return Plan(
-        math.inf if budget is None else float(budget),
-        math.inf if expected_rounds is None else float(expected_rounds),
-    )
+    rounds = math.inf if expected_rounds is None else float(expected_rounds)
+    return Plan(math.inf if budget is None else float(budget), rounds if spread else AT_ONCE)
 
 
 def new_pace() -> Floats:
@@ -98,6 +100,8 @@ def turned(pace: Floats, plan: Plan, t: int, proposed: float) -> float:
     target = aim(pace, plan, t)
     if target == 0.0:
         return 0.0
+    if plan.rounds == AT_ONCE:
+        return proposed
     if pace[ASKABLE] == 0.0:
         pace[FACTOR] = target / proposed
     elif plan.rounds == math.inf:

@@ -1,9 +1,10 @@
 """What a campaign says: the best model, how all models stand, and which queries wait."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from modelpicker.algorithms import Algorithm
 from modelpicker.algorithms.encoding import ClassName
 from modelpicker.algorithms.kernels import Codes
 from modelpicker.algorithms.options import ModelName
@@ -111,11 +112,11 @@ def make_pick(log: Log, replica: Replica) -> Pick:
     joined = joined_late(replica.changes)
     rests_on = _rests_on(log, replica)
     best = _best(replica, losses, rests_on)
-    rule = replica.settings.stop_when or USUAL
+    rule = replica.settings.stop_when or picker.aim or USUAL
     certificate = replica.certificate(best, rule.confidence, rule.kind)
     lowest = min(losses)
-    covered = picker.rounds - int(replica.pace[MISSED])
-    rates = _rates(picker.models, losses, joined, covered)
+    missed = int(replica.pace[MISSED])
+    rates = _rates(picker, losses, joined, missed)
     order = sorted(range(len(losses)), key=lambda place: (place != best, losses[place]))
     return Pick(
         model=picker.models[best],
@@ -136,7 +137,7 @@ def make_pick(log: Log, replica: Replica) -> Pick:
         ),
         labels_used=counts.labels,
         rounds=picker.rounds,
-        covered=covered,
+        covered=picker.rounds - missed,
         labels_saved=picker.rounds - counts.labels - counts.waiting,
         pending=counts.waiting,
         skipped=counts.skipped,
@@ -182,20 +183,20 @@ def _best(replica: Replica, losses: list[float], rests_on: list[int]) -> int:
     return max(level, key=lambda place: (rests_on[place], place == best))
 
 
-def _rates(
-    models: Sequence[ModelName], losses: list[float], joined: Mapping[ModelName, Joining], covered: int
-) -> list[float]:
-    """Mistakes a round, up to a constant that all models share.
+def _rates(picker: Algorithm, losses: list[float], joined: Mapping[ModelName, Joining], missed: int) -> list[float]:
+    """Mistakes a round, up to a constant that all models share; nothing is known of the last, `missed` rounds.
 
     Who joined late is compared with whom it followed, over the rounds that both took part in.
     """
-    loss_of = dict(zip(models, losses, strict=True))
-    rates = {model: loss / max(1, covered) for model, loss in loss_of.items()}
+    covered = picker.rounds - missed
+    loss_of = dict(zip(picker.models, losses, strict=True))
+    rates = {model: loss / (picker.counted(covered, missed) or 1.0) for model, loss in loss_of.items()}
     for model, change in joined.items():  # in the order of joining: those they followed come first
         if model in rates and change.heir_of in rates and _earlier(change.heir_of, model, joined):
             own = loss_of[model] - loss_of[change.heir_of]
-            rates[model] = rates[change.heir_of] + own / max(1, covered - change.round)
-    return [rates[model] for model in models]
+            since = picker.counted(max(0, covered - change.round), missed)
+            rates[model] = rates[change.heir_of] + own / (since or 1.0)
+    return [rates[model] for model in picker.models]
 
 
 def _earlier(heir_of: ModelName, model: ModelName, joined: Mapping[ModelName, Joining]) -> bool:

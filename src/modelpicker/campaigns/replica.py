@@ -115,7 +115,7 @@ class Replica:
     @property
     def plan(self) -> Plan:
         """What the budget is planned for."""
-        return make_plan(self.settings.budget, self.settings.expected_rounds)
+        return make_plan(self.settings.budget, self.settings.expected_rounds, spread=self.picker.spreads)
 
     @property
     def left(self) -> float:
@@ -134,6 +134,8 @@ class Replica:
 
     def certificate(self, best: int, confidence: float, kind: Kind) -> Certificate:
         """What is known of one of the models."""
+        if not self.changes and best == self.picker.models.index(self.picker.recommended):
+            return self.picker.certificate(confidence, kind)
         return self.picker.witness.certificate(self.picker.models, best, confidence, kind, self.past)
 
     def certifies(self, best: int, rule: Certified) -> bool:

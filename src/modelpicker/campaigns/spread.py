@@ -6,6 +6,8 @@ which the round was queried. Two things would make that too sure of itself, and 
 been bought but were not, as if two more had come; and queries that nobody has answered, each of which would move
 the difference by 1 / q if the two models differ on it as often as they do on the others.
 
+That is so of estimates to which all rounds count alike; where an algorithm forgets, there are no intervals.
+
 The intervals are for the eye: each holds about as often as it says, at a moment chosen beforehand. Who looks again
 and again, and stops when it looks good, needs a certificate.
 """
@@ -60,7 +62,7 @@ class Spread:
     def follow(self, log: Log, replica: Replica) -> None:
         """Take in the labels that came since; all of them anew if the past has changed."""
         models = replica.picker.models
-        if len(models) > MOST_MODELS:
+        if len(models) > MOST_MODELS or replica.picker.keep < 1.0:
             self.models = ()
             return
         head = log.head()

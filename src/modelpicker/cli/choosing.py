@@ -18,6 +18,7 @@ NAMES = (
     "structural-committee",
     "importance-weighted",
     "efficient-active",
+    "race",
 )
 
 Named: TypeAlias = Annotated[str, typer.Option(help=f"One of {', '.join(NAMES)}.", metavar="NAME")]

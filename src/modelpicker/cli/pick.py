@@ -68,13 +68,17 @@ def pick(
     Labels are looked up in the file, or in the file given by --labels, but only those that the algorithm asks for.
     Where there are none, you are asked: a key a class, s to skip, u to undo, q to quit. The same command goes on
     where you were.
+
+    Which algorithm? If items are drawn from one population, take --algorithm race: it needs the fewest labels and
+    stops by itself with a proof. If they may drift, or their order may have been chosen, stay with model-picker.
+    The others are there to compare.
     """
     from modelpicker.cli.picking import Settings, look_up
     from modelpicker.cli.session import ask_person
     from modelpicker.collections import open_collection
 
     choosing.check_name(algorithm)
-    rule = choosing.stopping_rule(stop_gap, confidence, kind)
+    rule = choosing.stopping_rule(stop_gap, confidence, kind or ("population" if algorithm == "race" else None))
     reading = how_to_read(models, fields, classes, normalise, text, label)
     with waiting(f"Reading {source}"):
         collection = open_collection(source, labels, **reading)

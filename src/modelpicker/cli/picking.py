@@ -103,6 +103,8 @@ class Pick:
             yield "The same command goes on from here."
         if self.skipped:
             yield f"{self.skipped:,} labels that were asked for were not to be had."
+        if self.picker.remark:
+            yield self.picker.remark
 
     def document(self) -> dict[str, Any]:
         """The result for programs."""

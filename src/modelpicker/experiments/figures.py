@@ -41,9 +41,10 @@ LOOKS = {
     "structural-committee": Look("#CC79A7", ":", "D"),
     "importance-weighted": Look("#D55E00", (0, (5, 1, 1, 1, 1, 1)), "v"),
     "efficient-active": Look("#56B4E9", (0, (1, 1)), "P"),
+    "race": Look("#000000", "-", "X", 2.0),
 }
 OTHERS = (
-    Look("#000000", "-", "X"),
+    Look("#882255", "-", "h"),
     Look("#7f7f7f", "--", "*"),
     Look("#4d4d4d", "-.", "<"),
     Look("#a6761d", ":", ">"),

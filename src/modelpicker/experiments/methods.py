@@ -15,6 +15,7 @@ from modelpicker.algorithms import (
     ImportanceWeighted,
     LabelEfficient,
     ModelPicker,
+    Race,
     StructuralCommittee,
     VoteEntropy,
 )
@@ -126,13 +127,15 @@ METHODS = MappingProxyType(
                 search=(2.0**-36, 2.0**4),
                 grid=(2.0**-24, 1.0),
             ),
+            # The best of a stream, however close the next may be: no tolerance.
+            Method("race", Race, options={"tolerance": 0.0}, search=(0.5, 2.0**14), grid=(0.5, 2.0**10)),
         )
     }
 )
 
 
 def as_methods(methods: Sequence[str | type[Algorithm] | Method] | None) -> tuple[Method, ...]:
-    """Methods by name, by class, or made to measure; all six where none are given."""
+    """Methods by name, by class, or made to measure; all where none are given."""
     if isinstance(methods, str | Method) or not isinstance(methods, Sequence | None):
         raise InputError(f"methods {brief(methods)}: pass a list, such as ['model-picker', 'vote-entropy'].")
     chosen = tuple(_as_method(entry) for entry in (METHODS if methods is None else methods))

@@ -7,6 +7,7 @@ import { count, list, text } from './words.js';
 
 const ALGORITHMS = [
   'model-picker', 'label-efficient', 'vote-entropy', 'structural-committee', 'importance-weighted', 'efficient-active',
+  'race',
 ];
 export const FORMATS = '.csv,.tsv,.parquet,.npz,.jsonl,.ndjson';
 const NAMED = 6;

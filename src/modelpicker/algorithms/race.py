@@ -1,0 +1,464 @@
+"""Race: ask only what can still change the answer, drop models that are beaten, and stop with a proof.
+
+All models run behind one leader. A round is queried, for certain, if a model that is still in the race differs from
+the leader. A model is out as soon as enough money has been won by betting that the leader beats it
+(`modelpicker.guarantees.wealth`, docs/race.md). When all others are out, the leader is within the tolerance of the
+best, and nothing is asked any more, unless a watch is kept: then a few labels show whether that has changed, and if
+so, Race goes on as Model Picker does.
+"""
+
+import math
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from modelpicker.algorithms.base import Algorithm
+from modelpicker.algorithms.engine import Kernel
+from modelpicker.algorithms.kernels import (
+    FIRST,
+    FOLLOW,
+    LEADER,
+    SPARE,
+    TIED,
+    Codes,
+    Floats,
+    Ints,
+    Scratch,
+    agreed,
+    best,
+    charge,
+    weigh,
+)
+from modelpicker.algorithms.model_picker import largest_share
+from modelpicker.algorithms.options import ModelName, Models, check_fraction, check_scale
+from modelpicker.guarantees.certificate import Certified, Kind, check_confidence
+from modelpicker.guarantees.wealth import (
+    BETS,
+    NEVER,
+    TRUST,
+    begin,
+    foresee,
+    oppose,
+    put_right,
+    wealth_against,
+)
+
+# Fields of `race`: the leader, the last round, when the race was won and when the assumption was seen to be broken
+# (0: not yet), labels asked for in the race, the last round before the first bet.
+FIRST_PLACE, NOW, WON, BROKEN, ASKED, WARM = range(6)
+# Fields of `places`: in the race, proved to be beaten, given up without a proof.
+IN, BEATEN, GIVEN_UP = range(3)
+
+UNDECIDED = -1
+WARM_UP = 10  # labels that are asked for before the first bet: a leader of fewer is a coin's
+STICKY = 0.5  # rounds as a leader count so much of the tolerance each, when it is asked who leads
+WATCH_BET = 0.5
+FALSE_ALARM = 200.0  # labels of a watch, at least, in the mean before a false alarm
+
+
+class State(NamedTuple):
+    """What Race remembers; a place a model, but for `standing`, `race` and `luck`."""
+
+    losses: Floats  # mistakes on labels; who is out is charged what the leader is
+    standing: Ints
+    race: Ints
+    places: Ints
+    behind: Ints  # mistakes more than the leader, while in the race
+    led: Ints  # rounds as the leader
+    money: Floats  # [model, bet], since its opponent is its opponent
+    earned: Floats  # wealth from opponents before
+    credit: Floats  # [model, opponent]: by how much credit has multiplied it
+    opponent: Ints
+    begun: Ints  # the last round before its opponent was its opponent
+    until: Ints  # the last round that it was bet against
+    due: Ints  # before this round, credit alone can't be enough
+    apart: Ints  # rounds on which it differed from its opponents,
+    over: Ints  # out of so many, but for the present one
+    alarm: Floats  # evidence that it is better than the leader now, if it is out
+    luck: Floats  # a coin for the whole stream: a patience between two whole numbers is one of them
+
+
+class Settings(NamedTuple):
+    """What its kernel is told."""
+
+    bar: float
+    tolerance: float
+    exploration: float
+    log_models: float
+    bets: Floats
+    trust: Floats
+    growth: Floats  # 1 / (1 - bε), a bet
+
+
+def contested(state: State, row: Codes, leader: int) -> bool:
+    """Whether a model that is still in the race differs from the leader."""
+    said = row[leader]
+    against = 0
+    for i in range(len(row)):
+        against += row[i] != said and state.places[i] == IN
+    return against > 0
+
+
+def give_up(state: State, leader: int, patience: float) -> None:
+    """Without a proof, give up whoever is too many mistakes behind."""
+    for i in range(len(state.places)):
+        if i != leader and state.places[i] == IN and state.behind[i] >= patience:
+            state.places[i] = GIVEN_UP
+            state.until[i] = min(state.until[i], state.race[NOW])
+
+
+def look_at(state: State, settings: Settings, i: int) -> None:
+    """Drop a model if it is beaten; else note when to look again."""
+    now, leader = state.race[NOW], state.race[FIRST_PLACE]
+    wealth = wealth_against(state, settings, i, leader, now)
+    if wealth >= settings.bar:
+        state.places[i] = BEATEN
+        state.until[i] = now
+        return
+    # Credit multiplies wealth by at most 1 / (1 - bε) a round, and ln x >= 1 - 1/x.
+    step = settings.tolerance * settings.bets[0]
+    wait = (1.0 - wealth / settings.bar) * (1.0 - step) / step if step > 0.0 else 1e15
+    state.due[i] = now + int(min(1e15, wait))
+
+
+def finish(state: State) -> None:
+    """The race is won once everybody else is proved to be beaten."""
+    left = 0
+    for i in range(len(state.places)):
+        left += i != state.race[FIRST_PLACE] and state.places[i] != BEATEN
+    if left == 0:
+        state.race[WON] = state.race[NOW]
+
+
+def runner_up(state: State, leader: int) -> int:
+    """Who is closest behind the leader, of those in the race; UNDECIDED if nobody is."""
+    second = UNDECIDED
+    for i in range(len(state.places)):
+        if i != leader and state.places[i] == IN and (second < 0 or state.behind[i] < state.behind[second]):
+            second = i
+    return second
+
+
+def front(state: State, settings: Settings) -> int:
+    """Who leads: the fewest mistakes, but what a leader has been credited as such counts for it."""
+    worth = STICKY * settings.tolerance
+    leader = state.race[FIRST_PLACE]
+    for i in range(len(state.places)):
+        if state.places[i] == IN and (
+            worth * state.led[i] - state.behind[i] > worth * state.led[leader] - state.behind[leader] + 1e-9
+        ):
+            leader = i
+    return int(leader)
+
+
+def hand_over(state: State, settings: Settings, leader: int) -> None:
+    """Another model leads: who was beaten by the old leader is in the race again until this one beats it too."""
+    ahead = state.behind[leader]
+    state.race[FIRST_PLACE] = leader
+    state.places[leader] = IN
+    for i in range(len(state.places)):
+        state.behind[i] -= ahead
+        if state.places[i] == BEATEN:
+            state.places[i] = IN
+
+
+def match_up(state: State, settings: Settings) -> None:
+    """Give everybody the opponent that is due: the leader, and to the leader the runner-up."""
+    leader, now = state.race[FIRST_PLACE], state.race[NOW]
+    second = runner_up(state, leader)
+    for i in range(len(state.places)):
+        wanted = leader if i != leader else second
+        if wanted >= 0 and state.opponent[i] != wanted and state.places[i] != GIVEN_UP:
+            if state.begun[i] == NEVER:
+                state.opponent[i] = wanted
+            else:
+                oppose(state, settings, i, wanted, now)
+            state.due[i] = 0
+
+
+def decide(
+    state: State, settings: Settings, t: int, row: Codes, coins: Floats, scale: float, scratch: Scratch
+) -> tuple[float, int]:
+    """Query if a model in the race differs from the leader."""
+    race = state.race
+    if race[NOW] == 0:
+        race[FIRST_PLACE] = best(state.losses, state.standing, coins[SPARE])
+        state.luck[0] = coins[FIRST]
+        for i in range(len(row)):
+            state.opponent[i] = race[FIRST_PLACE]
+    if race[BROKEN] == 0 and race[WON] == 0:
+        state.led[race[FIRST_PLACE]] += t - race[NOW]
+    race[NOW] = t - 1  # what is settled now, is settled before this round
+    asked = 0.0
+    if not agreed(row):
+        asked = chance(state, settings, t, row, scale, scratch)
+    race[NOW] = t
+    return asked, FOLLOW
+
+
+def chance(state: State, settings: Settings, t: int, row: Codes, patience: float, scratch: Scratch) -> float:
+    """The query probability of a round on which models differ."""
+    race = state.race
+    if race[BROKEN] > 0:
+        return as_model_picker(state, settings, t - race[BROKEN], row, scratch)
+    leader = race[FIRST_PLACE]
+    if race[WON] == 0:
+        give_up(state, leader, patience - state.luck[0])
+        for i in range(len(row)):
+            if i != leader and state.places[i] == IN and state.begun[i] < NEVER and t > state.due[i]:
+                look_at(state, settings, i)
+        finish(state)
+        if race[WON] == 0 and contested(state, row, leader):
+            foresee(state, settings, row, t)
+            race[ASKED] += 1
+            if race[ASKED] == WARM_UP:
+                start_bets(state, settings, t)
+            return 1.0
+    return settings.exploration
+
+
+def start_bets(state: State, settings: Settings, t: int) -> None:
+    """Bet against everybody from the next round on."""
+    state.race[WARM] = t
+    for i in range(len(state.places)):
+        if state.places[i] == IN:
+            begin(state, settings, i, t)
+
+
+def as_model_picker(state: State, settings: Settings, t: int, row: Codes, scratch: Scratch) -> float:
+    """What Model Picker would ask, had its stream begun when the assumption was seen to be broken."""
+    leader = state.standing[LEADER]
+    rate = math.sqrt(settings.log_models / (2.0 * t))
+    weigh(state.losses, state.losses[leader], rate, scratch.weights)
+    share = largest_share(row, leader, scratch)
+    return min(1.0, max(share * (1.0 - share), rate))
+
+
+def recommend(state: State, settings: Settings, coin: float) -> int:
+    """The winner, if there is one; else the fewest mistakes."""
+    if state.race[WON] > 0 and state.race[BROKEN] == 0:
+        return int(state.race[FIRST_PLACE])
+    return best(state.losses, state.standing, coin)
+
+
+def rank(losses: Floats, standing: Ints) -> None:
+    """Note who has the smallest loss, and how many share it."""
+    leader = 0
+    for i in range(1, len(losses)):
+        if losses[i] < losses[leader]:
+            leader = i
+    tied = 0
+    for i in range(len(losses)):
+        tied += losses[i] == losses[leader]
+    standing[LEADER] = leader
+    standing[TIED] = tied
+
+
+def count(state: State, t: int, row: Codes, label: int) -> None:
+    """Count the mistakes of those who are in the race; the others stay as far behind the leader as they were."""
+    leader = state.race[FIRST_PLACE]
+    missed = int(row[leader] != label)
+    for i in range(len(row)):
+        wrong = missed
+        if t <= state.until[i]:
+            wrong = int(row[i] != label)
+            state.behind[i] += wrong - missed
+        state.losses[i] += wrong
+    rank(state.losses, state.standing)
+
+
+def keep_watch(state: State, settings: Settings, t: int, row: Codes, label: int, probability: float) -> None:
+    """Bet that somebody who is out is better than the leader now; fall back if that wins much."""
+    leader = state.race[FIRST_PLACE]
+    stake = WATCH_BET * settings.exploration / probability
+    missed = int(row[leader] != label)
+    found = False
+    for i in range(len(row)):
+        if i != leader and t > state.until[i]:
+            gain = missed - int(row[i] != label) - settings.tolerance
+            state.alarm[i] = min(1e250, max(1.0, state.alarm[i]) * (1.0 + stake * gain))
+            found = found or state.alarm[i] >= FALSE_ALARM * len(row)
+    if found:
+        state.race[BROKEN] = state.race[NOW]
+        for i in range(len(row)):
+            state.losses[i] = 0.0
+        rank(state.losses, state.standing)
+
+
+def learn(state: State, settings: Settings, t: int, row: Codes, label: int, probability: float) -> None:
+    """Count mistakes, put bets right, see who leads and who is beaten."""
+    race = state.race
+    if race[BROKEN] > 0:
+        if t > race[BROKEN]:
+            charge(state.losses, state.standing, row, label, 1.0 / probability)
+        return
+    if probability == 1.0 and race[WON] == 0:
+        count(state, t, row, label)
+        put_right(state, settings, row, t, label)
+        move_on(state, settings, row)
+    if settings.exploration > 0.0:
+        keep_watch(state, settings, t, row, label, probability)
+
+
+def move_on(state: State, settings: Settings, row: Codes) -> None:
+    """After a label: who leads now, who is whose opponent, who is out."""
+    race = state.race
+    leader = front(state, settings)
+    changed = leader != race[FIRST_PLACE]
+    if changed:
+        hand_over(state, settings, leader)
+    match_up(state, settings)
+    for i in range(len(row)):
+        if i != leader and state.places[i] == IN and (changed or row[i] != row[leader]):
+            look_at(state, settings, i)
+    finish(state)
+
+
+class Race(Algorithm):
+    """Fewer labels than Model Picker where items come from one population, and it knows when to stop.
+
+    Args:
+        models: how many models, or their names.
+        seed: the random seed: it decides only between equals, and what is explored.
+        confidence: the probability, at least, that the model it stops with is within the tolerance of the best,
+            where items are drawn independently from one distribution.
+        tolerance: how much less accurate than the best that model may be.
+        patience: give up a model without a proof once it is so many mistakes behind the leader; by default never.
+        exploration: the probability of asking about rounds on which only models differ that are out, to see whether
+            the assumption still holds; 0 for never. If one of them is better now, Race goes on as Model Picker.
+
+    >>> race = Race(models=["small", "large"], seed=1, tolerance=0.05)
+    >>> for number in range(200):
+    ...     decision = race.observe(["cat", "dog"])
+    ...     if decision.query:
+    ...         race.learn(decision.round, "dog")
+    >>> race.labels_used, race.recommended, race.won
+    (21, 'large', 21)
+    >>> race.certificate(kind="population").sentence[:79]
+    "The accuracy of large is within 5% of the best model's, with confidence 95%, wh"
+    """
+
+    name: ClassVar[str] = "race"
+    dial: ClassVar[str] = "patience"
+    weighted: ClassVar[bool] = True
+    spreads: ClassVar[bool] = False
+    kernel: ClassVar[Kernel] = Kernel(decide, recommend, learn)
+    state: State
+
+    def __init__(
+        self,
+        models: Models,
+        seed: int = 0,
+        *,
+        confidence: float = 0.95,
+        tolerance: float = 0.01,
+        patience: float | None = None,
+        exploration: float = 0.0,
+    ) -> None:
+        super().__init__(
+            models,
+            seed,
+            confidence=check_confidence(confidence),
+            tolerance=check_fraction("tolerance", tolerance),
+            patience=None if patience is None else check_scale("patience", patience),
+            exploration=check_fraction("exploration", exploration),
+        )
+
+    def start(self, models: int) -> State:
+        """Everybody in the race and tied, no bet made."""
+        return State(
+            losses=np.zeros(models),
+            standing=np.array([0, models]),
+            race=np.zeros(6, dtype=np.int64),
+            places=np.zeros(models, dtype=np.int64),
+            behind=np.zeros(models, dtype=np.int64),
+            led=np.zeros(models, dtype=np.int64),
+            money=np.zeros((models, len(BETS))),
+            earned=np.ones(models),
+            credit=np.ones((models, models)),
+            opponent=np.zeros(models, dtype=np.int64),
+            begun=np.full(models, NEVER),
+            until=np.full(models, NEVER),
+            due=np.zeros(models, dtype=np.int64),
+            apart=np.zeros(models, dtype=np.int64),
+            over=np.zeros(models, dtype=np.int64),
+            alarm=np.ones(models),
+            luck=np.zeros(1),
+        )
+
+    def settings(self) -> Settings:
+        """The options as the kernel sees them."""
+        tolerance, bets = float(self.options["tolerance"]), np.array(BETS)
+        return Settings(
+            bar=1.0 / (1.0 - float(self.options["confidence"])),
+            tolerance=tolerance,
+            exploration=float(self.options["exploration"]),
+            log_models=math.log(len(self.models)),
+            bets=bets,
+            trust=np.array(TRUST),
+            growth=1.0 / (1.0 - bets * tolerance),
+        )
+
+    def check_state(self) -> None:
+        """Leader and opponents must be models, and places what places are."""
+        super().check_state()
+        named = [int(self.state.race[FIRST_PLACE]), *self.state.opponent.tolist()]
+        if not (min(named) >= 0 and max(named) < len(self.models) and set(self.state.places.tolist()) <= {0, 1, 2}):
+            raise self.damaged("it has places that there are not")
+
+    @property
+    def scale(self) -> float:
+        """The patience, which has no end where none is given."""
+        patience = self.options["patience"]
+        return math.inf if patience is None else float(patience)
+
+    @property
+    def losses(self) -> Floats:
+        """The estimated number of mistakes; of who is out, at the rate at which it fell behind in the race."""
+        losses: Floats = self.state.losses.copy()
+        if self.drifted is None and self.rounds:
+            state, lead = self.state, losses[self.state.race[FIRST_PLACE]]
+            taken_part = state.race[WARM] + state.over + np.minimum(state.until, self.rounds) - state.begun
+            out = (state.places != IN) & (taken_part > 0)
+            rates = np.minimum((losses[out] - lead) / taken_part[out], 1.0)
+            losses[out] = lead + rates * self.rounds
+        return losses
+
+    @property
+    def won(self) -> int | None:
+        """After how many rounds the race was won; None while it goes on."""
+        return int(self.state.race[WON]) or None
+
+    @property
+    def drifted(self) -> int | None:
+        """After how many rounds it was seen that the best model has changed; None if it was not."""
+        return int(self.state.race[BROKEN]) or None
+
+    @property
+    def racing(self) -> tuple[ModelName, ...]:
+        """The models that may still be the best: the leader, and those it has not beaten."""
+        places, leader = self.state.places.tolist(), int(self.state.race[FIRST_PLACE])
+        return tuple(model for i, model in enumerate(self.models) if places[i] == IN or i == leader)
+
+    @property
+    def remark(self) -> str:
+        """How the race stands."""
+        if self.drifted is not None:
+            return f"After {self.drifted:,} items another model was seen to be better; it goes on as Model Picker."
+        if self.won is not None:
+            return f"The race was won after {self.won:,} items, and nothing more need be asked."
+        if len(self.racing) == 1:
+            return "Nobody else is left in the race, but some were given up without a proof."
+        return f"The race is not over: {len(self.racing):,} of {len(self.models):,} models are still in it."
+
+    @property
+    def aim(self) -> Certified:
+        """The statement that it stops with."""
+        return Certified(self.options["tolerance"], self.options["confidence"], "population")
+
+    def proof(self, confidence: float, kind: Kind) -> float | None:
+        """The tolerance, once the race is won and while nothing speaks against its assumption."""
+        if kind == "stream":
+            return None
+        holds = self.won is not None and self.drifted is None and confidence <= float(self.options["confidence"])
+        return float(self.options["tolerance"]) if holds else 1.0

@@ -107,13 +107,25 @@ def give_up(state: State, leader: int, patience: float) -> None:
             state.until[i] = min(state.until[i], state.race[NOW])
 
 
-def look_at(state: State, settings: Settings, i: int) -> None:
-    """Drop a model if it is beaten; else note when to look again."""
+def reached(state: State, settings: Settings, i: int, leader: int, now: int) -> int:
+    """The round in which credit made the wealth enough: that, and not the next row, ends the bets against a model."""
+    low, high = max(state.begun[i], state.due[i] - 1), now
+    while high - low > 1:
+        middle = (low + high) // 2
+        if wealth_against(state, settings, i, leader, middle) >= settings.bar:
+            high = middle
+        else:
+            low = middle
+    return int(high)
+
+
+def look_at(state: State, settings: Settings, i: int, told: bool) -> None:
+    """Drop a model if it is beaten, by what was just told or by credit; else note when to look again."""
     now, leader = state.race[NOW], state.race[FIRST_PLACE]
     wealth = wealth_against(state, settings, i, leader, now)
     if wealth >= settings.bar:
         state.places[i] = BEATEN
-        state.until[i] = now
+        state.until[i] = now if told else reached(state, settings, i, leader, now)
         return
     # Credit multiplies wealth by at most 1 / (1 - bε) a round, and ln x >= 1 - 1/x.
     step = settings.tolerance * settings.bets[0]
@@ -206,7 +218,7 @@ def chance(state: State, settings: Settings, t: int, row: Codes, patience: float
         give_up(state, leader, patience - state.luck[0])
         for i in range(len(row)):
             if i != leader and state.places[i] == IN and state.begun[i] < NEVER and t > state.due[i]:
-                look_at(state, settings, i)
+                look_at(state, settings, i, False)
         finish(state)
         if race[WON] == 0 and contested(state, row, leader):
             foresee(state, settings, row, t)
@@ -310,7 +322,7 @@ def move_on(state: State, settings: Settings, row: Codes) -> None:
     match_up(state, settings)
     for i in range(len(row)):
         if i != leader and state.places[i] == IN and (changed or row[i] != row[leader]):
-            look_at(state, settings, i)
+            look_at(state, settings, i, True)
     finish(state)
 
 

@@ -73,10 +73,10 @@ def test_what_a_comparison_is_shown_to_end_with_is_what_it_ends_with(tmp_path: P
     assert f"```\n{end}\n```" in (ROOT / "README.md").read_text()
 
 
-def test_the_seventh_algorithm_of_the_docs_passes_its_checks(tmp_path: Path) -> None:
+def test_the_algorithm_of_the_docs_passes_its_checks(tmp_path: Path) -> None:
     code = blocks(ROOT / "docs" / "kernels.md", "python")
-    (tmp_path / "seventh.py").write_text("\n".join(code))
-    subprocess.run([sys.executable, "seventh.py"], cwd=tmp_path, check=True)
+    (tmp_path / "own.py").write_text("\n".join(code))
+    subprocess.run([sys.executable, "own.py"], cwd=tmp_path, check=True)
 
 
 def test_every_check_is_documented() -> None:

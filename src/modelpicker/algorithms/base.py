@@ -61,6 +61,8 @@ class Algorithm(ABC):
     """The option that makes the algorithm ask more or less; its kernel takes it round by round."""
     weighted: ClassVar[bool] = False
     """Whether losses estimate the mistakes on the whole stream; otherwise they count mistakes on labels."""
+    drops: ClassVar[bool] = False
+    """Whether models are dropped on the way: of those, labels tell little from then on."""
     spreads: ClassVar[bool] = True
     """Whether a budget is to be spread over a stream; otherwise it is spent as fast as the algorithm asks."""
 

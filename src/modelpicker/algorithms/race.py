@@ -108,7 +108,7 @@ def give_up(state: State, leader: int, patience: float) -> None:
 
 
 def reached(state: State, settings: Settings, i: int, leader: int, now: int) -> int:
-    """The round in which credit made the wealth enough: that, and not the next row, ends the bets against a model."""
+    """The round in which credit made the wealth enough: that, and not the next row, ends the bets."""
     low, high = max(state.begun[i], state.due[i] - 1), now
     while high - low > 1:
         middle = (low + high) // 2
@@ -353,6 +353,7 @@ class Race(Algorithm):
     name: ClassVar[str] = "race"
     dial: ClassVar[str] = "patience"
     weighted: ClassVar[bool] = True
+    drops: ClassVar[bool] = True
     spreads: ClassVar[bool] = False
     kernel: ClassVar[Kernel] = Kernel(decide, recommend, learn)
     state: State

@@ -62,6 +62,8 @@ class Pick:
     """How sure this is, in a statement that holds whenever one looks."""
     certified: bool
     """Whether that is sure enough to stop: as the campaign's `stop_when` has it, or within 1 % on what was seen."""
+    remark: str = ""
+    """What the algorithm has to say of how it stands; empty if nothing."""
 
     def document(self) -> dict[str, Any]:
         """The pick for programs; no model is named before the first label."""
@@ -78,6 +80,7 @@ class Pick:
             "budget": self.budget,
             "certificate": self.certificate.document(),
             "certified": self.certified,
+            "remark": self.remark,
             "standing": [
                 {
                     "model": entry.model,
@@ -146,6 +149,7 @@ def make_pick(log: Log, replica: Replica) -> Pick:
         weighted=picker.weighted,
         certificate=certificate,
         certified=rule.met_by(certificate),
+        remark=picker.remark,
     )
 
 

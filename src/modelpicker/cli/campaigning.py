@@ -144,7 +144,7 @@ def print_pick(pick: "Pick") -> None:
     )
     typer.echo("")
     if pick.labels_used:
-        print_sentence(pick.certificate.sentence)
+        print_sentence(" ".join(filter(None, (pick.remark, pick.certificate.sentence))))
         typer.echo("")
         print_standing(pick)
         if pick.pending and pick.weighted:

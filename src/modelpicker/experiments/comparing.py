@@ -54,7 +54,7 @@ def compare(
 
     Args:
         collection: with labels; or the name of one that ships, or a file. Items without a label are left out.
-        methods: names, classes of algorithms, or `Method`s; by default the paper's six.
+        methods: names, classes of algorithms, or `Method`s; by default the paper's six and Race.
         budgets: numbers of labels; by default ten that suit the collection.
         stream_size: items that are drawn for a stream, without replacement; by default half of all.
         realizations: how many streams.

@@ -36,7 +36,7 @@ class Board:
             return self._standing(log, replica, pick)
 
     def _standing(self, log: Log, replica: Replica, pick: Pick) -> dict[str, Any]:
-        intervals = self._spread.intervals(pick, log)
+        intervals = {} if replica.picker.drops else self._spread.intervals(pick, log)
         weights = replica.picker.weights
         weight_of = {} if weights is None else dict(zip(replica.picker.models, weights.tolist(), strict=True))
         document = pick.document()

@@ -218,6 +218,7 @@ class RemoteCampaign:
             weighted=found["weighted"],
             certificate=Certificate(**found["certificate"]),
             certified=found["certified"],
+            remark=found["remark"],
             **{name: found[name] for name in same},
         )
 

@@ -382,6 +382,7 @@ class StandingDocument(BaseModel):
     weighted: Annotated[bool, Field(description="Whether estimates are of the whole stream, and not of labels.")]
     certificate: Annotated[CertificateDocument, Field(description="How sure the pick is.")]
     certified: Annotated[bool, Field(description="Whether that is sure enough to stop.")]
+    remark: Annotated[str, Field(description="What the algorithm has to say of how it stands; may be empty.")]
     standing: Annotated[list[StandingEntry], Field(description="The pick first, then by estimates.")]
 
 

@@ -114,6 +114,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "weighted": True,
         "certificate": _CERTIFICATE,
         "certified": False,
+        "remark": "",
         "standing": [entry | {"labels": 57, "since": 0} for entry in _STANDING],
     },
     "ChartsDocument": {

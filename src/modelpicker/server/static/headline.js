@@ -33,6 +33,6 @@ export function sureness({ standing: rows, tied, labels_used: labels, weighted }
 }
 
 /** What is promised, and whether that is enough to stop. @param {object} standing */
-export function promise({ certificate, certified }) {
-  return { sentence: certificate.sentence, stop: certified };
+export function promise({ certificate, certified, remark }) {
+  return { sentence: certificate.sentence, stop: certified, remark };
 }

@@ -42,13 +42,14 @@ function Pulse({ state }) {
 }
 
 function Summary({ name, standing }) {
-  const { sentence, stop } = promise(standing);
+  const { sentence, stop, remark } = promise(standing);
   const sure = sureness(standing);
   return html`<section class="card summary" aria-label="Summary">
     <p class="headline" dir="auto">${headline(standing)}</p>
     ${sure && html`<p>${sure}</p>`}
     <p class="certificate">
       ${stop && html`<strong class="badge">You can stop now</strong> `}<span dir="auto">${sentence}</span></p>
+    ${remark && html`<p>${remark}</p>`}
     <${Spent} standing=${standing} />
     <${Next} name=${name} standing=${standing} />
     ${standing.pending > 0 && standing.labels_used > 0 && html`<p class="quiet-text">

@@ -35,7 +35,7 @@ FLOOR = 0.4  # of Model Picker's least query probability, in the square-root all
 PRIOR = 4.0  # the variance that a difference of losses has before there is any label
 LEAST = 0.1  # the smallest query probability of the tapered elimination
 WINDOW = 50  # rounds that wait to be labelled
-WINDOW_BAR = 1.0  # the log likelihood ratio beyond which the window heeds a model no more
+WINDOW_BAR = 1.5  # the log likelihood ratio beyond which the window heeds a model no more
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -95,6 +95,11 @@ def learning_rate(settings: Settings, t: int) -> float:
     return math.sqrt(settings.log_models / (2.0 * min(t, settings.longest)))
 
 
+def faded(state: State, settings: Settings, t: int) -> float:
+    """What is left of the losses by round t."""
+    return 1.0 if settings.keep == 1.0 else power(settings.keep, t - state.as_of[0])
+
+
 def decide(
     state: State, settings: Settings, t: int, row: Codes, coins: Floats, scale: float, scratch: Scratch
 ) -> tuple[float, int]:
@@ -126,7 +131,10 @@ def recommend(state: State, settings: Settings, coin: float) -> int:
 
 
 def learn(state: State, settings: Settings, t: int, row: Codes, label: int, probability: float) -> None:
-    """The unbiased loss estimates: a mistake counts one over the probability of having seen it."""
+    """The unbiased loss estimates: a mistake counts one over the probability of having seen it.
+
+    With a window, losses are first brought up to round t; if they are of a later one, t counts less by then.
+    """
     if settings.keep == 1.0:
         charge(state.losses, state.standing, row, label, 1.0 / probability)
         return
@@ -135,11 +143,6 @@ def learn(state: State, settings: Settings, t: int, row: Codes, label: int, prob
         state.as_of[0] = t
     late = power(settings.keep, state.as_of[0] - t)
     charge(state.losses, state.standing, row, label, late / probability)
-
-
-def faded(state: State, settings: Settings, t: int) -> float:
-    """What is left of the losses by round t."""
-    return 1.0 if settings.keep == 1.0 else power(settings.keep, t - state.as_of[0])
 
 
 class ModelPicker(Algorithm):

@@ -13,13 +13,14 @@ import numpy.typing as npt
 
 from modelpicker.algorithms.encoding import ClassName, Row, encode_label, encode_row, plain
 from modelpicker.algorithms.engine import LABELS, ROUNDS, Kernel, Settings, State
-from modelpicker.algorithms.kernels import LEADER, SKIPPED, SPARE, TIED, Floats, Scratch, new_scratch, power
+from modelpicker.algorithms.kernels import LEADER, SKIPPED, SPARE, TIED, Floats, Scratch, new_scratch
 from modelpicker.algorithms.options import ModelName, Models, check_models
 from modelpicker.algorithms.philox import draw_many
 from modelpicker.algorithms.witness import Witness
 from modelpicker.coins import check_seed, draw_coins
 from modelpicker.errors import RoundError, StateError, brief
 from modelpicker.guarantees.certificate import Certificate, Certified, Kind, check_confidence, state
+from modelpicker.guarantees.wealth import power
 
 STATE_VERSION = 3
 COIN_BLOCK = 64  # rounds whose coins are drawn at once when rounds come one at a time

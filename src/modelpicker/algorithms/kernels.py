@@ -88,17 +88,6 @@ def charge(losses: Floats, standing: Ints, row: Codes, label: int, cost: float) 
     standing[TIED] = tied
 
 
-def power(base: float, exponent: int) -> float:
-    """A whole power by repeated squaring: the same bits everywhere, as those of `**` need not be."""
-    result = 1.0
-    while exponent > 0:
-        if exponent & 1:
-            result *= base
-        base *= base
-        exponent >>= 1
-    return result
-
-
 def fade(losses: Floats, standing: Ints, share: float) -> None:
     """Leave a share of every loss; who stands best may now be tied with an earlier model, by rounding."""
     leader = 0

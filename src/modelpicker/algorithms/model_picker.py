@@ -29,11 +29,11 @@ from modelpicker.algorithms.kernels import (
     charge,
     drawn,
     fade,
-    power,
     weigh,
 )
 from modelpicker.algorithms.options import Models, check_choice, check_scale, check_window
 from modelpicker.errors import InputError
+from modelpicker.guarantees.wealth import power
 
 
 class State(NamedTuple):

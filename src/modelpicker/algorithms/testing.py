@@ -147,7 +147,8 @@ def memory_bounded(factory: Factory) -> None:
     """Memory depends on the models and the unanswered queries, not on the rounds gone by."""
     predictions, labels = make_stream(4, rounds=1500, models=20, classes=3)
     picker = factory(20, 0)
-    gatherer().warm_up()  # code that is loaded once is no growth
+    gatherer().warm_up()
+    play(factory(20, 1), predictions, labels, keep=False)  # what is loaded or made once is no growth
     tracemalloc.start()
     try:
         play(picker, predictions[:300], labels[:300], keep=False)

@@ -80,7 +80,9 @@ class Pick:
         order = sorted(range(len(losses)), key=lambda model: (model != best, losses[model]))
         for model in order:
             loss = float(losses[model])
-            gap = (loss - float(losses[best])) / max(1, self.rounds) if self.weighted else None
+            gap = (
+                (loss - float(losses[best])) / (self.picker.counted(self.rounds) or 1.0) if self.weighted else None
+            )
             yield {"model": self.picker.models[model], "loss": loss, "gap": gap}
 
     @property

@@ -33,7 +33,7 @@ MOST = 1e250  # more wealth than this is not counted
 
 
 def power(base: float, exponent: int) -> float:
-    """A whole power, by squaring: the same bits at both speeds."""
+    """A whole power by repeated squaring: the same bits everywhere, as those of `**` need not be."""
     result = 1.0
     while exponent > 0:
         if exponent & 1:

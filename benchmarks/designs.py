@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.collections import Case, benchmark_collections
-from modelpicker.algorithms import kernels, model_picker
+from modelpicker.algorithms import kernels
 from modelpicker.algorithms.kernels import Codes, Floats, Ints
 from modelpicker.experiments.plan import pool_of
 from modelpicker.experiments.realizations import draw
@@ -71,7 +71,7 @@ def compiled(function: Function) -> Function:
 
 agreed = compiled(kernels.agreed)
 weigh = compiled(kernels.weigh)
-largest_mass = compiled(model_picker.largest_mass)
+largest_mass = compiled(kernels.largest_mass)
 
 
 @compiled

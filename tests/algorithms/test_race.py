@@ -226,17 +226,77 @@ def test_a_campaign_stops_by_itself_with_what_the_race_has_proved() -> None:
     assert (found.certificate.gap, found.certificate.kind) == (0.05, "population")
 
 
+def test_wealth_against_equal_models_does_not_grow_in_the_mean() -> None:
+    """Three models that are equally accurate, two of them nearly alike, so that one is soon beaten by credit alone.
+
+    The mean of 4,000 streams may be above 1 by four standard errors; without credit it is 1 at most.
+    """
+    found = []
+    for seed in range(4_000):
+        random = np.random.default_rng(seed)
+        rows = random.integers(0, 2, (80, 3))
+        alike = random.random(80) < 0.95
+        rows[alike, 1] = rows[alike, 0]
+        race = mp.Race(3, seed, tolerance=0.3, confidence=0.6)
+        mp.run_stream(race, rows, np.ones(80, dtype=int))
+        found.append(race.state.earned * np.maximum(race.state.money.sum(axis=1), 0.0))
+    wealth = np.array(found)
+    assert (wealth.mean(axis=0) <= 1.0 + 4.0 * wealth.std(axis=0) / 4_000**0.5).all()
+
+
+def test_the_leader_is_not_bet_against_somebody_who_is_out() -> None:
+    for seed in range(40):
+        rows, labels = draw(seed, 300, [0.9, 0.85, 0.6, 0.7])
+        race = mp.Race(4, seed, tolerance=0.1)
+        for row, label in zip(rows, labels, strict=True):
+            decision = race.observe(row)
+            if decision.query:
+                race.learn(decision.round, int(label))
+            leader = int(race.state.race[0])
+            opponent = int(race.state.opponent[leader])
+            if opponent not in race.racing:
+                assert race.state.until[leader] <= race.rounds
+            assert race.won is not None or race.recommended in race.racing
+
+
+def test_a_rule_to_stop_does_not_go_with_an_algorithm_that_has_its_own() -> None:
+    rows, labels = draw(1, 50, [0.9, 0.6])
+    with pytest.raises(mp.InputError, match="stops by itself"):
+        mp.run_stream(mp.Race(2), rows, labels, stop_when=mp.Certified(0.05))
+    with pytest.raises(mp.InputError, match="stops by itself"):
+        mp.create_campaign("memory://", "two-rules", models=2, algorithm="race", stop_when=mp.Certified(0.05))
+    with pytest.raises(mp.InputError, match="kind='Population'"):
+        mp.Race(2).certificate(kind="Population")  # type: ignore[arg-type]
+
+
+def test_no_model_joins_a_race_and_one_that_leaves_takes_the_statement_with_it() -> None:
+    rows, labels = draw(13, 900, [0.9, 0.6, 0.5])
+    campaign = mp.create_campaign(
+        "memory://", "closed", models=["a", "b", "c"], algorithm="race", options={"tolerance": 0.05}
+    )
+    for row, label in zip(rows.tolist(), labels.tolist(), strict=True):
+        decision = campaign.ask([int(said) for said in row])
+        if decision.query:
+            campaign.tell(decision.id, int(label))
+    assert campaign.best().certificate.gap == 0.05
+    with pytest.raises(mp.ConflictError, match="cannot join: race may have dropped"):
+        campaign.join("d")
+    campaign.leave("c")
+    assert campaign.best().model == "a"
+    assert campaign.certificate(kind="population").gap == 1.0
+
+
 @pytest.mark.parametrize(("name", "most"), [("emocontext", 180), ("drift", 855)])
 def test_labels_to_a_certified_stop_on_the_released_collections(name: str, most: int) -> None:
-    """The median of 400 streams; its standard error is 4 and 25 labels, and it is that far below what is wanted."""
+    """The median of 300 streams, whose seeds are fixed."""
     collection = mp.load_collection(need(name))
     codes, truth = np.asarray(collection.predictions), np.asarray(collection.labels)
     labels, false = [], 0
     accuracies = np.asarray(collection.accuracies)
-    for seed in range(400):
+    for seed in range(300):
         items = np.random.default_rng(seed).integers(0, len(truth), 8_000)
         race = mp.Race(codes.shape[1], seed)
         labels.append(mp.run_stream(race, codes[items], truth[items]).labels_used)
         false += race.won is not None and accuracies.max() - accuracies[int(race.recommended)] > 0.01
     assert np.median(labels) <= most
-    assert false <= 20
+    assert false <= 15

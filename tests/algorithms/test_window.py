@@ -9,8 +9,7 @@ import pytest
 
 import modelpicker as mp
 from modelpicker.algorithms.engine import Kernel
-from modelpicker.algorithms.kernels import FIRST, LEADER, agreed, charge, drawn, smallest_loss, weigh
-from modelpicker.algorithms.model_picker import largest_share
+from modelpicker.algorithms.kernels import FIRST, LEADER, agreed, charge, drawn, largest_share, smallest_loss, weigh
 from modelpicker.algorithms.options import Models
 from modelpicker.algorithms.testing import as_decisions, compare_speeds, make_stream, play, same_decisions
 from tests.algorithms.test_brute_force import all_streams, check, textbook_probability

@@ -125,7 +125,7 @@ def test_a_task_gives_the_same_whatever_it_is_done_with() -> None:
     )
     cells = tuple(Cell(name, value, 30) for name, value in VALUES.items())
     together = job.play(Task(cells, (4, 7)))
-    assert together.records.shape == (6, 2, 2, 4)
+    assert together.records.shape == (7, 2, 2, 4)
     for place, cell in enumerate(cells):
         alone = job.play(Task((cell,), (7,)))
         assert np.array_equal(alone.records[0, 0], together.records[place, 1])

@@ -19,7 +19,7 @@ from modelpicker.algorithms.philox import draw_many
 from modelpicker.algorithms.witness import Witness
 from modelpicker.coins import check_seed, draw_coins
 from modelpicker.errors import RoundError, StateError, brief
-from modelpicker.guarantees.certificate import Certificate, Certified, Kind, check_confidence, state
+from modelpicker.guarantees.certificate import Certificate, Certified, Kind, check_confidence, check_kind, state
 from modelpicker.guarantees.wealth import power
 
 STATE_VERSION = 3
@@ -183,6 +183,7 @@ class Algorithm(ABC):
             kind: "stream" speaks of the items seen so far, and assumes nothing of them; "population" speaks of the
                 models' accuracies, if items are drawn independently from one distribution.
         """
+        check_kind(kind)
         proved = self.proof(check_confidence(confidence), kind)
         if proved is not None:
             return state(self.recommended, proved, confidence, kind, self.rounds, self.rounds, changes=0)

@@ -161,3 +161,38 @@ def drawn(cumulated: Floats, coin: float) -> int:
     for i in range(len(cumulated)):
         passed += cumulated[i] <= mark
     return min(passed, last)
+
+
+def largest_share(row: Codes, leader: int, scratch: Scratch) -> float:
+    """The share of the weight behind the class that has most of it; also notes the running sums.
+
+    Of all hypothetical labels the one with the most weight has the largest variance: A(1 - A) grows towards
+    A = 1/2, and no other class can come nearer. The leader's class usually has more than half, and then
+    there is nothing to search.
+    """
+    weights, behind, cumulated = scratch.weights, scratch.behind, scratch.cumulated
+    said = row[leader]
+    for i in range(len(row)):
+        behind[i] = weights[i] if row[i] == said else 0.0
+    total = 0.0
+    mass = 0.0
+    for i in range(len(row)):
+        total += weights[i]
+        cumulated[i] = total
+        mass += behind[i]
+    if said < 0 or 2.0 * mass < total:
+        mass = largest_mass(row, weights, scratch.tally)
+    return mass / total
+
+
+def largest_mass(row: Codes, weights: Floats, tally: Floats) -> float:
+    """The weight behind the class that has most of it; whoever abstains is behind none."""
+    largest = 0.0
+    for i in range(len(row)):
+        if row[i] >= 0:
+            mass = tally[row[i]] + weights[i]
+            tally[row[i]] = mass
+            largest = max(largest, mass)
+    for i in range(len(row)):
+        tally[row[i]] = 0.0
+    return largest

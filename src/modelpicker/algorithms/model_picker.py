@@ -29,6 +29,7 @@ from modelpicker.algorithms.kernels import (
     charge,
     drawn,
     fade,
+    largest_share,
     weigh,
 )
 from modelpicker.algorithms.options import Models, check_choice, check_scale, check_window
@@ -53,41 +54,6 @@ class Settings(NamedTuple):
     random_round: bool
     longest: float  # rounds after which the learning rate falls no more
     keep: float  # how much of a round's weight is left when another has gone by
-
-
-def largest_share(row: Codes, leader: int, scratch: Scratch) -> float:
-    """The share of the weight behind the class that has most of it; also notes the running sums.
-
-    Of all hypothetical labels the one with the most weight has the largest variance: A(1 - A) grows towards
-    A = 1/2, and no other class can come nearer. The leader's class usually has more than half, and then
-    there is nothing to search.
-    """
-    weights, behind, cumulated = scratch.weights, scratch.behind, scratch.cumulated
-    said = row[leader]
-    for i in range(len(row)):
-        behind[i] = weights[i] if row[i] == said else 0.0
-    total = 0.0
-    mass = 0.0
-    for i in range(len(row)):
-        total += weights[i]
-        cumulated[i] = total
-        mass += behind[i]
-    if said < 0 or 2.0 * mass < total:
-        mass = largest_mass(row, weights, scratch.tally)
-    return mass / total
-
-
-def largest_mass(row: Codes, weights: Floats, tally: Floats) -> float:
-    """The weight behind the class that has most of it; whoever abstains is behind none."""
-    largest = 0.0
-    for i in range(len(row)):
-        if row[i] >= 0:
-            mass = tally[row[i]] + weights[i]
-            tally[row[i]] = mass
-            largest = max(largest, mass)
-    for i in range(len(row)):
-        tally[row[i]] = 0.0
-    return largest
 
 
 def learning_rate(settings: Settings, t: int) -> float:

@@ -27,9 +27,9 @@ from modelpicker.algorithms.kernels import (
     agreed,
     best,
     charge,
+    largest_share,
     weigh,
 )
-from modelpicker.algorithms.model_picker import largest_share
 from modelpicker.algorithms.options import ModelName, Models, check_fraction, check_scale
 from modelpicker.guarantees.certificate import Certified, Kind, check_confidence
 from modelpicker.guarantees.wealth import (
@@ -126,6 +126,8 @@ def look_at(state: State, settings: Settings, i: int, told: bool) -> None:
     if wealth >= settings.bar:
         state.places[i] = BEATEN
         state.until[i] = now if told else reached(state, settings, i, leader, now)
+        if state.opponent[leader] == i:  # who is out is not asked about: the leader is no longer bet against it
+            state.until[leader] = min(state.until[leader], state.until[i])
         return
     # Credit multiplies wealth by at most 1 / (1 - bε) a round, and ln x >= 1 - 1/x.
     step = settings.tolerance * settings.bets[0]
@@ -219,6 +221,7 @@ def chance(state: State, settings: Settings, t: int, row: Codes, patience: float
         for i in range(len(row)):
             if i != leader and state.places[i] == IN and state.begun[i] < NEVER and t > state.due[i]:
                 look_at(state, settings, i, False)
+        rank(state)
         finish(state)
         if race[WON] == 0 and contested(state, row, leader):
             foresee(state, settings, row, t)
@@ -250,20 +253,28 @@ def recommend(state: State, settings: Settings, coin: float) -> int:
     """The winner, if there is one; else the fewest mistakes."""
     if state.race[WON] > 0 and state.race[BROKEN] == 0:
         return int(state.race[FIRST_PLACE])
-    return best(state.losses, state.standing, coin)
+    first, tied = state.standing[LEADER], state.standing[TIED]
+    passed_over = min(int(coin * tied), tied - 1)
+    lowest = state.losses[first]
+    for i in range(first, len(state.losses)):
+        if state.places[i] == IN and state.losses[i] == lowest:
+            if passed_over == 0:
+                return int(i)
+            passed_over -= 1
+    return int(first)
 
 
-def rank(losses: Floats, standing: Ints) -> None:
-    """Note who has the smallest loss, and how many share it."""
-    leader = 0
-    for i in range(1, len(losses)):
-        if losses[i] < losses[leader]:
+def rank(state: State) -> None:
+    """Note who has the smallest loss of those in the race, and how many share it."""
+    leader = -1
+    for i in range(len(state.losses)):
+        if state.places[i] == IN and (leader < 0 or state.losses[i] < state.losses[leader]):
             leader = i
     tied = 0
-    for i in range(len(losses)):
-        tied += losses[i] == losses[leader]
-    standing[LEADER] = leader
-    standing[TIED] = tied
+    for i in range(len(state.losses)):
+        tied += state.places[i] == IN and state.losses[i] == state.losses[leader]
+    state.standing[LEADER] = leader
+    state.standing[TIED] = tied
 
 
 def count(state: State, t: int, row: Codes, label: int) -> None:
@@ -276,13 +287,12 @@ def count(state: State, t: int, row: Codes, label: int) -> None:
             wrong = int(row[i] != label)
             state.behind[i] += wrong - missed
         state.losses[i] += wrong
-    rank(state.losses, state.standing)
 
 
 def keep_watch(state: State, settings: Settings, t: int, row: Codes, label: int, probability: float) -> None:
     """Bet that somebody who is out is better than the leader now; fall back if that wins much."""
     leader = state.race[FIRST_PLACE]
-    stake = WATCH_BET * settings.exploration / probability
+    stake = min(WATCH_BET, WATCH_BET * settings.exploration / probability)
     missed = int(row[leader] != label)
     found = False
     for i in range(len(row)):
@@ -294,7 +304,8 @@ def keep_watch(state: State, settings: Settings, t: int, row: Codes, label: int,
         state.race[BROKEN] = state.race[NOW]
         for i in range(len(row)):
             state.losses[i] = 0.0
-        rank(state.losses, state.standing)
+            state.places[i] = IN
+        rank(state)
 
 
 def learn(state: State, settings: Settings, t: int, row: Codes, label: int, probability: float) -> None:
@@ -323,6 +334,7 @@ def move_on(state: State, settings: Settings, row: Codes) -> None:
     for i in range(len(row)):
         if i != leader and state.places[i] == IN and (changed or row[i] != row[leader]):
             look_at(state, settings, i, True)
+    rank(state)
     finish(state)
 
 
@@ -437,6 +449,10 @@ class Race(Algorithm):
             losses[out] = lead + rates * self.rounds
         return losses
 
+    def counted(self, rounds: int, ago: int = 0) -> float:
+        """All rounds, whether they could be asked about or not: the losses of who is out speak of as many."""
+        return float(rounds + ago)
+
     @property
     def won(self) -> int | None:
         """After how many rounds the race was won; None while it goes on."""
@@ -449,7 +465,7 @@ class Race(Algorithm):
 
     @property
     def racing(self) -> tuple[ModelName, ...]:
-        """The models that may still be the best: the leader, and those it has not beaten."""
+        """The leader, and those who have been neither beaten by it nor given up."""
         places, leader = self.state.places.tolist(), int(self.state.race[FIRST_PLACE])
         return tuple(model for i, model in enumerate(self.models) if places[i] == IN or i == leader)
 
@@ -459,7 +475,8 @@ class Race(Algorithm):
         if self.drifted is not None:
             return f"After {self.drifted:,} items another model was seen to be better; it goes on as Model Picker."
         if self.won is not None:
-            return f"The race was won after {self.won:,} items, and nothing more need be asked."
+            watch = "a watch is kept" if self.options["exploration"] else "nothing more need be asked"
+            return f"The race was won after {self.won:,} items, and {watch}."
         if len(self.racing) == 1:
             return "Nobody else is left in the race, but some were given up without a proof."
         return f"The race is not over: {len(self.racing):,} of {len(self.models):,} models are still in it."

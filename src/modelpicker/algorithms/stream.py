@@ -93,6 +93,11 @@ def _check_rule(picker: Algorithm, stop_when: object) -> None:
         return
     if not isinstance(stop_when, Certified):
         raise InputError(f"stop_when={brief(stop_when)}: pass a rule such as mp.Certified(gap=0.01).")
+    if picker.aim is not None:
+        raise InputError(
+            f"stop_when={brief(stop_when)}: {picker.name} stops by itself, with a statement of its own; "
+            "say how good it is to be when you make it: tolerance=0.01, confidence=0.95."
+        )
     if not picker.witness.watches:
         raise InputError(f"stop_when={brief(stop_when)}: {picker.certificate().sentence}")
 

@@ -313,6 +313,11 @@ class Campaign(Handle):
             models = change.replica.picker.models
             if str(model) in {str(one) for one in models}:
                 raise ConflictError(f"model {model!r} takes part already.")
+            if change.replica.picker.drops:
+                raise ConflictError(
+                    f"model {model!r} cannot join: {change.replica.picker.name} may have dropped models that it "
+                    "would have to be compared with; start a new campaign with all of them."
+                )
             name = check_models([*models, model])[-1]
             if self.settings.stop_when is not None and len(models) == MOST_MODELS:
                 raise ConflictError(

@@ -37,7 +37,7 @@ from modelpicker.campaigns.pacing import CLOSED, MISSED, SPENT, Plan, make_plan,
 from modelpicker.campaigns.rows import Matrix, Rows
 from modelpicker.campaigns.settings import Settings
 from modelpicker.errors import StateError, StorageError
-from modelpicker.guarantees.certificate import Certificate, Certified, Kind
+from modelpicker.guarantees.certificate import Certificate, Certified, Kind, state
 
 # Rounds that are gone through at once.
 PIECE = 2**14
@@ -136,6 +136,8 @@ class Replica:
         """What is known of one of the models."""
         if not self.changes and best == self.picker.models.index(self.picker.recommended):
             return self.picker.certificate(confidence, kind)
+        if kind == "population" and self.picker.aim is not None:  # its error was spent on the models there were
+            return state(self.picker.models[best], 1.0, confidence, kind, self.picker.rounds, self.picker.rounds, 1)
         return self.picker.witness.certificate(self.picker.models, best, confidence, kind, self.past)
 
     def certifies(self, best: int, rule: Certified) -> bool:

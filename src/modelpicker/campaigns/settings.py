@@ -63,9 +63,14 @@ class Settings:
             expected_rounds=None if expected_rounds is None else _count("expected_rounds", expected_rounds),
             stop_when=_rule(stop_when),
         )
-        made.make(made.models)
+        picker = made.make(made.models)
         if made.stop_when is not None and len(made.models) > MOST_MODELS:
             raise InputError(f"stop_when: certificates are for at most {MOST_MODELS} models; leave it out.")
+        if made.stop_when is not None and picker.aim is not None:
+            raise InputError(
+                f"stop_when: {made.kind.name} stops by itself; leave it out, and set its options tolerance and "
+                "confidence."
+            )
         try:
             json.dumps(made.document(), allow_nan=False)
         except (TypeError, ValueError) as error:

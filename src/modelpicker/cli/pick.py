@@ -78,7 +78,11 @@ def pick(
     from modelpicker.collections import open_collection
 
     choosing.check_name(algorithm)
-    rule = choosing.stopping_rule(stop_gap, confidence, kind or ("population" if algorithm == "race" else None))
+    options = choosing.parse_options(option or [])
+    if algorithm == "race":  # which stops by itself: the rule is its own
+        options = {"confidence": confidence, **({} if stop_gap is None else {"tolerance": stop_gap}), **options}
+        stop_gap, confidence, kind = None, float(options["confidence"]), kind or "population"
+    rule = choosing.stopping_rule(stop_gap, confidence, kind)
     reading = how_to_read(models, fields, classes, normalise, text, label)
     with waiting(f"Reading {source}"):
         collection = open_collection(source, labels, **reading)
@@ -89,7 +93,7 @@ def pick(
     settings = Settings(
         source=source,
         algorithm=algorithm,
-        options=choosing.parse_options(option or []),
+        options=options,
         budget=budget,
         stop_when=None if stop_gap is None else rule,
         wanted=rule,

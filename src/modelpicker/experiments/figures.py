@@ -41,7 +41,7 @@ LOOKS = {
     "structural-committee": Look("#CC79A7", ":", "D"),
     "importance-weighted": Look("#D55E00", (0, (5, 1, 1, 1, 1, 1)), "v"),
     "efficient-active": Look("#56B4E9", (0, (1, 1)), "P"),
-    "race": Look("#000000", "-", "X", 2.0),
+    "race": Look("#000000", (0, (6, 2)), "X", 2.0),
 }
 OTHERS = (
     Look("#882255", "-", "h"),

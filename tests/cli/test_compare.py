@@ -243,5 +243,5 @@ def test_a_bar_shows_rate_remaining_time_and_standing(tmp_path: Path) -> None:
     text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.decode())
     assert process.returncode == 0
     assert len(json.loads(out)["rows"]) == 7
-    assert re.search(r"tuning .* [\d,]+ of 3,000 runs +[\d,]+ runs/s \d+:\d\d", text)
+    assert re.search(r"tuning .* [\d,]+ of 3,500 runs +[\d,]+ runs/s \d+:\d\d", text)
     assert re.search(r"at 80 labels: [a-z-]+ \d+%, ", text)

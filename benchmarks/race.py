@@ -117,7 +117,7 @@ def stopping(streams: int) -> Iterator[str]:
 
 
 def change(_: int) -> Iterator[str]:
-    """A stream whose best model becomes the third half-way: who notices, and at what price."""
+    """The best and the worst of eight models change places half-way: who notices, and at what price."""
     makers: dict[str, Callable[[int], mp.Algorithm]] = {
         "Race": lambda seed: mp.Race(8, seed),
         "Race, exploration 1 %": lambda seed: mp.Race(8, seed, exploration=0.01),

@@ -165,7 +165,7 @@ def front(state: State, settings: Settings) -> int:
     return int(leader)
 
 
-def hand_over(state: State, settings: Settings, leader: int) -> None:
+def hand_over(state: State, leader: int) -> None:
     """Another model leads: who was beaten by the old leader is in the race again until this one beats it too."""
     ahead = state.behind[leader]
     state.race[FIRST_PLACE] = leader
@@ -329,7 +329,7 @@ def move_on(state: State, settings: Settings, row: Codes) -> None:
     leader = front(state, settings)
     changed = leader != race[FIRST_PLACE]
     if changed:
-        hand_over(state, settings, leader)
+        hand_over(state, leader)
     match_up(state, settings)
     for i in range(len(row)):
         if i != leader and state.places[i] == IN and (changed or row[i] != row[leader]):

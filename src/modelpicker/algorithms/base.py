@@ -215,6 +215,11 @@ class Algorithm(ABC):
         return ""
 
     @property
+    def finished(self) -> bool:
+        """Whether it has stopped by itself: `run_stream` plays no more rounds then."""
+        return bool(self.kernel.parts["finished"](self.state, self.told))
+
+    @property
     def won(self) -> int | None:
         """After how many rounds it stopped by itself, with a proof; None if it has not, or never does."""
         return None

@@ -340,6 +340,11 @@ def move_on(state: State, settings: Settings, row: Codes) -> None:
     finish(state)
 
 
+def finished(state: State, settings: Settings) -> bool:
+    """A race that is won needs no more rounds, unless a watch is kept."""
+    return bool(state.race[WON] > 0 and state.race[BROKEN] == 0 and settings.exploration == 0.0)
+
+
 class Race(Algorithm):
     """Fewer labels than Model Picker where items come from one population, and it knows when to stop.
 
@@ -369,7 +374,7 @@ class Race(Algorithm):
     weighted: ClassVar[bool] = True
     drops: ClassVar[bool] = True
     spreads: ClassVar[bool] = False
-    kernel: ClassVar[Kernel] = Kernel(decide, recommend, learn)
+    kernel: ClassVar[Kernel] = Kernel(decide, recommend, learn, finished)
     state: State
 
     def __init__(

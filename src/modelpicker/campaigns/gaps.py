@@ -37,18 +37,23 @@ class Span(NamedTuple):
     labels: int
 
 
-def spoken_of(picker: Algorithm, span: Span, unanswered: Unanswered) -> float:
-    """Of how many rounds of a span the estimates speak; with a window, old rounds count less here as well."""
-    rounds = picker.counted(max(0, span.last - span.first), max(0, picker.rounds - span.last))
+def share_known(picker: Algorithm, span: Span, unanswered: Unanswered) -> float:
+    """The share of the rounds of a span that the estimates speak of; with a window, old rounds count less."""
     missing = {number: chance for number, chance in unanswered.items() if span.first <= number < span.last}
     if not missing:
-        return rounds
+        return 1.0
     # Summed exactly, so that the order in which queries were made or answered does not matter.
     lost = math.fsum(power(picker.keep, picker.rounds - 1 - number) / chance for number, chance in missing.items())
+    share = 1.0 - lost / counted(picker, span)
     if min(missing.values()) == 1.0:
-        return rounds - lost
+        return share
     # 1/q is right in the mean only: never more is left out than the share of the queries without an answer.
-    return rounds - min(lost, rounds * len(missing) / (len(missing) + span.labels))
+    return max(share, span.labels / (len(missing) + span.labels))
+
+
+def counted(picker: Algorithm, span: Span) -> float:
+    """How many rounds' mistakes the losses hold of a span."""
+    return picker.counted(max(0, span.last - span.first), max(0, picker.rounds - span.last))
 
 
 def measure(
@@ -71,21 +76,29 @@ def measure(
     """
     tally = picker.tally(covered)
     spans = [Span(*span) for span in zip(tally.first.tolist(), tally.last.tolist(), labels, strict=True)]
-    spoken = {span: spoken_of(picker, span, unanswered) for span in set(spans)}
+    shares = {span: share_known(picker, span, unanswered) for span in set(spans)}
     losses = dict(zip(picker.models, tally.losses.tolist(), strict=True))
     whole, level = spans[tally.reference], float(tally.losses[tally.reference])
     found: dict[ModelName, Measured] = {}
     for model, span in zip(picker.models, spans, strict=True):
-        rate = (losses[model] - level) / (spoken[span] or 1.0)
-        estimate = losses[model] if span.last == whole.last else level + rate * spoken[whole]
-        found[model] = Measured(estimate, rate, spoken[span])
+        rate = _over(losses[model] - level, counted(picker, span) * shares[span])
+        estimate = losses[model]
+        if span.last != whole.last:
+            estimate = level + rate * counted(picker, whole) * shares[whole]
+        found[model] = Measured(estimate, rate, (span.last - span.first) * shares[span])
     for model, change in joined.items():  # in the order of joining: the models that they followed come first
         if model in found and change.heir_of in found and _earlier(change.heir_of, model, joined):
             told = labels[picker.models.index(model)]
-            since = spoken_of(picker, Span(change.round, max(covered, change.round), told), unanswered)
-            own = (losses[model] - losses[change.heir_of]) / (since or 1.0)
-            found[model] = Measured(losses[model], found[change.heir_of].rate + own, since)
+            since = Span(change.round, max(covered, change.round), told)
+            share = share_known(picker, since, unanswered)
+            own = _over(losses[model] - losses[change.heir_of], counted(picker, since) * share)
+            rate = found[change.heir_of].rate + own
+            found[model] = Measured(losses[model], rate, (since.last - since.first) * share)
     return [found[model] for model in picker.models]
+
+
+def _over(difference: float, rounds: float) -> float:
+    return difference / rounds if rounds > 0.0 else difference
 
 
 def _earlier(heir_of: ModelName, model: ModelName, joined: Mapping[ModelName, Joining]) -> bool:

@@ -40,7 +40,12 @@ def test_every_state_has_its_reason_and_one_next_step(changes: dict[str, Any], n
     assert found.name == name
     assert found.reason.startswith(reason)
     assert found.next.endswith(".")
-    assert found.document() == {"name": name, "title": TITLES[found.name], "reason": found.reason, "next": found.next}
+    assert found.document() == {
+        "name": name,
+        "title": TITLES[found.name],
+        "reason": found.reason,
+        "next": found.next,
+    }
     assert found.over == (name in ("certified", "won"))
 
 
@@ -69,8 +74,8 @@ def test_a_won_race_has_reached_its_goal_and_a_model_named_nowhere_in_its_state(
     pick = campaign.best()
     assert (pick.model, pick.reached, pick.certified) == ("secret-b", True, True)
     assert pick.state.reason == (
-        f"The race was won after {pick.rounds} items: no model is more than 5% more accurate than the pick on items "
-        "like these, with confidence 95%."
+        f"The race was won after {pick.rounds} items: no model is more than 5% more accurate than the pick on "
+        "items like these, with confidence 95%."
     )
     assert "secret" not in str(pick.state.document())
 
@@ -78,9 +83,7 @@ def test_a_won_race_has_reached_its_goal_and_a_model_named_nowhere_in_its_state(
 @pytest.mark.parametrize("kind", ["stream", "population"])
 def test_a_certified_campaign_says_what_is_certified(memory: str, kind: Any) -> None:
     rule = mp.Certified(gap=0.1, kind=kind)
-    campaign = mp.create_campaign(
-        memory, "c", models=["a", "b"], stop_when=rule, options={"query_scale": 9.0}
-    )
+    campaign = mp.create_campaign(memory, "c", models=["a", "b"], stop_when=rule, options={"query_scale": 9.0})
     for number, made in enumerate(campaign.ask_many(np.tile(ROW, (40, 1)).tolist())):
         if made.query:
             campaign.tell(number, "cat")

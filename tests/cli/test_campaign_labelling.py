@@ -32,7 +32,9 @@ def test_a_label_told_twice_counts_once(tickets: Path) -> None:
     assert again.startswith("0 new labels. 1 label in all, 1 waiting;")
     reference = call(tickets, "tell", "tickets", "k2", "spam").stdout
     assert reference.startswith("0 new labels, 1 for reference only: not queried. 1 label in all")
-    assert "until they come, gaps are understated" in call(tickets, "best", "tickets").stdout
+    said = " ".join(call(tickets, "best", "tickets").stdout.split())
+    assert "Waiting for labels: 1 item waits for a label. Label what waits." in said
+    assert "on 2 items whose labels are known or stood for by others" in said  # the third waits
 
 
 def test_an_id_in_a_line_is_never_taken_for_a_key(tickets: Path) -> None:
@@ -46,7 +48,7 @@ def test_an_id_in_a_line_is_never_taken_for_a_key(tickets: Path) -> None:
 
 def test_what_somebody_else_is_labelling_is_not_called_the_end(tickets: Path) -> None:
     mp.open_campaign(f"sqlite:///{tickets}/modelpicker.db", "tickets").pending(2, lease=600, annotator="else")
-    assert "2 more items waiting, but being labelled by somebody else" in call(tickets, "label", "tickets").stderr
+    assert "2 more items wait, but somebody else is labelling them" in call(tickets, "label", "tickets").stderr
 
 
 def test_another_answer_is_a_conflict_unless_it_replaces_the_first(tickets: Path) -> None:
@@ -152,7 +154,7 @@ def test_a_session_takes_keys_and_names_and_shows_the_standing_after_each_answer
     assert "tickets · 3 waiting · 0 labels · no label yet" in done.stderr
     assert "label:  1 ham  2 spam" in done.stderr
     assert "roberta leads · bert 33.3% behind" in done.stderr
-    assert "That was the last one that waits." in done.stderr
+    assert "That was the last item that waited." in done.stderr
     assert "Pick: roberta" in done.stdout
     assert "3 items seen; labels: 3 bought, 0 saved, 0 awaited, 0 skipped." in done.stdout
 

@@ -66,7 +66,9 @@ def test_only_labels_that_are_asked_for_matter(words: Path) -> None:
         for code, query in zip(np.asarray(collection.labels), asked, strict=True)
     ]
     (words / "few.jsonl").write_text("".join(json.dumps({"label": label}) + "\n" for label in labels))
-    again = json.loads(run("pick", "x.parquet", "--labels", "few.jsonl", "--json", folder=words).stdout)
+    again = json.loads(
+        run("pick", "x.parquet", "--labels", "few.jsonl", "--play-unlabelled", "--json", folder=words).stdout
+    )
     assert {key: again[key] for key in ("pick", "labels_used", "standing")} == {
         key: first[key] for key in ("pick", "labels_used", "standing")
     }

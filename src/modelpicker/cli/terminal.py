@@ -195,17 +195,20 @@ def table(first: str, *others: str) -> "Table":
 
 
 def print_table(made: "Table") -> None:
-    """A table and an empty line: as wide as it needs; on a terminal, only the first column is ever cut."""
+    """A table and an empty line: as wide as its numbers need; on a terminal, only the first column is ever cut."""
     from rich.console import Console
 
-    whole = Console(width=WIDEST).measure(made).maximum
-    room = Console().width if sys.stdout.isatty() else whole
-    if whole > room and all(column.no_wrap for column in made.columns):
+    plain: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False}
+    whole = Console(width=WIDEST, **plain).measure(made).maximum
+    room = Console().width if sys.stdout.isatty() else WIDEST
+    if not all(column.no_wrap for column in made.columns):  # sentences, which are read in lines
+        room = min(room, WIDTH)
+    elif whole > room:
         first = made.columns[0]
         longest = max(cell_width(cell) for cell in (first.header, *first.cells))
         first.max_width = max(min(longest, SHORTEST_NAME), longest - (whole - room))
         room = max(room, whole - longest + first.max_width)
-    Console(width=room, highlight=False, markup=False, emoji=False).print(made)
+    Console(width=min(room, max(whole, 1)), **plain).print(made)
     typer.echo("")
 
 

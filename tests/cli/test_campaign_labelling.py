@@ -156,7 +156,7 @@ def test_a_session_takes_keys_and_names_and_shows_the_standing_after_each_answer
     assert "roberta leads · bert 33.3% behind" in done.stderr
     assert "That was the last item that waited." in done.stderr
     assert "Pick: roberta" in done.stdout
-    assert "3 items seen; labels: 3 bought, 0 saved, 0 awaited, 0 skipped." in done.stdout
+    assert "3 items seen; labels: 3 bought, 0 awaited, 0 skipped." in done.stdout
 
 
 def test_a_session_can_be_read_by_programs(tmp_path: Path) -> None:

@@ -137,7 +137,9 @@ def change(_: int) -> Iterator[str]:
             picker = make(seed)
             trace = mp.run_stream(picker, codes, truth)
             labels.append(trace.labels_used)
-            right += trace.recommended[CHANGED + np.array([999, 2_999, 9_999])] == best
+            # A race that is won ends there, and stands by its winner.
+            named = np.append(trace.recommended, int(trace.winner))
+            right += named[np.minimum(CHANGED + np.array([999, 2_999, 9_999]), len(trace))] == best
             seen = picker.drifted if isinstance(picker, mp.Race) else None
             noticed.append(math.inf if seen is None else seen - CHANGED)
         when = float(np.median(noticed))

@@ -275,7 +275,7 @@ def test_what_is_handed_out_can_be_changed_without_changing_the_campaign(memory:
     before = without_times(campaign)
     (query,) = campaign.pending()
     assert query.item is not None
-    query.item["text"] = "changed"  # type: ignore[index]
+    query.item["text"] = "changed"
     for record in campaign.history():
         record["item"]["deep"].append(2)
         record["pace"][0] = 49.0

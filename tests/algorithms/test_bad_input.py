@@ -1,5 +1,6 @@
 """Bad input: an error that names the culprit and the remedy, and a picker that is as it was."""
 
+import re
 import signal
 from collections.abc import Callable
 from typing import Any
@@ -234,41 +235,43 @@ def test_a_state_of_another_algorithm_or_version_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "damage",
+    ("damage", "words"),
     [
-        lambda blob: blob.pop("clock"),
-        lambda blob: blob.pop("checksum"),
-        lambda blob: blob["state"].pop("losses"),
-        lambda blob: blob["state"].update(losses=[0.0, 1.0]),
-        lambda blob: blob["state"].update(losses=["a", "b", "c"]),
-        lambda blob: blob["state"].update(more=[0]),
-        lambda blob: blob["state"].update(standing=[77, 1]),
-        lambda blob: blob["clock"].__setitem__(0, 10**6),
-        lambda blob: blob["clock"].__setitem__(0, 2**70),
-        lambda blob: blob.update(open=[[0.5, 0.5, [0, 1, 1], [0, 1]]]),
-        lambda blob: blob.update(open=[[True, 0.5, [0, 1, 1], [0, 1]]]),
-        lambda blob: blob.update(open=[[1, 0.5, [0, 1, 1], [0, 0]]]),
-        lambda blob: blob.update(open=2 * blob["open"]),
-        lambda blob: blob.update(models=4),
-        lambda blob: blob.update(seed="x"),
-        lambda blob: blob.update(options={"query_scale": -1.0}),
-        lambda blob: blob.update(options={"unheard_of": 1}),
-        lambda blob: blob.update(open=[[0]]),
-        lambda blob: blob.update(open=[[0, 2.0, [0, 1, 1], [0, 1]]]),
-        lambda blob: blob.update(open=[[0, 0.5, [0, 5, 1], [0, 1]]]),
-        lambda blob: blob.update(open=[[99, 0.5, [0, 1, 1], [0, 1]]]),
+        (lambda blob: blob.pop("clock"), "it has no entry 'clock'"),
+        (lambda blob: blob.pop("checksum"), "it has no entry 'checksum'"),
+        (lambda blob: blob["state"].pop("losses"), "it lacks losses"),
+        (lambda blob: blob["state"].update(losses=[0.0, 1.0]), "losses has shape (2,), not (3,)"),
+        (lambda blob: blob["state"].update(losses=["a", "b", "c"]), "could not convert"),
+        (lambda blob: blob["state"].update(more=[0]), "it has no entry 'more'"),
+        (lambda blob: blob["state"].update(standing=[77, 1]), "its checksum is wrong"),
+        (lambda blob: blob["clock"].__setitem__(0, 10**6), "its checksum is wrong"),
+        (lambda blob: blob["clock"].__setitem__(0, 2**70), "too large"),
+        (lambda blob: blob.update(open=[[0.5, 0.5, [0, 1, 1], [0, 1]]]), "no query of round 0.5"),
+        (lambda blob: blob.update(open=[[True, 0.5, [0, 1, 1], [0, 1]]]), "no query of round True"),
+        (lambda blob: blob.update(open=[[1, 0.5, [0, 1, 1], [0, 0]]]), "no query of round 1 "),
+        (lambda blob: blob.update(open=2 * blob["open"]), "no query of round 1 "),
+        (lambda blob: blob.update(models=4), "losses has shape (3,), not (4,)"),
+        (lambda blob: blob.update(seed="x"), "seed 'x'"),
+        (lambda blob: blob.update(options={"query_scale": -1.0}), "query_scale=-1.0"),
+        (lambda blob: blob.update(options={"unheard_of": 1}), "unheard_of"),
+        (lambda blob: blob.update(open=[[0]]), "missing 3"),
+        (lambda blob: blob.update(open=[[0, 2.0, [0, 1, 1], [0, 1]]]), "no query of round 0 "),
+        (lambda blob: blob.update(open=[[0, 0.5, [0, 5, 1], [0, 1]]]), "no query of round 0 "),
+        (lambda blob: blob.update(open=[[99, 0.5, [0, 1, 1], [0, 1]]]), "no query of round 99"),
     ],
 )
-def test_a_damaged_state_is_refused(damage: Callable[[dict[str, Any]], object], picker: mp.ModelPicker) -> None:
+def test_a_damaged_state_is_refused(
+    damage: Callable[[dict[str, Any]], object], words: str, picker: mp.ModelPicker
+) -> None:
     blob = picker.state_dict()
     damage(blob)
-    with pytest.raises(mp.StateError):
+    with pytest.raises(mp.StateError, match=f"is damaged: .*{re.escape(words)}"):
         mp.ModelPicker.from_state_dict(blob)
 
 
 @pytest.mark.parametrize("blob", [None, [], "state", {}])
 def test_what_is_no_state_is_refused(blob: Any) -> None:
-    with pytest.raises(mp.StateError):
+    with pytest.raises(mp.StateError, match=r"a state is a mapping|not a state of model-picker, but of None"):
         mp.ModelPicker.from_state_dict(blob)
 
 

@@ -183,12 +183,13 @@ def test_a_window_does_not_go_with_the_model_of_a_random_round() -> None:
 
 def test_the_window_is_an_option_and_survives_json() -> None:
     predictions, labels = switching(400)
-    picker = mp.ModelPicker(5, 1, window=np.int64(40))  # type: ignore[arg-type]
+    picker = mp.ModelPicker(5, 1, window=np.int64(40), query_scale=1e3)  # type: ignore[arg-type]
     mp.run_stream(picker, predictions, labels)
-    picker.observe([0, 1, 1, 1, 1])
+    assert picker.observe([0, 1, 1, 1, 1]).query
     restored = mp.ModelPicker.from_state_dict(json.loads(json.dumps(picker.state_dict())))
     assert restored.options == picker.options
     assert restored.options["window"] == 40
+    assert restored.open_queries == (400,)
     for number in restored.open_queries:
         picker.learn(number, 1)
         restored.learn(number, 1)

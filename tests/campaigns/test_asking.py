@@ -273,8 +273,9 @@ def test_what_is_handed_out_can_be_changed_without_changing_the_campaign(memory:
     campaign = mp.create_campaign(memory, "copies", models=2, seed=1, budget=50, expected_rounds=50)
     campaign.ask([0, 1], item={"text": "as it was", "deep": [1]})
     before = without_times(campaign)
-    for query in campaign.pending():
-        (query.item or {})["text"] = "changed"
+    (query,) = campaign.pending()
+    assert query.item is not None
+    query.item["text"] = "changed"
     for record in campaign.history():
         record["item"]["deep"].append(2)
         record["pace"][0] = 49.0

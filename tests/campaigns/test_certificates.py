@@ -62,6 +62,8 @@ def test_whatever_happens_on_the_way_the_evidence_is_a_function_of_the_events(ur
         if number % 100 == 99:
             check(campaign, url)
     assert campaign.best().covered < 400
+    assert {record["kind"] for record in campaign.history()} == {"ask", "label", "skip", "retract", "join", "leave"}
+    assert any(record["replaces"] for record in campaign.history() if record["kind"] == "label")
     check(campaign, url)
 
 

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import modelpicker as mp
 from modelpicker.campaigns.log import Log
 from modelpicker.campaigns.statements import driver
 from tests.campaigns.streams import MODELS, check, play, state, stream, without_times
+from tests.unprivileged import unprivileged
 
 
 @pytest.fixture
@@ -87,13 +89,16 @@ def test_a_disk_that_may_not_be_written_to_is_named_and_work_goes_on_when_it_may
     campaign.storage.close()
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_permissions_are_named(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path}/campaigns.db"
-    mp.create_campaign(url, "locked", models=2).storage.close()
-    (tmp_path / "campaigns.db").chmod(0o400)
-    with pytest.raises(mp.StorageError, match=r"check the permissions"):
-        mp.create_campaign(url, "another", models=2)
+def test_permissions_are_named() -> None:
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own folder is closed to others than root
+        url, file = f"sqlite:///{folder}/campaigns.db", Path(folder) / "campaigns.db"
+        mp.create_campaign(url, "locked", models=2).storage.close()
+        file.chmod(0o400)
+        with unprivileged(Path(folder)), pytest.raises(mp.StorageError, match=r"check the permissions"):
+            mp.create_campaign(url, "another", models=2)
+        file.chmod(0o600)
+        with unprivileged(Path(folder)):
+            assert [one.name for one in mp.list_campaigns(url)] == ["locked"]
 
 
 def test_a_file_that_is_damaged_while_in_use_is_a_clear_error(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ def examine(url: str, survival: killing.Survival, memory: str) -> None:
         else:
             found.append(f"skip {record['id']}")
     assert len(found) == len(set(found))
+    assert len(survival.acknowledged) > survival.kills
     assert survival.acknowledged <= set(found)
     undisturbed = killing.create(memory)
     killing.work(undisturbed, 0, survival.rounds, lambda _: None)

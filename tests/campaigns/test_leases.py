@@ -81,7 +81,7 @@ def test_what_is_released_or_retracted_can_be_given_at_once(url: str) -> None:
 def test_leases_are_no_part_of_the_history(url: str) -> None:
     campaign = waiting(url)
     before = state(campaign), without_times(campaign)
-    campaign.pending(3, lease=60)
+    assert len(campaign.pending(3, lease=60)) == 3
     assert (state(campaign), without_times(campaign)) == before
 
 

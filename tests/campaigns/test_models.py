@@ -41,7 +41,6 @@ def test_decisions_name_no_newcomer_before_a_label_speaks_for_it(url: str) -> No
 
 def test_from_then_on_a_newcomer_is_charged_like_everybody(url: str) -> None:
     campaign = begun(url)
-    leader = campaign.best().model
     campaign.join("eel")
     start = estimates(campaign)
     predictions, labels = stream(60, seed=7, models=5)
@@ -54,10 +53,8 @@ def test_from_then_on_a_newcomer_is_charged_like_everybody(url: str) -> None:
     for model in campaign.models:
         assert now[model] - start[model] == pytest.approx(charged[model])
     newcomer = next(entry for entry in campaign.best().standing if entry.model == "eel")
-    assert newcomer.labels == sum(
-        1 for record in campaign.history() if record["kind"] == "label" and record["id"] >= 40
-    )
-    assert leader in campaign.models
+    since = [record for record in campaign.history() if record["kind"] == "label" and record["id"] >= 40]
+    assert newcomer.labels == len(since) >= 5
     check(campaign, url)
 
 

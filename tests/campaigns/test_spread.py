@@ -63,6 +63,8 @@ def test_kept_up_label_by_label_they_are_those_found_at_once(memory: str) -> Non
         if made.id % 10 == 0:
             found = intervals(campaign, spread)
             assert found == {name: pytest.approx(one) for name, one in intervals(campaign).items()}
+    assert len(told) > 10  # so that one was replaced and one taken back
+    assert len(found) == len(MODELS) - 1
 
 
 def test_nothing_is_said_before_the_first_label_or_without_estimates_of_the_stream(memory: str) -> None:
@@ -121,4 +123,5 @@ def test_intervals_hold_in_95_of_a_hundred_streams(memory: str, budget: int | No
     # two of them below what is meant.
     right, total = covered(memory, streams=200, rounds=400, budget=budget, answered=answered)
     print(f"{right / total:.1%} of {total} intervals hold, with budget {budget} and {answered:.0%} answered")
+    assert total == 3 * 200
     assert right >= 0.92 * total

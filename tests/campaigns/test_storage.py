@@ -26,7 +26,7 @@ def path_of(url: str) -> Path:
 def change(url: str, statement: str, *values: object) -> None:
     """Meddle with a file behind the back of modelpicker."""
     connection = sqlite3.connect(path_of(url))
-    connection.execute(statement, values)
+    assert connection.execute(statement, values).rowcount != 0, f"there was nothing to meddle with: {statement}"
     connection.commit()
     connection.close()
 
@@ -179,7 +179,7 @@ def test_opening_goes_through_a_bounded_number_of_events(url: str, monkeypatch: 
     monkeypatch.setattr(log.Log, "page", counted)
     opened = mp.open_campaign(url, "long")
     assert opened.best().rounds == 700
-    assert len(read) <= handle.EVENTS_KEPT
+    assert 0 < len(read) <= handle.EVENTS_KEPT < 700
     assert state(opened) == state(campaign)
 
 
@@ -199,7 +199,8 @@ def test_a_damaged_or_missing_snapshot_is_found_again_from_the_events(file_url: 
         change(file_url, damage)
         assert state(mp.open_campaign(file_url, "snapshots")) == right
         verdict = verify(campaign)
-        assert verdict.repaired == bool(verdict.wrong)
+        expected = [] if damage.startswith("DELETE") else ["the snapshot is damaged"]  # one need not be there
+        assert (verdict.wrong, verdict.repaired) == (expected, bool(expected))
         assert verify(campaign).wrong == []
 
 

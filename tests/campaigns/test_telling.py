@@ -89,7 +89,8 @@ def test_labels_may_come_in_any_order(url: str) -> None:
 def test_labels_by_key(url: str) -> None:
     campaign = mp.create_campaign(url, "keys", models=2, seed=1)
     decision = campaign.ask([0, 1], key="17")
-    campaign.tell("17", 0) if decision.query else None
+    assert decision.query
+    campaign.tell("17", 0)
     with pytest.raises(mp.NotFoundError, match="nothing was asked with the key '18'"):
         campaign.tell("18", 0)
     assert [record["kind"] for record in campaign.history("17")][:2] == ["ask", "label"]

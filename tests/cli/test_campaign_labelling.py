@@ -224,9 +224,11 @@ def test_classes_that_are_numbers_are_typed_as_numbers(tmp_path: Path) -> None:
 
 def test_items_whose_classes_are_of_another_kind_can_be_labelled(tmp_path: Path) -> None:
     begin(tmp_path, [1, 2])
-    if call(tmp_path, "ask", "tickets", typed=lines(["spam", "ham"])).returncode == 0:
-        label(tmp_path, "1", "spam")
-        assert document(tmp_path, "best", "tickets")["labels_used"] == 2
+    assert call(tmp_path, "ask", "tickets", typed=lines(["spam", "ham"])).returncode == 0
+    label(tmp_path, "1", "spam")
+    best = document(tmp_path, "best", "tickets")
+    assert best["labels_used"] == 2
+    assert [entry["estimate"] for entry in best["standing"]] == [0.0, 2.0]  # the first model was right twice
 
 
 def picture() -> str:

@@ -22,6 +22,11 @@ GROUPS = {
 ALL = [*VERBS, *(f"{group} {verb}" for group, verbs in GROUPS.items() for verb in verbs)]
 
 
+def test_verbs_of_every_group_are_found() -> None:
+    assert {"demo", "pick", "compare", "serve", "ask", "tell", "best"} <= set(VERBS)
+    assert {"collections list", "storage upgrade", "tokens create"} <= set(ALL)
+
+
 def test_help_lists_every_verb_with_a_sentence() -> None:
     done = run("--help")
     assert done.returncode == 0

@@ -44,21 +44,23 @@ def test_what_the_demo_says_is_true() -> None:
     assert collection.accuracies is not None
     truth = dict(zip(collection.models, collection.accuracies.tolist(), strict=True))
     assert report["true_rank"] == 1 + sum(other > truth[report["pick"]] for other in truth.values())
-    for row in report["standing"]:
-        assert row["accuracy"] == pytest.approx(truth[row["model"]], abs=1e-6)
-    chances, labels = random_labelling(collection, report["confidence"]["random_labels"])
-    # Both are means over 100 and 200 streams: a standard error of at most 0.06 together.
-    assert chances == pytest.approx(report["confidence"]["identification_probability"], abs=0.2)
-    assert labels == report["confidence"]["random_labels"]
+    assert {row["model"]: row["accuracy"] for row in report["standing"]} == pytest.approx(truth, abs=1e-6)
+    measured = report["confidence"]
+    share, labels = measured["identification_probability"], measured["random_labels"]
+    # So many random labels find the best model as often, and a quarter of them clearly less often. The shares of
+    # 100 and of 200 orders differ by a standard error of at most 0.03 where they are above 0.9.
+    assert share > 0.9
+    assert random_labelling(collection, labels) == pytest.approx(share, abs=0.09)
+    assert random_labelling(collection, labels // 4) < share - 0.09
 
 
-def random_labelling(collection: mp.ModelCollection, labels: int) -> tuple[float, int]:
+def random_labelling(collection: mp.ModelCollection, labels: int) -> float:
     """How often the best model is found by labelling so many items drawn at random."""
     right = collection.predictions == np.asarray(collection.labels)[:, None]
     best = right.sum(axis=0).argmax()
     draw = np.random.default_rng(7)
     found = [right[draw.permutation(len(right))[:labels]].sum(axis=0).argmax() == best for _ in range(200)]
-    return float(np.mean(found)), labels
+    return float(np.mean(found))
 
 
 def test_in_a_terminal_the_board_moves_and_fits_into_eighty_columns() -> None:

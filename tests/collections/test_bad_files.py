@@ -4,6 +4,7 @@ import io
 import json
 import os
 import pickle
+import tempfile
 import tracemalloc
 import zipfile
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 import modelpicker as mp
+from tests.unprivileged import unprivileged
 
 
 class Trap:
@@ -233,14 +235,14 @@ def test_labels_that_do_not_fit_are_refused(tmp_path: Path, content: str, messag
         mp.load_collection(path, labels)
 
 
-def test_a_missing_permission_is_an_error_for_people(tmp_path: Path) -> None:
-    path = tmp_path / "x.csv"
-    path.write_text("a,b\n0,1\n")
-    path.chmod(0)
-    if os.access(path, os.R_OK):
-        pytest.skip("this user may read everything")
-    with pytest.raises(mp.FileError, match="Permission denied"):
-        mp.load_collection(path)
+def test_a_missing_permission_is_an_error_for_people() -> None:
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own folder is closed to others than root
+        path = Path(folder) / "x.csv"
+        path.write_text("a,b\n0,1\n")
+        assert len(mp.load_collection(path)) == 1
+        path.chmod(0)
+        with unprivileged(Path(folder)), pytest.raises(mp.FileError, match="Permission denied"):
+            mp.load_collection(path)
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -28,8 +28,8 @@ def test_always_right_and_always_wrong() -> None:
 
 def test_seeds_decide_everything() -> None:
     arguments = (200, 4, 5, [0.5, 0.6, 0.7, 0.8])
-    assert mp.synthetic_collection(*arguments, seed=1) == mp.synthetic_collection(*arguments, seed=1)
-    assert mp.synthetic_collection(*arguments, seed=1) != mp.synthetic_collection(*arguments, seed=2)
+    one, again, other = (mp.synthetic_collection(*arguments, seed=seed) for seed in (1, 1, 2))
+    assert one == again != other
 
 
 def test_names_may_be_given() -> None:

@@ -28,6 +28,9 @@ def small(**changes: Any) -> mp.Results:
 
 def assert_equal(one: mp.Results, other: mp.Results) -> None:
     """To the last bit."""
+    assert one.rows
+    assert one.outcomes.keys() == {row["method"] for row in one.rows}
+    assert one.curves.keys() == {(row["method"], row["budget"]) for row in one.rows}
     assert one.rows == other.rows
     assert one.curves.keys() == other.curves.keys()
     for key, curve in one.curves.items():
@@ -68,14 +71,14 @@ def test_the_numbers_do_not_depend_on_workers_and_chunks(change: dict[str, int])
 
 def test_the_order_of_methods_and_budgets_changes_nothing() -> None:
     one, other = small(), small(methods=SMALL["methods"][::-1], budgets=[80, 40])
+    assert len(one.rows) == len(other.rows) == 6
     for row in one.rows:
         assert other.row(row["method"], row["budget"]) == row
 
 
 def test_other_methods_change_nothing() -> None:
-    alone = small(methods=["structural-committee"])
-    for row in alone.rows:
-        assert small().row("structural-committee", row["budget"]) == row
+    alone, together = small(methods=["structural-committee"]), small()
+    assert alone.rows == [together.row("structural-committee", budget) for budget in (40, 80)]
 
 
 def test_seeds_decide_everything() -> None:
@@ -94,6 +97,7 @@ def test_labels_land_within_two_in_a_hundred_or_are_marked() -> None:
 def test_metrics_are_the_sums_over_the_runs_that_were_written(tmp_path: Path) -> None:
     results = small(out=tmp_path / "out", budget_rule="hard")
     runs = pa.concat_tables(pq.read_table(path) for path in sorted((tmp_path / "out/runs").glob("*.parquet")))
+    assert len(results.rows) == 6
     for row in results.rows:
         mine = [
             run
@@ -122,6 +126,7 @@ def test_the_rules_agree_where_no_run_goes_over() -> None:
         assert np.array_equal(np.minimum(expected.outcomes[label].labels, [40, 80]), hard.outcomes[label].labels)
         within = expected.outcomes[label].labels <= [40, 80]
         same = expected.outcomes[label].gaps == hard.outcomes[label].gaps
+        assert 0 < within.sum() < within.size
         assert same[within].all()
 
 
@@ -251,13 +256,23 @@ def test_collections_that_cannot_be_compared_on() -> None:
 def test_usual_budgets_suit_the_collection() -> None:
     for expected in (1.0, 3.0, 12.0, 150.0, 2_500.0, 9_900.0):
         budgets = usual_budgets(expected)
+        assert budgets
         assert all(1 <= budget <= max(1, expected) for budget in budgets)
         assert list(budgets) == sorted(set(budgets))
     assert len(usual_budgets(2_500.0)) == 10
 
 
 def test_two_models_that_nearly_always_agree() -> None:
+    """They differ on one item of 100, so there is one label to buy in the streams of 50 that have it.
+
+    Whoever buys it knows the better model, and in the other streams both are. Structural committee never gives a
+    first disagreement a chance: it has to guess.
+    """
     codes = np.zeros((100, 2), dtype=int)
     codes[3, 1] = 1
     results = mp.compare(mp.ModelCollection(codes, np.zeros(100, dtype=int)), realizations=20)
-    assert all(0.0 <= row["identification_probability"] <= 1.0 for row in results.rows)
+    assert [row["budget"] for row in results.rows] == [1] * 7
+    shares = {row["method"]: row["identification_probability"] for row in results.rows}
+    assert 0.3 <= shares.pop("structural-committee") < 1.0
+    assert set(shares.values()) == {1.0}
+    assert {row["queries"] for row in results.rows if row["method"] in shares} == {0.55}

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import modelpicker as mp
+from modelpicker.experiments.engines import Dask
 from tests.experiments.test_comparing import SMALL, assert_equal, small
 from tests.experiments.test_playing import collection
 
@@ -61,18 +62,28 @@ def test_killed_workers_cost_time_not_results(cluster: Any) -> None:
     assert_equal(results, whole)
 
 
-def test_the_workers_forget_the_job_afterwards(cluster: Any) -> None:
+def test_the_workers_forget_the_job_afterwards(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from distributed import Client
 
+    def jobs(client: Any) -> list[str]:
+        """The jobs that workers hold."""
+        held = client.run(lambda dask_worker: [name for name in dask_worker.plugins if "modelpicker" in name])
+        return [name for names in held.values() for name in names]
+
+    during, run = [], Dask.run
+
+    def watched(self: Dask, tasks: Any) -> Any:
+        during.append(len(jobs(self.client)))
+        return run(self, tasks)
+
+    monkeypatch.setattr(Dask, "run", watched)
     small(engine="dask", scheduler=cluster.scheduler_address)
+    assert min(during) == 2  # both workers held it
     with Client(cluster) as client:
         deadline = time.monotonic() + 20
-        while time.monotonic() < deadline:
-            held = client.run(lambda dask_worker: [name for name in dask_worker.plugins if "modelpicker" in name])
-            if not any(held.values()):
-                break
+        while jobs(client) and time.monotonic() < deadline:
             time.sleep(0.2)
-        assert not any(held.values())
+        assert jobs(client) == []
 
 
 def test_no_scheduler_answers(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,13 +45,15 @@ def test_a_comparison_that_is_cut_short_goes_on_and_gives_the_same(
         return play(self, task)
 
     monkeypatch.setattr(Job, "play", play_some)
-    for _ in range(100):
+    cuts = 0
+    while cuts < 100:
         left[0] = 7
         try:
             results = small(out=tmp_path / "out", workers=1)
             break
         except KeyboardInterrupt:
-            continue
+            cuts += 1
+    assert cuts > 1
     assert_equal(results, whole)
     # A task that is done while another one fails may be done again, but hardly any is.
     assert len(played) - len(set(played)) <= 0.1 * len(played)
@@ -201,12 +203,17 @@ def test_memory_does_not_grow_with_realizations_times_rounds() -> None:
 
 
 def test_threads_are_gone_after_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
     def interrupt(self: Job, task: Task) -> Block:
+        seen.append(threading.current_thread().name)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Job, "play", interrupt)
     with pytest.raises(KeyboardInterrupt):
         small()
+    assert seen
+    assert all(name.startswith("modelpicker") for name in seen)
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("modelpicker")]
 
 

@@ -37,14 +37,18 @@ def words_of(figure: Any) -> str:
 
 def test_every_figure_names_the_budget_rule(results: mp.Results) -> None:
     section = Section("here", results, 60)
-    for name, sheet in {**sheets_of(section), **paper_sheets({"cifar10": section, "cifar10-v2": section})}.items():
+    sheets = {**sheets_of(section), **paper_sheets({"cifar10": section, "cifar10-v2": section})}
+    assert len(sheets) > len(sheets_of(section)) > 3
+    for name, sheet in sheets.items():
         assert "budget rule: expected" in " ".join(words_of(draw(sheet)).split()), name
 
 
 def test_every_figure_names_the_stand_in(results: mp.Results) -> None:
     results = replace(results, settings=_stand_in(results.settings))
     section = Section("here", results, 60)
-    for name, sheet in {**sheets_of(section), **paper_sheets({"emocontext": section})}.items():
+    sheets = {**sheets_of(section), **paper_sheets({"emocontext": section})}
+    assert len(sheets) > len(sheets_of(section)) > 3
+    for name, sheet in sheets.items():
         assert "STAND-IN: synthetic x" in " ".join(words_of(draw(sheet)).split()), name
 
 

@@ -74,6 +74,7 @@ def check_nothing_lost(url: str, workers: list[Worker]) -> None:
             assert (found["id"], found["query"], found["probability"]) == (made.id, made.query, made.probability)
             assert (found["prediction"], found["recommended"]) == (made.prediction, made.recommended)
         assert worker.told.items() <= labels.items()
+    assert any(worker.told for worker in workers)
     assert verify(campaign, repair=False).wrong == []
 
 

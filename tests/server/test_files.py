@@ -234,9 +234,9 @@ REFUSED: list[tuple[bytes, str, int, str]] = [
     (b"x", "f.pkl", 415, ".csv, .tsv"),
     (b"x", "f.npy", 415, ".csv, .tsv"),
     (as_csv([{"ant": "x", "bee": "y"}]), "f.csv", 422, "cat"),
-    (as_csv([{"ant": "x", "bee": "y", "dog": "y"}]), "f.csv", 422, ""),
-    (as_jsonl([{"ant": "x", "bee": "y", "cat": {"a": 1}}]), "f.jsonl", 422, ""),
-    (as_jsonl([{"ant": "x", "bee": 1.5, "cat": 2}]), "f.jsonl", 422, ""),
+    (as_csv([{"ant": "x", "bee": "y", "dog": "y"}]), "f.csv", 422, 'has no column "cat"'),
+    (as_jsonl([{"ant": "x", "bee": "y", "cat": {"a": 1}}]), "f.jsonl", 422, 'column "cat": cells of type struct'),
+    (as_jsonl([{"ant": "x", "bee": 1.5, "cat": 2}]), "f.jsonl", 422, '"bee": 1.5 is not a class'),
     (as_csv([{"id": "k" * 501, "ant": "x", "bee": "y", "cat": "x"}]), "f.csv", 422, "too long"),
     (b'{"ant": "x"', "f.jsonl", 422, "f.jsonl"),
     (b"ant,bee,cat\nx,y\n", "f.csv", 422, "f.csv"),
@@ -253,11 +253,16 @@ def test_files_that_make_no_sense_are_refused(
     assert desk.history() == []
 
 
-@pytest.mark.parametrize("ending", FORMS)
-@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet", "npz"])
+@pytest.mark.parametrize(
+    ("form", "ending"),
+    [
+        (form, ending)
+        for form in ("csv", "jsonl", "parquet", "npz")
+        for ending in FORMS
+        if FORMS[ending] is not FORMS[form]
+    ],
+)
 def test_files_are_not_taken_for_what_they_are_not(desk: Desk, form: str, ending: str) -> None:
-    if FORMS[ending] is FORMS[form]:
-        return
     found = desk.send(FORMS[form](ROWS), f"my.{ending}", 422)
     assert f"my.{ending}" in found["detail"]
     assert tempfile.gettempdir() not in found["detail"], "where it lies here is nobody's business"
@@ -288,9 +293,9 @@ def test_a_file_that_breaks_off_half_way_can_be_sent_again(desk: Desk) -> None:
     rows = [{"id": str(number), "ant": "x", "bee": "y", "cat": "x"} for number in range(4_500)]
     broken = as_jsonl(rows) + b'\n{"id": "4500", "ant": '
     desk.send(broken, "f.jsonl", 422)
-    done = len(desk.history())
+    assert desk.history() == [], "it is looked through before any of it is taken in"
     made = desk.send(as_jsonl(rows), "f.jsonl")
-    assert (made["rounds"], made["known"]) == (4_500 - done, done)
+    assert (made["rounds"], made["known"]) == (4_500, 0)
 
 
 def test_names_of_files_are_only_looked_at_for_their_ending(desk: Desk) -> None:

@@ -739,13 +739,17 @@ def test_a_client_that_vanishes_while_its_file_is_taken_in_is_not_worked_for_any
         return ask_many(campaign, *arguments, **named)
 
     monkeypatch.setattr(Campaign, "ask_many", slow)
+    upload = with_body("/campaigns/left/files?filename=a.csv", b"ant,bee\n" + b"x,y\n" * 10_000)
     with connection(small) as opened:
-        opened.sendall(with_body("/campaigns/left/files?filename=a.csv", b"ant,bee\n" + b"x,y\n" * 10_000))
+        opened.sendall(upload)
         assert begun.wait(20)
         vanish(opened)
     go.set()
     wait_until(lambda: not list(tmp_path.iterdir()))
-    assert 0 < small.get("/campaigns/left").json()["rounds"] < 10_000
+    done = small.get("/campaigns/left").json()["rounds"]
+    assert 0 < done < 10_000
+    again = json.loads(send(small, upload).body)
+    assert (again["rounds"], again["known"]) == (10_000 - done, done), "the rest can be sent again"
 
 
 def test_a_server_that_has_no_room_for_a_file_says_so(small: Running, monkeypatch: pytest.MonkeyPatch) -> None:

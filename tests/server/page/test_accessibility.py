@@ -83,6 +83,14 @@ def test_axe_finds_nothing_serious(
     page.context.close()
 
 
+def test_axe_finds_a_picture_that_nobody_describes(page: Page, full: Serving) -> None:
+    """Or the tests around this one could not fail."""
+    page.goto(f"{full.url}/#/nowhere")
+    page.get_by_text("Not found").first.wait_for()
+    page.evaluate("document.querySelector('main').append(document.createElement('img'))")
+    assert [found.partition(":")[0] for found in serious(page)] == ["image-alt"]
+
+
 def test_axe_finds_nothing_serious_where_there_is_nothing_or_no_token(page: Page, server: Serving) -> None:
     page.route("**/api/v1/campaigns", lambda route: route.fulfill(json={"campaigns": []}))
     page.goto(server.url)
@@ -108,7 +116,11 @@ def test_on_a_phone_the_classes_stay_within_reach(browser: Browser, watch: Watch
     page = page_of(browser, watch, "light", 360)
     for name in ("long", "digits"):
         page.goto(f"{full.url}/#/c/{name}/label")
-        for button in page.locator(".class-button, .deeds button").all():
+        page.locator(".deeds button").first.wait_for()
+        page.locator(".class-button").first.wait_for()
+        buttons = page.locator(".class-button, .deeds button").all()
+        assert len(buttons) > 3
+        for button in buttons:
             box = button.bounding_box()
             assert box is not None
             assert box["height"] >= 44

@@ -54,7 +54,9 @@ def test_hostile_content_is_text_and_nothing_else(page: Page, server: Serving, n
     assert desk.item.locator("img").evaluate_all("images => images.map((image) => image.src.slice(0, 15))") == [
         "data:image/svg+"
     ]
-    for element in page.locator(".class-button bdi").all():  # letters that turn text around do not leak
+    names = page.locator(".class-button bdi")
+    expect(names).to_have_count(len(classes))
+    for element in names.all():  # letters that turn text around do not leak
         expect(element).to_have_css("unicode-bidi", "isolate")
     page.keyboard.press("p")
     page.keyboard.press("2")

@@ -3,9 +3,10 @@
 Each measurement is a fresh process on a copy of the package without machine code. The same process is run a second
 time, with the machine code of the first; the difference is what compiling costs.
 
-python -m benchmarks.compiling [SRC]
+python -m benchmarks.compiling [--source SRC] [ALGORITHM ...]
 """
 
+import argparse
 import os
 import shutil
 import subprocess
@@ -23,6 +24,7 @@ import numpy as np
 import modelpicker as mp
 options = {
     "label-efficient": {"probability": 0.5},
+    "vote-entropy": {"classes": 4},
     "structural-committee": {"beta": 0.3},
     "efficient-active": {"c0": 0.001},
 }
@@ -90,9 +92,13 @@ def compiling_seconds(package: Path, algorithm: str, job: str) -> float:
 
 def main() -> None:
     """Print a table."""
-    package = Path(sys.argv[1]) / "modelpicker" if sys.argv[1:] else Path(str(modelpicker.__file__)).parent
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("algorithms", nargs="*", default=ALGORITHMS, metavar="ALGORITHM")
+    parser.add_argument("--source", type=Path, default=Path(str(modelpicker.__file__)).parents[1])
+    given = parser.parse_args()
+    package = given.source / "modelpicker"
     print(f"CPU seconds (wanted: at most {LIMIT_SECONDS:.0f})", *(f"{job:>11}" for job in JOBS))
-    for algorithm in ALGORITHMS:
+    for algorithm in given.algorithms:
         print(f"{algorithm:<33}", end="", flush=True)
         for job in JOBS:
             stops_itself = algorithm == "race" and job == "stop_when"

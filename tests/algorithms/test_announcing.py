@@ -14,7 +14,7 @@ import modelpicker
 PACKAGE = Path(str(modelpicker.__file__)).parent
 PLAY = """
 import numpy as np, modelpicker as mp
-rows, labels = np.tile([0, 1, 1], (50, 1)), np.ones(50, int)
+rows, labels = np.tile([0, 0, 1], (50, 1)), np.ones(50, int)
 def play():
     print(mp.run_stream(mp.LabelEfficient(3, 0, probability=0.5), rows, labels).winner)
 """

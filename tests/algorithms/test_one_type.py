@@ -172,7 +172,7 @@ def test_codes_too_large_for_the_kernels_type_are_still_told_apart() -> None:
     trace = mp.run_stream(mp.LabelEfficient(4, probability=1.0), beyond, [2**32] * 3)
     assert trace.losses.tolist() == [0.0, 3.0, 3.0, 3.0]
     with pytest.raises(mp.InputError, match="row 1, model 0"):
-        mp.run_stream(mp.LabelEfficient(2), np.array([[0, 1], [-(2**32), 1]]), [0, 0])
+        mp.run_stream(mp.LabelEfficient(2, probability=1.0), np.array([[0, 1], [-(2**32), 1]]), [0, 0])
 
 
 @pytest.mark.parametrize("signs", [False, True])

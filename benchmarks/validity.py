@@ -110,7 +110,7 @@ def first_falsehood(
 @cache
 def compiled(kernel: Kernel) -> CompiledKernel:
     """`first_falsehood` of an algorithm."""
-    return CompiledKernel(first_falsehood, kernel.calls)
+    return CompiledKernel(first_falsehood, kernel.calls, f"{kernel.name} with its falsehoods")
 
 
 class Drawn(NamedTuple):

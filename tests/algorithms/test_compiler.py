@@ -128,28 +128,34 @@ def test_a_file_that_changes_after_it_was_imported_does_not_spoil_the_cache(site
 
 
 DTYPE = """
-import numpy as np, modelpicker as mp
-rows = np.array([[255, 1, 1], [3, 255, 1]] * 3, dtype=np.uint8) if {unsigned} else np.ones((6, 3), dtype=np.int8)
-trace = mp.run_stream(mp.LabelEfficient(3, probability=1.0), rows, [255] * 6)
-print(*trace.losses)
+import numpy as np
+from modelpicker.algorithms.compiler import CompiledKernel
+from modelpicker.algorithms.kernels import agreed
+print(CompiledKernel(agreed, {{}}, "agreement")(np.array([1, 1], dtype=np.{dtype})))
 """
 
 
 @pytest.mark.slow
 def test_machine_code_of_other_types_is_not_taken_for_ours(site: Path, tmp_path: Path) -> None:
     """Two processes that write at once can leave an index that points at the code of the other's types."""
-    run(site, tmp_path, DTYPE.format(unsigned=False))
-    right = run(site, tmp_path, DTYPE.format(unsigned=True))
-    assert right == ["3.0", "3.0", "6.0"]
-    one, other = (file for file in machine_code(site) if "play_stream" in file.name)
+    run(site, tmp_path, DTYPE.format(dtype="int32"))
+    assert run(site, tmp_path, DTYPE.format(dtype="int64")) == ["True"]
+    one, other = machine_code(site)
     exchanged = one.read_bytes()
     one.write_bytes(other.read_bytes())
     other.write_bytes(exchanged)
-    assert run(site, tmp_path, DTYPE.format(unsigned=True)) == right
+    assert run(site, tmp_path, DTYPE.format(dtype="int64")) == ["True"]
+
+
+UNSIGNED = """
+import numpy as np, modelpicker as mp
+rows = np.array([[255, 1, 1], [3, 255, 1]] * 3, dtype=np.uint8)
+print(*mp.run_stream(mp.LabelEfficient(3, probability=1.0), rows, [255] * 6).losses)
+"""
 
 
 def test_with_numbas_compiler_switched_off_it_runs_interpreted(site: Path, tmp_path: Path) -> None:
-    script = "import os\nos.environ['NUMBA_DISABLE_JIT'] = '1'\n" + DTYPE.format(unsigned=True)
+    script = "import os\nos.environ['NUMBA_DISABLE_JIT'] = '1'\n" + UNSIGNED
     assert run(site, tmp_path, script) == ["3.0", "3.0", "6.0"]
 
 

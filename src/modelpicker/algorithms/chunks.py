@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.algorithms.encoding import LARGEST_CODE, ClassName, check_one_kind, check_same_kind, plain
-from modelpicker.algorithms.kernels import ABSTAINED, NOBODY, SKIPPED, Codes, Ints
+from modelpicker.algorithms.kernels import ABSTAINED, NOBODY, SKIPPED, Codes, Ints, kernel_codes
 from modelpicker.errors import InputError, brief
 
 # Rounds a chunk: enough to forget the cost of a call, few enough to stay in the processor's cache.
@@ -24,7 +24,7 @@ class Chunk(NamedTuple):
     """Some consecutive rounds, ready for a kernel."""
 
     start: int
-    rows: npt.NDArray[Any]
+    rows: Codes
     labels: Codes
     classes: int
     names: Ints | None = None  # what a code stands for, if not for itself
@@ -84,8 +84,8 @@ class Stream:
         names = names[shift:].astype(np.int64)
         places = np.minimum(np.searchsorted(names, labels), len(names) - 1)
         labels = np.where(labels == SKIPPED, SKIPPED, np.where(names[places] == labels, places, NOBODY))
-        rows = codes.reshape(values.shape) - shift
-        return Chunk(start, _frozen(rows), labels.astype(np.int32), len(names), names)
+        rows = (codes.reshape(values.shape) - shift).astype(np.int32)
+        return Chunk(start, kernel_codes(rows), labels.astype(np.int32), len(names), names)
 
     def _numbers(self, start: int, stop: int) -> Chunk:
         """A chunk of a numeric matrix, its codes still unchecked."""
@@ -93,7 +93,7 @@ class Stream:
         labels = self.labels[start:stop]
         if not self._common_labels:
             labels = np.where(labels < MANY_CLASSES, labels, NOBODY)
-        return Chunk(start, _frozen(values), labels.astype(np.int32), self._direct)
+        return Chunk(start, kernel_codes(_within_reach(values)), labels.astype(np.int32), self._direct)
 
     def _names(self, start: int, stop: int) -> Chunk:
         """A chunk of strings, or of anything that is not simply numeric."""
@@ -110,7 +110,7 @@ class Stream:
             check_one_kind(names, f"predictions, row {start + i}")
             label = self._label(start + i, names)
             labels[i] = SKIPPED if label is None else self._codes.get(label, NOBODY)
-        return Chunk(start, _frozen(rows), labels, len(self._codes))
+        return Chunk(start, kernel_codes(rows), labels, len(self._codes))
 
     def _label(self, row: int, classes: Sequence[ClassName]) -> ClassName | None:
         """The label of a row whose models say these classes; None for a skip."""
@@ -130,15 +130,17 @@ def _refuse_signs(predictions: npt.NDArray[Any], labels: npt.NDArray[Any]) -> No
 
 
 def _all_signs(values: npt.NDArray[Any]) -> bool:
-    return values.dtype.kind in "if" and values.min() == ABSTAINED and bool((abs(values) == 1).all())
+    """Whether there is nothing but -1 and 1, and a -1 among them; a chunk at a time, for it may be a file."""
+    if values.dtype.kind not in "if":
+        return False
+    chunks = (values[start : start + CHUNK_ROUNDS] for start in range(0, len(values), CHUNK_ROUNDS))
+    return all((abs(chunk) == 1).all() for chunk in chunks) and bool(values.min() == ABSTAINED)
 
 
-def _frozen(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The values as a read-only, contiguous array of one of a few types: each type is compiled once."""
-    wanted = values.dtype if values.dtype in (np.int8, np.uint8, np.int16, np.int32) else np.dtype(np.int64)
-    view = np.ascontiguousarray(np.asarray(values), dtype=wanted).view()
-    view.flags.writeable = False
-    return view
+def _within_reach(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Wide integers made to fit into narrow ones; what no kernel can take stays something that it refuses."""
+    narrow = values.dtype.itemsize <= np.dtype(np.int32).itemsize
+    return values if narrow else np.clip(values, ABSTAINED - 1, MANY_CLASSES)
 
 
 def _as_matrix(predictions: object, models: int) -> npt.NDArray[Any]:

@@ -17,20 +17,41 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, TypeAlias
 
+from modelpicker.algorithms.announcing import announced
+
 Function: TypeAlias = Callable[..., Any]
 
 _changing_numba = threading.Lock()
 
 
+def as_it_is(copy: Function, _: Function) -> Function:
+    """The copy, interpreted."""
+    return copy
+
+
 def with_parts(
-    function: Function, parts: Mapping[Function, Function], finish: Callable[[Function], Function] = lambda f: f
+    function: Function,
+    parts: Mapping[Function, Function],
+    finish: Callable[[Function, Function], Function] = as_it_is,
 ) -> Function:
-    """A copy of `function` that calls the `parts` of those they stand for; all it calls pass through `finish`."""
-    scope = dict(function.__globals__)
-    for name, value in _globals_of(function, parts).items():
-        if isinstance(value, FunctionType):
-            scope[name] = with_parts(value, parts, finish)
-    return finish(FunctionType(function.__code__, scope, function.__name__, function.__defaults__))
+    """A copy of `function` that calls the `parts` of those they stand for.
+
+    Each function that it calls, directly or not, is copied once, however many call it. Every copy passes through
+    `finish`, together with its original.
+    """
+    made: dict[Function, Function] = {}
+
+    def copied(original: Function) -> Function:
+        if original not in made:
+            scope = dict(original.__globals__)
+            for name, value in _globals_of(original, parts).items():
+                if isinstance(value, FunctionType):
+                    scope[name] = copied(value)
+            copy = FunctionType(original.__code__, scope, original.__name__, original.__defaults__)
+            made[original] = finish(copy, original)
+        return made[original]
+
+    return copied(function)
 
 
 def check_kernel(function: Function, callers: tuple[Function, ...] = ()) -> None:
@@ -95,16 +116,21 @@ def code_digits(function: Function, parts: Mapping[Function, Function]) -> str:
 
 
 class CompiledKernel:
-    """`function` with its parts, compiled when it is first called with arguments of some types."""
+    """`function` with its parts, compiled when it is first called; `name` says what is compiled."""
 
-    def __init__(self, function: Function, parts: Mapping[Function, Function]) -> None:
+    def __init__(self, function: Function, parts: Mapping[Function, Function], name: str) -> None:
         self.dispatcher = cache(partial(_dispatcher, function, parts))
+        self.name = name
         self.ready = False
         """Whether it has been compiled, and ran."""
 
     def __call__(self, *arguments: object) -> Any:
         """Run the machine code."""
-        result = self.dispatcher()(*arguments)
+        dispatcher = self.dispatcher()
+        if self.ready:
+            return dispatcher(*arguments)
+        with announced(dispatcher, self.name):
+            result = dispatcher(*arguments)
         self.ready = True
         return result
 
@@ -113,13 +139,19 @@ def _dispatcher(function: Function, parts: Mapping[Function, Function]) -> Funct
     """A Numba dispatcher with a cache, if there is a place for one."""
     import numba
 
-    key = digits_of(numba.__version__, sys.version, *_content(function, parts))
+    from modelpicker.algorithms.merging import part_options
 
-    def finish(part: Function) -> Any:
+    key = digits_of(numba.__version__, sys.version, *_content(function, parts))
+    layers = _layers(function, parts)
+
+    def finish(copy: Function, original: Function) -> Any:
         # Machine code is linked by name, so kernels of different make must not share one.
-        part.__qualname__ = f"{part.__qualname__}_{key}"
+        copy.__qualname__ = f"{copy.__qualname__}_{key}"
+        options = {"inline": "always"} if original in layers else {"forceinline": True}
+        if original is not function:
+            options |= part_options()
         # Kernels make no arrays, so they need no reference counts, which cost more than most kernels do.
-        return numba.njit(nogil=True, forceinline=True, _nrt=False)(part)
+        return numba.njit(nogil=True, _nrt=False, no_cfunc_wrapper=True, **options)(copy)
 
     dispatcher: Any = with_parts(function, parts, finish)
     folder = cache_folder(key)
@@ -127,6 +159,23 @@ def _dispatcher(function: Function, parts: Mapping[Function, Function]) -> Funct
         with suppress(Exception):  # no place that Numba likes either
             dispatcher._cache = _cache_in(folder, dispatcher.py_func)
     return dispatcher  # type: ignore[no-any-return]
+
+
+def _layers(function: Function, parts: Mapping[Function, Function]) -> set[Function]:
+    """The functions between a kernel and its parts, and the parts themselves.
+
+    A call that hands on all of the state takes long to compile; these are merged into the kernel before that.
+    """
+    between: set[Function] = set()
+
+    def leads_to_parts(caller: Function) -> bool:
+        called = [value for value in _globals_of(caller, parts).values() if isinstance(value, FunctionType)]
+        found = [one for one in called if one in parts.values() or leads_to_parts(one)]
+        between.update(found)
+        return bool(found)
+
+    leads_to_parts(function)
+    return between
 
 
 def _cache_in(folder: Path, function: Function) -> Any:

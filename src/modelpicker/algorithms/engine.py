@@ -29,7 +29,6 @@ ROUNDS, LABELS = range(2)
 
 State: TypeAlias = Any  # an algorithm's own NamedTuple of arrays
 Settings: TypeAlias = Any  # an algorithm's own NamedTuple of numbers
-AnyCodes: TypeAlias = npt.NDArray[np.signedinteger[Any] | np.uint8]
 
 
 def decide(
@@ -103,7 +102,7 @@ def learn_label(
     learn(state, settings, t, row, label, probability)
 
 
-def take_row(rows: AnyCodes, i: int, row: Codes, classes: int) -> bool:
+def take_row(rows: Codes, i: int, row: Codes, classes: int) -> bool:
     """Copy row `i`; false if it holds anything but an abstention and codes below `classes`."""
     lowest = largest = rows[i, 0]
     for model in range(len(row)):
@@ -118,7 +117,7 @@ def play_stream(
     state: State,
     settings: Settings,
     clock: Ints,
-    rows: AnyCodes,
+    rows: Codes,
     labels: Codes,
     coins: Floats,
     first_spare: float,
@@ -159,6 +158,11 @@ class Kernel:
             check_kernel(part)
         self.calls = dict(zip(EMPTY, self.parts.values(), strict=True))
         """What takes the place of the empty functions."""
+        self.name = "an algorithm"
+        """Whose kernel it is."""
+
+    def __set_name__(self, owner: type, attribute: str) -> None:
+        self.name = str(getattr(owner, "name", owner.__name__))
 
     @cached_property
     def observe(self) -> Function:
@@ -178,7 +182,7 @@ class Kernel:
     @cached_property
     def stream(self) -> CompiledKernel:
         """`play_stream` of this algorithm, compiled when it is first called."""
-        return CompiledKernel(play_stream, self.calls)
+        return CompiledKernel(play_stream, self.calls, self.name)
 
     @cached_property
     def digits(self) -> str:

@@ -63,8 +63,8 @@ class Gatherer:
     """Takes entries into evidence, and reads gaps from it."""
 
     def __init__(self) -> None:
-        self.gather = CompiledKernel(gather, {})
-        self.read = CompiledKernel(largest_gap, {})
+        self.gather = CompiledKernel(gather, {}, "the evidence for certificates")
+        self.read = CompiledKernel(largest_gap, {}, "certificates")
         self._interpreted = 0
 
     def take_in(self, evidence: Evidence, entries: Entries) -> None:

@@ -5,7 +5,7 @@ memoryviews and lists; compiled, on NumPy arrays; the arithmetic is the same, op
 results are equal to the last bit. Hence: one fixed order of summation, no fastmath, no vector math library.
 """
 
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -59,6 +59,13 @@ def new_scratch(models: int, classes: int) -> Scratch:
         tally=np.zeros(classes + 1),
         votes=np.zeros(classes + 1, dtype=np.int64),
     )
+
+
+def kernel_codes(values: npt.NDArray[Any]) -> Codes:
+    """Codes of the one type that kernels are compiled for: int32, contiguous, read-only; a copy only if need be."""
+    view: Codes = np.ascontiguousarray(values, dtype=np.int32).view(np.ndarray)
+    view.flags.writeable = False
+    return view
 
 
 def agreed(row: Codes) -> bool:

@@ -45,7 +45,7 @@ def fill(low_key: np.uint64, high_key: np.uint64, start: np.uint64, coins: Float
         coins[i, 3] = (fourth >> SPARE_BITS) * STEP
 
 
-_fill = CompiledKernel(fill, {})
+_fill = CompiledKernel(fill, {}, "random numbers")
 
 
 def draw_many(seed: int, start: int, rounds: int) -> Floats:

@@ -7,7 +7,6 @@ from modelpicker.algorithms.compiler import CompiledKernel
 from modelpicker.algorithms.engine import (
     LABELS,
     ROUNDS,
-    AnyCodes,
     Kernel,
     Outcome,
     Settings,
@@ -50,7 +49,7 @@ def play_until(
     state: State,
     settings: Settings,
     clock: Ints,
-    rows: AnyCodes,
+    rows: Codes,
     labels: Codes,
     coins: Floats,
     first_spare: float,
@@ -94,4 +93,4 @@ def play_until(
 @cache
 def stopping(kernel: Kernel) -> CompiledKernel:
     """`play_until` of an algorithm, compiled when it is first called."""
-    return CompiledKernel(play_until, kernel.calls)
+    return CompiledKernel(play_until, kernel.calls, f"{kernel.name} with a stopping rule")

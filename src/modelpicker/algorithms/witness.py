@@ -81,6 +81,12 @@ class Played(NamedTuple):
         )
 
 
+def _narrow(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A copy in the smallest type that holds the codes: there may be much of it before it is taken in."""
+    largest = int(rows.max(initial=0))
+    return rows.astype(np.min_scalar_type(-1 - largest))
+
+
 class Kept(NamedTuple):
     """Evidence that was taken in, and what was not yet: rounds in order, then single entries."""
 
@@ -146,7 +152,7 @@ class Witness:
         """Note rounds that went by together."""
         if not self.watches or not len(rows):
             return
-        played = Played(rows.copy(), first, labels.copy(), queried.copy(), probability.copy(), closed)
+        played = Played(_narrow(rows), first, labels.copy(), queried.copy(), probability.copy(), closed)
         waiting = (*self._waiting(), played)
         size = self.kept.size + played.rows.nbytes + played.labels.nbytes + 9 * len(rows)
         self.kept = self._blank(self.kept.evidence, waiting, size)

@@ -27,7 +27,6 @@ import numpy.typing as npt
 from modelpicker.algorithms.compiler import CompiledKernel, Function, with_parts
 from modelpicker.algorithms.engine import (
     ROUNDS,
-    AnyCodes,
     Kernel,
     Outcome,
     Settings,
@@ -144,7 +143,7 @@ def play_paced(
     state: State,
     settings: Settings,
     clock: Ints,
-    rows: AnyCodes,
+    rows: Codes,
     labels: Codes,
     coins: Floats,
     first_spare: float,
@@ -183,7 +182,7 @@ class PacedKernel:
 
     def __init__(self, kernel: Kernel) -> None:
         self.observe: Function = with_parts(observe_paced, kernel.calls)
-        self.play = CompiledKernel(play_paced, kernel.calls)
+        self.play = CompiledKernel(play_paced, kernel.calls, f"{kernel.name} for campaigns")
         self._interpreted = 0
 
     def worth_compiling(self, rounds: int) -> bool:

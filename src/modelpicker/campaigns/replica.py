@@ -19,7 +19,7 @@ from modelpicker.algorithms.base import STATE_VERSION
 from modelpicker.algorithms.encoding import ClassName, encode_label
 from modelpicker.algorithms.engine import Outcome
 from modelpicker.algorithms.gathering import gatherer
-from modelpicker.algorithms.kernels import ABSTAINED, SKIPPED, Codes, Floats, new_scratch
+from modelpicker.algorithms.kernels import ABSTAINED, SKIPPED, Codes, Floats, kernel_codes, new_scratch
 from modelpicker.algorithms.options import ModelName
 from modelpicker.algorithms.witness import Past, Witness
 from modelpicker.campaigns.events import (
@@ -242,7 +242,7 @@ class Replica:
             picker.state,
             picker.told,
             picker.clock,
-            np.ascontiguousarray(codes, dtype=np.int32),
+            kernel_codes(codes),
             labels,
             picker.next_coins(len(codes)),
             picker.first_spare,

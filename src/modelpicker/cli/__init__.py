@@ -15,7 +15,7 @@ from modelpicker.cli.feeding import ask
 from modelpicker.cli.labelling import label
 from modelpicker.cli.pick import pick
 from modelpicker.cli.reproduce import reproduce
-from modelpicker.cli.terminal import print_json, visible
+from modelpicker.cli.terminal import print_json, saying_what_compiles, visible
 from modelpicker.errors import ModelPickerError
 
 INTERRUPTED = 130
@@ -67,6 +67,7 @@ def _options(
     ] = False,
 ) -> None:
     """Find the best of your pre-trained classifiers on your own data, with as few labels as possible."""
+    context.with_resource(saying_what_compiles())
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 

@@ -28,7 +28,7 @@ def demo(
     """
     from modelpicker.cli.demonstration import Demonstration
 
-    with waiting("Preparing (the first run compiles, which takes some seconds)"):
+    with waiting("Preparing"):
         shown = Demonstration(collection, seed)
     if not as_json:
         _introduce(shown.facts())

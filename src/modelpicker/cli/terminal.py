@@ -1,6 +1,7 @@
 """What the verbs share: options, where output goes, and how a wait is announced."""
 
 import json
+import logging
 import shutil
 import sys
 import textwrap
@@ -158,6 +159,29 @@ def print_notes(notes: Sequence[str]) -> None:
     """What a reader of files decided."""
     for note in notes:
         say(*textwrap.wrap(f"note: {visible(note)}", WIDTH - 1, subsequent_indent="      "))
+
+
+class _Sayer(logging.Handler):
+    """Says what is logged."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        say(visible(record.getMessage()))
+
+
+@contextmanager
+def saying_what_compiles() -> Iterator[None]:
+    """Say on standard error what is compiled, before and after: a silent terminal looks stuck."""
+    logger = logging.getLogger("modelpicker.compiling")  # to import its name would be to import NumPy
+    sayer, level, propagate = _Sayer(), logger.level, logger.propagate
+    logger.addHandler(sayer)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    try:
+        yield
+    finally:
+        logger.removeHandler(sayer)
+        logger.setLevel(level)
+        logger.propagate = propagate
 
 
 @contextmanager

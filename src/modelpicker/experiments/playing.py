@@ -76,7 +76,7 @@ def play_realization(
 @cache
 def compiled(kernel: Kernel) -> CompiledKernel:
     """`play_realization` of an algorithm, compiled when it is first called."""
-    return CompiledKernel(play_realization, kernel.calls)
+    return CompiledKernel(play_realization, kernel.calls, f"{kernel.name} for experiments")
 
 
 class Player:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.algorithms.compiler import CompiledKernel
-from modelpicker.algorithms.kernels import Codes, Floats, Ints
+from modelpicker.algorithms.kernels import Codes, Floats, Ints, kernel_codes
 from modelpicker.algorithms.philox import draw_many
 
 
@@ -44,8 +44,7 @@ def draw(pool: Pool, size: int, seed: int, streams: str, number: int) -> Realiza
     coins = draw_many(key_of(seed, streams, number), 0, -(-size // 4)).reshape(-1)
     _shuffle(places, coins, size)
     items = places[:size]
-    rows = pool.predictions[items].astype(np.int32, copy=False)
-    labels = pool.labels[items]
+    rows, labels = kernel_codes(pool.predictions[items]), kernel_codes(pool.labels[items])
     mistakes = np.count_nonzero(rows != labels[:, None], axis=0)
     return Realization(rows, labels, mistakes, int(mistakes.argmin()))
 
@@ -62,4 +61,4 @@ def shuffle(places: Ints, coins: Floats, size: int) -> None:
         places[i], places[j] = places[j], places[i]
 
 
-_shuffle = CompiledKernel(shuffle, {})
+_shuffle = CompiledKernel(shuffle, {}, "random orders")

@@ -53,10 +53,14 @@ def _printable(text: str) -> str:
 
 
 def set_up(form: str) -> None:
-    """Send what the server and uvicorn have to say to standard error."""
+    """Send what the server and uvicorn have to say, and what is compiled, to standard error."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines() if form == "json" else Plain())
-    for name, level in (("modelpicker.server", logging.INFO), ("uvicorn", logging.WARNING)):
+    for name, level in (
+        ("modelpicker.server", logging.INFO),
+        ("modelpicker.compiling", logging.INFO),
+        ("uvicorn", logging.WARNING),
+    ):
         logger = logging.getLogger(name)
         logger.handlers = [handler]
         logger.setLevel(level)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from modelpicker.campaigns.schema import SCHEMA
 from tests.cli.campaigning import DIVIDED, EVERY, begin, call, document, lines, sql, three_items
 from tests.cli.running import run
 
@@ -74,6 +75,27 @@ def test_damaged_events_are_an_error_that_asks_for_a_backup(tmp_path: Path, dama
     assert not (tmp_path / "out.jsonl").exists()
 
 
+def test_settings_that_were_changed_are_named_by_every_verb_and_by_verify(tmp_path: Path) -> None:
+    corrected(tmp_path, "first", "spam")
+    corrected(tmp_path, "second", "ham")
+    sql(tmp_path, "UPDATE campaigns SET settings = replace(settings, 'roberta', 'robert') WHERE id = 1")
+    for arguments in ("best first", "show first", "tell first k1 ham", "export first out.jsonl", "list"):
+        done = call(tmp_path, *arguments.split())
+        assert done.returncode == 1
+        assert "settings of campaign 'first' were changed in the storage" in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+    done = call(tmp_path, "verify")
+    assert done.returncode == 1
+    first, second = done.stdout.splitlines()
+    assert first.startswith("first: the settings of campaign 'first' were changed")
+    assert second == "second: 3 items, 1 label: the state is that of its events, to the last bit."
+    verdicts = json.loads(call(tmp_path, "verify", "--json").stdout)["campaigns"]
+    assert [(one["labels"], one["repaired"], len(one["wrong"])) for one in verdicts] == [
+        (None, False, 1),
+        (1, False, 0),
+    ]
+
+
 def test_a_file_that_is_no_storage_is_refused(tmp_path: Path) -> None:
     (tmp_path / "modelpicker.db").write_bytes(b"my notes " * 1000)
     for verb in (("list",), ("verify",), ("create", "x", "--models", "2")):
@@ -108,7 +130,7 @@ def test_a_storage_of_a_newer_schema_asks_for_a_newer_modelpicker(tickets: Path)
 def test_a_storage_of_this_schema_needs_no_upgrade(tickets: Path) -> None:
     done = run("storage", "upgrade", "--json", folder=tickets)
     url = f"sqlite:///{tickets / 'modelpicker.db'}"
-    assert json.loads(done.stdout) == {"storage": url, "before": "0002", "after": "0002"}
+    assert json.loads(done.stdout) == {"storage": url, "before": SCHEMA, "after": SCHEMA}
     assert run("storage", "upgrade", "--storage", "sqlite:///none.db", folder=tickets).returncode == 3
 
 

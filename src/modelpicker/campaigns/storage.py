@@ -310,7 +310,8 @@ class Storage:
         """Give back all connections; what is in memory is gone."""
         self.engine.dispose()
         with _opening:
-            _opened.pop((os.getpid(), self.place), None)
+            if _opened.get((os.getpid(), self.place)) is self:
+                del _opened[os.getpid(), self.place]
 
 
 def _set_up_sqlite(connection: Any, _: object) -> None:

@@ -64,21 +64,19 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Check campaigns against their events, to the last bit, and repair what can be found from them."""
-    from modelpicker.campaigns import list_campaigns
     from modelpicker.campaigns.storage import open_storage
-    from modelpicker.campaigns.verifying import check_file
-    from modelpicker.campaigns.verifying import verify as verify_campaign
+    from modelpicker.campaigns.verifying import all_names, check_file, verify_named
 
     found = open_storage(storage_url(storage))
     with waiting(f"Looking at {found.url}"):
         damage = check_file(found)
     if damage:
         raise StorageError(f"{found.url} is damaged: {damage[0]}. Bring back a backup.")
-    names = [name] if name is not None else [one.name for one in list_campaigns(storage_url(storage))]
+    names = [name] if name is not None else all_names(found)
     verdicts = []
     for one in names:
         with waiting(f"Verifying {one}"):
-            verdicts.append(verify_campaign(opened(storage, one), repair=not check))
+            verdicts.append(verify_named(found, one, repair=not check))
         if not as_json:
             typer.echo(visible(_sentence(verdicts[-1])))
     if as_json:
@@ -91,6 +89,8 @@ def _sentence(verdict: "Verdict") -> str:
     """What was found of one campaign."""
     found = "; ".join(verdict.wrong) or "the state is that of its events, to the last bit"
     mended = " (repaired)" if verdict.repaired else ""
+    if verdict.labels is None:
+        return f"{verdict.name}: {found}."
     return f"{verdict.name}: {count(verdict.rounds, 'item')}, {count(verdict.labels, 'label')}: {found}{mended}."
 
 

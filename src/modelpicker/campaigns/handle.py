@@ -73,6 +73,7 @@ class Handle:
         self._lock = threading.RLock()
         self._process = os.getpid()
         self._closed = False
+        storage.enter(self)
 
     @property
     def events(self) -> int:
@@ -228,6 +229,7 @@ class Handle:
         with self._lock:
             self._closed = True
             self._replica = None
+        self.storage.leave(self)
 
     def __enter__(self) -> Self:
         return self

@@ -1,5 +1,6 @@
 """The command line: one file a group of verbs, and what they share."""
 
+import logging
 import sys
 from typing import Annotated
 
@@ -15,7 +16,7 @@ from modelpicker.cli.feeding import ask
 from modelpicker.cli.labelling import label
 from modelpicker.cli.pick import pick
 from modelpicker.cli.reproduce import reproduce
-from modelpicker.cli.terminal import visible
+from modelpicker.cli.terminal import Warnings, visible
 from modelpicker.errors import ModelPickerError
 
 app = typer.Typer(
@@ -71,6 +72,7 @@ def _options(
 
 def main() -> None:
     """The entry point: errors made for people become one line and an exit code."""
+    logging.getLogger("modelpicker.campaigns").handlers = [Warnings()]
     try:
         app(prog_name="modelpicker")
     except ModelPickerError as error:

@@ -1,6 +1,7 @@
 """What the verbs share: options, where output goes, and how a wait is announced."""
 
 import json
+import logging
 import shutil
 import sys
 import textwrap
@@ -145,6 +146,14 @@ def command(verb: str) -> str:
 def say(*lines: str) -> None:
     """Something for people, beside the result."""
     print(*lines, sep="\n", file=sys.stderr)
+
+
+class Warnings(logging.Handler):
+    """What the library warns of, as a line for people."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print it beside the result."""
+        say(visible(f"modelpicker: warning: {record.getMessage()}"))
 
 
 def print_sentence(sentence: str) -> None:

@@ -56,7 +56,12 @@ def set_up(form: str) -> None:
     """Send what the server and uvicorn have to say to standard error."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines() if form == "json" else Plain())
-    for name, level in (("modelpicker.server", logging.INFO), ("uvicorn", logging.WARNING)):
+    levels = {
+        "modelpicker.server": logging.INFO,
+        "modelpicker.campaigns": logging.WARNING,
+        "uvicorn": logging.WARNING,
+    }
+    for name, level in levels.items():
         logger = logging.getLogger(name)
         logger.handlers = [handler]
         logger.setLevel(level)

@@ -1,6 +1,8 @@
 """SQLite's log: whoever leaves last moves it into the file, so that a copy of the file alone has everything."""
 
+import gzip
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -14,6 +16,7 @@ import modelpicker as mp
 from modelpicker.campaigns.storage import Storage, open_storage
 from modelpicker.server.tokens import Tokens, create_token
 from tests.campaigns.streams import check, state, stream
+from tests.campaigns.test_upgrading import OLD
 from tests.cli.running import run_process
 from tests.server.servers import Process, serving, wait_until
 
@@ -106,6 +109,14 @@ def test_a_verb_leaves_the_file_in_order(file: Path) -> None:
         assert mp.open_campaign(url, "tickets").best().rounds == 2
 
 
+def test_an_upgrade_leaves_the_file_in_order(file: Path) -> None:
+    file.write_bytes(gzip.decompress((OLD / "0002.db.gz").read_bytes()))
+    assert run_process("storage", "upgrade", "--storage", f"sqlite:///{file}").returncode == 0
+    assert in_log(file) == 0
+    with copied(file) as url:
+        assert mp.open_campaign(url, "tickets").best().rounds == 60
+
+
 @pytest.mark.parametrize("begin_with", ["BEGIN", "BEGIN IMMEDIATE"], ids=["reads", "writes"])
 def test_whoever_closes_while_another_is_at_work_neither_waits_nor_fails_nor_loses_anything(
     file: Path, begin_with: str
@@ -165,8 +176,6 @@ def test_other_storages_have_nothing_to_move(url: str) -> None:
 
 @pytest.mark.parametrize("stop", ["SIGTERM", "SIGINT"])
 def test_a_server_that_is_stopped_leaves_everything_in_the_file(file: Path, stop: str) -> None:
-    import signal
-
     url = f"sqlite:///{file}"
     secret = create_token(open_storage(url, create=True), "Mia", "owner")
     open_storage(url).close()

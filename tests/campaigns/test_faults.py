@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,20 +13,6 @@ from modelpicker.campaigns.log import Log
 from modelpicker.campaigns.statements import driver
 from tests.campaigns.streams import MODELS, check, play, state, stream, without_times
 from tests.unprivileged import unprivileged
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of one megabyte, where this process may make one."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    made = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)], capture_output=True, check=False
-    )
-    if made.returncode != 0:
-        pytest.skip("A FULL DISK IS NOT TESTED: this process may not mount one")
-    yield place
-    subprocess.run(["umount", "-l", str(place)], check=True)
 
 
 def test_a_full_disk_loses_nothing_and_work_goes_on_when_there_is_room(small_disk: Path) -> None:

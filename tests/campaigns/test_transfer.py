@@ -103,7 +103,14 @@ def test_an_empty_campaign_can_be_moved(memory: str, tmp_path: Path) -> None:
             lambda lines: [line.replace('"kind": "label"', '"kind": "reference"') for line in lines],
             "cannot have had",
         ),
-        (lambda lines: [lines[0].replace('"budget": 60', '"budget": 6'), *lines[1:]], "more labels were bought"),
+        (lambda lines: [lines[0].replace('"budget": 60', '"budget": 6'), *lines[1:]], "match their checksum"),
+        (
+            lambda lines: [
+                lines[0].replace('"budget": 60', '"budget": 6').replace('"checksum"', '"older"'),
+                *lines[1:],
+            ],
+            "more labels were bought",
+        ),
         (lambda lines: [lines[0].replace('"budget": 60', '"budget": -6'), *lines[1:]], "budget=-6 is not a count"),
         (
             lambda lines: [lines[0], lines[1].replace('"probability": ', '"probability": 9'), *lines[2:]],

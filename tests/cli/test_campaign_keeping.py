@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from modelpicker.campaigns.schema import SCHEMA
 from tests.cli.campaigning import DIVIDED, EVERY, begin, call, document, lines, sql, three_items
 from tests.cli.running import run
 
@@ -74,6 +75,27 @@ def test_damaged_events_are_an_error_that_asks_for_a_backup(tmp_path: Path, dama
     assert not (tmp_path / "out.jsonl").exists()
 
 
+def test_settings_that_were_changed_are_named_by_every_verb_and_by_verify(tmp_path: Path) -> None:
+    corrected(tmp_path, "first", "spam")
+    corrected(tmp_path, "second", "ham")
+    sql(tmp_path, "UPDATE campaigns SET settings = replace(settings, 'roberta', 'robert') WHERE id = 1")
+    for arguments in ("best first", "show first", "tell first k1 ham", "export first out.jsonl", "list"):
+        done = call(tmp_path, *arguments.split())
+        assert done.returncode == 1
+        assert "settings of campaign 'first' were changed in the storage" in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+    done = call(tmp_path, "verify")
+    assert done.returncode == 1
+    first, second = done.stdout.splitlines()
+    assert first.startswith("first: the settings of campaign 'first' were changed")
+    assert second == "second: 3 items, 1 label: the state is that of its events, to the last bit."
+    verdicts = json.loads(call(tmp_path, "verify", "--json").stdout)["campaigns"]
+    assert [(one["labels"], one["repaired"], len(one["wrong"])) for one in verdicts] == [
+        (None, False, 1),
+        (1, False, 0),
+    ]
+
+
 def test_a_file_that_is_no_storage_is_refused(tmp_path: Path) -> None:
     (tmp_path / "modelpicker.db").write_bytes(b"my notes " * 1000)
     for verb in (("list",), ("verify",), ("create", "x", "--models", "2")):
@@ -108,7 +130,7 @@ def test_a_storage_of_a_newer_schema_asks_for_a_newer_modelpicker(tickets: Path)
 def test_a_storage_of_this_schema_needs_no_upgrade(tickets: Path) -> None:
     done = run("storage", "upgrade", "--json", folder=tickets)
     url = f"sqlite:///{tickets / 'modelpicker.db'}"
-    assert json.loads(done.stdout) == {"storage": url, "before": "0002", "after": "0002"}
+    assert json.loads(done.stdout) == {"storage": url, "before": SCHEMA, "after": SCHEMA}
     assert run("storage", "upgrade", "--storage", "sqlite:///none.db", folder=tickets).returncode == 3
 
 
@@ -131,6 +153,74 @@ def test_the_command_that_upgrades_can_be_pasted_into_a_shell(tmp_path: Path) ->
 
 def test_a_storage_has_one_name_in_all_documents(tickets: Path) -> None:
     assert document(tickets, "verify")["storage"] == document(tickets, "show", "tickets")["storage"]
+
+
+def test_a_backup_is_made_checked_and_restored(tickets: Path) -> None:
+    call(tickets, "tokens", "create", "Mia", "--role", "owner")
+    best, tokens = document(tickets, "best", "tickets"), document(tickets, "tokens", "list")
+    said = call(tickets, "backup", "backup.db")
+    assert said.returncode == 0
+    assert "to backup.db: 1 campaign, 1 token" in said.stderr
+    assert not said.stdout
+    call(tickets, "tell", "tickets", "k0", "spam")
+    call(tickets, "tokens", "revoke", "Mia")
+    for path in tickets.glob("modelpicker.db*"):
+        path.unlink()
+    (tickets / "backup.db").rename(tickets / "modelpicker.db")
+    assert call(tickets, "verify", "--check").returncode == 0
+    assert (document(tickets, "best", "tickets"), document(tickets, "tokens", "list")) == (best, tokens)
+
+
+def test_a_backup_says_what_it_holds(tickets: Path) -> None:
+    made = document(tickets, "backup", "backup.db")
+    assert made == {
+        "storage": f"sqlite:///{tickets / 'modelpicker.db'}",
+        "path": "backup.db",
+        "bytes": (tickets / "backup.db").stat().st_size,
+        "schema": SCHEMA,
+        "campaigns": 1,
+        "tokens": 0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "complaint"),
+    [
+        ("backup there.db", 4, "pass --force"),
+        ("backup backup.db --storage sqlite:///nowhere.db", 3, "there is no storage"),
+        ("backup backup.db --storage postgresql://u:s3cret@host/db", 1, "pg_dump --format=custom"),
+        ("backup modelpicker.db --force", 1, "is the storage itself"),
+        ("backup no/backup.db", 1, "its folder exists"),
+        ("backup", 2, "Missing argument"),
+        ("storage copy sqlite:///modelpicker.db", 4, "holds campaigns or tokens already"),
+        ("storage copy sqlite:///new.db --storage sqlite:///nowhere.db", 3, "there is no storage"),
+        ("storage copy new.db", 1, "that is sqlite:///new.db"),
+        ("storage copy memory://", 1, "gone with the process"),
+    ],
+)
+def test_a_backup_or_copy_that_cannot_be_made_is_said_and_leaves_nothing(
+    tickets: Path, arguments: str, code: int, complaint: str
+) -> None:
+    (tickets / "there.db").write_text("precious")
+    before = {path.name for path in tickets.iterdir()}
+    done = call(tickets, *arguments.split())
+    assert done.returncode == code
+    assert complaint in done.stderr
+    assert "s3cret" not in done.stderr
+    assert "Traceback" not in done.stderr
+    assert {path.name for path in tickets.iterdir()} == before
+    assert (tickets / "there.db").read_text() == "precious"
+
+
+def test_a_storage_is_copied_whole(tickets: Path) -> None:
+    call(tickets, "tokens", "create", "Mia", "--role", "owner")
+    made = document(tickets, "storage", "copy", "sqlite:///new.db")
+    assert (made["campaigns"], made["tokens"]) == (1, 1)
+    assert made["destination"] == f"sqlite:///{tickets / 'new.db'}"
+    there = ("--storage", "sqlite:///new.db")
+    assert document(tickets, "best", "tickets", *there) == document(tickets, "best", "tickets")
+    assert document(tickets, "tokens", "list", *there) == document(tickets, "tokens", "list")
+    assert call(tickets, "verify", "--check", *there).returncode == 0
 
 
 def test_an_export_overwrites_only_by_force_and_knows_its_endings(tmp_path: Path) -> None:

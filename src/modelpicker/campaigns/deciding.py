@@ -78,6 +78,7 @@ def decide(change: Change, rows: Rows, items: list[Item | None] | None, keys: li
         items=items if items and any(item is not None for item in items) else None,
         keys=keys if keys and any(key is not None for key in keys) else None,
         pace=change.replica.pace.tolist(),
+        settings=change.replica.settings.checksum,
     )
     change.add(event)
     return event

@@ -1,7 +1,8 @@
 """What happens in a campaign, as it is stored: nothing is ever changed or deleted, only added.
 
 An event is stored as a kind, a time and a body. The body is a checksum, the length of a JSON header, the header,
-and for rounds the arrays, one after the other, little-endian.
+and for rounds the arrays, one after the other, little-endian. The checksum covers the event's other columns too; in
+older events it covers the body alone.
 """
 
 import json
@@ -39,6 +40,8 @@ class Rounds:
     keys: list[str | None] | None
     pace: list[float]
     """The pace after the last of them."""
+    settings: str | None = None
+    """The checksum of the settings that they were decided with; older events have none."""
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -129,17 +132,17 @@ def changes_the_past(event: Event) -> bool:
     return False
 
 
-def encode(event: Event) -> bytes:
-    """The body of an event."""
+def encode(event: Event, number: int, at: int) -> bytes:
+    """The body of an event that is stored under a number, at a time."""
     if isinstance(event, Rounds):
-        return _encode_rounds(event)
+        return seal(_encode_rounds(event), _columns(event.kind, number, event.first, at))
     fields = {name: getattr(event, name) for name in event.__slots__}
-    return seal(json.dumps(fields).encode())
+    return seal(json.dumps(fields).encode(), _columns(event.kind, number, event.round, at))
 
 
-def decode(kind: str, body: bytes) -> Event:
-    """The event that a body stands for; a damaged one is an error."""
-    content = unseal(body)
+def decode(kind: str, body: bytes, number: int, first: int, at: int) -> Event:
+    """The event that a body stands for; a damaged one is an error, and so is one whose columns were changed."""
+    content = unseal(body, _columns(kind, number, first, at))
     try:
         if kind == Rounds.kind:
             return _decode_rounds(content)
@@ -148,15 +151,22 @@ def decode(kind: str, body: bytes) -> Event:
         raise StorageError(f"an event of kind {kind!r} cannot be read: {error!r}.") from error
 
 
-def seal(content: bytes) -> bytes:
-    """Content with its checksum."""
-    return HEAD.pack(zlib.crc32(content), len(content)) + content
+def _columns(kind: str, number: int, first: int, at: int) -> bytes:
+    """The other columns of an event, as its checksum covers them."""
+    return f"{number} {kind} {first} {at}".encode()
 
 
-def unseal(body: bytes) -> bytes:
-    """The content, if it is as it was sealed."""
+def seal(content: bytes, columns: bytes = b"") -> bytes:
+    """Content with a checksum of it, and of the columns beside it."""
+    return HEAD.pack(zlib.crc32(content, zlib.crc32(columns)), len(content)) + content
+
+
+def unseal(body: bytes, columns: bytes = b"") -> bytes:
+    """The content, if it and the columns beside it are as they were sealed."""
     content = body[HEAD.size :]
-    if len(body) < HEAD.size or HEAD.unpack_from(body) != (zlib.crc32(content), len(content)):
+    possible = {zlib.crc32(content, zlib.crc32(columns)), zlib.crc32(content)}  # the second is that of older events
+    checksum, size = HEAD.unpack_from(body) if len(body) >= HEAD.size else (None, None)
+    if checksum not in possible or size != len(content):
         raise StorageError("a record is damaged: its checksum is wrong.")
     return content
 
@@ -174,18 +184,18 @@ def _encode_rounds(event: Rounds) -> bytes:
         header["items"] = event.items
     if event.keys is not None:
         header["keys"] = event.keys
+    if event.settings is not None:
+        header["settings"] = event.settings
     text = json.dumps(header).encode()
-    return seal(
-        b"".join(
-            (
-                struct.pack("<I", len(text)),
-                text,
-                event.probability.astype("<f8", copy=False).tobytes(),
-                event.recommended.astype("<i4", copy=False).tobytes(),
-                event.predicted.astype("<i4", copy=False).tobytes(),
-                event.queried.tobytes(),
-                event.codes.astype(event.codes.dtype.newbyteorder("<"), copy=False).tobytes(),
-            )
+    return b"".join(
+        (
+            struct.pack("<I", len(text)),
+            text,
+            event.probability.astype("<f8", copy=False).tobytes(),
+            event.recommended.astype("<i4", copy=False).tobytes(),
+            event.predicted.astype("<i4", copy=False).tobytes(),
+            event.queried.tobytes(),
+            event.codes.astype(event.codes.dtype.newbyteorder("<"), copy=False).tobytes(),
         )
     )
 
@@ -208,6 +218,7 @@ def _decode_rounds(content: bytes) -> Rounds:
         pace=header["pace"],
         items=header.get("items"),
         keys=header.get("keys"),
+        settings=header.get("settings"),
         probability=column("<f8", rounds),
         recommended=column("<i4", rounds),
         predicted=column("<i4", rounds),

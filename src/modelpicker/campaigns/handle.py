@@ -73,6 +73,7 @@ class Handle:
         self._lock = threading.RLock()
         self._process = os.getpid()
         self._closed = False
+        storage.enter(self)
 
     @property
     def events(self) -> int:
@@ -187,9 +188,12 @@ class Handle:
         if replica is not None and replica.event == head.events:
             return replica
         self._replica = None
-        if replica is None or head.rebuilt > replica.event or head.events < replica.event:
-            replica = self._load(log, head)
-        catch_up(replica, log, head.events)
+        try:
+            if replica is None or head.rebuilt > replica.event or head.events < replica.event:
+                replica = self._load(log, head)
+            catch_up(replica, log, head.events)
+        except StorageError as error:
+            raise StorageError(f"campaign {self.name!r}: {error}") from error
         if replica.picker.rounds != head.rounds:
             raise StorageError(
                 f"campaign {self.name!r} says it has {head.rounds:,} rounds, but its events have "
@@ -225,6 +229,7 @@ class Handle:
         with self._lock:
             self._closed = True
             self._replica = None
+        self.storage.leave(self)
 
     def __enter__(self) -> Self:
         return self

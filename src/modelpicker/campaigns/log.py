@@ -22,6 +22,7 @@ from modelpicker.campaigns.events import (
     unseal,
 )
 from modelpicker.campaigns.schema import answers, campaigns, events, keys, snapshots
+from modelpicker.campaigns.settings import Settings
 from modelpicker.campaigns.statements import Prepared
 from modelpicker.errors import ConflictError, NotFoundError, StorageError, brief
 
@@ -63,7 +64,9 @@ class State(NamedTuple):
 
 
 _MINE = {table.name: table.c.campaign == sa.bindparam("mine") for table in (events, answers, keys, snapshots)}
-_EVENT = sa.select(events.c.number, events.c.at, events.c.kind, events.c.body).where(_MINE["events"])
+_EVENT = sa.select(events.c.number, events.c.at, events.c.kind, events.c.round, events.c.body).where(
+    _MINE["events"]
+)
 _STATE = sa.select(
     answers.c.round,
     answers.c.state,
@@ -185,7 +188,7 @@ class Log:
                 "kind": event.kind,
                 "round": first,
                 "at": at,
-                "body": encode(event),
+                "body": encode(event, number, at),
             },
         )
         self.index(event)
@@ -420,9 +423,9 @@ def _state(row: Any) -> State:
 
 
 def _stored(row: Any) -> Stored:
-    number, at, kind, body = row
+    number, at, kind, first, body = row
     try:
-        return Stored(number, at, decode(kind, bytes(body)))
+        return Stored(number, at, decode(kind, bytes(body), number, first, at))
     except (StorageError, TypeError) as error:
         raise StorageError(f"event {number} of the campaign: {error} Bring back a backup.") from error
 
@@ -437,7 +440,7 @@ def all_campaigns(connection: sa.Connection) -> list[Any]:
     return list(connection.execute(sa.select(campaigns).order_by(campaigns.c.name)))
 
 
-def add_campaign(connection: sa.Connection, name: str, created: int, settings: dict[str, Any]) -> int:
+def add_campaign(connection: sa.Connection, name: str, created: int, settings: Settings) -> int:
     """A campaign without events; its number."""
     taken = ConflictError(f"there is a campaign {name!r} already; open that one, or choose another name.")
     if find_campaign(connection, name) is not None:
@@ -445,7 +448,8 @@ def add_campaign(connection: sa.Connection, name: str, created: int, settings: d
     values = {
         "name": name,
         "created": created,
-        "settings": json.dumps(settings),
+        "settings": json.dumps(settings.document()),
+        "checksum": settings.checksum,
         "events": 0,
         "rounds": 0,
         "rebuilt": 0,

@@ -77,7 +77,7 @@ def create_campaign(
     opened = open_storage(storage, create=True)
     created = int(time.time() * 1e6)
     with opened.writing() as connection:
-        number = add_campaign(connection, name, created, settings.document())
+        number = add_campaign(connection, name, created, settings)
     return Campaign(opened, number, name, created, settings)
 
 
@@ -90,7 +90,8 @@ def open_campaign(storage: str, name: str, *, algorithm: type[Algorithm] | None 
     if row is None:
         there = f"those there are: {', '.join(known[:10])}" if known else "there is none yet"
         raise NotFoundError(f"there is no campaign {brief(name)} in {opened.url}; {there}.")
-    return Campaign(opened, row.id, row.name, row.created, Settings.load(stored_document(row.settings), algorithm))
+    document = stored_document(row.name, row.settings, row.checksum)
+    return Campaign(opened, row.id, row.name, row.created, Settings.load(document, algorithm))
 
 
 def list_campaigns(storage: str) -> list[Listed]:
@@ -101,7 +102,7 @@ def list_campaigns(storage: str) -> list[Listed]:
 
 
 def _listed(connection: Connection, row: Any) -> Listed:
-    settings = stored_document(row.settings)
+    settings = stored_document(row.name, row.settings, row.checksum)
     changes = [stored.event for stored in Log(connection, row.id).others((Joining.kind, Leaving.kind))]
     models = len(settings["models"]) + sum(1 if isinstance(event, Joining) else -1 for event in changes)
     return Listed(row.name, row.created, row.rounds, models, settings["algorithm"], settings["budget"])

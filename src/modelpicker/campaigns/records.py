@@ -183,6 +183,7 @@ def _asked(records: list[Record], models: Sequence[ModelName], settings: Setting
         items=items if any(item is not None for item in items) else None,
         keys=keys if any(key is not None for key in keys) else None,
         pace=pace.tolist(),
+        settings=settings.checksum,
     )
 
 

@@ -38,7 +38,7 @@ from modelpicker.campaigns.log import Log, Stored
 from modelpicker.campaigns.pacing import CLOSED, MISSED, SPENT, Plan, make_plan, new_pace, no_labels, paced
 from modelpicker.campaigns.rows import Matrix, Rows
 from modelpicker.campaigns.settings import Settings
-from modelpicker.errors import StateError, StorageError
+from modelpicker.errors import InputError, StateError, StorageError
 from modelpicker.guarantees.certificate import Certificate, Certified, Kind, state
 
 # Rounds that are gone through at once.
@@ -110,7 +110,13 @@ class Replica:
     @classmethod
     def new(cls, settings: Settings, changes: Sequence[ModelChange] = ()) -> Self:
         """Nothing has happened yet, whatever models take part."""
-        picker = settings.make(members(settings, changes))
+        try:
+            picker = settings.make(members(settings, changes))
+        except InputError as error:  # they were checked when the campaign was made
+            raise StorageError(
+                f"the settings of the campaign make no sense: {error} Somebody changed the storage: restore a "
+                "backup; `modelpicker verify` says what is wrong."
+            ) from error
         joined = joined_late(changes)
         since = [joined[model].round if model in joined else 0 for model in picker.models]
         picker.witness = Witness(len(since), np.array(since, dtype=np.int64))
@@ -278,6 +284,8 @@ class Replica:
 
     def see(self, rounds: Sequence[Rounds], labels: Mapping[int, ClassName | None]) -> None:
         """Go through rounds that were decided before, and learn those labels with them that are given."""
+        for event in rounds:
+            check_settings(self.settings, event.settings, f"round {event.first:,}")
         total = sum(len(event) for event in rounds)
         codes = np.concatenate([self.as_now(event).astype(np.int32, copy=False) for event in rounds])
         queried = np.concatenate([event.queried for event in rounds])
@@ -346,6 +354,7 @@ class Replica:
         """Everything, in a form that JSON can hold."""
         return {
             "event": self.event,
+            "settings": self.settings.checksum,
             "picker": self.picker.state_dict(),
             "pace": self.pace.tolist(),
             "counts": dict(vars(self.counts)),
@@ -356,9 +365,10 @@ class Replica:
 
     @classmethod
     def load(cls, settings: Settings, document: Mapping[str, Any]) -> Self:
-        """What `document` described; an error if it is damaged."""
+        """What `document` described; an error if it is damaged, or was kept with other settings."""
         try:
             kinds = {kind.kind: kind for kind in (Joining, Leaving)}
+            check_settings(settings, document["settings"], "the state that was kept last")
             return cls(
                 settings,
                 settings.kind.from_state_dict(document["picker"]),
@@ -369,6 +379,15 @@ class Replica:
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise StateError(f"the snapshot is damaged: {error!r}.") from error
+
+
+def check_settings(settings: Settings, checksum: str | None, what: str) -> None:
+    """Refuse what was made with other settings; older events do not say with which."""
+    if checksum not in (None, settings.checksum):
+        raise StorageError(
+            f"{what} was made with other settings than the campaign has now. Somebody changed the storage: "
+            "restore a backup; `modelpicker verify` says what is wrong."
+        )
 
 
 def outdated(document: Mapping[str, Any]) -> bool:

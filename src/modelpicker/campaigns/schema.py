@@ -21,7 +21,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA = "0002"
+SCHEMA = "0003"
 
 metadata = MetaData()
 # SQLite counts rows by itself in a column of this very type only.
@@ -37,6 +37,7 @@ campaigns = Table(
     Column("events", BigInteger, nullable=False),  # how many there are
     Column("rounds", BigInteger, nullable=False),  # how many have been decided
     Column("rebuilt", BigInteger, nullable=False),  # the last event that changed what was learned before it
+    Column("checksum", String(16)),  # of the settings; see settings.py
 )
 events = Table(
     "events",

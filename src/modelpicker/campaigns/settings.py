@@ -1,9 +1,11 @@
 """What a campaign is made with: checked once, stored as JSON, and never changed."""
 
+import hashlib
 import importlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Self
 
 from modelpicker.algorithms import ALGORITHMS, Algorithm
@@ -32,6 +34,12 @@ class Settings:
     budget: int | None
     expected_rounds: int | None
     stop_when: Certified | None = None
+    stored_checksum: str | None = field(default=None, compare=False)
+
+    @cached_property
+    def checksum(self) -> str:
+        """That of the stored settings. Every event of rounds carries it, so that the two cannot drift apart."""
+        return self.stored_checksum or settings_checksum(self.document())
 
     @classmethod
     def check(
@@ -106,6 +114,7 @@ class Settings:
                 budget=document["budget"],
                 expected_rounds=document["expected_rounds"],
                 stop_when=_rule(document.get("stop_when")),
+                stored_checksum=settings_checksum(document),
             )
         except NotFoundError:
             raise
@@ -115,13 +124,29 @@ class Settings:
             ) from error
 
 
-def stored_document(text: str) -> dict[str, Any]:
-    """The settings of a campaign as its storage has them; an error if they are not all there."""
+def settings_checksum(document: Mapping[str, Any]) -> str:
+    """A checksum of everything that decides. A field that is null counts as absent: older settings lack some."""
+    plain = json.loads(json.dumps(document))
+    text = json.dumps({name: value for name, value in plain.items() if value is not None}, sort_keys=True)
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def stored_document(name: str, text: str, checksum: str | None) -> dict[str, Any]:
+    """The settings of a campaign as its storage has them; an error if they are not what they were."""
     try:
         found = json.loads(text)
-        return {name: found[name] for name in STORED} | {"stop_when": found.get("stop_when")}
-    except (LookupError, TypeError, ValueError) as error:
-        raise StorageError(f"the settings of a campaign are damaged: {error!r}; bring back a backup.") from error
+        document = {name: found[name] for name in STORED} | {"stop_when": None, **found}
+        actual = settings_checksum(document)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise StorageError(
+            f"the settings of campaign {name!r} are damaged: {error!r}. Restore a backup."
+        ) from error
+    if actual != checksum:
+        raise StorageError(
+            f"the settings of campaign {name!r} were changed in the storage: they do not match their checksum. "
+            "Its rounds were decided with other settings. Restore a backup; `modelpicker verify` checks all others."
+        )
+    return document
 
 
 def _rule(stop_when: object) -> Certified | None:

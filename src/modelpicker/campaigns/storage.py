@@ -2,14 +2,17 @@
 
 Everything that changes a storage happens in a transaction that is on disk when it ends. On SQLite it begins by
 taking the one write lock there is, so that nobody who got in has to be turned away later; on PostgreSQL campaigns
-are locked one by one.
+are locked one by one. SQLite writes to a log beside its file first; the last one to leave a storage moves the log
+into the file, so that the file alone is the whole storage.
 """
 
+import atexit
 import os
 import re
 import shlex
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -19,6 +22,7 @@ import sqlalchemy as sa
 from sqlalchemy.pool import StaticPool
 
 from modelpicker.campaigns import schema
+from modelpicker.campaigns.sqlite_files import companions, create_private, shared_files, warn_of_shared
 from modelpicker.campaigns.statements import driver
 from modelpicker.errors import InputError, NotFoundError, SchemaError, StorageError, brief
 
@@ -50,6 +54,14 @@ def find_storage(url: str) -> "Storage":
     if storage.file is not None and not storage.file.exists():
         raise NotFoundError(f"there is no storage {storage.url}; `modelpicker create` makes one.")
     return storage
+
+
+@atexit.register
+def _close_all() -> None:
+    """Leave nothing in the logs of storages when this process ends in order."""
+    for (process, _), storage in list(_opened.items()):
+        if process == os.getpid():
+            storage.close()
 
 
 def _checked(url: object) -> str:
@@ -84,6 +96,9 @@ class Storage:
         self._ready = False
         self._lost = False
         self._identity: tuple[int, int] | None = None
+        self._process = os.getpid()
+        self._users: weakref.WeakSet[object] = weakref.WeakSet()
+        self._entering = threading.Lock()
 
     def _shown(self) -> str:
         """The URL as messages show it: without anything secret."""
@@ -135,6 +150,7 @@ class Storage:
         if self._ready and self._same_file():
             return
         self._forget()
+        shared = shared_files(self.file) if self.file is not None else {}  # before SQLite makes more of them
         if self.file is not None and not self._exists():
             if not create:
                 raise NotFoundError(
@@ -142,6 +158,7 @@ class Storage:
                 )
             if not self.file.parent.is_dir():
                 raise StorageError(f"the folder of {self.url} does not exist; make it first.")
+            create_private(self.file)
         elif self.file is not None:
             self._check_file()
         self._lost = False
@@ -157,6 +174,7 @@ class Storage:
             raise SchemaError(self._outdated(found))
         self._identity = self._identify()
         self._ready = True
+        warn_of_shared(shared)
 
     def _exists(self) -> bool:
         with self._translated():
@@ -306,11 +324,53 @@ class Storage:
             return float(connection.exec_driver_sql("SELECT extract(epoch FROM clock_timestamp())").scalar_one())
         return time.time()
 
+    def enter(self, user: object) -> None:
+        """Note that somebody uses the storage."""
+        with self._entering:
+            self._users.add(user)
+
+    def leave(self, user: object) -> None:
+        """Note that somebody uses it no longer; the last one in this process leaves the file in order."""
+        with self._entering:
+            last = user in self._users and len(self._users) == 1
+            self._users.discard(user)
+        if last:
+            self.checkpoint()
+
+    def log_state(self) -> tuple[int, int] | None:
+        """The size of SQLite's write-ahead log and when it was last written to; None if there is nothing in it."""
+        try:
+            found = companions(self.file)[0].stat() if self.file is not None else None
+        except OSError:
+            return None
+        return (found.st_size, found.st_mtime_ns) if found is not None and found.st_size else None
+
+    def checkpoint(self) -> bool:
+        """Move SQLite's write-ahead log into the file, so that a copy of the file has everything; whether it did.
+
+        Nobody is disturbed: if others are at work, what they need stays in the log, and nothing is lost.
+        """
+        if self.file is None or self._process != os.getpid() or not (self._ready and self._same_file()):
+            return False
+        try:
+            with self.engine.connect() as connection:
+                raw = driver(connection)
+                raw.execute("PRAGMA busy_timeout=0")
+                try:
+                    busy = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+                finally:
+                    raw.execute(f"PRAGMA busy_timeout={PATIENCE * 1000:.0f}")
+        except self._errors:
+            return False
+        return not busy
+
     def close(self) -> None:
         """Give back all connections; what is in memory is gone."""
+        self.checkpoint()
         self.engine.dispose()
         with _opening:
-            _opened.pop((os.getpid(), self.place), None)
+            if _opened.get((os.getpid(), self.place)) is self:
+                del _opened[os.getpid(), self.place]
 
 
 def _set_up_sqlite(connection: Any, _: object) -> None:

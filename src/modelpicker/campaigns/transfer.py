@@ -28,7 +28,7 @@ from modelpicker.campaigns.opening import check_name
 from modelpicker.campaigns.records import Record, as_time, events_of, from_time, records_of
 from modelpicker.campaigns.replica import rebuild
 from modelpicker.campaigns.samples import Sample, add_sample
-from modelpicker.campaigns.settings import Settings, known_algorithm
+from modelpicker.campaigns.settings import STORED, Settings, known_algorithm, settings_checksum
 from modelpicker.campaigns.storage import open_storage
 from modelpicker.collections.writing import replacing
 from modelpicker.errors import FileError, InputError, NotFoundError, brief
@@ -64,12 +64,14 @@ def export_campaign(campaign: Campaign, path: str | os.PathLike[str]) -> int:
     path = Path(path)
     total = campaign.events
     records = records_of(campaign.stored(total), campaign.settings)
+    document = campaign.settings.document()
     header = {
         "format": FORMAT,
         "name": campaign.name,
         "created": as_time(campaign.created),
         "events": total,
-        **campaign.settings.document(),
+        **document,
+        "checksum": settings_checksum(document),
     }
     if _is_parquet(path):
         return _write_parquet(path, header, records)
@@ -105,7 +107,7 @@ def import_campaign(
             raise InputError(f"{path}: its settings cannot be read: {error!r}.") from error
         opened = open_storage(storage, create=True)
         with opened.writing() as connection:
-            number = add_campaign(connection, given, created, settings.document())
+            number = add_campaign(connection, given, created, settings)
             try:
                 _fill(Log(connection, number), settings, events_of(records, settings), total)
             except InputError as error:
@@ -117,7 +119,7 @@ def _settings(header: Record, algorithm: type[Algorithm]) -> Settings:
     """The settings in a file, checked as if they were new."""
     if not isinstance(header["options"], dict):
         raise InputError(f"options are {brief(header['options'])}.")
-    return Settings.check(
+    made = Settings.check(
         header["models"],
         header["classes"],
         algorithm,
@@ -127,6 +129,10 @@ def _settings(header: Record, algorithm: type[Algorithm]) -> Settings:
         header["expected_rounds"],
         header.get("stop_when"),
     )
+    stored = {name: header.get(name) for name in (*STORED, "stop_when")}
+    if header.get("checksum") not in (None, settings_checksum(stored)):  # older files have none
+        raise InputError("its settings do not match their checksum: they were changed. Export the campaign again.")
+    return made
 
 
 def _fill(log: Log, settings: Settings, found: Iterator[Stored], total: int) -> None:

@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 
 from modelpicker.campaigns.campaign import Campaign
 from modelpicker.campaigns.events import Rounds, changes_the_past
-from modelpicker.campaigns.log import Head, Log
-from modelpicker.campaigns.replica import Replica, catch_up, outdated, rebuild
+from modelpicker.campaigns.log import Head, Log, all_campaigns, find_campaign
+from modelpicker.campaigns.opening import open_campaign
+from modelpicker.campaigns.replica import Replica, catch_up, check_settings, outdated, rebuild
+from modelpicker.campaigns.settings import stored_document
 from modelpicker.campaigns.statements import driver
 from modelpicker.campaigns.storage import Storage
 from modelpicker.errors import InputError, NotFoundError, StateError, StorageError
@@ -19,7 +21,8 @@ class Verdict:
     name: str
     events: int
     rounds: int
-    labels: int
+    labels: int | None
+    """None if that is not known."""
     wrong: list[str] = field(default_factory=list)
     repaired: bool = False
 
@@ -32,10 +35,13 @@ def verify(campaign: Campaign, *, repair: bool = True) -> Verdict:
     with campaign.exclusive() as log:
         head = log.head(lock=True)
         try:
-            right = _count(log)
+            _check_settings(log, campaign)
+            right, vouched = _count(log)
             replica = rebuild(log, campaign.settings, right.events, right.rebuilt)
+            if not vouched:
+                _check_kept_settings(log, campaign)
         except (StorageError, NotFoundError, InputError) as error:
-            return Verdict(campaign.name, head.events, head.rounds, 0, [str(error).rstrip(".")])
+            return Verdict(campaign.name, head.events, head.rounds, None, [str(error).rstrip(".")])
         verdict = Verdict(campaign.name, head.events, replica.picker.rounds, replica.counts.labels)
         if head != right:
             verdict.wrong.append("the campaign's row differs from the events")
@@ -48,8 +54,38 @@ def verify(campaign: Campaign, *, repair: bool = True) -> Verdict:
     return verdict
 
 
-def _count(log: Log) -> Head:
-    """How far the campaign has come by its events, which must follow each other without a gap."""
+def verify_named(storage: Storage, name: str, *, repair: bool = True) -> Verdict:
+    """Verify a campaign by its name; that its settings cannot be trusted is part of the verdict."""
+    try:
+        campaign = open_campaign(storage.place, name)
+    except StorageError as error:
+        with storage.reading() as connection:
+            row = find_campaign(connection, name)
+        return Verdict(name, row.events, row.rounds, None, [str(error).rstrip(".")])
+    with campaign:
+        return verify(campaign, repair=repair)
+
+
+def _check_settings(log: Log, campaign: Campaign) -> None:
+    """The stored settings must match their checksum, and be those that the campaign was opened with."""
+    row = find_campaign(log.connection, campaign.name)
+    stored_document(campaign.name, row.settings, row.checksum)
+    check_settings(campaign.settings, row.checksum, "its row in the storage")
+
+
+def _check_kept_settings(log: Log, campaign: Campaign) -> None:
+    """Where no event says with which settings it was decided, the state that was kept must fit."""
+    kept = log.snapshot()
+    if kept is not None:
+        check_settings(campaign.settings, kept.get("settings"), "the state that was kept last")
+
+
+def _count(log: Log) -> tuple[Head, bool]:
+    """How far the campaign has come by its events, which must follow each other without a gap.
+
+    And whether one of them says with which settings it was decided: `rebuild` checks that those are the campaign's.
+    """
+    vouched = False
     rounds = rebuilt = 0
     total = log.last()
     if total < log.head().events:
@@ -61,7 +97,8 @@ def _count(log: Log) -> Head:
             if stored.event.first != rounds:
                 raise StorageError(f"event {stored.number}: round {rounds} is missing; bring back a backup.")
             rounds += len(stored.event)
-    return Head(total, rounds, rebuilt)
+            vouched |= stored.event.settings is not None
+    return Head(total, rounds, rebuilt), vouched
 
 
 def _snapshot_faults(log: Log, campaign: Campaign, head: Head, right: Replica) -> Iterator[str]:
@@ -98,6 +135,12 @@ def _index_faults(log: Log, head: Head, repair: bool) -> list[str]:
     if not (wrong and repair):
         raw.execute("ROLLBACK TO SAVEPOINT trial")  # leases, too, stay as they were
     return [f"the table of {name} differs from the events" for name in wrong]
+
+
+def all_names(storage: Storage) -> list[str]:
+    """The names of all campaigns, whatever is wrong with them."""
+    with storage.reading() as connection:
+        return [row.name for row in all_campaigns(connection)]
 
 
 def check_file(storage: Storage) -> list[str]:

@@ -1,5 +1,6 @@
 """The command line: one file a group of verbs, and what they share."""
 
+import logging
 import sys
 from typing import Annotated, Any
 
@@ -15,7 +16,7 @@ from modelpicker.cli.feeding import ask
 from modelpicker.cli.labelling import label
 from modelpicker.cli.pick import pick
 from modelpicker.cli.reproduce import reproduce
-from modelpicker.cli.terminal import print_json, saying_what_compiles, visible
+from modelpicker.cli.terminal import Warnings, print_json, saying_what_compiles, visible
 from modelpicker.errors import ModelPickerError
 
 INTERRUPTED = 130
@@ -47,6 +48,7 @@ app.command()(campaigns.leave)
 app.command()(keeping.export)
 app.command("import")(keeping.import_verb)
 app.command()(keeping.verify)
+app.command()(keeping.backup)
 app.add_typer(keeping.storage_app, name="storage")
 app.command()(serving.serve)
 app.add_typer(serving.tokens_app, name="tokens")
@@ -75,6 +77,7 @@ def _options(
 def main() -> None:
     """The entry point: errors made for people become one line and an exit code, and a document with --json."""
     as_json = "--json" in sys.argv[1:]
+    logging.getLogger("modelpicker.campaigns").handlers = [Warnings()]
     try:
         # Wrong usage comes out of it as an error too, if it is to become a document.
         code = app(prog_name="modelpicker", standalone_mode=not as_json)

@@ -1,15 +1,21 @@
-"""`modelpicker export`, `import`, `verify` and `storage`: campaigns kept, moved and checked."""
+"""`modelpicker export`, `import`, `verify`, `backup` and `storage`: campaigns kept, moved and checked."""
 
+from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from modelpicker.cli.campaigning import Name, Storage, opened, storage_url
-from modelpicker.cli.terminal import Json, count, print_json, say, visible, waiting
+from modelpicker.cli.terminal import Json, count, print_json, progress, say, visible, waiting
 from modelpicker.errors import ConflictError, StorageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rich.progress import Progress
+
     from modelpicker.campaigns.verifying import Verdict
 
 storage_app = typer.Typer(help="The storage that campaigns live in.", no_args_is_help=True)
@@ -55,6 +61,32 @@ def import_verb(
     say(visible(f"{campaign.name} is in {campaign.storage.url}: {counted}."))
 
 
+def backup(
+    destination: Annotated[
+        Path, typer.Argument(metavar="DESTINATION", help="The file to be made.", show_default=False)
+    ],
+    force: Annotated[bool, typer.Option("--force", help="Overwrite what is there.")] = False,
+    storage: Storage = None,
+    as_json: Json = False,
+) -> None:
+    """Copy a whole SQLite storage to a file, tokens included, while others go on using it."""
+    from modelpicker.campaigns.backup import back_up
+    from modelpicker.campaigns.storage import find_storage
+
+    with closing(find_storage(storage_url(storage))) as found, progress("Copying", 0) as bar:
+        made = back_up(found, destination, overwrite=force, progress=_shown(bar))
+    if as_json:
+        print_json({"storage": found.url, **asdict(made)})
+        return
+    holds = f"{count(made.campaigns, 'campaign')}, {count(made.tokens, 'token')}, {made.bytes:,} bytes"
+    say(visible(f"Backed up {found.url} to {made.path}: {holds}. The copy was checked."))
+
+
+def _shown(bar: "Progress") -> "Callable[[int, int], None]":
+    """What moves a bar on."""
+    return lambda done, total: bar.update(bar.task_ids[0], completed=done, total=total)
+
+
 def verify(
     name: Annotated[
         str | None, typer.Argument(metavar="[NAME]", help="One campaign; all by default.", show_default=False)
@@ -64,21 +96,19 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Check campaigns against their events, to the last bit, and repair what can be found from them."""
-    from modelpicker.campaigns import list_campaigns
     from modelpicker.campaigns.storage import open_storage
-    from modelpicker.campaigns.verifying import check_file
-    from modelpicker.campaigns.verifying import verify as verify_campaign
+    from modelpicker.campaigns.verifying import all_names, check_file, verify_named
 
     found = open_storage(storage_url(storage))
     with waiting(f"Looking at {found.url}"):
         damage = check_file(found)
     if damage:
         raise StorageError(f"{found.url} is damaged: {damage[0]}. Bring back a backup.")
-    names = [name] if name is not None else [one.name for one in list_campaigns(storage_url(storage))]
+    names = [name] if name is not None else all_names(found)
     verdicts = []
     for one in names:
         with waiting(f"Verifying {one}"):
-            verdicts.append(verify_campaign(opened(storage, one), repair=not check))
+            verdicts.append(verify_named(found, one, repair=not check))
         if not as_json:
             typer.echo(visible(_sentence(verdicts[-1])))
     if as_json:
@@ -91,6 +121,8 @@ def _sentence(verdict: "Verdict") -> str:
     """What was found of one campaign."""
     found = "; ".join(verdict.wrong) or "the state is that of its events, to the last bit"
     mended = " (repaired)" if verdict.repaired else ""
+    if verdict.labels is None:
+        return f"{verdict.name}: {found}."
     return f"{verdict.name}: {count(verdict.rounds, 'item')}, {count(verdict.labels, 'label')}: {found}{mended}."
 
 
@@ -100,8 +132,7 @@ def upgrade(storage: Storage = None, as_json: Json = False) -> None:
     from modelpicker.campaigns.storage import find_storage
     from modelpicker.campaigns.upgrading import upgrade as upgrade_storage
 
-    found = find_storage(storage_url(storage))
-    with waiting(f"Upgrading {found.url}"):
+    with closing(find_storage(storage_url(storage))) as found, waiting(f"Upgrading {found.url}"):
         before, after = upgrade_storage(found)
     if as_json:
         print_json({"storage": found.url, "before": before, "after": after})
@@ -109,3 +140,29 @@ def upgrade(storage: Storage = None, as_json: Json = False) -> None:
         say(f"{found.url} has schema {after} already.")
     else:
         say(f"{found.url} is upgraded from schema {before or 'none'} to {after}.")
+
+
+@storage_app.command("copy")
+def copy_verb(
+    destination: Annotated[
+        str,
+        typer.Argument(
+            metavar="URL", help="An empty storage: sqlite:///file.db or postgresql://…", show_default=False
+        ),
+    ],
+    storage: Storage = None,
+    as_json: Json = False,
+) -> None:
+    """Copy everything into an empty storage of any kind, tokens included: from SQLite to PostgreSQL, or back."""
+    from modelpicker.campaigns.copying import copy_storage
+    from modelpicker.campaigns.storage import open_storage
+
+    source = open_storage(storage_url(storage))
+    target = open_storage(destination, create=True)
+    with progress("Copying", 0) as bar:
+        made = copy_storage(source, target, _shown(bar))
+    if as_json:
+        print_json({"storage": source.url, "destination": target.url, **asdict(made)})
+        return
+    holds = f"{count(made.campaigns, 'campaign')}, {count(made.events, 'event')}, {count(made.tokens, 'token')}"
+    say(visible(f"Copied {source.url} to {target.url}: {holds}."))

@@ -150,6 +150,14 @@ def say(*lines: str) -> None:
     print(*lines, sep="\n", file=sys.stderr)
 
 
+class Warnings(logging.Handler):
+    """What the library warns of, as a line for people."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print it beside the result."""
+        say(visible(f"modelpicker: warning: {record.getMessage()}"))
+
+
 def print_sentence(sentence: str) -> None:
     """A sentence of a result, in lines that fit."""
     print(*textwrap.wrap(visible(sentence), WIDTH - 1), sep="\n")

@@ -14,6 +14,7 @@ from starlette.staticfiles import StaticFiles
 import modelpicker
 from modelpicker.campaigns.storage import open_storage
 from modelpicker.errors import ModelPickerError
+from modelpicker.server.checkpoints import checkpoint_when_quiet
 from modelpicker.server.configuration import Configuration
 from modelpicker.server.demo import feed_demo
 from modelpicker.server.desks import Desks
@@ -75,13 +76,16 @@ def create_app(configuration: Configuration) -> FastAPI:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """When the server has stopped, everything that it took in is on disk."""
+    """When the server has stopped, everything that it took in is on disk, and in SQLite's file itself."""
     service: State = app.state.service
     demo = asyncio.create_task(feed_demo(service.desks)) if service.configuration.demo else None
+    watch = asyncio.create_task(checkpoint_when_quiet(service.storage, service.configuration.quiet))
     yield
-    if demo is not None:
-        demo.cancel()
+    for task in (demo, watch):
+        if task is not None:
+            task.cancel()
     service.desks.close()
+    service.storage.checkpoint()
 
 
 async def _page() -> FileResponse:

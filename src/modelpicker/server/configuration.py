@@ -27,6 +27,8 @@ class Configuration:
     largest_body: int = 16 * MEBIBYTE
     largest_file: int = 256 * MEBIBYTE
     access_log: bool = False
+    quiet: float = 60.0
+    """Seconds without a write after which SQLite's log is moved into its file."""
 
     @cached_property
     def loopback(self) -> bool:

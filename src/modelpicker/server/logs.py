@@ -56,11 +56,13 @@ def set_up(form: str) -> None:
     """Send what the server and uvicorn have to say, and what is compiled, to standard error."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines() if form == "json" else Plain())
-    for name, level in (
-        ("modelpicker.server", logging.INFO),
-        ("modelpicker.compiling", logging.INFO),
-        ("uvicorn", logging.WARNING),
-    ):
+    levels = {
+        "modelpicker.server": logging.INFO,
+        "modelpicker.campaigns": logging.WARNING,
+        "modelpicker.compiling": logging.INFO,
+        "uvicorn": logging.WARNING,
+    }
+    for name, level in levels.items():
         logger = logging.getLogger(name)
         logger.handlers = [handler]
         logger.setLevel(level)

@@ -1,7 +1,8 @@
 /** Predictions in, results out. */
 
 import { api, downloadUrl } from './api.js';
-import { Field, FORMATS, upload } from './create.js';
+import { FORMATS, upload } from './create.js';
+import { Field } from './fields.js';
 import { CampaignHead } from './head.js';
 import { html, useRef, useState } from './html.js';
 import { inCampaign } from './router.js';

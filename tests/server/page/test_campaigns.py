@@ -7,7 +7,7 @@ from pathlib import Path
 from playwright.sync_api import FilePayload, Page, expect
 
 import modelpicker as mp
-from tests.server.page.desks import answers, campaign_of, messages
+from tests.server.page.desks import UNSEEN, answers, campaign_of, messages
 from tests.server.page.serving import Serving
 
 ROWS = "id,text,bert,roberta,gpt\n" + "".join(
@@ -40,6 +40,7 @@ def test_a_campaign_is_created_from_a_file_and_labelled(page: Page, server: Serv
     page.get_by_label("Only these").check()
     page.get_by_role("button", name="Create campaign").click()
     expect(page.get_by_role("article")).to_contain_text("Message number")
+    page.wait_for_timeout(UNSEEN)
     page.keyboard.press("1")
     expect(page.locator(".last-deed")).to_contain_text("Labelled")
     campaign = mp.open_campaign(server.storage, name)

@@ -78,7 +78,9 @@ function Spent({ standing: { budget, labels_used: labels, labels_saved: saved, p
 
 /** What to do now. */
 function Next({ name, standing: { pending, rounds } }) {
-  if (!session.labels) return null;
+  if (!session.labels) {
+    return html`<p class="quiet-text">You are signed in as a reader: annotators and owners label.</p>`;
+  }
   if (pending > 0) {
     return html`<p class="actions"><a class="button primary" href=${inCampaign(name, 'label')}>Label the next item</a>
       <span class="quiet-text">${count(pending, 'item')} ${pending === 1 ? 'waits' : 'wait'} for a label</span></p>`;

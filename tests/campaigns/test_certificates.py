@@ -122,7 +122,7 @@ def test_who_joins_late_is_not_known_from_what_another_model_did(memory: str) ->
     left = both(campaign)
     assert left[1].gap < 0.2
     assert "joined late" not in left[1].sentence
-    assert "the best of the models that take part now" in left[1].sentence
+    assert "of that of the best model that takes part now" in left[1].sentence
     check(campaign, memory)
 
 

@@ -118,6 +118,15 @@ def test_every_algorithm_has_a_board(api: Api, memory: str, algorithm: str) -> N
     assert charts["weights"]["kind"] == ("weights" if weights is not None else "estimates")
 
 
+def missed(records: list[dict[str, Any]], budget: int | None) -> int:
+    """How many rounds came when the budget was spent; a skip gives its label back."""
+    spent = found = 0
+    for record in records:
+        found += record["kind"] == "ask" and budget is not None and spent >= budget
+        spent += (record["kind"] == "ask" and record["query"]) - (record["kind"] == "skip")
+    return found
+
+
 def intervals(campaign: Campaign) -> dict[Any, tuple[float, float]]:
     """The intervals, found from the history alone: one label, one pair of models at a time."""
     pick = campaign.best()
@@ -140,6 +149,17 @@ def intervals(campaign: Campaign) -> dict[Any, tuple[float, float]]:
     some = (waiting or skipped)[:100]
     weight = sum(one["probability"] ** -2 for one in some) / max(1, len(some))
     found = {}
+
+    def covered(since: int) -> float:
+        """Rounds, less those that queries without a label stand for."""
+        rounds = len(asked) - missed(records, campaign.budget) - since
+        without = [one["probability"] for one in (*waiting, *skipped) if one["id"] >= since]
+        lost = sum(1 / chance for chance in without)
+        if without and min(without) < 1.0:
+            answered = sum(number >= since for number in labelled)
+            lost = min(lost, rounds * len(without) / (len(without) + answered))
+        return rounds - lost
+
     for entry in pick.standing[1:]:
         differ = [
             cost
@@ -148,9 +168,9 @@ def intervals(campaign: Campaign) -> dict[Any, tuple[float, float]]:
         ]
         share = (len(differ) + 1) / (len(labelled) + 2)
         variance = sum(differ) + 2 * sum(costs) / len(costs) + missing * weight * share
-        half = 1.96 * math.sqrt(variance) / (pick.covered - max(entry.since, pick.standing[0].since))
-        ends = (entry.gap or 0.0, (entry.gap or 0.0) * (1 + missing / len(labelled)))
-        found[entry.model] = (max(-1.0, min(ends) - half), min(1.0, max(ends) + half))
+        half = 1.96 * math.sqrt(variance) / covered(max(entry.since, pick.standing[0].since))
+        gap = entry.gap or 0.0
+        found[entry.model] = (max(-1.0, gap - half), min(1.0, gap + half))
     return found
 
 

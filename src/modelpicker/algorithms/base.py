@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from modelpicker.algorithms.encoding import ClassName, Row, encode_label, encode_row, plain
 from modelpicker.algorithms.engine import LABELS, ROUNDS, Kernel, Settings, State
-from modelpicker.algorithms.kernels import LEADER, SKIPPED, SPARE, TIED, Floats, Scratch, new_scratch
+from modelpicker.algorithms.kernels import LEADER, SKIPPED, SPARE, TIED, Floats, Ints, Scratch, new_scratch
 from modelpicker.algorithms.options import ModelName, Models, check_models
 from modelpicker.algorithms.philox import draw_many
 from modelpicker.algorithms.witness import Witness
@@ -47,6 +47,16 @@ class OpenQuery(NamedTuple):
 
     probability: float
     row: Row
+
+
+class Tally(NamedTuple):
+    """Mistakes of each model, and of which rounds they speak: from `first` on, before `last`."""
+
+    losses: Floats
+    first: Ints
+    last: Ints
+    reference: int
+    """The model that all others were compared with, where they were not compared over the same rounds."""
 
 
 class Algorithm(ABC):
@@ -172,6 +182,15 @@ class Algorithm(ABC):
             return float(rounds)
         return power(self.keep, ago) * (1.0 - power(self.keep, rounds)) / (1.0 - self.keep)
 
+    def losses_over(self, covered: int) -> Floats:  # noqa: ARG002 (for algorithms that eliminate models)
+        """The losses, where labels were asked for in the first `covered` rounds and in no others."""
+        return self.losses
+
+    def tally(self, covered: int) -> Tally:
+        """The mistakes that models are compared by, where labels were asked for in the first `covered` rounds."""
+        models = len(self.models)
+        return Tally(self.losses, np.zeros(models, dtype=np.int64), np.full(models, covered), 0)
+
     def certificate(self, confidence: float = 0.95, kind: Kind = "stream") -> Certificate:
         """How sure the recommended model is, in a statement that holds whenever one looks.
 
@@ -194,6 +213,16 @@ class Algorithm(ABC):
     def remark(self) -> str:
         """What the algorithm has to say of how it stands, in a sentence; empty if nothing."""
         return ""
+
+    @property
+    def finished(self) -> bool:
+        """Whether it has stopped by itself: `run_stream` plays no more rounds then."""
+        return bool(self.kernel.parts["finished"](self.state, self.told))
+
+    @property
+    def won(self) -> int | None:
+        """After how many rounds it stopped by itself, with a proof; None if it has not, or never does."""
+        return None
 
     @property
     def aim(self) -> Certified | None:

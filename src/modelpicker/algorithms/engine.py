@@ -1,7 +1,8 @@
 """A round and a stream, for every algorithm: one source, interpreted or compiled.
 
-An algorithm brings three kernels: `decide`, `recommend` and `learn`. The functions here call empty ones of these
-names; `Kernel` puts the algorithm's own in their place, as they are or compiled.
+An algorithm brings three kernels: `decide`, `recommend` and `learn`; one that stops by itself brings `finished` as
+well. The functions here call empty ones of these names; `Kernel` puts the algorithm's own in their place, as they
+are or compiled.
 """
 
 from functools import cached_property
@@ -51,7 +52,17 @@ def learn(state: State, settings: Settings, t: int, row: Codes, label: int, prob
     raise NotImplementedError
 
 
-EMPTY: tuple[Function, ...] = (decide, recommend, learn)
+def finished(state: State, settings: Settings) -> bool:
+    """An algorithm's own: whether it needs no more rounds."""
+    raise NotImplementedError
+
+
+def never(state: State, settings: Settings) -> bool:
+    """Most algorithms go on for as long as there are rounds."""
+    return False
+
+
+EMPTY: tuple[Function, ...] = (decide, recommend, learn, finished)
 
 
 class Outcome(NamedTuple):
@@ -115,7 +126,10 @@ def play_stream(
     scratch: Scratch,
     outcome: Outcome,
 ) -> int:
-    """Decide many rounds, each queried label learned before the next; stop before a row that can't be."""
+    """Decide many rounds, each queried label learned before the next; how many were decided.
+
+    It stops before a row that cannot be played, and after the round in which the algorithm has finished.
+    """
     queried, probabilities, recommendations, predictions = outcome
     row = scratch.row
     classes = len(scratch.tally) - 1
@@ -131,14 +145,16 @@ def play_stream(
         predictions[i] = predicted
         if query and labels[i] != SKIPPED:
             learn_label(state, settings, clock, clock[ROUNDS], row, labels[i], probability)
+        if finished(state, settings):
+            return i + 1
     return len(rows)
 
 
 class Kernel:
-    """The three functions of an algorithm, ready to run at either speed."""
+    """The functions of an algorithm, ready to run at either speed."""
 
-    def __init__(self, decide: Function, recommend: Function, learn: Function) -> None:
-        self.parts = {"decide": decide, "recommend": recommend, "learn": learn}
+    def __init__(self, decide: Function, recommend: Function, learn: Function, finished: Function = never) -> None:
+        self.parts = {"decide": decide, "recommend": recommend, "learn": learn, "finished": finished}
         for part in self.parts.values():
             check_kernel(part)
         self.calls = dict(zip(EMPTY, self.parts.values(), strict=True))

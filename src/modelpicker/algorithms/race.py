@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from modelpicker.algorithms.base import Algorithm
+from modelpicker.algorithms.base import Algorithm, Tally
 from modelpicker.algorithms.engine import Kernel
 from modelpicker.algorithms.kernels import (
     FIRST,
@@ -223,6 +223,8 @@ def chance(state: State, settings: Settings, t: int, row: Codes, patience: float
                 look_at(state, settings, i, False)
         rank(state)
         finish(state)
+        if race[WON] > 0:
+            race[WON] = t  # by credit alone, seen in this round: it is the last that was looked at
         if race[WON] == 0 and contested(state, row, leader):
             foresee(state, settings, row, t)
             race[ASKED] += 1
@@ -338,6 +340,11 @@ def move_on(state: State, settings: Settings, row: Codes) -> None:
     finish(state)
 
 
+def finished(state: State, settings: Settings) -> bool:
+    """A race that is won needs no more rounds, unless a watch is kept."""
+    return bool(state.race[WON] > 0 and state.race[BROKEN] == 0 and settings.exploration == 0.0)
+
+
 class Race(Algorithm):
     """Fewer labels than Model Picker where items come from one population, and it knows when to stop.
 
@@ -367,7 +374,7 @@ class Race(Algorithm):
     weighted: ClassVar[bool] = True
     drops: ClassVar[bool] = True
     spreads: ClassVar[bool] = False
-    kernel: ClassVar[Kernel] = Kernel(decide, recommend, learn)
+    kernel: ClassVar[Kernel] = Kernel(decide, recommend, learn, finished)
     state: State
 
     def __init__(
@@ -439,19 +446,33 @@ class Race(Algorithm):
 
     @property
     def losses(self) -> Floats:
-        """The estimated number of mistakes; of who is out, at the rate at which it fell behind in the race."""
-        losses: Floats = self.state.losses.copy()
-        if self.drifted is None and self.rounds:
-            state, lead = self.state, losses[self.state.race[FIRST_PLACE]]
-            taken_part = state.race[WARM] + state.over + np.minimum(state.until, self.rounds) - state.begun
-            out = (state.places != IN) & (taken_part > 0)
-            rates = np.minimum((losses[out] - lead) / taken_part[out], 1.0)
-            losses[out] = lead + rates * self.rounds
+        """The estimated number of mistakes; of an eliminated model, at the rate at which it fell behind."""
+        return self.losses_over(self.rounds)
+
+    def losses_over(self, covered: int) -> Floats:
+        """The same, where labels were asked for in the first `covered` rounds and in no others."""
+        tally = self.tally(covered)
+        losses, rounds, leader = tally.losses, tally.last - tally.first, tally.reference
+        out = (rounds > 0) & (rounds < rounds[leader])
+        rates = np.minimum((losses[out] - losses[leader]) / rounds[out], 1.0)
+        losses[out] = losses[leader] + rates * rounds[leader]
         return losses
 
-    def counted(self, rounds: int, ago: int = 0) -> float:
-        """All rounds, whether they could be asked about or not: the losses of who is out speak of as many."""
-        return float(rounds + ago)
+    def tally(self, covered: int) -> Tally:
+        """Mistakes in the race: of an eliminated model until then, of the others until the race was won.
+
+        Where the best model was seen to change, everything is counted from there on.
+        """
+        state, models = self.state, len(self.models)
+        if self.drifted is not None:
+            since = np.full(models, self.drifted)
+            return Tally(state.losses.copy(), since, np.maximum(since, covered), 0)
+        end = covered if self.won is None else min(covered, self.won)
+        bet = state.begun < NEVER
+        last = np.minimum(state.until, end) + np.where(bet, state.race[WARM] + state.over - state.begun, 0)
+        leader = int(state.race[FIRST_PLACE])
+        last[leader] = end
+        return Tally(state.losses.copy(), np.zeros(models, dtype=np.int64), np.clip(last, 0, end), leader)
 
     @property
     def won(self) -> int | None:

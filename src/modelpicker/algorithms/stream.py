@@ -38,7 +38,7 @@ class Trace:
     classes: tuple[ClassName, ...] | None
     """What the numbers in `predicted` stand for; None where they are the classes themselves."""
     certificate: Certificate | None = None
-    """What the stream was stopped by; None if it went to its end."""
+    """What `stop_when` stopped the stream by; None if it did not."""
 
     def __len__(self) -> int:
         return len(self.queried)
@@ -66,6 +66,8 @@ def run_stream(
     picker: Algorithm, predictions: object, labels: object = None, *, stop_when: Certified | None = None
 ) -> Trace:
     """Let a picker decide a whole stream, and learn each label it asks for before the next round.
+
+    A picker that stops by itself, such as `Race`, plays no round after that: the trace ends there.
 
     Args:
         picker: moved on by the rounds of the stream; after an error it is as it was.
@@ -119,7 +121,7 @@ def _run_batches(picker: Algorithm, source: Batches, labels: object, stop_when: 
     with picker.all_or_nothing():
         for batch in source.batches():
             parts.append(_run(picker, Stream(*_piece(batch), len(names)), stop_when))
-            if parts[-1].certificate is not None:
+            if parts[-1].certificate is not None or picker.finished:
                 break
     return Trace(
         queried=np.concatenate([part.queried for part in parts]),
@@ -154,8 +156,8 @@ def _run(picker: Algorithm, stream: Stream, stop_when: Certified | None) -> Trac
     labels_before = picker.labels_used
     if stop_when is not None:
         picker.witness.own()
-    done, stopped = 0, False
-    for chunk in stream.chunks():
+    done, stopped = 0, picker.finished
+    for chunk in () if stopped else stream.chunks():
         done, stopped = _play(picker, chunk, outcome, stop_when)
         stop = chunk.start + len(chunk.rows)
         if done < stop and not stopped:
@@ -208,6 +210,7 @@ def _play(picker: Algorithm, chunk: Chunk, outcome: Outcome, stop_when: Certifie
     stopped = False
     if stop_when is None:
         done: int = picker.kernel.stream(*arguments)
+        stopped = picker.finished
         picker.witness.saw_stream(
             chunk.rows[:done],
             first,

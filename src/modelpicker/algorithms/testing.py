@@ -338,6 +338,8 @@ def play(picker: Algorithm, rows: Any, labels: Any, keep: bool = True) -> list[D
             picker.learn(decision.round, label)
         if keep:
             decisions.append(decision)
+        if picker.finished:  # as `run_stream` has it
+            break
     return decisions
 
 

@@ -17,7 +17,7 @@ def answer(change: Change, number: int, label: ClassName | None, replace: bool, 
     if known.state == WAITING:
         change.touched = True
         change.add(Answer(number, label, by))
-        change.replica.count(None, Told(label))
+        change.replica.count(number, None, Told(label))
         if label is not None:
             change.replica.learn(change.log, number, label)
         return
@@ -32,7 +32,7 @@ def answer(change: Change, number: int, label: ClassName | None, replace: bool, 
     if known.label is None and change.replica.left < 1:
         raise spent(number)
     change.touched = True
-    change.replica.count(Told(known.label), Told(label))
+    change.replica.count(number, Told(known.label), Told(label))
     change.add(Answer(number, label, by, replaces=True))
 
 

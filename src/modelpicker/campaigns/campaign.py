@@ -182,7 +182,7 @@ class Campaign(Handle):
                 if seconds is not None:
                     until = self.storage.now(change.log.connection) + seconds
                     change.log.lease([number], until, by)
-                change.replica.count(Told(known.label), None)
+                change.replica.count(number, Told(known.label), None)
 
     def _find(self, change: Change, id: object) -> int:
         """The round that an id or a key stands for."""

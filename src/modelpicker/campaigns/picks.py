@@ -1,17 +1,17 @@
 """What a campaign says: the best model, how all models stand, and which queries wait."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from modelpicker.algorithms import Algorithm
 from modelpicker.algorithms.encoding import ClassName
 from modelpicker.algorithms.kernels import Codes
 from modelpicker.algorithms.options import ModelName
-from modelpicker.campaigns.events import Item, Joining
+from modelpicker.campaigns.events import Item
+from modelpicker.campaigns.gaps import measure
 from modelpicker.campaigns.log import Log
 from modelpicker.campaigns.pacing import MISSED
 from modelpicker.campaigns.replica import Replica, joined_late
+from modelpicker.campaigns.status import Facts, Status, find_status, in_short
 from modelpicker.guarantees.certificate import Certificate, Certified
 
 # What is told of a pick where nobody says when to stop: how good it is on the items seen so far.
@@ -28,13 +28,15 @@ class Standing:
     gap: float | None
     """How much less accurate than the pick it is, by the estimates; None where those are no estimates of that.
 
-    Who joined late is compared, over the rounds since, with whom it followed. Queries that wait, or were skipped,
-    count as no mistake of anybody, so that gaps are understated until they are answered.
+    A share of the rounds in `covered`, of which old ones count less where there is a window. A model that joined late is compared, over the rounds since, with the model
+    whose record it took over.
     """
     labels: int
     """How many labels that rests on."""
     since: int
     """The first round that it took part in."""
+    covered: float
+    """Of how many rounds the gap speaks: of those whose labels are known, or stood for by others that are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +51,13 @@ class Pick:
     labels_used: int
     rounds: int
     covered: int
-    """Of how many rounds the estimates speak: those that come once the budget is spent are not among them."""
+    """Of how many rounds the estimates speak.
+
+    Not among them: rounds that came when the budget was spent or the race was won, and rounds that queries without
+    an answer stand for.
+    """
     labels_saved: int
-    """How many rounds needed no label so far: neither bought nor awaited."""
+    """How many rounds have no label and wait for none: not asked about, or skipped."""
     pending: int
     skipped: int
     references: int
@@ -62,6 +68,10 @@ class Pick:
     """How sure this is, in a statement that holds whenever one looks."""
     certified: bool
     """Whether that is sure enough to stop: as the campaign's `stop_when` has it, or within 1 % on what was seen."""
+    reached: bool | None
+    """Whether the goal is reached: that of `stop_when`, or of a race; None where there is no goal."""
+    state: Status
+    """Where the campaign stands, why, and what to do next."""
     remark: str = ""
     """What the algorithm has to say of how it stands; empty if nothing."""
 
@@ -80,6 +90,8 @@ class Pick:
             "budget": self.budget,
             "certificate": self.certificate.document(),
             "certified": self.certified,
+            "reached": self.reached,
+            "state": self.state.document(),
             "remark": self.remark,
             "standing": [
                 {
@@ -88,6 +100,7 @@ class Pick:
                     "gap": entry.gap,
                     "labels": entry.labels,
                     "since": entry.since,
+                    "covered": entry.covered,
                 }
                 for entry in self.standing
             ],
@@ -111,15 +124,19 @@ class Query:
 def make_pick(log: Log, replica: Replica) -> Pick:
     """The state of a campaign as people want to know it."""
     picker, counts = replica.picker, replica.counts
-    losses = picker.losses.tolist()
     joined = joined_late(replica.changes)
     rests_on = _rests_on(log, replica)
+    missed = int(replica.pace[MISSED])
+    measured = measure(picker, picker.rounds - missed, replica.unanswered(log), rests_on, joined)
+    losses = [one.estimate for one in measured]
     best = _best(replica, losses, rests_on)
     rule = replica.settings.stop_when or picker.aim or USUAL
     certificate = replica.certificate(best, rule.confidence, rule.kind)
+    goal = replica.settings.stop_when or picker.aim
+    # A race that is won has proved its own goal, however few rounds that took.
+    proved = certificate.gap <= rule.gap if picker.aim is not None else rule.met_by(certificate)
+    certified = proved and counts.labels > 0
     lowest = min(losses)
-    missed = int(replica.pace[MISSED])
-    rates = _rates(picker, losses, joined, missed)
     order = sorted(range(len(losses)), key=lambda place: (place != best, losses[place]))
     return Pick(
         model=picker.models[best],
@@ -127,9 +144,10 @@ def make_pick(log: Log, replica: Replica) -> Pick:
             Standing(
                 model=picker.models[place],
                 estimate=losses[place],
-                gap=rates[place] - rates[best] if picker.weighted else None,
+                gap=measured[place].rate - measured[best].rate if picker.weighted else None,
                 labels=rests_on[place],
                 since=joined[picker.models[place]].round if picker.models[place] in joined else 0,
+                covered=measured[place].rounds,
             )
             for place in order
         ),
@@ -140,7 +158,7 @@ def make_pick(log: Log, replica: Replica) -> Pick:
         ),
         labels_used=counts.labels,
         rounds=picker.rounds,
-        covered=picker.rounds - missed,
+        covered=round(max(one.rounds for one in measured)),
         labels_saved=picker.rounds - counts.labels - counts.waiting,
         pending=counts.waiting,
         skipped=counts.skipped,
@@ -148,7 +166,19 @@ def make_pick(log: Log, replica: Replica) -> Pick:
         budget=replica.settings.budget,
         weighted=picker.weighted,
         certificate=certificate,
-        certified=rule.met_by(certificate),
+        certified=certified,
+        reached=None if goal is None else certified,
+        state=find_status(
+            Facts(
+                rounds=picker.rounds,
+                labels=counts.labels,
+                pending=counts.waiting,
+                budget=replica.settings.budget,
+                items=replica.settings.expected_rounds,
+                proved=in_short(certificate) if certified else "",
+                won=picker.won,
+            )
+        ),
         remark=picker.remark,
     )
 
@@ -185,25 +215,3 @@ def _best(replica: Replica, losses: list[float], rests_on: list[int]) -> int:
     best = replica.picker.models.index(replica.picker.recommended)
     level = [place for place, loss in enumerate(losses) if loss == losses[best]]
     return max(level, key=lambda place: (rests_on[place], place == best))
-
-
-def _rates(picker: Algorithm, losses: list[float], joined: Mapping[ModelName, Joining], missed: int) -> list[float]:
-    """Mistakes a round, up to a constant that all models share; nothing is known of the last, `missed` rounds.
-
-    Who joined late is compared with whom it followed, over the rounds that both took part in.
-    """
-    covered = picker.rounds - missed
-    loss_of = dict(zip(picker.models, losses, strict=True))
-    rates = {model: loss / (picker.counted(covered, missed) or 1.0) for model, loss in loss_of.items()}
-    for model, change in joined.items():  # in the order of joining: those they followed come first
-        if model in rates and change.heir_of in rates and _earlier(change.heir_of, model, joined):
-            own = loss_of[model] - loss_of[change.heir_of]
-            since = picker.counted(max(0, covered - change.round), missed)
-            rates[model] = rates[change.heir_of] + own / (since or 1.0)
-    return [rates[model] for model in picker.models]
-
-
-def _earlier(heir_of: ModelName, model: ModelName, joined: Mapping[ModelName, Joining]) -> bool:
-    """Whether whom a model followed has taken part ever since, and not left and joined again."""
-    order = list(joined)
-    return heir_of not in joined or order.index(heir_of) < order.index(model)

@@ -32,6 +32,8 @@ from modelpicker.campaigns.events import (
     Rounds,
     changes_the_past,
 )
+from modelpicker.campaigns.log import SKIPPED as SKIPPED_STATE
+from modelpicker.campaigns.log import WAITING as WAITING_STATE
 from modelpicker.campaigns.log import Log, Stored
 from modelpicker.campaigns.pacing import CLOSED, MISSED, SPENT, Plan, make_plan, new_pace, no_labels, paced
 from modelpicker.campaigns.rows import Matrix, Rows
@@ -99,6 +101,8 @@ class Replica:
     event: int = 0
     counts: Counts = field(default_factory=Counts)
     changes: list[ModelChange] = field(default_factory=list)
+    _unanswered: dict[int, float] | None = None
+    """Queries without a label and their probabilities; looked up when somebody asks, and kept up from then on."""
 
     def __post_init__(self) -> None:
         self.picker.witness.most_bytes = BYTES_WAITING
@@ -121,6 +125,23 @@ class Replica:
     def left(self) -> float:
         """Labels of the budget that are neither bought nor on order."""
         return float(self.plan.budget - self.pace[SPENT])
+
+    def unanswered(self, log: Log) -> Mapping[int, float]:
+        """The queries that wait or were skipped, each with its probability."""
+        if self._unanswered is None:
+            self._unanswered = {}
+            if self.counts.waiting or self.counts.skipped:
+                for found in list(log.answered(WAITING_STATE, SKIPPED_STATE)):
+                    rounds = log.rounds_with(found.round)
+                    self._unanswered[found.round] = float(rounds.probability[found.round - rounds.first])
+        return self._unanswered
+
+    def _note_queries(self, first: int, queried: npt.NDArray[np.bool_], probability: Floats) -> None:
+        """Count new queries, none of which has an answer yet."""
+        places = queried.nonzero()[0]
+        self.counts.waiting += len(places)
+        if self._unanswered is not None:
+            self._unanswered.update(zip((places + first).tolist(), probability[places].tolist(), strict=True))
 
     def models_at(self, number: int) -> tuple[ModelName, ...]:
         """The models that took part in a round."""
@@ -182,7 +203,7 @@ class Replica:
             outcome.probability,
             _last(len(rows.codes), self.pace[MISSED] - missed),
         )
-        self.counts.waiting += int(outcome.queried.sum())
+        self._note_queries(first, outcome.queried, outcome.probability)
         return outcome
 
     def _witness(
@@ -273,7 +294,7 @@ class Replica:
                 if label != SKIPPED:
                     self._learn(self.picker.rounds - 1, row, label, chance)
         self._witness(codes, first, known, queried, probability, closed)
-        self.counts.waiting += int(queried.sum())
+        self._note_queries(first, queried, probability)
         self.pace[:] = rounds[-1].pace
 
     def _codes_of(self, rounds: Sequence[Rounds], labels: Mapping[int, ClassName | None], total: int) -> Codes:
@@ -298,7 +319,7 @@ class Replica:
             case Rounds() as rounds:
                 self.see([rounds], {})
             case Answer(round=number, label=label):
-                self.count(None, Told(label))
+                self.count(number, None, Told(label))
                 if label is not None:
                     self.learn(log, number, label)
             case Reference(replaces=replaces):
@@ -307,8 +328,12 @@ class Replica:
                 self.counts.references -= 1
         self.event = stored.number
 
-    def count(self, before: "Told | None", after: "Told | None") -> None:
+    def count(self, number: int, before: "Told | None", after: "Told | None") -> None:
         """Count an answer that took the place of another, or of none; a skip gives its label back to the budget."""
+        if before is not None:
+            self._unanswered = None  # the past has changed: looked up again
+        elif self._unanswered is not None and after is not None and after.label is not None:
+            self._unanswered.pop(number, None)
         for told, sign in ((before, -1), (after, 1)):
             self.counts.waiting -= sign if told is not None else 0
             if told is not None and told.label is None:
@@ -447,11 +472,11 @@ def _revise(replica: Replica, told: dict[int, Told], event: Event) -> None:
     """Count an event of a history that is learned anew: what it means for the estimates is known already."""
     match event:
         case Answer(round=number, label=label):
-            replica.count(told.get(number), Told(label))
+            replica.count(number, told.get(number), Told(label))
             told[number] = Told(label)
         case Retraction(reference=True):
             replica.counts.references -= 1
         case Retraction(round=number):
-            replica.count(told.pop(number), None)
+            replica.count(number, told.pop(number), None)
         case Reference(replaces=replaces):
             replica.counts.references += not replaces

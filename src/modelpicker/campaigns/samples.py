@@ -7,6 +7,7 @@ import numpy.typing as npt
 import sqlalchemy as sa
 
 from modelpicker.campaigns.log import LABELLED, REFERENCE, Log
+from modelpicker.campaigns.pacing import MISSED
 from modelpicker.campaigns.replica import Replica
 from modelpicker.campaigns.schema import answers, samples
 from modelpicker.campaigns.statements import Prepared
@@ -30,7 +31,8 @@ class Sample(NamedTuple):
     def take(cls, replica: Replica) -> "Sample":
         """How the models stand now."""
         picker = replica.picker
-        values = picker.losses if picker.weights is None else picker.weights
+        covered = picker.rounds - int(replica.pace[MISSED])
+        values = picker.losses_over(covered) if picker.weights is None else picker.weights
         return cls(
             replica.event, picker.rounds, replica.counts.labels, len(replica.changes), values.astype(np.float32)
         )

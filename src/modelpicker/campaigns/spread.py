@@ -113,14 +113,10 @@ class Spread:
             other = self.models.index(entry.model)
             share = (self._differ[best, other] + 1.0) / (self.labels + 2.0)
             variance = self._variance[best, other] + UNSEEN * self._mean + missing * weight * share
-            # Who joined late is compared over the rounds since, and so is everybody with one who did.
-            rounds = pick.covered - max(entry.since, pick.standing[0].since)
-            half = WIDE * math.sqrt(variance) / max(1, rounds)
+            # A model that joined late is compared over the rounds since, and so is every other model with it.
+            half = WIDE * math.sqrt(variance) / max(1.0, min(entry.covered, pick.standing[0].covered))
             gap = entry.gap or 0.0
-            all_answered = gap * (1.0 + missing / self.labels)
-            made[entry.model] = Interval(
-                max(-1.0, min(gap, all_answered) - half), min(1.0, max(gap, all_answered) + half)
-            )
+            made[entry.model] = Interval(max(-1.0, gap - half), min(1.0, gap + half))
         return made
 
 

@@ -144,7 +144,7 @@ def state(
     return Certificate(model, gap, confidence, kind, rounds, items, sentence)
 
 
-def _at_least(share: float) -> str:
+def rounded_up(share: float) -> str:
     """A share in per cent, rounded up to three digits: what is claimed must not be less than what is proved."""
     exact = Decimal(repr(share)) * 100
     digits = 2 - exact.adjusted() if exact else 0
@@ -161,16 +161,22 @@ def _sentence(
     sure = f"with confidence {100.0 * confidence:.12g}%, whenever you look"
     if kind == "population":
         since = ", a model that joined late judged by the items since" if late else ""
-        best = "the best of the models that take part now" if changes else "the best model's"
+        if not gap:
+            now = " that takes part now" if changes else ""
+            return (
+                f"No model{now} is more accurate than {model}, {sure}, "
+                f"if items are drawn independently from one distribution{since}."
+            )
+        best = "that of the best model that takes part now" if changes else "the best model's"
         return (
-            f"The accuracy of {model} is within {_at_least(gap)} of {best}, {sure}, "
+            f"The accuracy of {model} is within {rounded_up(gap)} of {best}, {sure}, "
             f"if items are drawn independently from one distribution{since}."
         )
     now = " that takes part now" if changes else ""
     where = f"On the {seen:,} items seen so far" if seen != 1 else "On the one item seen so far"
     where += ", or those since a model joined late," if late else ","
     if late:
-        more = f" by more than {_at_least(gap)} of them" if gap else ""
+        more = f" by more than {rounded_up(gap)} of them" if gap else ""
     else:
-        more = f" by more than {items:,} ({_at_least(gap)} in accuracy)" if items else ""
+        more = f" by more than {items:,} ({rounded_up(gap)} in accuracy)" if items else ""
     return f"{where} no model{now} makes fewer mistakes than {model}{more}, {sure}, whatever the stream."

@@ -18,6 +18,7 @@ from modelpicker.algorithms import Decision
 from modelpicker.algorithms.encoding import ClassName
 from modelpicker.algorithms.options import ModelName
 from modelpicker.campaigns.picks import Pick, Query, Standing
+from modelpicker.campaigns.status import Status
 from modelpicker.errors import ConflictError, NotFoundError
 from modelpicker.guarantees.certificate import Certificate, Certified, Kind
 from modelpicker.server.calling import Caller
@@ -207,7 +208,7 @@ class RemoteCampaign:
         """The best model so far, how every model stands, and what that rests on."""
         found = self._caller.call("GET", f"{self._path}/standing")
         standing = [
-            Standing(one["model"], one["estimate"], one["gap"], one["labels"], one["since"])
+            Standing(one["model"], one["estimate"], one["gap"], one["labels"], one["since"], one["covered"])
             for one in found["standing"]
         ]
         same = ("labels_used", "rounds", "covered", "labels_saved", "pending", "skipped", "references", "budget")
@@ -218,6 +219,8 @@ class RemoteCampaign:
             weighted=found["weighted"],
             certificate=Certificate(**found["certificate"]),
             certified=found["certified"],
+            reached=found["reached"],
+            state=Status(*(found["state"][part] for part in ("name", "reason", "next"))),
             remark=found["remark"],
             **{name: found[name] for name in same},
         )

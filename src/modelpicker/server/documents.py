@@ -237,6 +237,18 @@ class DecidedMany(BaseModel):
     decisions: list[Decided]
 
 
+class StateDocument(BaseModel):
+    """Where a campaign stands: one state, its reason, and what to do next."""
+
+    name: Annotated[
+        Literal["running", "waiting-for-labels", "certified", "won", "budget-spent", "all-items-asked"],
+        Field(description="For programs."),
+    ]
+    title: Annotated[str, Field(description="For people.")]
+    reason: str
+    next: Annotated[str, Field(description="What to do next.")]
+
+
 class Summary(BaseModel):
     """A campaign in a list."""
 
@@ -245,6 +257,7 @@ class Summary(BaseModel):
     algorithm: str
     models: Annotated[Count | None, Field(description="How many; null for annotators who see no predictions.")]
     budget: Count | None
+    state: StateDocument
     rounds: Count
     labels_used: Count
     pending: Annotated[Count, Field(description="Queries that wait for a label.")]
@@ -272,9 +285,10 @@ class Described(BaseModel):
     budget: Count | None
     expected_rounds: Count | None
     stop_when: Annotated[StoppingRule | None, Field(description="When no more labels need be bought.")]
+    state: StateDocument
     rounds: Count
     labels_used: Count
-    labels_saved: Annotated[Count, Field(description="Rounds that needed no label: neither bought nor awaited.")]
+    labels_saved: Annotated[Count, Field(description="Rounds without a label that wait for none.")]
     pending: Count
     skipped: Count
     references: Annotated[Count, Field(description="Labels of rounds that were not queried, kept for reference.")]
@@ -350,6 +364,7 @@ class StandingEntry(BaseModel):
     high: Annotated[float | None, Field(le=1, description="Where it ends.")]
     labels: Annotated[Count, Field(description="How many labels that rests on.")]
     since: Annotated[Count, Field(description="The first round that it took part in.")]
+    covered: Annotated[float, Field(ge=0, description="Of how many rounds the gap speaks.")]
     weight: Annotated[Chance | None, Field(description="Null where the algorithm has no weights.")]
 
 
@@ -382,6 +397,8 @@ class StandingDocument(BaseModel):
     weighted: Annotated[bool, Field(description="Whether estimates are of the whole stream, and not of labels.")]
     certificate: Annotated[CertificateDocument, Field(description="How sure the pick is.")]
     certified: Annotated[bool, Field(description="Whether that is sure enough to stop.")]
+    reached: Annotated[bool | None, Field(description="Whether the goal is reached; null where there is none.")]
+    state: StateDocument
     remark: Annotated[str, Field(description="What the algorithm has to say of how it stands; may be empty.")]
     standing: Annotated[list[StandingEntry], Field(description="The pick first, then by estimates.")]
 

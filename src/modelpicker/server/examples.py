@@ -9,6 +9,12 @@ _CAMPAIGN = {
     "algorithm": "model-picker",
     "budget": 200,
 }
+_STATE = {
+    "name": "waiting-for-labels",
+    "title": "Waiting for labels",
+    "reason": "3 items wait for a label.",
+    "next": "Label what waits.",
+}
 _DECISION = {
     "id": 17,
     "key": "msg-17",
@@ -83,6 +89,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "campaigns": [
             _CAMPAIGN
             | {"models": 3, "rounds": 1840, "labels_used": 57, "pending": 3, "skipped": 1, "pick": "gpt", "tied": 1}
+            | {"state": _STATE}
         ]
     },
     "Described": _CAMPAIGN
@@ -94,6 +101,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "classes": ["ham", "spam"],
         "expected_rounds": 50_000,
         "stop_when": _RULE,
+        "state": _STATE,
         "pick": "gpt",
         "tied": ["gpt"],
     },
@@ -114,8 +122,10 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "weighted": True,
         "certificate": _CERTIFICATE,
         "certified": False,
+        "reached": None,
+        "state": _STATE,
         "remark": "",
-        "standing": [entry | {"labels": 57, "since": 0} for entry in _STANDING],
+        "standing": [entry | {"labels": 57, "since": 0, "covered": 1720.5} for entry in _STANDING],
     },
     "ChartsDocument": {
         "event": 1901,

@@ -63,6 +63,7 @@ def _summary(listed: Listed, pick: Pick, caller: Caller) -> dict[str, Any]:
         "algorithm": listed.algorithm,
         "models": listed.models if seen else None,
         "budget": listed.budget,
+        "state": pick.state.document(),
         "rounds": pick.rounds,
         "labels_used": pick.labels_used,
         "pending": pick.pending,

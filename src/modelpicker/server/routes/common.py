@@ -71,7 +71,7 @@ def describe(campaign: Campaign, caller: Caller) -> dict[str, Any]:
         "models": None if secret else list(campaign.models),
         **{
             name: document[name]
-            for name in ("rounds", "labels_used", "labels_saved", "pending", "skipped", "references")
+            for name in ("state", "rounds", "labels_used", "labels_saved", "pending", "skipped", "references")
         },
         "pick": None if secret else document["pick"],
         "tied": None if secret else document["tied"],

@@ -46,7 +46,7 @@ def test_an_annotator_labels_and_sees_no_standing(page: Page, guarded: tuple[Ser
     page.goto(f"{server.url}/#/c/tickets/standing")
     expect(page).to_have_url(f"{server.url}/#/c/tickets/label")
     page.goto(f"{server.url}/#/new")
-    expect(page.get_by_text("There is nothing at this address.")).to_be_visible()
+    expect(page.get_by_role("heading", name="Only owners create campaigns")).to_be_visible()
 
 
 def test_a_reader_sees_all_and_changes_nothing(page: Page, guarded: tuple[Serving, dict[str, str]]) -> None:

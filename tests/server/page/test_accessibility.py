@@ -22,7 +22,7 @@ READY = {
     "#/c/digits/standing": "canvas",
     "#/c/long/standing": ".board",
     "#/c/empty/standing": ".headline",
-    "#/c/empty/label": "text=All done for now",
+    "#/c/empty/label": "text=Nothing to label just now",
     "#/c/digits/files": ".downloads",
     "#/nowhere": "text=Not found",
 }

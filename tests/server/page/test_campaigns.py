@@ -56,7 +56,7 @@ def test_a_campaign_is_created_from_names_and_a_file_added_later(page: Page, ser
     page.get_by_label("Name", exact=True).fill(name)
     page.get_by_role("button", name="Create campaign").click()
     expect(page.get_by_role("heading", name="Add predictions")).to_be_visible()
-    for said in ("60 new rounds", "0 new rounds"):
+    for said in ("60 new items", "0 new items"):
         page.get_by_label("File of predictions").set_input_files(predictions("later.csv"))
         page.get_by_role("button", name="Upload").click()
         expect(page.get_by_text(said)).to_be_visible()

@@ -1,6 +1,7 @@
 /** Creating a campaign: from a file of predictions, or from the names of models. */
 
 import { api } from './api.js';
+import { ColumnTable, useLook } from './columns.js';
 import { Field, Input, Lines, Select } from './fields.js';
 import { html, useState } from './html.js';
 import { go, home, inCampaign, useView } from './router.js';
@@ -15,22 +16,23 @@ const NAMED = 6;
 const LONGEST_NAME = 100;
 
 const BLANK = {
-  name: '', models: '', classes: '', closed: false, budget: '', expected: '', stop: '', kind: 'population',
+  // Classes and expected items are those of the file until somebody types others.
+  name: '', models: '', classes: null, closed: false, budget: '', expected: null, stop: '', kind: 'population',
   algorithm: ALGORITHMS[0], seed: '0',
 };
 
 /**
  * Send a file, and tell how far it has come.
- * @param {string} name @param {File} file @param {(said: string) => void} tell
+ * @param {string} name @param {File} file @param {Record<string, string>} columns @param {(said: string) => void} tell
  */
-export async function upload(name, file, tell) {
+export async function upload(name, file, columns, tell) {
   tell('Uploading …');
   const look = () => api.campaign(name)
     .then(({ rounds }) => rounds > 0 && tell(`Uploading … ${count(rounds, 'item')} so far`))
     .catch(() => undefined);
   const timer = setInterval(look, 1000);
   try {
-    return await api.upload(name, file);
+    return await api.upload(name, file, columns);
   } finally {
     clearInterval(timer);
   }
@@ -39,70 +41,67 @@ export async function upload(name, file, tell) {
 export function CreateView() {
   useView('New campaign', 'new');
   const [form, setForm] = useState(BLANK);
-  const [file, setFile] = useState(null);
-  const [seen, setSeen] = useState(null);
+  const look = useLook();
+  const { file, seen } = look;
   const [busy, setBusy] = useState('');
   const [made, setMade] = useState(null);
   const [error, setError] = useState(null);
   const set = (change) => setForm((before) => ({ ...before, ...change }));
 
-  const attempt = async (what, work) => {
-    setBusy(what);
+  const choose = async (chosen) => {
     setError(null);
-    await work().catch(setError);
+    const [found, name] = await Promise.all([look.choose(chosen), chosen ? freeName(chosen.name) : '']);
+    if (found) setForm((before) => ({ ...before, name: before.name || name }));
+  };
+  const submit = async (event) => {
+    event.preventDefault();
+    setBusy('Creating …');
+    setError(null);
+    await create().catch(setError);
     setBusy('');
   };
-  const choose = (chosen) => {
-    setFile(chosen);
-    setSeen(null);
-    setError(null);
-    if (chosen) attempt('Reading the file …', async () => {
-      const looked = await api.look(chosen);
-      const name = await freeName(chosen.name);
-      setSeen(looked);
-      set({ classes: looked.classes.map(String).join('\n'), expected: String(looked.items) });
-      setForm((before) => ({ ...before, name: before.name || name }));
-    });
+  const create = async () => {
+    // If the file was refused, the campaign is there already when it is sent again.
+    const name = made === form.name ? made : (await api.create(campaignOf(form, seen))).name;
+    setMade(name);
+    if (file) await upload(name, file, look.chosen, setBusy);
+    go(inCampaign(name, file ? 'label' : 'files'));
   };
-  const submit = (event) => {
-    event.preventDefault();
-    attempt('Creating …', async () => {
-      // If the file was refused, the campaign is there already when it is sent again.
-      const name = made === form.name ? made : (await api.create(campaignOf(form, seen))).name;
-      setMade(name);
-      if (!file) return go(inCampaign(name, 'files'));
-      await upload(name, file, setBusy);
-      return go(inCampaign(name, 'label'));
-    });
-  };
-  return html`<form class="card form" onSubmit=${submit} aria-busy=${busy !== ''}>
+  const ready = !file || (seen && !seen.problem && !look.busy && !look.error && !look.open.length);
+  return html`<form class="card form" onSubmit=${submit} aria-busy=${busy !== '' || look.busy}>
     <h1 tabindex="-1">New campaign</h1>
-    <${FileField} ...${{ file, seen, choose }} />
+    <${FileField} look=${look} choose=${choose} />
     ${!file && html`<${Lines} label="Or the names of the models, one per line" rows="4" required
       hint="At least two. Predictions come later: from a file, or from programs that ask."
       value=${form.models} set=${(models) => set({ models })} />`}
     <${Input} label="Name" type="text" required maxlength=${LONGEST_NAME} value=${form.name}
       set=${(name) => set({ name })} />
-    <${Spending} form=${form} set=${set} />
-    <${Classes} form=${form} set=${set} />
+    <${Spending} form=${form} seen=${seen} set=${set} />
+    <${Classes} form=${form} seen=${seen} set=${set} />
     <${More} form=${form} set=${set} />
-    <p class="form-error" role="alert" dir="auto">${error?.message}</p>
+    <p class="form-error" role="alert" dir="auto">${(error ?? look.error)?.message}</p>
     <p class="actions">
-      <button class="primary" disabled=${busy !== '' || (file && !seen)}>${busy || 'Create campaign'}</button>
+      <button class="primary" disabled=${busy !== '' || !ready}>
+        ${busy || (look.busy ? 'Reading the file …' : 'Create campaign')}</button>
       <a class="button" href=${home}>Cancel</a>
+      ${look.open.length > 0 && html`<span class="quiet-text">
+        ${count(look.open.length, 'column')} to look at first</span>`}
     </p>
   </form>`;
 }
 
-const FILE_HINT = 'CSV, TSV, Parquet, NumPy (.npz) or JSON lines: one row per item, one column per model; '
-  + 'columns id, key, text and image are shown with the item.';
+const FILE_HINT = 'CSV, TSV, Parquet, NumPy (.npz) or JSON lines: one row per item, one column per model. '
+  + 'Other columns can be shown with the item.';
 
-function FileField({ file, seen, choose }) {
+function FileField({ look, choose }) {
+  const { seen } = look;
   const chosen = (event) => choose(event.currentTarget.files[0] ?? null);
   return html`<${Field} label="File of predictions" hint=${FILE_HINT}>
     ${(own) => html`<input ...${own} type="file" accept=${FORMATS} onChange=${chosen} />`}
   <//>
-  <p class="seen" role="status">${file && seen && html`<${Seen} seen=${seen} />`}</p>`;
+  <p class="seen" role="status">${seen && !seen.problem && html`<${Seen} seen=${seen} />`}</p>
+  ${seen?.problem && html`<p class="form-error" dir="auto">${seen.problem}</p>`}
+  <${ColumnTable} look=${look} again />`;
 }
 
 /** What the file has in it. */
@@ -114,7 +113,7 @@ function Seen({ seen: { items, models, classes, labelled } }) {
     ${labelled && ' The file has labels. They are not used here: people are asked instead.'}`;
 }
 
-function Spending({ form, set }) {
+function Spending({ form, seen, set }) {
   const whole = { type: 'number', min: 1, max: Number.MAX_SAFE_INTEGER, step: 1, inputmode: 'numeric' };
   const race = form.algorithm === 'race';
   return html`<div class="two">
@@ -123,7 +122,7 @@ function Spending({ form, set }) {
       value=${form.budget} set=${(budget) => set({ budget })} />
     <${Input} ...${whole} label="Expected items" disabled=${form.budget === ''}
       hint="Roughly how many items will come. A budget is spread over them; without a budget this is not used."
-      value=${form.expected} set=${(expected) => set({ expected })} />
+      value=${form.expected ?? seen?.items ?? ''} set=${(expected) => set({ expected })} />
     <${Input} type="number" min="0" max="99" step="any" inputmode="decimal" label="Stop when certified within (%)"
       hint=${race
         ? 'Race stops when the leader is proven to be this close to the best. Empty: within 1 %.'
@@ -136,7 +135,7 @@ function Spending({ form, set }) {
   </div>`;
 }
 
-function Classes({ form, set }) {
+function Classes({ form, seen, set }) {
   return html`<fieldset>
     <legend>Classes</legend>
     <label class="choice">
@@ -147,8 +146,8 @@ function Classes({ form, set }) {
       <input type="radio" name="closed" checked=${form.closed} onChange=${() => set({ closed: true })} />
       Only these
     </label>
-    ${form.closed && html`<${Lines} label="Classes, one per line" rows="5" required value=${form.classes}
-      set=${(classes) => set({ classes })} />`}
+    ${form.closed && html`<${Lines} label="Classes, one per line" rows="5" required
+      value=${form.classes ?? classLines(seen)} set=${(classes) => set({ classes })} />`}
   </fieldset>`;
 }
 
@@ -173,6 +172,7 @@ async function freeName(filename) {
   for (let number = 2; ; number += 1) if (!taken.has(`${plain} ${number}`)) return `${plain} ${number}`;
 }
 
+const classLines = (seen) => (seen?.classes ?? []).map(String).join('\n');
 const lines = (value) => value.split('\n').map((line) => line.trim()).filter(Boolean);
 const wholeOrNull = (value) => (value === '' ? null : Number(value));
 
@@ -187,9 +187,11 @@ function campaignOf(form, seen) {
   return {
     name: form.name.trim(),
     models: seen?.models ?? lines(form.models),
-    classes: form.closed ? lines(form.classes).map((line) => known.get(line) ?? line) : null,
+    classes: form.closed
+      ? lines(form.classes ?? classLines(seen)).map((line) => known.get(line) ?? line)
+      : null,
     budget: wholeOrNull(form.budget),
-    expected_rounds: form.budget === '' ? null : wholeOrNull(form.expected),
+    expected_rounds: form.budget === '' ? null : wholeOrNull(form.expected ?? String(seen?.items ?? '')),
     stop_when: gap === null || race ? null : { gap, kind: form.kind },
     algorithm: form.algorithm,
     options: race && gap !== null ? { tolerance: gap } : {},

@@ -5,7 +5,7 @@ import { api } from './api.js';
 import { ClassPicker } from './classes.js';
 import { CampaignHead } from './head.js';
 import { Help } from './help.js';
-import { html, useLayoutEffect, useRef, useState } from './html.js';
+import { html, useEffect, useLayoutEffect, useRef, useState } from './html.js';
 import { Item } from './item.js';
 import { useKeys } from './keys.js';
 import { Labeller } from './labeller.js';
@@ -18,10 +18,12 @@ import { isSecondClick, usePress } from './press.js';
 import { recentOf, used } from './recent.js';
 import { inCampaign } from './router.js';
 import { session } from './session.js';
+import { isOver, StateLine } from './state.js';
 import { Failure, Loading, useLoaded } from './states.js';
 import { useStore } from './store.js';
 import { called, count, list, text } from './words.js';
 
+const LOOK_AGAIN = 5_000;
 const WIDE = '(min-width: 1000px)'; // room for the leaders beside the item
 
 /** @param {{name: string}} props */
@@ -108,6 +110,7 @@ function Desk({ name, labeller, vocabulary, refresh }) {
   const recent = slots.map((slot) => slot.name).filter((label) => classes.includes(label));
   return html`<div class="desk">
     <div class="bench">
+      <${StateOf} name=${name} labeller=${labeller} />
       <div class="item-pane" ref=${pane}>
         ${current
           ? html`<${Card} query=${current} left=${labeller.left} said=${shown ? said : null} />`
@@ -182,20 +185,36 @@ function NothingToLabel({ name, labeller }) {
   return html`<${Done} name=${name} labeller=${labeller} others=${others} />`;
 }
 
-/** Nothing waits; if that is because the budget is spent, nothing will. */
+/** Nothing waits for this person: because others have it, or by the state of the campaign. */
 function Done({ name, labeller, others }) {
   const { value: campaign } = useLoaded(() => api.campaign(name), [name, labeller.pending]);
-  const spent = campaign?.budget != null && campaign.pending === 0 && campaign.labels_used >= campaign.budget;
+  if (!campaign) return html`<div class="card item-card"><${Loading} what="how it stands" /></div>`;
+  const { state } = campaign;
+  const left = `${count(labeller.left, 'item')} ${labeller.left === 1 ? 'is' : 'are'} with other annotators just now.`;
+  const more = state.name === 'running' || state.name === 'waiting-for-labels';
   return html`<div class="card empty">
-    <h2>${others ? 'Others have the rest' : spent ? 'The budget is used up' : 'All done for now'}</h2>
-    <p>${others
-      ? `${count(labeller.left, 'item')} ${labeller.left === 1 ? 'is' : 'are'} with other annotators at the moment.`
-      : spent ? `All ${count(campaign.budget, 'label')} of the budget are bought; no more items will be asked about.`
-        : 'No item waits for a label. As soon as one does, it appears here.'}</p>
+    <h2>${others ? 'Others have the rest' : more ? 'Nothing to label just now' : state.title}</h2>
+    <p>${others ? left : state.reason}</p>
+    ${more && html`<p>As soon as there is an item for you, it appears here.</p>`}
+    ${session.owns && !others && html`<p>${state.next}</p>`}
     ${session.seesStanding && html`<p class="actions">
       <a class="button primary" href=${inCampaign(name, 'standing')}>See the standing</a>
-      ${session.owns && html`<a class="button" href=${inCampaign(name, 'files')}>Add predictions</a>`}
+      ${session.owns && !isOver(state) && html`<a class="button" href=${inCampaign(name, 'files')}>Add predictions</a>`}
     </p>`}
+  </div>`;
+}
+
+/** How the campaign stands while one labels: a line that is always there, so that it moves nothing. */
+function StateOf({ name, labeller }) {
+  const { value: campaign, again } = useLoaded(() => api.campaign(name), [name, labeller.pending === 0]);
+  useEffect(() => {
+    const timer = setInterval(() => document.visibilityState === 'visible' && again(), LOOK_AGAIN);
+    return () => clearInterval(timer);
+  }, [name]);
+  return html`<div class="state-strip" role="status">
+    ${campaign && html`<${StateLine} state=${campaign.state} next=${isOver(campaign.state)} />`}
+    ${labeller.current && campaign && isOver(campaign.state) && session.seesStanding && html`
+      <a class="button primary" href=${inCampaign(name, 'standing')}>See the result</a>`}
   </div>`;
 }
 

@@ -18,7 +18,7 @@ function Connection() {
   const { waiting, trouble } = useStore(post);
   const answers = `${count(waiting, 'answer')} ${waiting === 1 ? 'waits' : 'wait'} to be sent.`;
   const words = () => {
-    if (up) return trouble && `${answers} ${trouble} Trying again …`;
+    if (up) return trouble && `${answers} ${trouble}`;
     return waiting ? `Offline: ${answers}` : 'Offline: the server cannot be reached. Trying again …';
   };
   return html`<div class="connection" role="status">${words()}</div>`;

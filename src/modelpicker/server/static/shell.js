@@ -63,7 +63,7 @@ function Routed({ route: { view, name } }) {
     if (barred) go(inCampaign(name, barred));
   }, [barred, name]);
   if (barred) return null;
-  const View = view === 'new' && !session.owns ? Missing : VIEWS[view] ?? Missing;
+  const View = view === 'new' && !session.owns ? OwnersOnly : VIEWS[view] ?? Missing;
   return html`<${View} key=${`${view} ${name}`} name=${name} />`;
 }
 
@@ -71,6 +71,13 @@ function Routed({ route: { view, name } }) {
 function instead(view) {
   if (view === 'standing' || view === 'files') return session.seesStanding ? null : 'label';
   return null;
+}
+
+function OwnersOnly() {
+  useView('New campaign', 'new');
+  return html`<div class="card empty"><h1 tabindex="-1">Only owners create campaigns</h1>
+    <p>You are signed in as ${session.known.role}. Whoever runs this server can give you a token of an owner.</p>
+    <p class="actions"><a class="button primary" href=${home}>All campaigns</a></p></div>`;
 }
 
 function Missing() {

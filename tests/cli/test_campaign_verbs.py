@@ -91,7 +91,6 @@ def test_settings_that_make_no_sense_are_pointed_out(tmp_path: Path, settings: s
         (1, "create x --models a,b,a", "'a' is given twice"),
         (1, "create x --models a,b --classes u,u", "'u' is given twice"),
         (1, "create ../x --models a,b", "campaign name '../x'"),
-        (1, "create x --models a,b --expected-rounds 9", "paces a budget"),
         (1, "create x --models a,b --option query_scale=wide", "query_scale='wide' is not a number"),
         (1, "create x --models a,b --storage x.db", "that is sqlite:///x.db"),
         (1, "create x --models a,b --storage mysql://host/x", "is of no known kind"),

@@ -52,7 +52,9 @@ def test_labels_in_the_file_are_bought_as_run_stream_buys_them(words: Path) -> N
         assert entry["round"] == entry["item"] == place
         assert ("label" in entry) == entry["query"]
         assert not entry["query"] or entry["label"] == collection.classes[labels[place]]
-    assert summary == {key: result[key] for key in ("pick", "rounds", "labels_used", "skipped", "stopped")}
+    assert summary == {
+        key: result[key] for key in ("pick", "rounds", "labels_used", "skipped", "stopped", "reached")
+    }
 
 
 def test_only_labels_that_are_asked_for_matter(words: Path) -> None:

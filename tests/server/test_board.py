@@ -158,7 +158,7 @@ def intervals(campaign: Campaign) -> dict[Any, tuple[float, float]]:
         if without and min(without) < 1.0:
             answered = sum(number >= since for number in labelled)
             lost = min(lost, rounds * len(without) / (len(without) + answered))
-        return rounds - lost
+        return float(rounds - lost)
 
     for entry in pick.standing[1:]:
         differ = [

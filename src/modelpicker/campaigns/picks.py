@@ -28,8 +28,8 @@ class Standing:
     gap: float | None
     """How much less accurate than the pick it is, by the estimates; None where those are no estimates of that.
 
-    A share of the rounds in `covered`, of which old ones count less where there is a window. A model that joined late is compared, over the rounds since, with the model
-    whose record it took over.
+    A share of the rounds in `covered`, of which old ones count less where there is a window. A model that joined
+    late is compared, over the rounds since, with the model whose record it took over.
     """
     labels: int
     """How many labels that rests on."""

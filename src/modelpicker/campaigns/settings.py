@@ -51,8 +51,6 @@ class Settings:
         given: object = options
         if given is not None and not (isinstance(given, Mapping) and all(isinstance(name, str) for name in given)):
             raise InputError(f"options {brief(options)}: pass them by name, such as {{'query_scale': 2.0}}.")
-        if budget is None and expected_rounds is not None:
-            raise InputError("expected_rounds paces a budget, but there is none; pass a budget as well.")
         made = cls(
             models=check_models(models),
             classes=known,

@@ -1,7 +1,7 @@
 """The command line: one file a group of verbs, and what they share."""
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -15,8 +15,10 @@ from modelpicker.cli.feeding import ask
 from modelpicker.cli.labelling import label
 from modelpicker.cli.pick import pick
 from modelpicker.cli.reproduce import reproduce
-from modelpicker.cli.terminal import visible
+from modelpicker.cli.terminal import print_json, visible
 from modelpicker.errors import ModelPickerError
+
+INTERRUPTED = 130
 
 app = typer.Typer(
     name="modelpicker",
@@ -70,9 +72,34 @@ def _options(
 
 
 def main() -> None:
-    """The entry point: errors made for people become one line and an exit code."""
+    """The entry point: errors made for people become one line and an exit code, and a document with --json."""
+    as_json = "--json" in sys.argv[1:]
     try:
-        app(prog_name="modelpicker")
+        # Wrong usage comes out of it as an error too, if it is to become a document.
+        code = app(prog_name="modelpicker", standalone_mode=not as_json)
     except ModelPickerError as error:
         print(visible(f"modelpicker: {error}"), file=sys.stderr)
-        sys.exit(error.exit_code)
+        _fail(type(error).__name__, str(error), error.exit_code, as_json)
+    except Exception as error:
+        if not isinstance(error, typer.Abort) and not hasattr(error, "format_message"):
+            raise
+        _fail_usage(error)
+    else:
+        if code == INTERRUPTED:
+            _fail("Interrupted", "interrupted.", INTERRUPTED, as_json)
+        sys.exit(code or 0)
+
+
+def _fail_usage(error: Any) -> None:
+    """Wrong usage: said as ever on standard error, and as a document."""
+    if isinstance(error, typer.Abort):
+        _fail("Aborted", "aborted: the input ended.", 1, as_json=True)
+    error.show()
+    _fail("UsageError", error.format_message(), error.exit_code, as_json=True)
+
+
+def _fail(kind: str, message: str, code: int, as_json: bool) -> None:
+    """End with an exit code; with --json, standard output has one document all the same."""
+    if as_json:
+        print_json({"error": {"type": kind, "message": message, "exit_code": code}})
+    sys.exit(code)

@@ -5,11 +5,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from modelpicker.cli.terminal import Json, print_json, waiting
+from modelpicker.cli.terminal import Json, print_json, print_table, table, waiting
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from modelpicker.bench.speed import Growth, Ratio
 
 
@@ -48,27 +46,10 @@ def bench(as_json: Json = False) -> None:
     )
 
 
-def _table(first: str, *others: str) -> "Table":
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column(first, no_wrap=True)
-    for column in others:
-        table.add_column(column, justify="right")
-    return table
-
-
-def _print(table: "Table") -> None:
-    from rich.console import Console
-
-    Console(width=80).print(table)
-    typer.echo("")
-
-
 def _print_ratios(ratios: "list[Ratio]") -> None:
-    table = _table("against its textbook", "T x k x C", "textbook", "kernel", "times", "wanted")
+    made = table("against its textbook", "T x k x C", "textbook", "kernel", "times", "wanted")
     for ratio in ratios:
-        table.add_row(
+        made.add_row(
             ratio.method if ratio.same_decisions else f"{ratio.method} DIFFERS",
             f"{ratio.rounds:,} x {ratio.models} x {ratio.classes:,}",
             f"{ratio.textbook_seconds * 1e3:,.0f} ms",
@@ -76,12 +57,12 @@ def _print_ratios(ratios: "list[Ratio]") -> None:
             f"{ratio.ratio:,.0f}",
             f"{ratio.wanted:,}{' !' if ratio.ratio < ratio.wanted else ''}",
         )
-    _print(table)
+    print_table(made)
 
 
 def _print_growth(title: str, ratio: str, rows: "list[Growth]") -> None:
-    table = _table(title, *(f"{size:,}" for size in rows[0].seconds), ratio)
+    made = table(title, *(f"{size:,}" for size in rows[0].seconds), ratio)
     for row in rows:
         times = [f"{seconds * 1e3:,.1f} ms" for seconds in row.seconds.values()]
-        table.add_row(row.method, *times, ", ".join(f"x {value:.1f}" for value in row.ratios))
-    _print(table)
+        made.add_row(row.method, *times, ", ".join(f"x {value:.1f}" for value in row.ratios))
+    print_table(made)

@@ -131,7 +131,7 @@ def leader(pick: "Pick") -> str:
 def print_pick(pick: "Pick") -> None:
     """The pick and how all models stand, for people."""
     if not pick.labels_used:
-        typer.echo("No label has been told yet, so nothing can be said of the models.")
+        typer.echo("No label has been told yet, so nothing is known of the models.")
     else:
         tied = [str(name) for name in pick.tied if name != pick.model]
         more = f" (tied with {', '.join(tied[:3])}{', …' if len(tied) > 3 else ''})" if tied else ""
@@ -140,15 +140,20 @@ def print_pick(pick: "Pick") -> None:
     budget = "" if pick.budget is None else f" of {pick.budget:,}"
     typer.echo(
         f"{count(pick.rounds, 'item')} seen; labels: {pick.labels_used:,}{budget} bought, "
-        f"{pick.labels_saved:,} saved, {pick.pending:,} awaited, {pick.skipped:,} skipped."
+        f"{pick.pending:,} awaited, {pick.skipped:,} skipped."
     )
+    print_sentence(in_words(pick))
     typer.echo("")
     if pick.labels_used:
-        print_sentence(" ".join(filter(None, (pick.remark, pick.certificate.sentence))))
+        remark = "" if pick.state.name == "won" else pick.remark  # which the state has said
+        print_sentence(" ".join(filter(None, (remark, pick.certificate.sentence))))
         typer.echo("")
         print_standing(pick)
-        if pick.pending and pick.weighted:
-            typer.echo("Labels that are awaited count as nobody's mistake: until they come, gaps are understated.")
+
+
+def in_words(pick: "Pick") -> str:
+    """Where a campaign stands, why, and what to do next."""
+    return f"{pick.state.title}: {pick.state.reason} {pick.state.next}"
 
 
 def print_standing(pick: "Pick") -> None:
@@ -163,5 +168,6 @@ def print_standing(pick: "Pick") -> None:
     if len(pick.standing) > FIRST_MODELS:
         typer.echo(f"… and {len(pick.standing) - FIRST_MODELS} more.")
     if pick.weighted:
-        typer.echo("The gap is how much less accurate than the pick a model is estimated to be;")
+        typer.echo("The gap is how much less accurate than the pick a model is estimated to be,")
+        typer.echo(f"on {count(pick.covered, 'item')} whose labels are known or stood for by others;")
         typer.echo("with few labels, estimates are rough.")

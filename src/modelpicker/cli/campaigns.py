@@ -13,6 +13,7 @@ from modelpicker.cli.campaigning import (
     Storage,
     as_id,
     as_label,
+    in_words,
     leader,
     opened,
     print_pick,
@@ -33,7 +34,7 @@ from modelpicker.cli.terminal import (
     table,
     visible,
 )
-from modelpicker.errors import InputError, ModelPickerError, brief
+from modelpicker.errors import InputError, ModelPickerError, NotFoundError, brief
 
 if TYPE_CHECKING:
     from modelpicker.campaigns import Campaign
@@ -126,6 +127,7 @@ def list_verb(storage: Storage = None, as_json: Json = False) -> None:
     from modelpicker.campaigns.records import as_time
 
     found = list_campaigns(storage_url(storage))
+    states = {one.name: _state(storage, one.name) for one in found}
     if as_json:
         rows = [
             {
@@ -135,6 +137,7 @@ def list_verb(storage: Storage = None, as_json: Json = False) -> None:
                 "models": one.models,
                 "algorithm": one.algorithm,
                 "budget": one.budget,
+                "state": None if states[one.name] is None else states[one.name].document(),
             }
             for one in found
         ]
@@ -143,17 +146,28 @@ def list_verb(storage: Storage = None, as_json: Json = False) -> None:
     if not found:
         say(f"There is no campaign there yet; {command('create')} begins one.")
         return
-    made = table("campaign", "models", "items", "budget", "created (UTC)")
+    made = table("campaign", "state", "models", "items", "budget", "created (UTC)")
+    made.columns[1].justify = "left"
     for one in found:
         budget = "-" if one.budget is None else f"{one.budget:,}"
+        state = states[one.name]
         made.add_row(
             visible(one.name),
+            "-" if state is None else state.title,
             f"{one.models:,}",
             f"{one.rounds:,}",
             budget,
             as_time(one.created)[:16].replace("T", " "),
         )
     print_table(made)
+
+
+def _state(storage: str | None, name: str) -> Any:
+    """Where a campaign stands; None if its algorithm is not known here."""
+    try:
+        return opened(storage, name).best().state
+    except NotFoundError:
+        return None
 
 
 def show(name: Name, storage: Storage = None, as_json: Json = False) -> None:
@@ -176,6 +190,7 @@ def show(name: Name, storage: Storage = None, as_json: Json = False) -> None:
         "algorithm": f"{settings.kind.name}{f' ({options})' if options else ''}, seed {settings.seed}",
         "budget": budget,
         **_stopping(settings.stop_when, pick.certified),
+        "state": in_words(pick),
         "items": f"{pick.rounds:,} seen",
         "labels": f"{pick.labels_used:,} bought, {pick.pending:,} waiting, {pick.skipped:,} skipped, "
         f"{pick.references:,} for reference",

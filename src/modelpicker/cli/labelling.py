@@ -1,17 +1,18 @@
 """`modelpicker label`: a labelling session at the terminal, each answer on disk before the next question."""
 
+import textwrap
 import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from modelpicker.cli import asking
-from modelpicker.cli.campaigning import Annotator, Name, Storage, leader, opened, print_pick
-from modelpicker.cli.terminal import Json, count, print_json, say, visible, waiting
+from modelpicker.cli.campaigning import Annotator, Name, Storage, in_words, leader, opened, print_pick
+from modelpicker.cli.terminal import WIDTH, Json, count, print_json, say, visible, waiting
 from modelpicker.errors import ConflictError
 
 if TYPE_CHECKING:
-    from modelpicker.campaigns import Campaign, Query
+    from modelpicker.campaigns import Campaign, Pick, Query
 
 # How often somebody who waits looks for new queries, in seconds.
 LOOK = 1.0
@@ -64,6 +65,8 @@ class Session:
         self.keys_of: dict[type, asking.Keys] = {}
         self.answered: list[tuple[Query, bool]] = []
         self.current: Query | None = None
+        self.over = False
+        """Whether it has been said that labels need no longer be bought."""
 
     @property
     def labelled(self) -> int:
@@ -90,9 +93,10 @@ class Session:
                 self._take(query, None if answer.label is None else keys.classes[answer.label])
         others = self.campaign.counts().waiting
         if others:
-            say("", f"{count(others, 'more item')} waiting, but being labelled by somebody else just now.")
+            waits = "1 more item waits" if others == 1 else f"{others:,} more items wait"
+            say("", f"{waits}, but somebody else is labelling {'it' if others == 1 else 'them'} just now.")
         else:
-            say("", "That was the last one that waits." if self.answered else "Nothing waits to be labelled.")
+            say("", "That was the last item that waited." if self.answered else "Nothing waits to be labelled.")
 
     def _keys(self, query: "Query") -> asking.Keys:
         """The keys of the campaign's classes; in an open vocabulary, of all that were said of the same kind."""
@@ -123,7 +127,11 @@ class Session:
         except ConflictError as error:  # somebody else was faster, after the lease had expired
             say(visible(f"Not taken: {error}"))
         self.current = None
-        say(f"  {self._standing()}")
+        pick = self.campaign.best()
+        say(f"  {_standing(pick)}")
+        if pick.state.over and not self.over:
+            say("", *textwrap.wrap(visible(in_words(pick)), WIDTH - 1))
+        self.over = pick.state.over
 
     def _undo(self) -> None:
         """Back to the item that was answered last."""
@@ -151,14 +159,14 @@ class Session:
         labels = f"{pick.labels_used:,}{budget} labels" if budget else count(pick.labels_used, "label")
         return visible(f"{self.campaign.name} · {pick.pending:,} waiting · {labels} · {leader(pick)}")
 
-    def _standing(self) -> str:
-        """The first models in one line."""
-        pick = self.campaign.best()
-        if not pick.labels_used or len(pick.tied) > SHOWN:
-            return leader(pick)
-        entries = []
-        for entry in pick.standing[:SHOWN]:
-            behind = f"{entry.estimate:,.0f} mistakes" if entry.gap is None else f"{min(entry.gap, 1):.1%} behind"
-            tied = len(pick.tied) > 1 and entry.model in pick.tied
-            entries.append(f"{entry.model} {'tied' if tied else 'leads' if entry is pick.standing[0] else behind}")
-        return visible(" · ".join(entries))
+
+def _standing(pick: "Pick") -> str:
+    """The first models in one line."""
+    if not pick.labels_used or len(pick.tied) > SHOWN:
+        return leader(pick)
+    entries = []
+    for entry in pick.standing[:SHOWN]:
+        behind = f"{entry.estimate:,.0f} mistakes" if entry.gap is None else f"{min(entry.gap, 1):.1%} behind"
+        tied = len(pick.tied) > 1 and entry.model in pick.tied
+        entries.append(f"{entry.model} {'tied' if tied else 'leads' if entry is pick.standing[0] else behind}")
+    return visible(" · ".join(entries))

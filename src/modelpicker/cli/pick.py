@@ -1,5 +1,6 @@
 """`modelpicker pick`: the best model of one collection, with labels from a file or from a person."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -53,6 +54,14 @@ def pick(
     kind: choosing.KindNamed = None,
     seed: Seed = 0,
     shuffle: Annotated[bool, typer.Option("--shuffle", help="Take the items in random order.")] = False,
+    play_unlabelled: Annotated[
+        bool,
+        typer.Option(
+            "--play-unlabelled",
+            help="Where labels are looked up, also play items that have none; a label that is asked for is then "
+            "missing.",
+        ),
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(help="Where every decision is written.  [default: NAME.pick.jsonl]", show_default=False),
@@ -70,16 +79,18 @@ def pick(
     """Pick the best model of a collection, buying only the labels that are needed.
 
     Labels are looked up in the file, or in the file given by --labels, but only those that the algorithm asks for.
-    Where there are none, you are asked: a key a class, s to skip, u to undo, q to quit. The same command goes on
-    where you were.
+    Items without a label are then left out. Where there are no labels at all, you are asked: one key per class, s
+    to skip, u to undo, q to quit. The same command goes on where you were. Your answers are in NAME.pick.jsonl:
+    with --labels NAME.pick.jsonl another algorithm uses them, and asks only for the others.
 
     Which algorithm? If items are drawn from one population, take --algorithm race: it needs the fewest labels and
     stops by itself with a proof. If they may drift, or their order may have been chosen, stay with model-picker.
     The others are there to compare.
     """
-    from modelpicker.cli.picking import Settings, look_up
+    from modelpicker.cli.picking import Settings, known_labels, look_up
     from modelpicker.cli.session import ask_person
     from modelpicker.collections import open_collection
+    from modelpicker.collections.labels import is_result
 
     choosing.check_name(algorithm)
     options = choosing.parse_options(option or [])
@@ -102,11 +113,29 @@ def pick(
         wanted=rule,
         seed=seed,
         shuffle=shuffle,
-        out=out or Path(f"{Path(source).stem}.pick.jsonl"),
+        out=_result_path(source, out, labels, algorithm),
+        play_unlabelled=play_unlabelled,
     )
-    known = collection.labelled and not ask
-    result = look_up(collection, settings) if known else ask_person(collection, settings)
-    print_json(result.document()) if as_json else _print(result)
+    known, total = known_labels(collection), len(collection)
+    answers = labels is not None and is_result(labels)
+    if ask or not known or (answers and known < total):
+        if known and labels is not None:
+            say(f"{known:,} of {count(total, 'item')} have labels, which are used; you are asked for the others.")
+        result = ask_person(collection, settings, use_known=labels is not None)
+    else:
+        if known < total and not play_unlabelled:
+            say(f"{known:,} of {count(total, 'item')} have labels; the others are left out.")
+        result = look_up(collection, settings)
+    print_json(result.document()) if as_json else print_result(result)
+
+
+def _result_path(source: str, out: Path | None, labels: Path | None, algorithm: str) -> Path:
+    """Where decisions are written: never into the file that the labels come from."""
+    if out is not None and labels is not None and out.absolute() == labels.absolute():
+        raise InputError(f"{out} is where the labels come from; pass another --out.")
+    usual = Path(f"{Path(source).stem}.pick.jsonl")
+    taken = labels is not None and usual.absolute() == labels.absolute()
+    return out or (Path(f"{Path(source).stem}-{algorithm}.pick.jsonl") if taken else usual)
 
 
 def _some(names: Sequence[str]) -> str:
@@ -115,28 +144,71 @@ def _some(names: Sequence[str]) -> str:
     return f"{shown[:64]}{', …' if len(names) > 6 or len(shown) > 64 else ''} ({len(names)})"
 
 
-def _print(result: "Pick") -> None:
+def print_result(result: "Pick") -> None:
     """What came of it, for people."""
-    share = f"{result.labels_used / result.rounds:.1%}" if result.rounds else "0%"
     typer.echo("")
     if not result.labels_used:
-        typer.echo("No label was bought, so nothing can be said of the models yet.")
+        typer.echo("No label was bought, so nothing is known of the models yet.")
     else:
         tied = [name for name in result.tied() if name != result.picker.recommended]
         more = f" (tied with {', '.join(tied[:3])}{', …' if len(tied) > 3 else ''})" if tied else ""
         typer.echo(visible(f"Pick: {result.picker.recommended}{more}"))
-        typer.echo("")
-    of_all = f"{result.rounds:,} of {result.items:,}" if result.rounds < result.items else f"{result.items:,}"
-    typer.echo(f"{result.algorithm} saw {of_all} items and bought {count(result.labels_used, 'label')} ({share}).")
-    for line in result.remarks():
-        typer.echo(line)
     typer.echo("")
+    typer.echo(seen(result))
+    state = result.state
+    step = "The same command goes on from here." if result.stopped == "quit" else state.next
+    print_sentence(f"{state.title}: {state.reason} {step}")
+    typer.echo("")
+    if result.reached is False:
+        print_sentence(shortfall(result))
+        typer.echo("")
     if result.labels_used:
         print_sentence(result.certificate.sentence)
         typer.echo("")
-    if result.labels_used:
         _print_standing(result)
     typer.echo(f"Every decision is in {result.out}.")
+
+
+def seen(result: "Pick") -> str:
+    """How far it went, and what that cost."""
+    whole = f"{result.rounds:,}" if result.rounds == result.items else f"{result.rounds:,} of {result.items:,}"
+    share = f" ({result.labels_used / result.rounds:.1%})" if result.rounds else ""
+    told = f"{result.algorithm} saw {whole} items and used {count(result.labels_used, 'label')}{share}"
+    if result.known:
+        told += f", {result.known:,} of which {'was' if result.known == 1 else 'were'} known before"
+    if result.skipped:
+        told += f"; {count(result.skipped, 'label')} that it asked for {_is_are(result.skipped)} missing"
+    return f"{told}."
+
+
+def _is_are(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
+def shortfall(result: "Pick") -> str:
+    """That the goal was not reached, and what would help."""
+    from modelpicker.guarantees.certificate import rounded_up
+
+    goal, gap = result.goal, result.certificate.gap
+    if goal is None:
+        return ""
+    wanted = f"within {100 * goal.gap:g}% of the best model, with confidence {100 * goal.confidence:g}%"
+    now = "nothing is proved so far" if gap >= 1.0 else f"so far it is proved to be within {rounded_up(gap)}"
+    help_with = []
+    if result.settings.budget is not None and result.labels_used >= result.settings.budget:
+        help_with.append(f"a larger --budget than {result.settings.budget:,}")
+    if result.rounds >= result.to_play:
+        help_with.append(f"more items than these {result.to_play:,}")
+    if "query_scale" in result.picker.options:
+        help_with.append(f"asking about more of them (--option query_scale={4 * result.picker.scale:g})")
+    if result.algorithm != "race":
+        help_with.append("--algorithm race, which needs fewer labels for a proof")
+    if gap < 1.0 and goal.gap > 0.0 and result.algorithm != "race":
+        needed = math.ceil(result.labels_used * (gap / goal.gap) ** 2)
+        now += f"; at this rate it would take about {needed:,} labels"
+    if result.stopped == "quit":
+        return f"The goal is not reached yet: {wanted}; {now}."
+    return f"The goal was not reached: {wanted}; {now}. What would help: {'; '.join(help_with)}."
 
 
 def _print_standing(result: "Pick") -> None:

@@ -10,6 +10,7 @@ from modelpicker.cli.journal import Journal, begun_options
 from modelpicker.cli.picking import Pick, Settings, header, in_order, make_picker, summary
 from modelpicker.cli.terminal import count, say, visible
 from modelpicker.collections import ModelCollection
+from modelpicker.collections.codes import ABSTAINED
 from modelpicker.collections.wide import WideReader
 from modelpicker.errors import ConflictError
 from modelpicker.guarantees.certificate import Certified
@@ -24,15 +25,24 @@ class Question:
     """Where the query's line begins in the journal."""
     label: int | None = None
     """What was answered; None for a skip."""
+    asked: bool = True
+    """Whether a person was asked; not where the label was known before."""
 
 
 class Session:
     """A person being asked, from where the journal ends until the stream, the budget or the patience does."""
 
     def __init__(
-        self, collection: ModelCollection, order: list[int] | None, journal: Journal, result: Pick
+        self,
+        collection: ModelCollection,
+        order: list[int] | None,
+        journal: Journal,
+        result: Pick,
+        *,
+        use_known: bool,
     ) -> None:
         self.collection = collection
+        self.known = collection.labels if use_known else None
         self.order = order
         self.journal = journal
         self.result = result
@@ -51,8 +61,8 @@ class Session:
             if question.decision.query:
                 name = entry["label"]
                 answer = None if name is None else self.keys.add(str(name))
+                question.asked = self._known(question) is None
                 self._learn(question, answer.label if answer else None)
-
         if self.answered:
             say(f"Going on with {count(self.result.labels_used, 'label')} from before.")
 
@@ -70,7 +80,9 @@ class Session:
                 self.journal.write(self._entry(question.decision))
                 question = None
                 continue
-            answer = self._ask(question.decision)
+            known = self._known(question)
+            question.asked = known is None
+            answer = self._ask(question.decision) if known is None else asking.Answer(label=known)
             if answer.command == asking.QUIT:
                 self.result.stopped = "quit"
                 self.journal.undo_to(question.place)
@@ -85,8 +97,16 @@ class Session:
             self._learn(question, label)
             question = None
 
+    def _known(self, question: Question) -> int | None:
+        """The label of a query, if it was known before."""
+        label = ABSTAINED if self.known is None else int(self.known[question.decision.round])
+        return None if label == ABSTAINED else label
+
     def _more(self) -> bool:
-        """Whether there is a round left, and a label to spend on it."""
+        """Whether there is a round left, a label to spend on it, and something left to find out."""
+        if self.result.picker.finished:
+            self.result.stopped = "won"
+            return False
         if self.result.rounds == len(self.collection):
             return False
         budget = self.result.settings.budget
@@ -110,20 +130,31 @@ class Session:
         return Question(decision, place)
 
     def _learn(self, question: Question, label: int | None) -> None:
-        self.result.picker.learn(question.decision.round, label)
+        decision, result = question.decision, self.result
+        result.picker.learn(decision.round, label)
         question.label = label
-        self.result.skipped += label is None
+        if label is None:
+            result.unanswered[decision.round] = decision.probability
+        result.known += not question.asked
         self.answered.append(question)
 
     def _undo(self, question: Question) -> Question:
         """Back to the query that was answered last, as if it had just been asked."""
-        if not self.answered:
+        if not any(one.asked for one in self.answered):
             say("There is nothing to undo.")
             return question
-        last = self.answered.pop()
-        self.result.skipped -= last.label is None
+        last = self._forget()
+        while not last.asked:  # labels that were known are used again without a question
+            last = self._forget()
         self.result.picker = self._before(last)
         self.journal.undo_to(last.place)
+        return last
+
+    def _forget(self) -> Question:
+        """The last query is as if it had not been answered."""
+        last = self.answered.pop()
+        self.result.unanswered.pop(last.decision.round, None)
+        self.result.known -= not last.asked
         return last
 
     def _before(self, last: Question) -> Algorithm:
@@ -163,14 +194,18 @@ class Session:
         }
 
 
-def ask_person(source: ModelCollection | WideReader, settings: Settings) -> Pick:
-    """Ask for each label at the terminal; what was answered before is taken from the result file."""
+def ask_person(source: ModelCollection | WideReader, settings: Settings, *, use_known: bool = False) -> Pick:
+    """Ask for each label at the terminal; what was answered before is taken from the result file.
+
+    Labels that the collection has are used, and not asked for again, if `use_known`.
+    """
     settings = replace(settings, options=begun_options(settings.out, settings.algorithm) | settings.options)
     whole = source.read() if isinstance(source, WideReader) else source
     collection, order = in_order(whole, settings)
     picker = make_picker(collection, settings)
     journal = Journal(settings.out, header(whole, settings, picker, "asked"))
-    session = Session(collection, order, journal, Pick(settings, picker, len(collection)))
+    result = Pick(settings, picker, len(collection), len(collection))
+    session = Session(collection, order, journal, result, use_known=use_known)
     journal.go_on()
     try:
         session.replay()

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 WIDTH = 80
+# What no table is as wide as, and what is left of a name where a terminal is narrow.
+WIDEST, SHORTEST_NAME = 100_000, 12
 LONGEST_NUMBER = 19
 
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
@@ -205,8 +207,22 @@ def table(first: str, *others: str) -> "Table":
 
 
 def print_table(made: "Table") -> None:
-    """A table in eighty columns, and an empty line."""
+    """A table and an empty line: as wide as it needs; on a terminal, only the first column is ever cut."""
     from rich.console import Console
 
-    Console(width=WIDTH, highlight=False, markup=False, emoji=False).print(made)
+    whole = Console(width=WIDEST).measure(made).maximum
+    room = Console().width if sys.stdout.isatty() else whole
+    if whole > room and all(column.no_wrap for column in made.columns):
+        first = made.columns[0]
+        longest = max(cell_width(cell) for cell in (first.header, *first.cells))
+        first.max_width = max(min(longest, SHORTEST_NAME), longest - (whole - room))
+        room = max(room, whole - longest + first.max_width)
+    Console(width=room, highlight=False, markup=False, emoji=False).print(made)
     typer.echo("")
+
+
+def cell_width(cell: object) -> int:
+    """How many columns of a terminal a cell takes."""
+    from rich.cells import cell_len
+
+    return cell_len(str(cell))

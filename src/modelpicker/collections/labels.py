@@ -68,14 +68,21 @@ def fields_of(found: ModelCollection | WideReader) -> tuple[str, ...]:
     return found.roles.fields if isinstance(found, WideReader) else tuple(found.fields)
 
 
+def is_result(path: Path) -> bool:
+    """Whether a file is the result of a pick."""
+    if path.suffix.lower() != ".jsonl" or not exists(path) or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.readline(2**24).startswith(b'{"format": "modelpicker pick')
+
+
 def read_result(path: Path, items: int) -> Labels | None:
     """The labels in the result file of a pick, which names items by their places; None for any other file."""
-    if path.suffix.lower() != ".jsonl" or not exists(path) or not path.is_file():
+    if not is_result(path):
         return None
     names: list[ClassName | None] = [None] * items
     with path.open("rb") as file:
-        if not file.readline(2**24).startswith(b'{"format": "modelpicker pick'):
-            return None
+        file.readline(2**24)
         for line in file:
             try:
                 entry = json.loads(line)

@@ -103,6 +103,13 @@ class WideReader:
         said = self.vocabulary.columns[self.roles.label].cells if self.roles.label else ()
         return self._labels is not None or any(self.vocabulary.code_of(value) != ABSTAINED for value in said)
 
+    @property
+    def labels_known(self) -> int:
+        """How many items have a label."""
+        if self._labels is not None:
+            return int((self._labels != ABSTAINED).sum())
+        return self._items - self.vocabulary.abstentions(self.roles.label) if self.roles.label else 0
+
     def take_labels(self, codes: Array, classes: tuple[ClassName, ...], notes: Sequence[str]) -> None:
         """Take labels from elsewhere, one an item; the classes may have grown by them."""
         self._labels, self.classes, self.notes = codes, classes, tuple(notes)

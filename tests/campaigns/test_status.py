@@ -1,0 +1,94 @@
+"""One state at a time, with its reason and one next step: the whole table."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import modelpicker as mp
+from modelpicker.campaigns.status import TITLES, Facts, find_status
+
+ROW = ["cat", "dog"]
+PLAIN = Facts(rounds=0, labels=0, pending=0, budget=None, items=None, proved="")
+
+
+def facts(**changes: Any) -> Facts:
+    return Facts(**{name: getattr(PLAIN, name) for name in PLAIN.__slots__} | changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "name", "reason"),
+    [
+        ({}, "running", "No item has come yet."),
+        ({"rounds": 1}, "running", "1 item has come so far, and nothing waits for a label."),
+        ({"rounds": 1_500, "labels": 7}, "running", "1,500 items have come so far, and nothing waits for a label."),
+        ({"rounds": 9, "items": 8}, "running", "9 items have come so far, and nothing waits for a label."),
+        ({"rounds": 5, "pending": 1}, "waiting-for-labels", "1 item waits for a label."),
+        ({"rounds": 5, "pending": 2, "items": 5}, "waiting-for-labels", "2 items wait for a label."),
+        ({"rounds": 5, "labels": 2, "pending": 1, "budget": 3}, "waiting-for-labels", "1 item waits for a label."),
+        ({"rounds": 5, "labels": 3, "budget": 3}, "budget-spent", "All 3 labels of the budget are bought."),
+        ({"rounds": 5, "labels": 1, "budget": 1}, "budget-spent", "The only label of the budget is bought."),
+        ({"rounds": 5, "labels": 2, "budget": 3, "items": 5}, "all-items-asked", "All 5 items were gone through"),
+        ({"rounds": 1, "items": 1}, "all-items-asked", "The only item was gone through"),
+        ({"rounds": 9, "labels": 2, "pending": 4, "proved": "it is"}, "certified", "It is."),
+        ({"rounds": 9, "labels": 2, "proved": "it is", "won": 8}, "won", "The race was won after 8 items: it is."),
+        ({"rounds": 9, "labels": 2, "won": 8}, "running", "9 items have come"),  # something has changed since
+    ],
+)
+def test_every_state_has_its_reason_and_one_next_step(changes: dict[str, Any], name: str, reason: str) -> None:
+    found = find_status(facts(**changes))
+    assert found.name == name
+    assert found.reason.startswith(reason)
+    assert found.next.endswith(".")
+    assert found.document() == {
+        "name": name,
+        "title": TITLES[found.name],
+        "reason": found.reason,
+        "next": found.next,
+    }
+    assert found.over == (name in ("certified", "won"))
+
+
+def test_a_campaign_goes_through_its_states(memory: str) -> None:
+    campaign = mp.create_campaign(memory, "c", models=["a", "b"], budget=3, expected_rounds=3)
+    assert campaign.best().state.name == "running"
+    ids = [campaign.ask(ROW).id for _ in range(3)]
+    assert campaign.best().state.name == "waiting-for-labels"
+    assert campaign.best().reached is None
+    for number in ids:
+        campaign.tell(number, "cat")
+    assert campaign.best().state.name == "budget-spent"
+    campaign.retract(ids[0])
+    assert campaign.best().state.name == "waiting-for-labels"
+    campaign.skip(ids[0])
+    assert campaign.best().state.name == "all-items-asked"
+
+
+def test_a_won_race_has_reached_its_goal_and_a_model_named_nowhere_in_its_state(memory: str) -> None:
+    campaign = mp.create_campaign(
+        memory, "c", models=["secret-a", "secret-b"], algorithm="race", options={"tolerance": 0.05}
+    )
+    while campaign.best().state.name != "won":
+        assert campaign.best().reached is False
+        campaign.tell(campaign.ask(ROW).id, "dog")
+    pick = campaign.best()
+    assert (pick.model, pick.reached, pick.certified) == ("secret-b", True, True)
+    assert pick.state.reason == (
+        f"The race was won after {pick.rounds} items: no model is more than 5% more accurate than the pick on "
+        "items like these, with confidence 95%."
+    )
+    assert "secret" not in str(pick.state.document())
+
+
+@pytest.mark.parametrize("kind", ["stream", "population"])
+def test_a_certified_campaign_says_what_is_certified(memory: str, kind: Any) -> None:
+    rule = mp.Certified(gap=0.1, kind=kind)
+    campaign = mp.create_campaign(memory, "c", models=["a", "b"], stop_when=rule, options={"query_scale": 9.0})
+    for number, made in enumerate(campaign.ask_many(np.tile(ROW, (40, 1)).tolist())):
+        if made.query:
+            campaign.tell(number, "cat")
+    pick = campaign.best()
+    assert (pick.state.name, pick.reached) == ("certified", True)
+    where = "the items seen so far" if kind == "stream" else "items like these"
+    assert where in pick.state.reason
+    assert "within 0" not in pick.certificate.sentence

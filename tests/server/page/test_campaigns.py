@@ -60,9 +60,12 @@ def test_a_campaign_is_created_from_names_and_a_file_added_later(page: Page, ser
         page.get_by_label("File of predictions").set_input_files(predictions("later.csv"))
         page.get_by_role("button", name="Upload").click()
         expect(page.get_by_text(said)).to_be_visible()
-    page.get_by_label("File of predictions").set_input_files(predictions("wrong.csv", "id,other\n1,x\n"))
-    page.get_by_role("button", name="Upload").click()
-    expect(page.locator(".form-error")).not_to_be_empty()
+    wrong = "id,bert,other\n1,x,y\n2,y,x\n"
+    page.get_by_label("File of predictions").set_input_files(predictions("wrong.csv", wrong))
+    expect(page.get_by_text("This file has no column for roberta and gpt.")).to_be_visible()
+    expect(page.get_by_role("button", name="Upload")).to_be_disabled()
+    page.get_by_label("File of predictions").set_input_files(predictions("empty.csv", ""))
+    expect(page.get_by_role("alert").filter(has_text="empty")).to_be_visible()
 
 
 def test_what_is_wrong_with_a_new_campaign_is_said(page: Page, server: Serving, name: str) -> None:

@@ -93,7 +93,7 @@ STATES: dict[Callable[[str], Campaign], str] = {
     asked: "all-items-asked",
 }
 # What a headline says in each state, of which model leads and on what grounds.
-HEADLINES = {
+HEADLINES: dict[str, str | re.Pattern[str]] = {
     "new": "No labels yet: all 2 models are level.",
     "agreed": "No labels yet: all 2 models are level.",
     "waiting": re.compile(r"(leads|are level) after 1 label on 5 items\.$"),

@@ -5,7 +5,7 @@ import { ColumnTable, useLook } from './columns.js';
 import { Field, Input, Lines, Select } from './fields.js';
 import { html, useState } from './html.js';
 import { go, home, inCampaign, useView } from './router.js';
-import { count, list, text } from './words.js';
+import { count, several, text } from './words.js';
 
 const ALGORITHMS = [
   'model-picker', 'race', 'label-efficient', 'vote-entropy', 'structural-committee', 'importance-weighted',
@@ -106,10 +106,8 @@ function FileField({ look, choose }) {
 
 /** What the file has in it. */
 function Seen({ seen: { items, models, classes, labelled } }) {
-  const names = models.map(text);
-  const named = names.length > NAMED ? [...names.slice(0, NAMED - 1), `${names.length - NAMED + 1} more`] : names;
   const sizes = [count(items, 'item'), count(models.length, 'model'), count(classes.length, 'class', 'classes')];
-  return html`<strong>${sizes.join(', ')}.</strong> Models: <bdi>${list(named)}</bdi>.
+  return html`<strong>${sizes.join(', ')}.</strong> Models: <bdi>${several(models.map(text), NAMED)}</bdi>.
     ${labelled && ' The file has labels. They are not used here: people are asked instead.'}`;
 }
 
@@ -120,8 +118,8 @@ function Spending({ form, seen, set }) {
     <${Input} ...${whole} label="Budget"
       hint="At most this many labels. Empty: as many as the algorithm asks for."
       value=${form.budget} set=${(budget) => set({ budget })} />
-    <${Input} ...${whole} label="Expected items" disabled=${form.budget === ''}
-      hint="Roughly how many items will come. A budget is spread over them; without a budget this is not used."
+    <${Input} ...${whole} label="Expected items"
+      hint="How many items will come in all, as far as you know. A budget is spread over them."
       value=${form.expected ?? seen?.items ?? ''} set=${(expected) => set({ expected })} />
     <${Input} type="number" min="0" max="99" step="any" inputmode="decimal" label="Stop when certified within (%)"
       hint=${race
@@ -177,7 +175,7 @@ const lines = (value) => value.split('\n').map((line) => line.trim()).filter(Boo
 const wholeOrNull = (value) => (value === '' ? null : Number(value));
 
 /**
- * What the server is asked to create: what this person decided, and nothing that has no effect without it.
+ * What the server is asked to create: what this person decided, and what the file says where they did not.
  * Classes that the file has stay what they are there, numbers or text.
  */
 function campaignOf(form, seen) {
@@ -191,7 +189,7 @@ function campaignOf(form, seen) {
       ? lines(form.classes ?? classLines(seen)).map((line) => known.get(line) ?? line)
       : null,
     budget: wholeOrNull(form.budget),
-    expected_rounds: form.budget === '' ? null : wholeOrNull(form.expected ?? String(seen?.items ?? '')),
+    expected_rounds: wholeOrNull(form.expected ?? String(seen?.items ?? '')),
     stop_when: gap === null || race ? null : { gap, kind: form.kind },
     algorithm: form.algorithm,
     options: race && gap !== null ? { tolerance: gap } : {},

@@ -9,7 +9,7 @@ import { html, useState } from './html.js';
 import { inCampaign } from './router.js';
 import { session } from './session.js';
 import { Failure, useLoaded } from './states.js';
-import { count, number } from './words.js';
+import { count, number, several } from './words.js';
 
 const DOWNLOADS = [
   ['answers', 'csv', 'Labels', 'every query with its label, if it has one: id, key, label, state'],
@@ -56,13 +56,16 @@ function Upload({ campaign: { name, models } }) {
     await upload(name, look.file, chosenOf(look), setBusy).then(setDone, setError);
     setBusy('');
   };
-  const ready = busy === '' && !look.busy && !look.open.length;
+  const missing = look.seen ? models.map(String).filter((model) => !look.columns.some((one) => one.name === model)) : [];
+  const ready = busy === '' && !look.busy && !look.open.length && !missing.length;
   return html`<form class="card form" onSubmit=${submit} aria-busy=${busy !== '' || look.busy}>
     <h2>Add predictions</h2>
     <${Field} label="File of predictions" hint=${HINT}>
       ${(own) => html`<input ...${own} type="file" required accept=${FORMATS} onChange=${choose} />`}
     <//>
-    <${ColumnTable} look=${look} roles=${['shown', 'id', 'label', 'left out']} />
+    ${missing.length > 0
+      ? html`<p class="form-error" role="alert" dir="auto">This file has no column for ${several(missing)}.</p>`
+      : html`<${ColumnTable} look=${look} roles=${['shown', 'id', 'label', 'left out']} />`}
     <p class="form-error" role="alert" dir="auto">${(error ?? look.error)?.message}</p>
     <p role="status" class="seen">${done && html`<${Taken} name=${name} done=${done} />`}</p>
     <p class="actions"><button class="primary" disabled=${!ready}>

@@ -1,8 +1,7 @@
 /** The standing in sentences. */
 
-import { count, list, number, points, text } from './words.js';
+import { count, number, points, several, text } from './words.js';
 
-const NAMED = 3;
 const ROUGHLY = 'By rough 95 % intervals,';
 
 /** Which model leads, by how much, and on what grounds. @param {object} standing */
@@ -12,15 +11,9 @@ export function headline(standing) {
   const grounds = `after ${count(labels, 'label')} on ${part}${count(rounds, 'item')}`;
   if (!rows.length) return 'This campaign has no models.';
   if (labels === 0) return `No labels yet: all ${number(rows.length)} models are level.`;
-  if (tied.length > 1) return `${several(rows.slice(0, tied.length).map((row) => row.model))} are level ${grounds}.`;
+  if (tied.length > 1) return `${several(rows.slice(0, tied.length).map((row) => text(row.model)))} are level ${grounds}.`;
   if (rows.length === 1 || !weighted || rows[1].gap === null) return `${text(rows[0].model)} leads ${grounds}.`;
   return `${text(rows[0].model)} leads, ${points(rows[1].gap)} ahead of ${text(rows[1].model)}, ${grounds}.`;
-}
-
-function several(models) {
-  const names = models.map(text);
-  if (names.length <= NAMED) return list(names);
-  return list([...names.slice(0, NAMED - 1), `${number(names.length - NAMED + 1)} others`]);
 }
 
 /** How sure one may be of the leader, from the rough intervals; null where there are none. @param {object} standing */

@@ -43,5 +43,11 @@ export function list(names) {
   return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
+/** The same, the first few of them: "a, b and 7 others" @param {string[]} names @param {number} most */
+export function several(names, most = 3) {
+  if (names.length <= most) return list(names);
+  return list([...names.slice(0, most - 1), count(names.length - most + 1, 'other')]);
+}
+
 /** A class or a model as text; a model may have said nothing. @param {string|number|null} name */
 export const text = (name) => (name === null ? 'no answer' : String(name));

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, Route, expect
 from tests.server.page.desks import UNSEEN, Desk, Person, answers, campaign_of, messages
 from tests.server.page.serving import Serving
 
-LONG = {"text": "word " * 2_000, "meta": {"deep": ["z" * 200]}}
+LONG: dict[str, object] = {"text": "word " * 2_000, "meta": {"deep": ["z" * 200]}}
 PICTURE = {"image": "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='900' height='2000'/>"}
 # Wide, small, a phone, a phone on its side, and the first at 200 % and 400 %.
 SIZES = [(1440, 900), (1024, 768), (390, 844), (844, 390), (720, 450), (360, 225)]
@@ -83,7 +83,7 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_buttons_stay_where_they_are_at_every_size(page: Page, server: Serving, name: str, kind: str) -> None:
-    items = [{"text": "short"}, LONG, PICTURE, {"text": "short again"}]
+    items: list[dict[str, object]] = [{"text": "short"}, LONG, dict(PICTURE), {"text": "short again"}]
     campaign_of(server.storage, name, items, classes=KINDS[kind])
     desk = Desk(page, server.url, name).open()
     expected = places(page)

@@ -23,6 +23,7 @@ export function sureness({ standing: rows, tied, labels_used: labels, weighted }
   const level = others.filter((row) => row.low <= 0).length;
   if (tied.length > 1) return `${ROUGHLY} ${number(level + 1)} of ${count(rows.length, 'model')} may be the best.`;
   if (level === 0) return `${ROUGHLY} every other model is behind it.`;
+  if (others.length === 1) return `${ROUGHLY} the other model may still be as good.`;
   return `${ROUGHLY} ${number(level)} of ${count(others.length, 'other model')} may still be as good.`;
 }
 

@@ -18,7 +18,7 @@ import { isSecondClick, usePress } from './press.js';
 import { recentOf, used } from './recent.js';
 import { inCampaign } from './router.js';
 import { session } from './session.js';
-import { isOver, StateLine } from './state.js';
+import { isOver, StateLine, takesItems } from './state.js';
 import { Failure, Loading, useLoaded } from './states.js';
 import { useStore } from './store.js';
 import { called, count, list, text } from './words.js';
@@ -199,7 +199,7 @@ function Done({ name, labeller, others }) {
     ${session.owns && !others && html`<p>${state.next}</p>`}
     ${session.seesStanding && html`<p class="actions">
       <a class="button primary" href=${inCampaign(name, 'standing')}>See the standing</a>
-      ${session.owns && !isOver(state) && html`<a class="button" href=${inCampaign(name, 'files')}>Add predictions</a>`}
+      ${session.owns && takesItems(state) && html`<a class="button" href=${inCampaign(name, 'files')}>Add predictions</a>`}
     </p>`}
   </div>`;
 }

@@ -9,7 +9,7 @@ import { useLive } from './live.js';
 import { LabelsChart, RecentChart, WeightsChart } from './plots.js';
 import { inCampaign } from './router.js';
 import { session } from './session.js';
-import { isOver, StateLine } from './state.js';
+import { isOver, StateLine, takesItems } from './state.js';
 import { Failure, Loading } from './states.js';
 import { count, number } from './words.js';
 
@@ -88,7 +88,7 @@ function Next({ name, standing: { pending, state } }) {
     ${over && html`<a class="button primary" href=${inCampaign(name, 'files')}>Download the result</a>`}
     ${pending > 0 && html`<a class=${over ? 'button' : 'button primary'} href=${inCampaign(name, 'label')}>
       ${over ? 'Label more' : 'Label the next item'}</a>`}
-    ${!over && !pending && session.owns && html`<a class="button" href=${inCampaign(name, 'files')}>Add predictions</a>`}
+    ${takesItems(state) && !pending && session.owns && html`<a class="button" href=${inCampaign(name, 'files')}>Add predictions</a>`}
     ${over && pending > 0 && html`<span class="quiet-text">${waits}; you may stop here.</span>`}
   </p>`;
 }

@@ -5,6 +5,9 @@ import { html } from './html.js';
 /** Whether what was wanted is proved: then the result comes first, and labelling is a choice. */
 export const isOver = (state) => state.name === 'certified' || state.name === 'won';
 
+/** Whether more items could be asked about: not once the budget is spent, or the result proved. */
+export const takesItems = (state) => !isOver(state) && state.name !== 'budget-spent';
+
 /** @param {{state: {name: string, title: string}}} props */
 export function StateBadge({ state }) {
   return html`<strong class=${`badge state-${state.name}`}>${state.title}</strong>`;

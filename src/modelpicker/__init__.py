@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         SchemaError,
         StateError,
         StorageError,
+        UnclearColumnsError,
     )
     from modelpicker.experiments import Method, Results, compare
     from modelpicker.guarantees.certificate import Certificate, Certified
@@ -65,6 +66,7 @@ __all__ = [
     "StorageError",
     "StructuralCommittee",
     "Trace",
+    "UnclearColumnsError",
     "VoteEntropy",
     "__version__",
     "compare",

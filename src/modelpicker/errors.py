@@ -2,6 +2,7 @@
 
 ModelPickerError
 ├── InputError       predictions, labels or options that make no sense; a file that cannot be understood
+│   └── UnclearColumnsError   columns that may be models, or may not: the user has to say
 ├── RoundError       a label for a round that has no open query
 ├── StateError       a saved state that does not belong here
 ├── NotFoundError    a file, a collection, a campaign or a round that does not exist
@@ -14,7 +15,8 @@ ModelPickerError
 Every message names the value at fault and says what to do next.
 """
 
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 
 def brief(value: object) -> str:
@@ -35,6 +37,18 @@ class ModelPickerError(Exception):
 
 class InputError(ModelPickerError, ValueError):
     """Predictions, labels or options that make no sense; a file that cannot be understood."""
+
+
+class UnclearColumnsError(InputError):
+    """Columns that may be models, or may not: the user has to say."""
+
+    def __init__(self, message: str, columns: Sequence[Mapping[str, str]]) -> None:
+        super().__init__(message)
+        self.columns = tuple(dict(column) for column in columns)
+        """Each with its `name`, the `role` that it seems to have, and the `doubt`."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.columns)
 
 
 class RoundError(ModelPickerError, LookupError):

@@ -204,6 +204,20 @@ def test_a_new_class_must_be_meant_and_stays(tmp_path: Path) -> None:
     assert best["labels_used"] == 3
 
 
+def test_an_answer_matches_a_class_whatever_its_case_and_the_space_around_it(tmp_path: Path) -> None:
+    label(three(tmp_path), "  SPAM ", "+Spam", "+ ham")
+    history = mp.open_campaign(f"sqlite:///{tmp_path}/modelpicker.db", "tickets").history()
+    told = [record["label"] for record in history if record["kind"] == "label"]
+    assert told == ["spam", "spam", "ham"]
+
+
+def test_classes_of_items_that_come_later_can_be_typed_from_the_start(tmp_path: Path) -> None:
+    folder = begin(tmp_path, {"bert": "cat", "roberta": "dog"}, {"bert": "owl", "roberta": "dog"})
+    done = label(folder, "owl", "q")
+    assert "label:  1 cat  2 dog  3 owl" in done.stderr
+    assert document(tmp_path, "best", "tickets")["labels_used"] == 1
+
+
 def test_a_class_that_was_not_declared_is_not_taken(tmp_path: Path) -> None:
     done = label(three(tmp_path, "--classes", "spam,ham"), "+cow", "ham", "q")
     assert "'+cow' is no class and no key. ? lists the classes." in done.stderr

@@ -302,6 +302,12 @@ def test_annotators_are_told_of_no_model_and_of_nothing_that_one_says(guarded: G
         assert not any(word in text for word in HIDDEN)
 
 
+def test_every_role_is_told_the_same_classes_and_not_who_named_them(guarded: Guarded) -> None:
+    for role in ROLES:
+        found = guarded.call(role, "GET", f"{API}/campaigns/blind/classes").json()
+        assert found == {"classes": ["alpha-says", "beta-says"], "open": True}
+
+
 def test_annotators_who_may_see_predictions_see_those_of_their_items(guarded: Guarded) -> None:
     found = guarded.call("seer", "GET", f"{API}/campaigns/blind/queries").json()
     assert found["queries"][0]["classes"] == ["alpha-says", "beta-says"]

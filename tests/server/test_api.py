@@ -230,7 +230,11 @@ def test_what_a_label_may_be_is_what_was_declared_or_what_was_said(server: Runni
     desk.ask("b", "a", None)
     desk.ask(10, 9, 9)
     desk.post("/labels", id=0, label="neither")
-    assert desk.get("/classes") == {"classes": [9, 10, "a", "b", "neither"], "open": True}
+    assert desk.get("/classes") == {"classes": ["a", "b", 9, 10, "neither"], "open": True}
+    desk.ask("0 comes first in the alphabet", "a", "b")  # what came before keeps its place, and its key
+    assert desk.get("/classes")["classes"] == ["a", "b", 9, 10, "neither", "0 comes first in the alphabet"]
+    desk.post("/retractions", id=0)
+    assert desk.get("/classes")["classes"] == ["a", "b", 9, 10, "0 comes first in the alphabet"]
 
 
 def test_models_join_and_leave_whatever_they_are_called(server: Running, api: Api, name: str) -> None:

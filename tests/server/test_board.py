@@ -233,7 +233,7 @@ def test_a_board_that_was_kept_up_shows_what_a_new_one_does(memory: str) -> None
                 campaign.ask_many(rows)
         new = Board(campaign)
         assert kept.charts() == new.charts()
-        assert kept.classes(said=True) == new.classes(said=True)
+        assert kept.classes.names() == new.classes.names()
         now, then = kept.standing(), new.standing()
         for one, other in zip(now.pop("standing"), then.pop("standing"), strict=True):
             assert one.keys() == other.keys()

@@ -82,8 +82,8 @@ class Desk:
     def send(self, content: bytes, filename: str, status: int = 200, **options: Any) -> Any:
         return self._sent(f"/campaigns/{self.name}/files", content, filename, status, **options)
 
-    def look(self, content: bytes, filename: str, status: int = 200) -> Any:
-        return self._sent("/files", content, filename, status)
+    def look(self, content: bytes, filename: str, status: int = 200, **options: Any) -> Any:
+        return self._sent("/files", content, filename, status, **options)
 
     def _sent(self, path: str, content: bytes, filename: str, status: int, **options: Any) -> Any:
         answer: httpx2.Response = self.server.http.post(
@@ -116,6 +116,12 @@ def test_every_form_of_file_is_taken_in_once(server: Running, name: str, form: s
         "classes": ["no", "yes"],
         "fields": ["id", "text"],
         "labelled": False,
+        "columns": [
+            {"name": name, "role": role, "doubt": ""}
+            for name, role in zip(ROWS[0], ("id", "shown", "model", "model", "model"), strict=True)
+        ],
+        "rows": ROWS[:5],
+        "problem": None,
     }
     made = desk.send(content, f"f.{form}")
     assert (made["rounds"], made["known"]) == (10, 0)

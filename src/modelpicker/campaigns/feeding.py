@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 from modelpicker.campaigns.campaign import Campaign
 from modelpicker.campaigns.events import Item
 from modelpicker.collections import ModelCollection, open_collection
+from modelpicker.collections.columns import Role
+from modelpicker.errors import InputError, brief
 
 ROUNDS_AT_ONCE = 2_000
 
@@ -19,23 +21,30 @@ class Batch(NamedTuple):
     keys: list[str | None] | None
 
 
-def batches_of(path: str | Path, campaign: Campaign) -> Iterator[Batch]:
+def batches_of(path: str | Path, campaign: Campaign, columns: Mapping[str, Role] | None = None) -> Iterator[Batch]:
     """The items of a file, in order; a column `key` or `id` has their keys.
 
-    Columns that are no models of the campaign are shown with the items, but for what models said that have left.
+    The campaign knows its models, so no column is in doubt. The others are shown with the items, except what models
+    said that have left. `columns` may say otherwise: that one is the id, or is left out.
     """
     with campaign.reading() as (_, replica):
         models = [str(model) for model in replica.picker.models]
         hidden = {str(model) for model in (*campaign.settings.models, *(one.model for one in replica.changes))}
-    for found in open_collection(path, models=models).batches(fields=True):
+    chosen = dict(columns or {})
+    for name, role in chosen.items():
+        if role == "model" and name not in models:
+            raise InputError(f"column {brief(name)} cannot be a model: this campaign has no model of that name.")
+    for found in open_collection(path, models=models, columns=chosen).batches(fields=True):
         for start in range(0, len(found), ROUNDS_AT_ONCE):
             some = found.take(range(start, min(len(found), start + ROUNDS_AT_ONCE)))
-            yield Batch(some, _items(some, hidden), _keys(some.fields))
+            yield Batch(some, _items(some, hidden), _keys(some.fields, chosen))
 
 
-def _keys(fields: Mapping[str, Any]) -> list[str | None] | None:
+def _keys(fields: Mapping[str, Any], chosen: Mapping[str, Role]) -> list[str | None] | None:
     """The keys of a collection's items, if it has a field for them."""
-    found = next((fields[name] for name in ("key", "id") if name in fields), None)
+    named = [name for name, role in chosen.items() if role == "id"]
+    usual = [name for name in ("key", "id") if name not in chosen]
+    found = next((fields[name] for name in [*named, *usual] if name in fields), None)
     return None if found is None else [None if value is None else str(value) for value in found]
 
 

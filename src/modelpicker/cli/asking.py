@@ -60,8 +60,14 @@ class Keys:
             return Answer(label=offered[text])
         if text.lstrip(":") in COMMANDS:
             return Answer(command=COMMANDS[text.lstrip(":")])
-        alike = [place for name, place in self.place_of.items() if name.casefold() == text.casefold()]
-        return Answer(label=alike[0]) if len(alike) == 1 else None
+        return self.alike(text)
+
+    def alike(self, text: str) -> Answer | None:
+        """The one class with this name, upper and lower case aside; None if there is none, or there are several."""
+        if text in self.place_of:
+            return Answer(label=self.place_of[text])
+        found = [place for name, place in self.place_of.items() if name.casefold() == text.casefold()]
+        return Answer(label=found[0]) if len(found) == 1 else None
 
     def add(self, name: str) -> Answer | None:
         """A class that no model has said yet; None if it is not of the kind of the others, or none may be added."""
@@ -99,7 +105,8 @@ def ask(head: str, fields: Mapping[str, Any], keys: Keys, said: Sequence[int]) -
             continue
         answer = keys.read(text, offered)
         if answer is None and text.startswith("+") and text[1:].strip():
-            answer = keys.add(text[1:].strip())
+            name = text[1:].strip()
+            answer = keys.alike(name) or keys.add(name)
         if answer is None:
             more = "." if keys.closed else "; +NAME adds one."
             say(f"{brief(text)} is no class and no key. {keys.command('?')} lists the classes{more}")

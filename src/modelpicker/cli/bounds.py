@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from modelpicker.cli.reading import read_collection
 from modelpicker.cli.terminal import (
     WIDTH,
     Classes,
     Fields,
+    IdColumn,
+    Ignore,
     Json,
     Label,
     Labels,
@@ -28,7 +31,6 @@ from modelpicker.cli.terminal import (
     progress,
     table,
     visible,
-    waiting,
 )
 from modelpicker.errors import InputError
 
@@ -77,6 +79,8 @@ def bounds(
     normalise: Normalise = False,
     text: Text = False,
     label: Label = None,
+    id_column: IdColumn = None,
+    ignore: Ignore = None,
     as_json: Json = False,
 ) -> None:
     """Show what the paper's theorems promise for a collection whose labels are known, and what simulation shows.
@@ -91,8 +95,8 @@ def bounds(
     from modelpicker.guarantees import hardness_of
 
     check_seed(seed)
-    with waiting(f"Reading {source}"):
-        collection = load_collection(source, labels, **how_to_read(models, fields, classes, normalise, text, label))
+    reading = how_to_read(models, fields, classes, normalise, text, label, id_column, ignore)
+    collection = read_collection(load_collection, source, labels, reading)
     print_notes(collection.notes)
     if collection.labels is None:
         raise InputError(

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from modelpicker.cli.reading import read_collection
 from modelpicker.cli.terminal import (
     Classes,
     Fields,
+    IdColumn,
+    Ignore,
     Json,
     Label,
     Labels,
@@ -92,6 +95,8 @@ def show(
     normalise: Normalise = False,
     text: Text = False,
     label: Label = None,
+    id_column: IdColumn = None,
+    ignore: Ignore = None,
     plot: Annotated[
         Path | None, typer.Option(help="Also draw it, into a .png, .svg or .pdf file.", show_default=False)
     ] = None,
@@ -110,9 +115,9 @@ def show(
         text_of_card = collection_card(source)
         print_json({"card": text_of_card}) if as_json else typer.echo(text_of_card)
         return
-    reading = how_to_read(models, fields, classes, normalise, text, label)
-    with waiting(f"Reading {source}"):
-        collection = load_collection(source, labels, **reading)
+    reading = how_to_read(models, fields, classes, normalise, text, label, id_column, ignore)
+    collection = read_collection(load_collection, source, labels, reading)
+    with waiting(f"Describing {source}"):
         description = describe(collection, Path(source).stem)
     if plot is not None:
         from modelpicker.collections.plotting import plot_collection
@@ -313,6 +318,8 @@ def convert(
     normalise: Normalise = False,
     text: Text = False,
     label: Label = None,
+    id_column: IdColumn = None,
+    ignore: Ignore = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -320,9 +327,9 @@ def convert(
     from modelpicker.collections import load_collection
 
     _check_free(out, force)
-    reading = how_to_read(models, fields, classes, normalise, text, label)
-    with waiting(f"Reading {source}"):
-        collection = load_collection(source, labels, **reading)
+    reading = how_to_read(models, fields, classes, normalise, text, label, id_column, ignore)
+    collection = read_collection(load_collection, source, labels, reading)
+    with waiting(f"Writing {out}"):
         collection.save(out)
     _report(collection, out, as_json)
 

@@ -7,9 +7,12 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from modelpicker.cli import choosing
+from modelpicker.cli.reading import read_collection
 from modelpicker.cli.terminal import (
     Classes,
     Fields,
+    IdColumn,
+    Ignore,
     Json,
     Label,
     Labels,
@@ -24,7 +27,6 @@ from modelpicker.cli.terminal import (
     print_notes,
     say,
     visible,
-    waiting,
 )
 from modelpicker.errors import InputError
 
@@ -125,6 +127,8 @@ def compare(
     normalise: Normalise = False,
     text: Text = False,
     label: Label = None,
+    id_column: IdColumn = None,
+    ignore: Ignore = None,
     as_json: Json = False,
 ) -> None:
     """Compare ways of choosing a model, on streams drawn from a collection whose labels are all known.
@@ -138,8 +142,8 @@ def compare(
     from modelpicker.experiments.comparing import Workforce, carry_out
     from modelpicker.experiments.plan import make_plan, pool_of
 
-    with waiting(f"Reading {source}"):
-        collection = load_collection(source, labels, **how_to_read(models, fields, classes, normalise, text, label))
+    reading = how_to_read(models, fields, classes, normalise, text, label, id_column, ignore)
+    collection = read_collection(load_collection, source, labels, reading)
     print_notes(collection.notes)
     pool_of(collection)  # what is wrong from here on is wrong with the options
     name = Path(source).resolve().stem

@@ -55,10 +55,13 @@ class Session:
     """One person, one campaign."""
 
     def __init__(self, campaign: "Campaign", lease: float, by: str | None, wait: bool) -> None:
+        from modelpicker.campaigns.known_classes import KnownClasses
+
         self.campaign = campaign
         self.lease = lease
         self.by = by
         self.wait = wait
+        self.known = KnownClasses(campaign)
         self.keys_of: dict[type, asking.Keys] = {}
         self.answered: list[tuple[Query, bool]] = []
         self.current: Query | None = None
@@ -96,12 +99,13 @@ class Session:
             say("", "That was the last item that waited." if self.answered else "Nothing waits to be labelled.")
 
     def _keys(self, query: "Query") -> asking.Keys:
-        """The keys of the campaign's classes; in an open vocabulary, of all that were met of the same kind."""
+        """The keys of the campaign's classes; in an open vocabulary, of all that were said of the same kind."""
         if self.campaign.classes is not None:
             return self.keys_of.setdefault(object, asking.Keys(self.campaign.classes, closed=True))
         kind = type(query.classes[0]) if query.classes else str
-        keys = self.keys_of.setdefault(kind, asking.Keys(query.classes))
-        for name in query.classes:
+        known = [name for name in self.known.names() if isinstance(name, kind)]
+        keys = self.keys_of.setdefault(kind, asking.Keys(known))
+        for name in known:
             keys.add(str(name))
         return keys
 

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from modelpicker.cli import choosing
+from modelpicker.cli.reading import read_collection
 from modelpicker.cli.terminal import (
     Classes,
     Fields,
+    IdColumn,
+    Ignore,
     Json,
     Label,
     Labels,
@@ -28,7 +31,6 @@ from modelpicker.cli.terminal import (
     say,
     table,
     visible,
-    waiting,
 )
 from modelpicker.errors import InputError
 
@@ -70,6 +72,8 @@ def pick(
     normalise: Normalise = False,
     text: Text = False,
     label: Label = None,
+    id_column: IdColumn = None,
+    ignore: Ignore = None,
     as_json: Json = False,
 ) -> None:
     """Pick the best model of a collection, buying only the labels that are needed.
@@ -94,9 +98,8 @@ def pick(
         options = {"confidence": confidence, **({} if stop_gap is None else {"tolerance": stop_gap}), **options}
         stop_gap, confidence, kind = None, float(options["confidence"]), kind or "population"
     rule = choosing.stopping_rule(stop_gap, confidence, kind)
-    reading = how_to_read(models, fields, classes, normalise, text, label)
-    with waiting(f"Reading {source}"):
-        collection = open_collection(source, labels, **reading)
+    reading = how_to_read(models, fields, classes, normalise, text, label, id_column, ignore)
+    collection = read_collection(open_collection, source, labels, reading)
     print_notes(collection.notes)
     say(f"models: {_some(collection.models)}")
     if len(collection.models) < 2:

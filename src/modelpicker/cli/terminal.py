@@ -69,6 +69,14 @@ Normalise: TypeAlias = Annotated[
 Label: TypeAlias = Annotated[
     str | None, typer.Option(help="The column that holds the labels.  [default: label]", show_default=False)
 ]
+IdColumn: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--id", help="The column that tells items apart.  [default: id, key or item]", show_default=False),
+]
+Ignore: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(help="Columns that are left out, separated by commas.", show_default=False),
+]
 Text: TypeAlias = Annotated[bool, typer.Option("--text", help="Take all answers for strings, also numbers.")]
 
 
@@ -99,6 +107,8 @@ def how_to_read(
     normalise: bool,
     text: bool,
     label: str | None,
+    id_column: str | None,
+    ignore: Sequence[str] | None,
 ) -> dict[str, Any]:
     """What the command line says of a file, as `load_collection` and `open_collection` take it."""
     return {
@@ -108,6 +118,8 @@ def how_to_read(
         "normalise": normalise,
         "text": text,
         "label": label,
+        "id": id_column,
+        "ignore": listed(ignore) or (),
     }
 
 

@@ -17,9 +17,11 @@ import pyarrow as pa
 from modelpicker.algorithms.encoding import ClassName
 from modelpicker.collections.codes import ABSTAINED, Array
 from modelpicker.collections.collection import ModelCollection, check_models
+from modelpicker.collections.column_names import LABEL
+from modelpicker.collections.columns import Reading
 from modelpicker.collections.describing import identical_models
 from modelpicker.collections.tables import BATCH_ROWS, Table, check_readable, explained, quoted
-from modelpicker.collections.wide import LABEL, Reading, WideReader
+from modelpicker.collections.wide import WideReader
 from modelpicker.errors import InputError, NotFoundError, brief
 
 # What an archive may unpack to: this much, or so many times its own size.

@@ -1,17 +1,18 @@
 """Collections from files and by name."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
 from modelpicker.algorithms.encoding import ClassName
 from modelpicker.collections import arrays
 from modelpicker.collections.collection import ModelCollection
+from modelpicker.collections.columns import Reading, Role
 from modelpicker.collections.labels import add_labels
 from modelpicker.collections.long import as_long, read_long
 from modelpicker.collections.shipped import SHIPPED, shipped_collection
 from modelpicker.collections.tables import ARRAYS, check_ending, exists, explained, open_table
-from modelpicker.collections.wide import Reading, WideReader
+from modelpicker.collections.wide import WideReader
 from modelpicker.errors import InputError, NotFoundError, brief
 
 
@@ -25,6 +26,9 @@ def open_collection(
     normalise: bool = False,
     text: bool = False,
     label: str | None = None,
+    id: str | None = None,
+    ignore: Sequence[str] = (),
+    columns: Mapping[str, Role] | None = None,
 ) -> ModelCollection | WideReader:
     """A collection that need not fit into memory: `run_stream` plays what this gives, batch by batch.
 
@@ -38,14 +42,19 @@ def open_collection(
         normalise: take answers that differ only in white space, capitals or punctuation at the ends for the same.
         text: take all answers for strings, also those that look like numbers.
         label: the column that holds the labels, if it is not called so.
+        id: the column that tells items apart, if it is not called `id`, `key` or `item`.
+        ignore: columns that are left out.
+        columns: roles by column: "model", "shown", "id", "label" or "left out". Columns that are not named here
+            keep the role that they have otherwise.
     """
     _check_path("source", source)
     if labels is not None:
         _check_path("labels", labels)
-    for name, listed in (("models", models), ("fields", fields), ("classes", classes)):
+    for name, listed in (("models", models), ("fields", fields), ("classes", classes), ("ignore", ignore)):
         if isinstance(listed, str):
             raise InputError(f"{name} {brief(listed)}: pass a list of names.")
-    reading = Reading(models, tuple(fields), classes, normalise, text, label)
+    chosen = dict(columns or {})
+    reading = Reading(models, tuple(fields), classes, normalise, text, label, id, tuple(ignore), chosen)
     found = _open(source, reading)
     if labels is not None:
         return add_labels(found, Path(labels), reading)
@@ -62,6 +71,9 @@ def load_collection(
     normalise: bool = False,
     text: bool = False,
     label: str | None = None,
+    id: str | None = None,
+    ignore: Sequence[str] = (),
+    columns: Mapping[str, Role] | None = None,
 ) -> ModelCollection:
     """A collection from a file, a folder, or one that ships; arguments as for `open_collection`.
 
@@ -69,7 +81,17 @@ def load_collection(
     'nearest-centroid'
     """
     found = open_collection(
-        source, labels, models=models, fields=fields, classes=classes, normalise=normalise, text=text, label=label
+        source,
+        labels,
+        models=models,
+        fields=fields,
+        classes=classes,
+        normalise=normalise,
+        text=text,
+        label=label,
+        id=id,
+        ignore=ignore,
+        columns=columns,
     )
     if isinstance(found, WideReader):
         with explained(found.table.path):

@@ -12,21 +12,12 @@ from modelpicker.collections import codes
 from modelpicker.collections.arrays import label_table
 from modelpicker.collections.codes import ABSTAINED
 from modelpicker.collections.collection import FieldValue, ModelCollection
+from modelpicker.collections.column_names import IDENTITIES, LABEL, ROW_NUMBERS
+from modelpicker.collections.columns import Reading
 from modelpicker.collections.tables import ARRAYS, Table, cell, check_ending, exists, open_table, quoted
 from modelpicker.collections.vocabulary import Vocabulary
-from modelpicker.collections.wide import (
-    LABEL,
-    ROW_NUMBERS,
-    Reading,
-    WideReader,
-    class_notes,
-    plain_values,
-    unlabelled_notes,
-)
+from modelpicker.collections.wide import WideReader, class_notes, plain_values, unlabelled_notes
 from modelpicker.errors import InputError, NotFoundError, brief
-
-# Columns by which a file of labels may name the items that they belong to.
-IDENTITIES = ("id", "key", "item")
 
 
 class Labels(NamedTuple):

@@ -8,17 +8,11 @@ import pyarrow.compute as pc
 
 from modelpicker.collections.codes import ABSTAINED, Array
 from modelpicker.collections.collection import FieldValue, ModelCollection
+from modelpicker.collections.column_names import LABEL, ROW_NUMBERS
+from modelpicker.collections.columns import Reading, check_columns
 from modelpicker.collections.tables import Table, cell, quoted
 from modelpicker.collections.vocabulary import Vocabulary
-from modelpicker.collections.wide import (
-    LABEL,
-    ROW_NUMBERS,
-    Reading,
-    abstention_notes,
-    check_columns,
-    merged_note,
-    plain_values,
-)
+from modelpicker.collections.wide import abstention_notes, merged_note, plain_values
 from modelpicker.errors import InputError, brief
 
 ITEM, MODEL, PREDICTION = "item", "model", "prediction"

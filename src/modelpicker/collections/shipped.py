@@ -4,7 +4,7 @@ from importlib import resources
 
 from modelpicker.collections.arrays import read_array_file
 from modelpicker.collections.collection import ModelCollection
-from modelpicker.collections.wide import Reading
+from modelpicker.collections.columns import Reading
 
 SHIPPED = {
     "digits": "handwritten digits, read by scikit-learn classifiers",

@@ -1,4 +1,4 @@
-"""Tables in wide form: a row an item, a column a model, an optional label, other columns for a person to see."""
+"""Tables in wide form: one row per item, one column per model, perhaps labels, and columns for a person to see."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,32 +10,12 @@ import numpy as np
 from modelpicker.algorithms.encoding import ClassName
 from modelpicker.collections.codes import ABSTAINED, Array, smallest_type
 from modelpicker.collections.collection import FieldValue, ModelCollection
+from modelpicker.collections.column_names import ROW_NUMBERS
+from modelpicker.collections.columns import ROLES, Reading, guess_columns, refuse_unclear
 from modelpicker.collections.fingerprint import Fingerprint
 from modelpicker.collections.tables import Table, quoted
 from modelpicker.collections.vocabulary import UNIFORM, Vocabulary, uniform
 from modelpicker.errors import InputError
-
-LABEL = "label"
-# Columns that are no models, whatever they hold; capitals do not matter.
-NOT_MODELS = ("id", "key", "item", "text", "image", "url")
-# Names under which labels are kept; a model called so is asked about.
-LIKE_LABELS = ("truth", "target", "gold", "y", "y_true", "true_label", "labels", "ground_truth", "answer", "oracle")
-# Below this, a model may well say something else of every item.
-MANY_ITEMS = 20
-# What data frames call the numbers of their rows when they are written to a file.
-ROW_NUMBERS = ("", "Unnamed: 0", "__index_level_0__")
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How a file should be read, where that is not plain from the file itself."""
-
-    models: Sequence[str] | None = None
-    fields: Sequence[str] = ()
-    classes: Sequence[ClassName] | None = None
-    normalise: bool = False
-    text: bool = False
-    label: str | None = None
 
 
 @dataclass(frozen=True)
@@ -45,59 +25,25 @@ class Roles:
     models: tuple[str, ...]
     label: str | None
     fields: tuple[str, ...]
+    """What is shown with an item, its id among it."""
     ignored: tuple[str, ...]
+    id: str | None = None
 
 
 def find_roles(table: Table, reading: Reading) -> Roles:
-    """Models are the columns that are named as such, or else those that nothing else is known of."""
-    check_columns(table, (*(reading.models or ()), *reading.fields, *([reading.label] if reading.label else [])))
-    both = set(reading.models or ()) & set(reading.fields)
-    if both:
-        raise InputError(f"column {quoted(min(both))} cannot be both a model and an item field.")
-    labels, ignored = _find_labels(table, reading), _find_row_numbers(table)
-    models = reading.models
-    if models is None:
-        sure = set(table.metadata.get("models", ())) - set(reading.fields)
-        taken = {*labels, *ignored, *reading.fields, *table.metadata.get("fields", ())}
-        models = [
-            name for name in table.columns if name in sure or (name not in taken and name.lower() not in NOT_MODELS)
-        ]
+    """The roles of all columns; an error where a column is in doubt, or none is a model."""
+    if reading.models is not None and len(set(reading.models)) < len(reading.models):
+        raise InputError(f"models (--models) names a column twice: {', '.join(reading.models)}.")
+    columns = guess_columns(table, reading)
+    refuse_unclear(table, columns)
+    named = {role: tuple(column.name for column in columns if column.role == role) for role in ROLES}
+    models = named["model"] if reading.models is None else tuple(reading.models)
     if not models:
         found = ", ".join(map(quoted, table.columns))
         raise InputError(f"{table.path} has no model column, only {found}. List the models in models (--models).")
-    if len(set(models)) < len(models):
-        raise InputError(f"models (--models) names a column twice: {', '.join(models)}.")
-    label = next((name for name in labels if name not in models), None)
-    others = {*models, label, *ignored}
-    fields = tuple(name for name in table.columns if name not in others)
-    return Roles(tuple(models), label, fields, ignored)
-
-
-def _find_labels(table: Table, reading: Reading) -> list[str]:
-    """The column that holds the labels, if there is one."""
-    if reading.label is not None:
-        return [reading.label]
-    labels = [name for name in table.columns if name.lower() == LABEL and name not in reading.fields]
-    if len(labels) > 1:
-        raise InputError(f"{table.path} has {len(labels)} label columns: {', '.join(map(quoted, labels))}.")
-    return labels
-
-
-def _find_row_numbers(table: Table) -> tuple[str, ...]:
-    """The column of row numbers that a data frame wrote; any other without a name is an error."""
-    if "" in table.columns[1:]:
-        place = table.columns.index("", 1) + 1
-        raise InputError(f"{table.path}: column {place} has no name; name it, or drop it.")
-    first = tuple(name for name in table.columns[:1] if name in ROW_NUMBERS)
-    return first + tuple(name for name in table.columns[1:] if name == ROW_NUMBERS[-1])
-
-
-def check_columns(table: Table, names: Sequence[str]) -> None:
-    """Columns that are asked for must be there."""
-    for name in names:
-        if name not in table.columns:
-            listed = ", ".join(table.columns[:12]) + (", …" if len(table.columns) > 12 else "")
-            raise InputError(f"{table.path} has no column {quoted(name)}; it has {listed}.")
+    fields = tuple(column.name for column in columns if column.role in ("shown", "id"))
+    label, identity = (next(iter(named[role]), None) for role in ("label", "id"))
+    return Roles(models, label, fields, named["left out"], identity)
 
 
 class WideReader:
@@ -147,26 +93,9 @@ class WideReader:
             notes.append(merged_note(*self.vocabulary.merged))
         told = self.vocabulary.names_in([self.roles.label] if self.roles.label else [])
         notes += class_notes(self.vocabulary.names_in(self.models), told)
-        notes += self._doubts()
-        if self.roles.ignored:
+        if any(name in ROW_NUMBERS for name in self.roles.ignored):
             notes.append("the column of row numbers was left out.")
         return tuple(notes)
-
-    def _doubts(self) -> list[str]:
-        """Models that may be none: called like labels, or with an answer of their own for most items."""
-        notes = [
-            f"column {quoted(name)} is taken for a model; if it holds the labels, say so with label (--label)."
-            for name in self.models
-            if name.lower() in LIKE_LABELS and self.roles.label is None
-        ]
-        for name in self.models:
-            different = len(self.vocabulary.columns[name].cells)
-            if self._items >= MANY_ITEMS and different > self._items / 2:
-                notes.append(
-                    f"column {quoted(name)} is taken for a model, but has {different:,} different answers to "
-                    f"{self._items:,} items; if it is none, list it in fields (--fields)."
-                )
-        return notes
 
     @property
     def labelled(self) -> bool:

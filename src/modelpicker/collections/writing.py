@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from modelpicker.collections.codes import ABSTAINED, Array
 from modelpicker.collections.collection import ModelCollection
+from modelpicker.collections.column_names import LABEL, NOT_MODELS, ROW_NUMBERS
 from modelpicker.collections.tables import BATCH_ROWS, quoted
-from modelpicker.collections.wide import LABEL, NOT_MODELS, ROW_NUMBERS
 from modelpicker.errors import FileError, InputError, brief
 
 

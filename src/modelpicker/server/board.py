@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from modelpicker.algorithms.encoding import ClassName
 from modelpicker.campaigns import Campaign
+from modelpicker.campaigns.known_classes import KnownClasses
 from modelpicker.campaigns.log import Log
 from modelpicker.campaigns.picks import Pick, make_pick
 from modelpicker.campaigns.replica import Replica, members
@@ -27,6 +27,7 @@ class Board:
         self._lock = threading.Lock()
         self._spread = Spread()
         self._window = Window()
+        self.classes = KnownClasses(campaign)
 
     def standing(self) -> dict[str, Any]:
         """The pick, and how every model stands, with intervals."""
@@ -44,12 +45,6 @@ class Board:
             low, high = intervals.get(entry["model"], (None, None))
             entry.update(low=low, high=high, weight=weight_of.get(entry["model"]))
         return {"event": replica.event, **document, "weighted": pick.weighted}
-
-    def classes(self, *, said: bool) -> list[ClassName]:
-        """What people told, and what models `said` of late, in order: a choice where classes are open."""
-        with self._lock, self.campaign.reading() as (log, _):
-            self._window.follow(log)
-            return self._window.classes(log, said=said)
 
     def charts(self) -> dict[str, Any]:
         """Lines over time, recent rounds, and where the models disagree."""

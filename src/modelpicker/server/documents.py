@@ -473,14 +473,31 @@ class HistoryPage(BaseModel):
     next: Annotated[Count | None, Field(description="Pass it as `after` for what comes next; null at the end.")]
 
 
+class ColumnDocument(BaseModel):
+    """A column of a file, and what it is for."""
+
+    name: str
+    role: Literal["model", "shown", "id", "label", "left out"]
+    doubt: Annotated[str, Field(description="Why a person should confirm the role; empty where it is certain.")]
+
+
 class FileLook(BaseModel):
-    """What a file of predictions holds."""
+    """What a file of predictions holds; where columns are in doubt, if they are what they seem to be."""
 
     items: Count
     models: list[str]
     classes: list[Called]
     fields: Annotated[list[str], Field(description="What else there is of each item.")]
     labelled: Annotated[bool, Field(description="Whether it has labels, which are not taken in.")]
+    columns: Annotated[list[ColumnDocument], Field(description="All columns, in the order of the file.")]
+    rows: Annotated[
+        list[dict[str, Any]],
+        Field(max_length=5, description="The first rows, a value by column; long texts are shortened."),
+    ]
+    problem: Annotated[
+        str | None,
+        Field(description="Why the file cannot be read so, where columns are in doubt; then choose other roles."),
+    ]
 
 
 class FileTaken(BaseModel):
@@ -539,3 +556,4 @@ class ProblemDocument(BaseModel):
     status: Annotated[int, Field(ge=400, le=599)]
     detail: Annotated[str, Field(description="What is wrong, and what to do.")]
     errors: Annotated[list[Wrong] | None, Field(description="What is wrong with which part of the request.")] = None
+    columns: Annotated[list[ColumnDocument] | None, Field(description="The columns of a file in doubt.")] = None

@@ -167,6 +167,25 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "classes": ["ham", "spam"],
         "fields": ["id", "text"],
         "labelled": False,
+        "columns": [
+            {"name": "id", "role": "id", "doubt": ""},
+            {"name": "text", "role": "shown", "doubt": ""},
+            {"name": "bert", "role": "model", "doubt": ""},
+            {"name": "roberta", "role": "model", "doubt": ""},
+            {"name": "gpt", "role": "model", "doubt": ""},
+            {"name": "split", "role": "left out", "doubt": "The name suggests that it is not a model."},
+        ],
+        "rows": [
+            {
+                "id": "msg-17",
+                "text": "You have won!",
+                "bert": "spam",
+                "roberta": "ham",
+                "gpt": "spam",
+                "split": "test",
+            }
+        ],
+        "problem": None,
     },
     "FileTaken": {"rounds": 5400, "known": 109, "queries": 83},
     "Answers": {"answers": [{"id": 17, "key": "msg-17", "label": "spam", "state": "labelled"}]},

@@ -20,6 +20,7 @@ from modelpicker.errors import (
     RoundError,
     SchemaError,
     StorageError,
+    UnclearColumnsError,
 )
 from modelpicker.server.logs import note
 
@@ -74,8 +75,9 @@ async def refuse(request: Request, error: Exception) -> Response:
         status = next((status for kind, status in STATUS if isinstance(error, kind)), 500)
         if status >= 500:
             note(logging.ERROR, "storage failed", path=request.url.path, error=str(error))
+        more: dict[str, Any] = {"columns": [*error.columns]} if isinstance(error, UnclearColumnsError) else {}
         # Where the storage is, is nobody's business.
-        return problem(status, str(error).replace(request.app.state.service.storage.url, "the storage"))
+        return problem(status, str(error).replace(request.app.state.service.storage.url, "the storage"), **more)
     if isinstance(error, RequestValidationError):
         return _invalid(error)
     if isinstance(error, HTTPException):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from modelpicker.algorithms.encoding import ClassName
 from modelpicker.campaigns.events import Rounds
-from modelpicker.campaigns.log import LABELLED, REFERENCE, Log
+from modelpicker.campaigns.log import Log
 
 # Rounds that are looked at for disagreement, and those whose probability is shown.
 WINDOW = 2_000
@@ -81,12 +81,6 @@ class Window:
             "probability": [seen.probability for seen in shown],
             "queried": [seen.queried for seen in shown],
         }
-
-    def classes(self, log: Log, *, said: bool) -> list[ClassName]:
-        """What people told last, and what models `said`, in order."""
-        told = deque((state.label for state in log.answered(LABELLED, REFERENCE)), maxlen=WINDOW)
-        votes = (name for seen in self._seen for name, _ in seen.votes) if said else ()
-        return sorted({name for name in (*told, *votes) if name is not None}, key=_order)
 
     def disagreement(self, log: Log) -> dict[str, Any]:
         """Between which classes models are divided, and on which items the most."""

@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
 
+from modelpicker.campaigns.storage import open_storage
+from modelpicker.server.tokens import create_token
+from tests.server.page.desks import Person
 from tests.server.page.serving import Serving, serving
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -19,6 +22,7 @@ OPTIONS = [
     "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup",  # an address bar unseen takes half the time
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # whatever a page asks for, nothing leaves
 ]
+ROLES = ("owner", "annotator", "reader")
 PATIENCE = 10_000  # milliseconds; a wait ends as soon as it can
 
 
@@ -41,6 +45,16 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A server that needs no tokens."""
     with serving(tmp_path_factory.mktemp("server")) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Serving, dict[str, str]]]:
+    """A server that needs tokens, and a token of each role."""
+    folder = tmp_path_factory.mktemp("guarded")
+    storage = open_storage(f"sqlite:///{folder}/campaigns.db", create=True)
+    tokens = {role: create_token(storage, role, role) for role in ROLES}
+    with serving(folder, "--tokens") as running:
+        yield running, tokens
 
 
 @pytest.fixture
@@ -110,3 +124,23 @@ def other_context(browser: Browser, watch: Watch) -> Iterator[BrowserContext]:
 def page(context: BrowserContext) -> Page:
     """A tab."""
     return context.new_page()
+
+
+@pytest.fixture(params=["owner", "annotator"])
+def labeller(request: pytest.FixtureRequest, page: Page, guarded: tuple[Serving, dict[str, str]]) -> Person:
+    """Somebody who may label, signed in: whatever is true of labelling is true of both roles."""
+    return signed_in(page, guarded, request.param)
+
+
+@pytest.fixture
+def reader(page: Page, guarded: tuple[Serving, dict[str, str]]) -> Person:
+    """Somebody who may look at everything and label nothing."""
+    return signed_in(page, guarded, "reader")
+
+
+def signed_in(page: Page, guarded: tuple[Serving, dict[str, str]], role: str) -> Person:
+    """A tab of somebody with this role."""
+    server, tokens = guarded
+    answer = page.context.request.post(f"{server.url}/api/v1/session", data={"token": tokens[role]})
+    assert answer.ok
+    return Person(page, server, role)

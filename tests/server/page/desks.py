@@ -2,15 +2,17 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from playwright.sync_api import Locator, Page, expect
 
 import modelpicker as mp
 from modelpicker.campaigns import Campaign
+from tests.server.page.serving import Serving
 
 MODELS = ("bert", "roberta", "gpt")
 SPAM = ("spam", "ham", "urgent")
+UNSEEN = 260  # milliseconds after which a new item may be answered, and a little more
 
 
 def campaign_of(
@@ -74,6 +76,18 @@ def answers(campaign: Campaign) -> dict[int, Any]:
     return told
 
 
+class Person(NamedTuple):
+    """Somebody who is signed in."""
+
+    page: Page
+    server: Serving
+    role: str
+
+    def desk(self, name: str) -> "Desk":
+        """The labelling view of a campaign, with its first item."""
+        return Desk(self.page, self.server.url, name).open()
+
+
 class Desk:
     """The labelling view of a campaign."""
 
@@ -100,6 +114,17 @@ class Desk:
     def class_button(self, name: str) -> Locator:
         """The button of a class."""
         return self.page.locator(".class-button").filter(has_text=re.compile(rf"^{re.escape(name)}"))
+
+    def press(self, *keys: str) -> None:
+        """Press keys, each once the item on screen may be answered."""
+        for key in keys:
+            self.page.wait_for_timeout(UNSEEN)
+            self.page.keyboard.press(key)
+
+    def click(self, name: str) -> None:
+        """Click on a class, once the item on screen may be answered."""
+        self.page.wait_for_timeout(UNSEEN)
+        self.class_button(name).click()
 
     def sees(self, text: str) -> None:
         """The item on screen has this text."""

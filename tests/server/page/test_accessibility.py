@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.server.page.conftest import Watch
-from tests.server.page.desks import answers, campaign_of, digits_campaign, messages, settled
+from tests.server.page.desks import UNSEEN, answers, campaign_of, digits_campaign, messages, settled
 from tests.server.page.serving import Serving
 
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text()
@@ -22,7 +22,7 @@ READY = {
     "#/c/digits/standing": "canvas",
     "#/c/long/standing": ".board",
     "#/c/empty/standing": ".headline",
-    "#/c/empty/label": "text=All done for now",
+    "#/c/empty/label": "text=Nothing to label just now",
     "#/c/digits/files": ".downloads",
     "#/nowhere": "text=Not found",
 }
@@ -145,6 +145,7 @@ def test_a_keyboard_is_enough(page: Page, server: Serving, name: str) -> None:
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_be_focused()
     expect(page.get_by_role("article")).to_contain_text("Message number 0")
+    page.wait_for_timeout(UNSEEN)
     page.keyboard.press("2")
     expect(page.get_by_role("article")).to_contain_text("Message number 1")
     button = page.locator(".class-button").first
@@ -152,6 +153,7 @@ def test_a_keyboard_is_enough(page: Page, server: Serving, name: str) -> None:
         page.keyboard.press("Tab")
         if button.evaluate("(element) => element === document.activeElement"):
             break
+    page.wait_for_timeout(UNSEEN)
     page.keyboard.press("Space")
     expect(page.get_by_role("article")).to_contain_text("Message number 2")
     settled(page)

@@ -7,7 +7,7 @@ from pathlib import Path
 from playwright.sync_api import FilePayload, Page, expect
 
 import modelpicker as mp
-from tests.server.page.desks import answers, campaign_of, messages
+from tests.server.page.desks import UNSEEN, answers, campaign_of, messages
 from tests.server.page.serving import Serving
 
 ROWS = "id,text,bert,roberta,gpt\n" + "".join(
@@ -33,13 +33,14 @@ def test_a_campaign_is_created_from_a_file_and_labelled(page: Page, server: Serv
     page.get_by_label("File of predictions").set_input_files(predictions(f"{name}.csv"))
     expect(page.get_by_text("60 items, 3 models, 2 classes.")).to_be_visible()
     expect(page.get_by_label("Name", exact=True)).to_have_value(name)
-    expect(page.get_by_label("Expected rounds")).to_have_value("60")
+    expect(page.get_by_label("Expected items")).to_have_value("60")
     page.get_by_label("Budget").fill("10")
     page.get_by_label("Stop when certified within (%)").fill("2.5")
     page.get_by_label("Certified for").select_option("stream")
     page.get_by_label("Only these").check()
     page.get_by_role("button", name="Create campaign").click()
     expect(page.get_by_role("article")).to_contain_text("Message number")
+    page.wait_for_timeout(UNSEEN)
     page.keyboard.press("1")
     expect(page.locator(".last-deed")).to_contain_text("Labelled")
     campaign = mp.open_campaign(server.storage, name)
@@ -55,13 +56,16 @@ def test_a_campaign_is_created_from_names_and_a_file_added_later(page: Page, ser
     page.get_by_label("Name", exact=True).fill(name)
     page.get_by_role("button", name="Create campaign").click()
     expect(page.get_by_role("heading", name="Add predictions")).to_be_visible()
-    for said in ("60 new rounds", "0 new rounds"):
+    for said in ("60 new items", "0 new items"):
         page.get_by_label("File of predictions").set_input_files(predictions("later.csv"))
         page.get_by_role("button", name="Upload").click()
         expect(page.get_by_text(said)).to_be_visible()
-    page.get_by_label("File of predictions").set_input_files(predictions("wrong.csv", "id,other\n1,x\n"))
-    page.get_by_role("button", name="Upload").click()
-    expect(page.locator(".form-error")).not_to_be_empty()
+    wrong = "id,bert,other\n1,x,y\n2,y,x\n"
+    page.get_by_label("File of predictions").set_input_files(predictions("wrong.csv", wrong))
+    expect(page.get_by_text("This file has no column for roberta and gpt.")).to_be_visible()
+    expect(page.get_by_role("button", name="Upload")).to_be_disabled()
+    page.get_by_label("File of predictions").set_input_files(predictions("empty.csv", ""))
+    expect(page.get_by_role("alert").filter(has_text="empty")).to_be_visible()
 
 
 def test_what_is_wrong_with_a_new_campaign_is_said(page: Page, server: Serving, name: str) -> None:

@@ -11,7 +11,7 @@ from tests.server.page.serving import Serving
 def test_after_a_reload_one_goes_on_where_one_was(page: Page, server: Serving, name: str) -> None:
     campaign = campaign_of(server.storage, name, messages(5))
     desk = Desk(page, server.url, name).open()
-    page.keyboard.press("1")
+    desk.press("1")
     desk.sees("Message number 1")
     page.reload()
     desk.sees("Message number 1")
@@ -32,11 +32,11 @@ def test_a_server_that_is_killed_and_comes_back_has_every_answer(
     expect(standing.get_by_text("Live", exact=True)).to_be_visible()
     desk = Desk(page, own_server.url, name).open()
     with page.expect_response("**/leases"):
-        page.keyboard.press("1")
+        desk.press("1")
     desk.settled()
     own_server.kill()
-    page.keyboard.press("2")
-    page.keyboard.press("3")
+    desk.press("2")
+    desk.press("3")
     desk.sees("Message number 3")
     expect(page.get_by_text("Offline: 2 answers wait to be sent.")).to_be_visible()
     expect(standing.get_by_text("Reconnecting …")).to_be_visible()
@@ -45,7 +45,7 @@ def test_a_server_that_is_killed_and_comes_back_has_every_answer(
     expect(page.get_by_text("Offline")).to_have_count(0)
     expect(standing.get_by_text("Live", exact=True)).to_be_visible()
     expect(standing.locator(".headline")).to_contain_text("after 3 labels on 8 items")
-    page.keyboard.press("1")
+    desk.press("1")
     desk.sees("Message number 4")
     desk.settled()
     assert answers(campaign) == {0: "spam", 1: "ham", 2: "urgent", 3: "spam"}
@@ -59,7 +59,7 @@ def test_without_a_connection_one_labels_on_and_undoes(
     expect(page.get_by_role("heading", name="Nobody leads yet")).to_be_visible()
     context.set_offline(True)
     for key in ("1", "2", "u", "3", "s"):
-        page.keyboard.press(key)
+        desk.press(key)
     expect(page.get_by_text("Offline: 3 answers wait to be sent.")).to_be_visible()
     expect(page.get_by_role("heading", name="Nothing more is loaded")).to_be_visible()
     assert answers(campaign) == {}
@@ -75,8 +75,8 @@ def test_answers_that_wait_survive_a_reload(page: Page, server: Serving, name: s
     campaign = campaign_of(server.storage, name, messages(4))
     desk = Desk(page, server.url, name).open()
     page.route("**/labels", lambda route: route.abort())
-    page.keyboard.press("1")
-    page.keyboard.press("2")
+    desk.press("1")
+    desk.press("2")
     expect(page.get_by_text("Offline: 2 answers wait to be sent.")).to_be_visible()
     assert answers(campaign) == {}
     page.unroute("**/labels")
@@ -110,11 +110,11 @@ def test_an_undo_comes_after_the_label_it_undoes(page: Page, server: Serving, na
     desk = Desk(page, server.url, name).open()
     held: list[Route] = []
     page.route("**/labels", lambda route: route.continue_() if held else held.append(route))
-    page.keyboard.press("1")
+    desk.press("1")
     until(page, "Object.values(localStorage).some((kept) => kept.includes('tried'))")
     page.keyboard.press("u")
     desk.sees("Message number 0")
-    page.keyboard.press("2")
+    desk.press("2")
     desk.sees("Message number 1")
     held[0].continue_()
     desk.settled()
@@ -136,7 +136,7 @@ def test_a_server_that_is_busy_is_asked_again_later(page: Page, server: Serving,
             route.fulfill(status=status, headers={"Retry-After": "1"}, json={"detail": "Too much to do."})
 
     page.route("**/labels", refuse)
-    page.keyboard.press("1")
+    desk.press("1")
     expect(page.get_by_text("1 answer waits to be sent. Too much to do. Trying again …")).to_be_visible()
     desk.settled()
     assert answers(campaign) == {0: "spam"}
@@ -146,7 +146,7 @@ def test_an_answer_that_is_refused_is_told_and_dropped(page: Page, server: Servi
     campaign = campaign_of(server.storage, name, messages(3))
     desk = Desk(page, server.url, name).open()
     campaign.tell(0, "urgent", annotator="somebody else")
-    page.keyboard.press("1")
+    desk.press("1")
     notice = page.get_by_role("alert")
     expect(notice).to_contain_text("the label “spam” of item 0 was not accepted")
     desk.sees("Message number 1")

@@ -18,7 +18,7 @@ def test_a_megabyte_of_text_is_cut_and_shown_on_demand(page: Page, server: Servi
     assert len(desk.item.inner_text()) < 25_000
     page.get_by_role("button", name="Show all 1,000,007 characters").click()
     expect(desk.item).to_contain_text("the end")
-    page.keyboard.press("1")
+    desk.press("1")
     desk.sees("short")
 
 
@@ -28,7 +28,7 @@ def test_fields_and_nested_values_are_shown(page: Page, server: Serving, name: s
     desk = Desk(page, server.url, name).open()
     expect(desk.item.locator("dt")).to_have_text(["sender", "score", "seen", "meta"])
     expect(desk.item.locator("dd")).to_contain_text(["shop@example.org", "0.25", "null", '"tags": ['])
-    page.keyboard.press("1")
+    desk.press("1")
     expect(desk.item.locator(".item-plain")).to_have_text("msg-1")
 
 
@@ -59,7 +59,7 @@ def test_hostile_content_is_text_and_nothing_else(page: Page, server: Serving, n
     for element in names.all():  # letters that turn text around do not leak
         expect(element).to_have_css("unicode-bidi", "isolate")
     page.keyboard.press("p")
-    page.keyboard.press("2")
+    desk.press("2")
     desk.sees("Message number 0")
     expect(desk.status.locator("strong bdi")).to_have_css("unicode-bidi", "isolate")
     page.goto(f"{server.url}/#/c/{name}/standing")

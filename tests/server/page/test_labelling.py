@@ -1,33 +1,50 @@
-"""Labelling: by mouse and by keys, skipping, undoing."""
+"""Labelling: by mouse and by keys, skipping, undoing; as an owner and as an annotator, and why a reader cannot."""
 
 from itertools import pairwise
 
 from playwright.sync_api import Page, expect
 
-from tests.server.page.desks import Desk, answers, campaign_of, digits_campaign, messages
+from tests.server.page.desks import Desk, Person, answers, campaign_of, digits_campaign, messages
 from tests.server.page.serving import Serving
 
 
-def test_an_item_is_labelled_by_a_click_or_a_key_or_skipped(page: Page, server: Serving, name: str) -> None:
-    campaign = campaign_of(server.storage, name, messages(6))
-    desk = Desk(page, server.url, name).open()
+def test_an_item_is_labelled_by_a_click_or_a_key_or_skipped(labeller: Person, name: str) -> None:
+    campaign = campaign_of(labeller.server.storage, name, messages(6))
+    desk = labeller.desk(name)
     desk.sees("Message number 0")
     expect(desk.item).to_contain_text("6 items to label")
-    desk.class_button("ham").click()
+    desk.click("ham")
     desk.sees("Message number 1")
     expect(desk.item).to_contain_text("5 items to label")
     expect(desk.status).to_have_text("Labelled msg-0 ham. Next: msg-1.")
     expect(desk.class_button("urgent").locator("kbd")).to_have_text("3")
-    page.keyboard.press("3")
+    desk.press("3")
     desk.sees("Message number 2")
-    page.keyboard.press("1")
+    desk.press("1")
     desk.sees("Message number 3")
-    page.keyboard.press("s")
+    desk.press("s")
     expect(desk.status).to_have_text("Skipped msg-3. Next: msg-4.")
-    page.get_by_role("button", name="Skip").click()
+    labeller.page.wait_for_timeout(260)
+    labeller.page.get_by_role("button", name="Skip").click()
     desk.sees("Message number 5")
     desk.settled()
     assert answers(campaign) == {0: "ham", 1: "urgent", 2: "spam", 3: None, 4: None}
+
+
+def test_a_reader_sees_why_nothing_can_be_labelled_and_labels_nothing(reader: Person, name: str) -> None:
+    page, server = reader.page, reader.server
+    for kind, classes in (("few", ("spam", "ham")), ("any", None), ("many", [f"kind {n}" for n in range(40)])):
+        campaign = campaign_of(server.storage, f"{name}-{kind}", messages(2), classes=classes)
+        page.goto(f"{server.url}/#/c/{name}-{kind}/label")
+        expect(page.get_by_role("heading", name="You can read, but not label")).to_be_visible()
+        expect(page.get_by_text("signed in as a reader")).to_be_visible()
+        expect(page.locator(".class-button, [role=combobox]")).to_have_count(0)
+        page.keyboard.press("1")
+        page.keyboard.press("s")
+        page.get_by_role("link", name="See the standing").click()
+        expect(page.get_by_role("heading", name="Leader board")).to_be_visible()
+        expect(page.get_by_text("You are signed in as a reader")).to_be_visible()
+        assert answers(campaign) == {}
 
 
 def test_a_newcomer_labels_twenty_digits_and_sees_who_leads(page: Page, server: Serving, name: str) -> None:
@@ -39,38 +56,39 @@ def test_a_newcomer_labels_twenty_digits_and_sees_who_leads(page: Page, server: 
     expect(picture).to_have_css("image-rendering", "pixelated")  # it is eight pixels wide
     expect(picture).to_have_css("width", "220px")
     for number, then in pairwise(waiting):
-        page.keyboard.press(str(truth[number]))  # where classes are digits, a key is that very class
+        desk.press(str(truth[number]))  # where classes are digits, a key is that very class
         desk.sees(f"digit-{then}")
     desk.settled()
     assert answers(campaign) == {number: truth[number] for number in waiting[:-1]}
     assert all(type(label) is int for label in answers(campaign).values())
-    expect(page.get_by_role("heading", name="Leading now")).to_be_visible()
-    expect(page.get_by_role("complementary")).to_contain_text("after 20 labels on 200 items")
+    aside = page.get_by_role("complementary")
+    expect(aside).to_contain_text(f"after 20 labels on {campaign.best().covered} of 200 items")
     expect(page.locator(".mini-board li").first).to_contain_text(str(campaign.best().model))
 
 
-def test_labelling_never_waits_for_the_server(page: Page, server: Serving, name: str) -> None:
-    campaign = campaign_of(server.storage, name, messages(3))
-    desk = Desk(page, server.url, name).open()
+def test_labelling_never_waits_for_the_server(labeller: Person, name: str) -> None:
+    campaign = campaign_of(labeller.server.storage, name, messages(3))
+    desk = labeller.desk(name)
     desk.sees("Message number 0")
-    page.route("**/api/**", lambda _: None)  # requests are never answered from now on
-    page.keyboard.press("1")
+    labeller.page.route("**/api/**", lambda _: None)  # requests are never answered from now on
+    desk.press("1")
     desk.sees("Message number 1")
-    page.keyboard.press("2")
+    desk.press("2")
     desk.sees("Message number 2")
-    page.unroute("**/api/**")
-    page.reload()
+    labeller.page.unroute("**/api/**")
+    labeller.page.reload()
     desk.sees("Message number 2")
     desk.settled()
     assert answers(campaign) == {0: "spam", 1: "ham"}
 
 
-def test_undo_brings_items_back_one_after_the_other(page: Page, server: Serving, name: str) -> None:
-    campaign = campaign_of(server.storage, name, messages(6))
-    desk = Desk(page, server.url, name).open()
+def test_undo_brings_items_back_one_after_the_other(labeller: Person, name: str) -> None:
+    page = labeller.page
+    campaign = campaign_of(labeller.server.storage, name, messages(6))
+    desk = labeller.desk(name)
     for place in range(3):
         desk.sees(f"Message number {place}")
-        page.keyboard.press("1")
+        desk.press("1")
     desk.settled()
     page.keyboard.press("u")
     desk.sees("Message number 2")
@@ -80,8 +98,7 @@ def test_undo_brings_items_back_one_after_the_other(page: Page, server: Serving,
     page.get_by_role("button", name="Undo").click()
     desk.sees("Message number 0")
     expect(page.get_by_role("button", name="Undo")).to_be_disabled()
-    for label in ("2", "s", "3"):
-        page.keyboard.press(label)
+    desk.press("2", "s", "3")
     desk.sees("Message number 3")
     desk.settled()
     assert answers(campaign) == {0: "ham", 1: None, 2: "urgent"}
@@ -100,10 +117,12 @@ def test_predictions_are_hidden_until_they_are_asked_for(page: Page, server: Ser
     expect(page.locator(".said")).to_have_count(0)
 
 
-def test_no_key_labels_while_one_types_or_holds_a_modifier(page: Page, server: Serving, name: str) -> None:
-    campaign = campaign_of(server.storage, name, messages(3))
-    desk = Desk(page, server.url, name).open()
+def test_no_key_labels_while_one_types_or_holds_a_modifier(labeller: Person, name: str) -> None:
+    page = labeller.page
+    campaign = campaign_of(labeller.server.storage, name, messages(3), classes=None)
+    desk = labeller.desk(name)
     page.get_by_label("Your name").fill("")
+    page.wait_for_timeout(260)
     page.keyboard.type("su1p?")
     page.keyboard.press("Tab")
     for key in ("Alt+1", "Control+1", "Control+Shift+z"):
@@ -119,25 +138,25 @@ def test_no_key_labels_while_one_types_or_holds_a_modifier(page: Page, server: S
     assert answers(campaign) == {}
 
 
-def test_labels_are_recorded_under_the_name_that_was_typed(page: Page, server: Serving, name: str) -> None:
-    campaign = campaign_of(server.storage, name, messages(3))
-    desk = Desk(page, server.url, name).open()
+def test_labels_are_recorded_under_the_name_that_was_typed(labeller: Person, name: str) -> None:
+    page = labeller.page
+    campaign = campaign_of(labeller.server.storage, name, messages(3))
+    desk = labeller.desk(name)
     page.get_by_label("Your name").fill("mia")
     with page.expect_response(lambda response: "mia-" in (response.request.post_data or "")):
         page.get_by_label("Your name").press("Enter")
     desk.sees("Message number 0")
-    page.keyboard.press("1")
+    desk.press("1")
     desk.settled()
     label = next(record for record in campaign.history() if record["kind"] == "label")
-    assert label["by"].startswith("mia-")
+    assert label["by"].startswith(f"{labeller.role}/mia-")
 
 
-def test_when_all_is_labelled_it_says_so_and_shows_what_comes_later(page: Page, server: Serving, name: str) -> None:
-    campaign = campaign_of(server.storage, name, messages(1))
-    Desk(page, server.url, name).open()
-    page.keyboard.press("1")
-    expect(page.get_by_role("heading", name="All done for now")).to_be_visible()
+def test_when_all_is_labelled_it_says_so_and_shows_what_comes_later(labeller: Person, name: str) -> None:
+    campaign = campaign_of(labeller.server.storage, name, messages(1))
+    labeller.desk(name).press("1")
+    expect(labeller.page.get_by_role("heading", name="Nothing to label just now")).to_be_visible()
     campaign.ask(
         dict.fromkeys(("bert", "roberta"), "spam") | {"gpt": "ham"}, item={"text": "A late one"}, key="late"
     )
-    expect(page.get_by_role("article")).to_contain_text("A late one")
+    expect(labeller.page.get_by_role("article")).to_contain_text("A late one")

@@ -22,7 +22,7 @@ def test_two_people_share_the_work(
             expect(desk.item.locator(".item-text")).to_be_visible()
             text = text_of(desk)
             seen.append(text)
-            desk.page.keyboard.press(label)
+            desk.press(label)
             expect(desk.item.locator(".item-text")).not_to_have_text(text)
     one.settled()
     other.settled()

@@ -110,12 +110,12 @@ async def describe_campaign(caller: Anybody, desk: Found) -> Response:
 
 @router.get("/{name}/classes", responses=replies(documents.Classes, *NAMED))
 async def list_classes(caller: Anybody, desk: Found) -> Response:
-    """List what a label may be: the campaign's classes, or what was said of late where those are open."""
-    given = desk.campaign.classes
-    found = (
-        list(given) if given is not None else await desk.read(lambda _: desk.board.classes(said=caller.predictions))
-    )
-    return answer({"classes": found, "open": given is None})
+    """List what a label may be: the campaign's classes, or all that was said so far where those are open.
+
+    Annotators see it too: it does not tell which model named a class, or of which item.
+    """
+    found = await desk.read(lambda _: desk.board.classes.names())
+    return answer({"classes": found, "open": desk.campaign.classes is None})
 
 
 @router.post("/{name}/models", responses=replies(documents.Members, *NAMED, 409, 422))

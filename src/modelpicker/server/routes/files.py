@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import zipfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,11 +15,12 @@ from starlette.requests import ClientDisconnect
 
 from modelpicker.campaigns import Decisions
 from modelpicker.campaigns.feeding import Batch, batches_of
-from modelpicker.collections import open_collection
-from modelpicker.errors import InputError, ModelPickerError
+from modelpicker.collections.columns import ROLES, Role
+from modelpicker.collections.previewing import preview_collection
+from modelpicker.errors import InputError, ModelPickerError, UnclearColumnsError, brief
 from modelpicker.server import documents
 from modelpicker.server.access import Owner
-from modelpicker.server.answers import answer
+from modelpicker.server.answers import answer, decode
 from modelpicker.server.desks import Desk
 from modelpicker.server.examples import FILE_CSV
 from modelpicker.server.problems import Problem
@@ -29,6 +30,8 @@ from modelpicker.server.unpacking import check_unpacked
 router = APIRouter(prefix=VERSION, tags=["files"], generate_unique_id_function=operation_id)
 ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".npz")
 MOST_CLASSES = 10_000
+# The longest choice of roles: it is part of the address, and any letter of it may take twelve bytes there.
+LONGEST_CHOICE = 5_000
 
 FileName = Annotated[
     str,
@@ -37,6 +40,15 @@ FileName = Annotated[
         max_length=200,
         description="What the file is called; the ending says what it is.",
         examples=["predictions.csv"],
+    ),
+]
+Columns = Annotated[
+    str | None,
+    Query(
+        max_length=LONGEST_CHOICE,
+        description="What columns are, as a JSON object: a role by column name. Roles are model, shown (with the "
+        "item), id, label and left out. A column that is not named keeps the role that it would have.",
+        examples=['{"question": "shown", "confidence": "left out"}'],
     ),
 ]
 FILE: dict[str, Any] = {
@@ -61,20 +73,35 @@ class Received(NamedTuple):
 
 
 @router.post("/files", responses=replies(documents.FileLook, *CLOSED, 422), openapi_extra=FILE)
-async def look(request: Request, caller: Owner, service: Service, filename: FileName) -> Response:
-    """Look into a file of predictions: which models, which classes, how many items. Nothing is kept."""
+async def look(
+    request: Request, caller: Owner, service: Service, filename: FileName, columns: Columns = None
+) -> Response:
+    """Look into a file of predictions: its columns, its first rows, its models and classes. Nothing is kept.
+
+    A column in doubt is no error here: `doubt` says why a person should decide about it. Send the decision as
+    `columns`, here and with the upload.
+    """
+    chosen = _chosen(columns)
     async with _received(request, filename, service.configuration.largest_file) as file:
-        return answer(await run_in_threadpool(_read, filename, file.path, _look, file.path))
+        return answer(await run_in_threadpool(_read, filename, file.path, _look, file.path, chosen))
 
 
 @router.post("/campaigns/{name}/files", responses=replies(documents.FileTaken, *NAMED, 422), openapi_extra=FILE)
-async def upload(request: Request, caller: Owner, service: Service, desk: Found, filename: FileName) -> Response:
-    """Take in a file of predictions, a round an item.
+async def upload(
+    request: Request,
+    caller: Owner,
+    service: Service,
+    desk: Found,
+    filename: FileName,
+    columns: Columns = None,
+) -> Response:
+    """Take in a file of predictions, one round per item.
 
     Items without a key get one made of the file's content and their row: the same file again brings nothing new.
     """
+    chosen = _chosen(columns)
     async with _received(request, filename, service.configuration.largest_file) as file:
-        batches = batches_of(file.path, desk.campaign)
+        batches = batches_of(file.path, desk.campaign, chosen)
         rounds = known = queries = row = 0
         while (batch := await run_in_threadpool(_read, filename, file.path, next, batches, None)) is not None:
             first, made = await _ask(desk, batch, file.digits, row)
@@ -85,6 +112,24 @@ async def upload(request: Request, caller: Owner, service: Service, desk: Found,
             if await request.is_disconnected():  # what is in stays, and the same file goes on from there
                 raise ClientDisconnect
     return answer({"rounds": rounds, "known": known, "queries": queries})
+
+
+def _chosen(columns: str | None) -> dict[str, Role]:
+    """The roles of columns that the caller chose."""
+    if columns is None:
+        return {}
+    try:
+        found = decode(columns.encode())
+    except ValueError as error:
+        raise InputError(f"columns is no JSON: {error}.") from error
+    if not isinstance(found, dict):
+        raise InputError(f"columns {brief(found)}: send an object, a role by column name.")
+    for name, role in found.items():
+        if role not in ROLES:
+            raise InputError(
+                f"columns: column {brief(name)} cannot be {brief(role)}; roles are {', '.join(ROLES)}."
+            )
+    return found
 
 
 async def _ask(desk: Desk, batch: Batch, digits: str, row: int) -> tuple[int, Decisions]:
@@ -118,19 +163,20 @@ async def _received(request: Request, filename: str, largest: int) -> AsyncItera
         yield Received(path, digest.hexdigest()[:12])
 
 
-def _look(path: Path) -> dict[str, Any]:
-    collection = open_collection(path)
-    items, fields, labelled = 0, list[str](), False
-    for batch in collection.batches(fields=True):
-        items += len(batch)
-        fields = list(batch.fields)
-        labelled |= batch.labels is not None
+def _look(path: Path, columns: Mapping[str, Role]) -> dict[str, Any]:
+    """What a file holds; where columns are in doubt, what it holds if they are what they seem to be."""
+    seen = preview_collection(path, columns)
+    found = seen.collection
+    named = [column.name for column in seen.columns if column.role == "model"]
     return {
-        "items": items,
-        "models": list(collection.models),
-        "classes": list(collection.classes)[:MOST_CLASSES],
-        "fields": fields,
-        "labelled": labelled,
+        "items": 0 if found is None else len(found),
+        "models": named if found is None else list(found.models),
+        "classes": [] if found is None else list(found.classes)[:MOST_CLASSES],
+        "fields": [column.name for column in seen.columns if column.role in ("shown", "id")],
+        "labelled": found is not None and found.labelled > 0,
+        "columns": [column.document() for column in seen.columns],
+        "rows": [*seen.rows],
+        "problem": seen.problem or None,
     }
 
 
@@ -138,6 +184,8 @@ def _read(filename: str, path: Path, call: Any, *arguments: Any) -> Any:
     """Read a file that may be anything; errors name it as its owner does, and not by where it lies here."""
     try:
         return call(*arguments)
+    except UnclearColumnsError as error:
+        raise UnclearColumnsError(str(error).replace(str(path), filename), error.columns) from error
     except ModelPickerError as error:
         raise InputError(str(error).replace(str(path), filename)) from error
     except (OSError, ValueError, LookupError, ArithmeticError, RuntimeError, zipfile.BadZipFile) as error:

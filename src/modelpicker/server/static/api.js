@@ -72,7 +72,11 @@ function seconds(header) {
 }
 
 const at = (name, rest = '') => `campaigns/${encodeURIComponent(name)}${rest}`;
-const filename = (file) => `?filename=${encodeURIComponent(file.name)}`;
+/** A file by its name, with the roles of columns that somebody chose. */
+const filename = (file, columns = {}) => {
+  const chosen = Object.keys(columns).length ? `&columns=${encodeURIComponent(JSON.stringify(columns))}` : '';
+  return `?filename=${encodeURIComponent(file.name)}${chosen}`;
+};
 
 export const api = {
   session: () => call('GET', 'session'),
@@ -94,8 +98,8 @@ export const api = {
   standing: (name) => call('GET', at(name, '/standing')),
   charts: (name) => call('GET', at(name, '/charts')),
 
-  look: (file) => call('POST', `files${filename(file)}`, { raw: file }),
-  upload: (name, file) => call('POST', at(name, `/files${filename(file)}`), { raw: file }),
+  look: (file, columns) => call('POST', `files${filename(file, columns)}`, { raw: file }),
+  upload: (name, file, columns) => call('POST', at(name, `/files${filename(file, columns)}`), { raw: file }),
 };
 
 /** Where the live events of a campaign come from. @param {string} name */

@@ -20,7 +20,7 @@ export function LeaderAside({ name }) {
   const begun = standing.labels_used > 0;
   const words = begun ? headline(standing) : `${count(standing.standing.length, 'model')}, all level until the first label.`;
   return html`<aside class="leader-aside" aria-label="Standing">
-    <h2>${begun ? 'Leading now' : 'Nobody leads yet'}</h2>
+    <h2>${!begun ? 'Nobody leads yet' : standing.tied.length > 1 ? 'Level now' : 'Leading now'}</h2>
     <p class="quiet-text">${words}</p>
     ${begun && standing.weighted && html`<ol class="mini-board" ref=${body}>
       ${rows.map((row, place) => html`<li key=${text(row.model)} data-row=${text(row.model)}>
@@ -35,5 +35,5 @@ export function LeaderAside({ name }) {
 
 function behind(row, place, tied) {
   if (place < tied) return tied > 1 ? 'level' : 'leads';
-  return row.gap === null ? '–' : `${pointsFigure(row.gap)} behind`;
+  return row.gap === null ? '–' : `${pointsFigure(row.gap)} points behind`;
 }

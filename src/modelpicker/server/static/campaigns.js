@@ -4,6 +4,7 @@ import { api } from './api.js';
 import { html, useEffect } from './html.js';
 import { inCampaign, newCampaign, useView } from './router.js';
 import { session } from './session.js';
+import { isOver, StateLine } from './state.js';
 import { Failure, Loading, useLoaded } from './states.js';
 import { count, number, text } from './words.js';
 
@@ -39,7 +40,7 @@ function Campaigns({ campaigns }) {
 }
 
 function CampaignCard({ campaign }) {
-  const { name, budget, labels_used: labels, pending, rounds } = campaign;
+  const { name, budget, labels_used: labels, pending, rounds, state } = campaign;
   const main = session.seesStanding ? 'standing' : 'label';
   const facts = [
     campaign.models > 0 && count(campaign.models, 'model'),
@@ -49,29 +50,29 @@ function CampaignCard({ campaign }) {
   return html`<li class="card campaign-card">
     <div class="campaign-what">
       <h2><a href=${inCampaign(name, main)} dir="auto">${name}</a></h2>
-      ${session.seesStanding && html`<p class="pick">${lead(campaign)}</p>`}
+      <${StateLine} state=${state} next=${session.owns} />
+      ${session.seesStanding && rounds > 0 && html`<p class="pick">${lead(campaign)}</p>`}
       <p class="quiet-text">${facts.filter(Boolean).join(' · ')}</p>
       ${budget > 0 && html`<div class="track" aria-hidden="true">
         <span style=${{ width: `${Math.min(100, (100 * labels) / budget)}%` }}></span></div>`}
     </div>
     <p class="actions">
-      ${session.labels && html`<${LabelLink} name=${name} pending=${pending} />`}
-      ${session.seesStanding && html`<a class="button" href=${inCampaign(name, 'standing')}>
-        Standing<span class="sr-only"> of ${name}</span></a>`}
+      ${session.labels && html`<${LabelLink} name=${name} pending=${pending} over=${isOver(state)} />`}
+      ${session.seesStanding && html`<a class=${isOver(state) ? 'button primary' : 'button'}
+        href=${inCampaign(name, 'standing')}>Standing<span class="sr-only"> of ${name}</span></a>`}
     </p>
   </li>`;
 }
 
-function LabelLink({ name, pending }) {
-  return html`<a class=${pending ? 'button primary' : 'button'} href=${inCampaign(name, 'label')}>
+function LabelLink({ name, pending, over }) {
+  return html`<a class=${pending && !over ? 'button primary' : 'button'} href=${inCampaign(name, 'label')}>
     Label<span class="sr-only"> ${name}</span>
     ${pending > 0 && html`<span class="count">${number(pending)}<span class="sr-only"> waiting</span></span>`}
   </a>`;
 }
 
 /** Who leads, in a few words. */
-function lead({ pick, tied, labels_used: labels, models, rounds }) {
-  if (!rounds) return 'No items yet';
+function lead({ pick, tied, labels_used: labels, models }) {
   if (!labels || pick === null || pick === undefined) return `All ${number(models)} models are level: no labels yet`;
   if (tied > 1) return html`<strong><bdi>${text(pick)}</bdi></strong> and ${count(tied - 1, 'other')} are level`;
   return html`<strong><bdi>${text(pick)}</bdi></strong> leads`;
@@ -80,18 +81,18 @@ function lead({ pick, tied, labels_used: labels, models, rounds }) {
 function NoCampaigns() {
   if (!session.owns) {
     return html`<div class="card empty"><h2>No campaigns yet</h2>
-      <p>Whoever runs this server has to create one first.</p></div>`;
+      <p>An owner has to create one first.</p></div>`;
   }
   return html`<div class="card empty">
     <h2>No campaigns yet</h2>
-    <p>A campaign finds out which of your models is best on your items, with as few labels as possible.</p>
+    <p>A campaign finds out which of your models is best on your items. It asks for few labels.</p>
     <ol class="steps">
-      <li>Let your models predict, and put that into a file: a row an item, a column a model.
+      <li>Let your models predict, and put that into a file: one row per item, one column per model.
         <pre tabindex="0" role="group" aria-label="Example file"><code>id,text,bert,roberta,gpt
 msg-1,"You have won",spam,spam,spam
 msg-2,"See you at noon",ham,spam,ham</code></pre></li>
       <li>Create a campaign with it.</li>
-      <li>Label the few items it asks about, and see which model leads.</li>
+      <li>Label the items that it asks about, and see which model leads.</li>
     </ol>
     <p class="actions"><a class="button primary" href=${newCampaign}>Create a campaign</a></p>
   </div>`;

@@ -1,34 +1,38 @@
 /** Creating a campaign: from a file of predictions, or from the names of models. */
 
 import { api } from './api.js';
+import { ColumnTable, useLook } from './columns.js';
+import { Field, Input, Lines, Select } from './fields.js';
 import { html, useState } from './html.js';
 import { go, home, inCampaign, useView } from './router.js';
-import { count, list, text } from './words.js';
+import { count, several, text } from './words.js';
 
 const ALGORITHMS = [
-  'model-picker', 'label-efficient', 'vote-entropy', 'structural-committee', 'importance-weighted', 'efficient-active',
-  'race',
+  'model-picker', 'race', 'label-efficient', 'vote-entropy', 'structural-committee', 'importance-weighted',
+  'efficient-active',
 ];
 export const FORMATS = '.csv,.tsv,.parquet,.npz,.jsonl,.ndjson';
 const NAMED = 6;
+const LONGEST_NAME = 100;
 
 const BLANK = {
-  name: '', models: '', classes: '', closed: false, budget: '', expected: '', stop: '', kind: 'population',
+  // Classes and expected items are those of the file until somebody types others.
+  name: '', models: '', classes: null, closed: false, budget: '', expected: null, stop: '', kind: 'population',
   algorithm: ALGORITHMS[0], seed: '0',
 };
 
 /**
  * Send a file, and tell how far it has come.
- * @param {string} name @param {File} file @param {(said: string) => void} tell
+ * @param {string} name @param {File} file @param {Record<string, string>} columns @param {(said: string) => void} tell
  */
-export async function upload(name, file, tell) {
+export async function upload(name, file, columns, tell) {
   tell('Uploading …');
   const look = () => api.campaign(name)
-    .then(({ rounds }) => rounds > 0 && tell(`Uploading … ${count(rounds, 'round')} so far`))
+    .then(({ rounds }) => rounds > 0 && tell(`Uploading … ${count(rounds, 'item')} so far`))
     .catch(() => undefined);
   const timer = setInterval(look, 1000);
   try {
-    return await api.upload(name, file);
+    return await api.upload(name, file, columns);
   } finally {
     clearInterval(timer);
   }
@@ -37,171 +41,158 @@ export async function upload(name, file, tell) {
 export function CreateView() {
   useView('New campaign', 'new');
   const [form, setForm] = useState(BLANK);
-  const [file, setFile] = useState(null);
-  const [seen, setSeen] = useState(null);
+  const look = useLook();
+  const { file, seen } = look;
   const [busy, setBusy] = useState('');
   const [made, setMade] = useState(null);
   const [error, setError] = useState(null);
   const set = (change) => setForm((before) => ({ ...before, ...change }));
 
-  const attempt = async (what, work) => {
-    setBusy(what);
+  const choose = async (chosen) => {
     setError(null);
-    await work().catch(setError);
+    const [found, name] = await Promise.all([look.choose(chosen), chosen ? freeName(chosen.name) : '']);
+    if (found) setForm((before) => ({ ...before, name: before.name || name }));
+  };
+  const submit = async (event) => {
+    event.preventDefault();
+    setBusy('Creating …');
+    setError(null);
+    await create().catch(setError);
     setBusy('');
   };
-  const choose = (chosen) => {
-    setFile(chosen);
-    setSeen(null);
-    setError(null);
-    if (chosen) attempt('Reading the file …', async () => {
-      const looked = await api.look(chosen);
-      setSeen(looked);
-      set({ classes: looked.classes.map(String).join('\n'), expected: String(looked.items) });
-      setForm((before) => ({ ...before, name: before.name || stem(chosen.name) }));
-    });
+  const create = async () => {
+    // If the file was refused, the campaign is there already when it is sent again.
+    const name = made === form.name ? made : (await api.create(campaignOf(form, seen))).name;
+    setMade(name);
+    if (file) await upload(name, file, look.chosen, setBusy);
+    go(inCampaign(name, file ? 'label' : 'files'));
   };
-  const submit = (event) => {
-    event.preventDefault();
-    attempt('Creating …', async () => {
-      // If the file was refused, the campaign is there already when it is sent again.
-      const name = made === form.name ? made : (await api.create(campaignOf(form, seen))).name;
-      setMade(name);
-      if (!file) return go(inCampaign(name, 'files'));
-      await upload(name, file, setBusy);
-      return go(inCampaign(name, 'label'));
-    });
-  };
-  return html`<form class="card form" onSubmit=${submit} aria-busy=${busy !== ''}>
+  const ready = !file || (seen && !seen.problem && !look.busy && !look.error && !look.open.length);
+  return html`<form class="card form" onSubmit=${submit} aria-busy=${busy !== '' || look.busy}>
     <h1 tabindex="-1">New campaign</h1>
-    <${FileField} ...${{ file, seen, choose }} />
-    ${!file && html`<${Lines} label="Or the names of the models, one a line" rows="4"
-      hint="Then predictions come later: from a file, or from programs that ask."
+    <${FileField} look=${look} choose=${choose} />
+    ${!file && html`<${Lines} label="Or the names of the models, one per line" rows="4" required
+      hint="At least two. Predictions come later: from a file, or from programs that ask."
       value=${form.models} set=${(models) => set({ models })} />`}
-    <${Input} label="Name" type="text" required maxlength="100" value=${form.name} set=${(name) => set({ name })} />
-    <${Spending} form=${form} set=${set} />
-    <${Classes} form=${form} set=${set} />
+    <${Input} label="Name" type="text" required maxlength=${LONGEST_NAME} value=${form.name}
+      set=${(name) => set({ name })} />
+    <${Spending} form=${form} seen=${seen} set=${set} />
+    <${Classes} form=${form} seen=${seen} set=${set} />
     <${More} form=${form} set=${set} />
-    <p class="form-error" role="alert" dir="auto">${error?.message}</p>
+    <p class="form-error" role="alert" dir="auto">${(error ?? look.error)?.message}</p>
     <p class="actions">
-      <button class="primary" disabled=${busy !== '' || (file && !seen)}>${busy || 'Create campaign'}</button>
+      <button class="primary" disabled=${busy !== '' || !ready}>
+        ${busy || (look.busy ? 'Reading the file …' : 'Create campaign')}</button>
       <a class="button" href=${home}>Cancel</a>
+      ${look.open.length > 0 && html`<span class="quiet-text">
+        ${count(look.open.length, 'column')} to look at first</span>`}
     </p>
   </form>`;
 }
 
-/** A label, its control and a hint, tied together for screen readers. */
-export function Field({ label, hint, children }) {
-  const id = `field-${label.toLowerCase().replace(/\W+/g, '-')}`;
-  return html`<div class="field">
-    <label for=${id}>${label}</label>
-    ${children({ id, 'aria-describedby': hint ? `${id}-hint` : undefined })}
-    ${hint && html`<p class="quiet-text" id=${`${id}-hint`}>${hint}</p>`}
-  </div>`;
-}
+const FILE_HINT = 'CSV, TSV, Parquet, NumPy (.npz) or JSON lines: one row per item, one column per model. '
+  + 'Other columns can be shown with the item.';
 
-function Input({ label, hint, set, ...rest }) {
-  const typed = (event) => set(event.currentTarget.value);
-  return html`<${Field} label=${label} hint=${hint}>
-    ${(own) => html`<input ...${own} ...${rest} onInput=${typed} />`}
-  <//>`;
-}
-
-function Lines({ label, hint, set, ...rest }) {
-  const typed = (event) => set(event.currentTarget.value);
-  return html`<${Field} label=${label} hint=${hint}>
-    ${(own) => html`<textarea ...${own} ...${rest} required onInput=${typed}></textarea>`}
-  <//>`;
-}
-
-const FILE_HINT = 'CSV, Parquet, NumPy (.npz) or JSON lines: a row an item, a column a model; '
-  + 'columns id, key, text and image are shown with the item.';
-
-function FileField({ file, seen, choose }) {
+function FileField({ look, choose }) {
+  const { seen } = look;
   const chosen = (event) => choose(event.currentTarget.files[0] ?? null);
   return html`<${Field} label="File of predictions" hint=${FILE_HINT}>
     ${(own) => html`<input ...${own} type="file" accept=${FORMATS} onChange=${chosen} />`}
   <//>
-  <p class="seen" role="status">${file && seen && html`<${Seen} seen=${seen} />`}</p>`;
+  <p class="seen" role="status">${seen && !seen.problem && html`<${Seen} seen=${seen} />`}</p>
+  ${seen?.problem && html`<p class="form-error" dir="auto">${seen.problem}</p>`}
+  <${ColumnTable} look=${look} again />`;
 }
 
 /** What the file has in it. */
 function Seen({ seen: { items, models, classes, labelled } }) {
-  const names = models.map(text);
-  const named = names.length > NAMED ? [...names.slice(0, NAMED - 1), `${names.length - NAMED + 1} more`] : names;
   const sizes = [count(items, 'item'), count(models.length, 'model'), count(classes.length, 'class', 'classes')];
-  return html`<strong>${sizes.join(', ')}.</strong> Models: <bdi>${list(named)}</bdi>.
-    ${labelled && ' The file has labels; they are not used: you are asked for the few that matter.'}`;
+  return html`<strong>${sizes.join(', ')}.</strong> Models: <bdi>${several(models.map(text), NAMED)}</bdi>.
+    ${labelled && ' The file has labels. They are not used here: people are asked instead.'}`;
 }
 
-function Spending({ form, set }) {
-  const whole = { type: 'number', min: 1, step: 1, inputmode: 'numeric' };
+function Spending({ form, seen, set }) {
+  const whole = { type: 'number', min: 1, max: Number.MAX_SAFE_INTEGER, step: 1, inputmode: 'numeric' };
+  const race = form.algorithm === 'race';
   return html`<div class="two">
-    <${Input} ...${whole} label="Budget" hint="At most so many labels. Empty: as many as the algorithm asks for."
+    <${Input} ...${whole} label="Budget"
+      hint="At most this many labels. Empty: as many as the algorithm asks for."
       value=${form.budget} set=${(budget) => set({ budget })} />
-    <${Input} ...${whole} label="Expected rounds"
-      hint="How many items will come in all, roughly; the budget is spread over them."
-      value=${form.expected} set=${(expected) => set({ expected })} />
+    <${Input} ...${whole} label="Expected items"
+      hint="How many items will come in all, as far as you know. A budget is spread over them."
+      value=${form.expected ?? seen?.items ?? ''} set=${(expected) => set({ expected })} />
     <${Input} type="number" min="0" max="99" step="any" inputmode="decimal" label="Stop when certified within (%)"
-      hint="Ask for no label while the pick is certified this close to the best. Empty: ask on."
+      hint=${race
+        ? 'Race stops when the leader is proven to be this close to the best. Empty: within 1 %.'
+        : 'Ask for no label while the pick is certified to be this close to the best. Empty: do not stop for that.'}
       value=${form.stop} set=${(stop) => set({ stop })} />
-    <${Field} label="Certified for"
-        hint="Items like these: as if drawn independently from one source. Items seen so far: nothing is assumed.">
-      ${(own) => html`<select ...${own} value=${form.kind} disabled=${form.stop === ''}
-          onChange=${(event) => set({ kind: event.currentTarget.value })}>
-        <option value="population">items like these</option>
-        <option value="stream">the items seen so far</option>
-      </select>`}
-    <//>
+    <${Select} label="Certified for" value=${race ? 'population' : form.kind} disabled=${race || form.stop === ''}
+      options=${[['population', 'items like these'], ['stream', 'the items seen so far']]}
+      hint="Items like these: items are drawn independently from one source. Items seen so far: nothing is assumed."
+      set=${(kind) => set({ kind })} />
   </div>`;
 }
 
-function Classes({ form, set }) {
+function Classes({ form, seen, set }) {
   return html`<fieldset>
     <legend>Classes</legend>
     <label class="choice">
       <input type="radio" name="closed" checked=${!form.closed} onChange=${() => set({ closed: false })} />
-      Whatever the models predict, and others that annotators type
+      Whatever the models predict, and others that annotators add
     </label>
     <label class="choice">
       <input type="radio" name="closed" checked=${form.closed} onChange=${() => set({ closed: true })} />
       Only these
     </label>
-    ${form.closed && html`<${Lines} label="Classes, one a line" rows="5" value=${form.classes}
-      set=${(classes) => set({ classes })} />`}
+    ${form.closed && html`<${Lines} label="Classes, one per line" rows="5" required
+      value=${form.classes ?? classLines(seen)} set=${(classes) => set({ classes })} />`}
   </fieldset>`;
 }
 
+const ALGORITHM_HINT = 'If the items come from one source, race needs the fewest labels and stops when it has proof. '
+  + 'If they may change over time, take model-picker. The others are there to compare.';
+
 function More({ form, set }) {
   return html`<details><summary>More</summary>
-    <${Field} label="Algorithm"
-        hint="model-picker has nothing to tune and needs the fewest labels; the others are there to compare.">
-      ${(own) => html`<select ...${own} value=${form.algorithm}
-          onChange=${(event) => set({ algorithm: event.currentTarget.value })}>
-        ${ALGORITHMS.map((name) => html`<option key=${name} value=${name}>${name}</option>`)}
-      </select>`}
-    <//>
-    <${Input} label="Seed" type="number" min="0" step="1" value=${form.seed} set=${(seed) => set({ seed })}
-      hint="The same seed and the same predictions give the same decisions." />
+    <${Select} label="Algorithm" value=${form.algorithm} options=${ALGORITHMS.map((name) => [name, name])}
+      hint=${ALGORITHM_HINT} set=${(algorithm) => set({ algorithm })} />
+    <${Input} label="Seed" type="number" min="0" max=${Number.MAX_SAFE_INTEGER} step="1" value=${form.seed}
+      set=${(seed) => set({ seed })} hint="The same seed and the same predictions give the same decisions." />
   </details>`;
 }
 
+/** A name for a campaign of this file that the server takes, and that no other campaign has. */
+async function freeName(filename) {
+  const stem = filename.replace(/\.\w+$/, '').replace(/[^\p{L}\p{N}_.-]+/gu, ' ');
+  const plain = stem.replace(/^[^\p{L}\p{N}]+/u, '').slice(0, LONGEST_NAME - 5).trimEnd() || 'campaign';
+  const taken = new Set((await api.campaigns()).map(({ name }) => name));
+  if (!taken.has(plain)) return plain;
+  for (let number = 2; ; number += 1) if (!taken.has(`${plain} ${number}`)) return `${plain} ${number}`;
+}
+
+const classLines = (seen) => (seen?.classes ?? []).map(String).join('\n');
 const lines = (value) => value.split('\n').map((line) => line.trim()).filter(Boolean);
 const wholeOrNull = (value) => (value === '' ? null : Number(value));
-const stem = (filename) => filename.replace(/\.\w+$/, '');
 
-/** What the server is asked to create. Classes that the file has stay what they are there, numbers or text. */
+/**
+ * What the server is asked to create: what this person decided, and what the file says where they did not.
+ * Classes that the file has stay what they are there, numbers or text.
+ */
 function campaignOf(form, seen) {
   const known = new Map((seen?.classes ?? []).map((name) => [String(name), name]));
+  const race = form.algorithm === 'race';
+  const gap = form.stop === '' ? null : Number(form.stop) / 100;
   return {
     name: form.name.trim(),
     models: seen?.models ?? lines(form.models),
-    classes: form.closed ? lines(form.classes).map((line) => known.get(line) ?? line) : null,
+    classes: form.closed
+      ? lines(form.classes ?? classLines(seen)).map((line) => known.get(line) ?? line)
+      : null,
     budget: wholeOrNull(form.budget),
-    expected_rounds: wholeOrNull(form.expected),
-    stop_when: form.stop === '' ? null : { gap: Number(form.stop) / 100, kind: form.kind },
+    expected_rounds: wholeOrNull(form.expected ?? String(seen?.items ?? '')),
+    stop_when: gap === null || race ? null : { gap, kind: form.kind },
     algorithm: form.algorithm,
-    options: {},
+    options: race && gap !== null ? { tolerance: gap } : {},
     seed: Number(form.seed),
   };
 }

@@ -9,7 +9,7 @@ export function Disagreement({ disagreement: { rounds, divided, pairs, items } }
   if (!rounds) return null;
   return html`<section class="card disagreement" aria-labelledby="disagreement-title">
     <h2 id="disagreement-title">Where models disagree</h2>
-    <p class="quiet-text">They differ on ${number(divided)} of the ${count(rounds, 'round')} looked at
+    <p class="quiet-text">They differ on ${number(divided)} of the last ${count(rounds, 'item')}
       (${percent(divided / rounds)}). Only there can a label tell them apart.</p>
     <div class="columns">
       ${pairs.length > 0 && html`<div>
@@ -18,7 +18,7 @@ export function Disagreement({ disagreement: { rounds, divided, pairs, items } }
           html`<${Pair} key=${JSON.stringify(pair.classes)} pair=${pair} most=${pairs[0].rounds} />`)}</ol>
       </div>`}
       ${items.length > 0 && html`<div>
-        <h3>Most divided of late</h3>
+        <h3>Most divided recently</h3>
         <ol class="divided">${items.map((round) => html`<${Divided} key=${round.id} round=${round} />`)}</ol>
       </div>`}
     </div>
@@ -28,7 +28,7 @@ export function Disagreement({ disagreement: { rounds, divided, pairs, items } }
 function Pair({ pair: { classes, rounds }, most }) {
   return html`<li>
     <span class="pair-name"><bdi>${text(classes[0])}</bdi> or <bdi>${text(classes[1])}</bdi></span>
-    <span class="figure quiet-text">${count(rounds, 'round')}</span>
+    <span class="figure quiet-text">${count(rounds, 'item')}</span>
     <span class="track" aria-hidden="true"><span style=${{ width: `${(100 * rounds) / most}%` }}></span></span>
   </li>`;
 }

@@ -1,13 +1,15 @@
 /** Predictions in, results out. */
 
 import { api, downloadUrl } from './api.js';
-import { Field, FORMATS, upload } from './create.js';
+import { ColumnTable, useLook } from './columns.js';
+import { FORMATS, upload } from './create.js';
+import { Field } from './fields.js';
 import { CampaignHead } from './head.js';
-import { html, useRef, useState } from './html.js';
+import { html, useState } from './html.js';
 import { inCampaign } from './router.js';
 import { session } from './session.js';
 import { Failure, useLoaded } from './states.js';
-import { count } from './words.js';
+import { count, number, several } from './words.js';
 
 const DOWNLOADS = [
   ['answers', 'csv', 'Labels', 'every query with its label, if it has one: id, key, label, state'],
@@ -17,12 +19,12 @@ const DOWNLOADS = [
 
 /** @param {{name: string}} props */
 export function FilesView({ name }) {
-  const { error, again } = useLoaded(() => api.campaign(name), [name]);
+  const { value: campaign, error, again } = useLoaded(() => api.campaign(name), [name]);
   const refused = error?.passing === false ? error : null;
   return html`<div class="files-view">
     <${CampaignHead} name=${name} tab="files" />
     ${refused ? html`<${Failure} error=${refused} again=${again} />` : html`
-      ${session.owns && html`<${Upload} name=${name} />`}
+      ${session.owns && campaign && html`<${Upload} campaign=${campaign} />`}
       <section class="card" aria-labelledby="downloads-title">
         <h2 id="downloads-title">Download results</h2>
         <ul class="downloads">${DOWNLOADS.map(([what, format, title, hint]) => html`<li key=${title}>
@@ -33,36 +35,61 @@ export function FilesView({ name }) {
   </div>`;
 }
 
-const HINT = 'CSV, Parquet, NumPy (.npz) or JSON lines, with the models of this campaign. '
-  + 'What is known already is left out, so the same file may be sent twice. All items of a file are decided at once: '
-  + 'labels steer what is asked of the next file, so send a long stream in parts.';
+const HINT = 'CSV, TSV, Parquet, NumPy (.npz) or JSON lines, with the models of this campaign. '
+  + 'Items that are known already are left out, so the same file may be sent twice. All items of a file are decided '
+  + 'at once: labels steer what is asked of the next file, so send a long stream in parts.';
 
-function Upload({ name }) {
+function Upload({ campaign: { name, models } }) {
   const [busy, setBusy] = useState('');
   const [done, setDone] = useState(null);
   const [error, setError] = useState(null);
-  const input = useRef(null);
+  const look = useLook((columns) => asMembers(columns, new Set(models.map(String))));
+  const choose = (event) => {
+    setDone(null);
+    setError(null);
+    look.choose(event.currentTarget.files[0] ?? null);
+  };
   const submit = async (event) => {
     event.preventDefault();
     setDone(null);
     setError(null);
-    await upload(name, input.current.files[0], setBusy).then(setDone, setError);
+    await upload(name, look.file, chosenOf(look), setBusy).then(setDone, setError);
     setBusy('');
   };
-  return html`<form class="card form" onSubmit=${submit} aria-busy=${busy !== ''}>
+  const missing = look.seen ? models.map(String).filter((model) => !look.columns.some((one) => one.name === model)) : [];
+  const ready = busy === '' && !look.busy && !look.open.length && !missing.length;
+  return html`<form class="card form" onSubmit=${submit} aria-busy=${busy !== '' || look.busy}>
     <h2>Add predictions</h2>
     <${Field} label="File of predictions" hint=${HINT}>
-      ${(own) => html`<input ...${own} ref=${input} type="file" required accept=${FORMATS} />`}
+      ${(own) => html`<input ...${own} type="file" required accept=${FORMATS} onChange=${choose} />`}
     <//>
-    <p class="form-error" role="alert" dir="auto">${error?.message}</p>
+    ${missing.length > 0
+      ? html`<p class="form-error" role="alert" dir="auto">This file has no column for ${several(missing)}.</p>`
+      : html`<${ColumnTable} look=${look} roles=${['shown', 'id', 'label', 'left out']} />`}
+    <p class="form-error" role="alert" dir="auto">${(error ?? look.error)?.message}</p>
     <p role="status" class="seen">${done && html`<${Taken} name=${name} done=${done} />`}</p>
-    <p class="actions"><button class="primary" disabled=${busy !== ''}>${busy || 'Upload'}</button></p>
+    <p class="actions"><button class="primary" disabled=${!ready}>
+      ${busy || (look.busy ? 'Reading the file …' : 'Upload')}</button></p>
   </form>`;
 }
 
+/** The columns as this campaign takes them: its models are known; no other column can become one. */
+function asMembers(columns, models) {
+  return columns.map(({ name, role, doubt }) => {
+    if (models.has(name)) return { name, role: 'model', doubt: '', fixed: true };
+    if (role !== 'model') return { name, role, doubt: '' };
+    return { name, role: 'left out', doubt: doubt || 'It is not a model of this campaign.' };
+  });
+}
+
+/** What the server is told: what somebody decided, of columns that are in the file. */
+const chosenOf = ({ columns, chosen }) => Object.fromEntries(
+  columns.filter(({ name }) => chosen[name] !== undefined).map(({ name }) => [name, chosen[name]]),
+);
+
 /** What came of a file. */
 function Taken({ name, done: { rounds, known, queries } }) {
-  return html`<strong>${count(rounds, 'new round')}</strong>, ${count(queries, 'query', 'queries')} among
-    them${known > 0 && `; ${count(known, 'item')} known already`}.
+  return html`<strong>${count(rounds, 'new item')}</strong>, ${number(queries)} to
+    label${known > 0 && `; ${count(known, 'item')} known already`}.
     ${' '}${queries > 0 && html`<a href=${inCampaign(name, 'label')}>Label them</a>`}`;
 }

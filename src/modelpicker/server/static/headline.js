@@ -1,25 +1,19 @@
 /** The standing in sentences. */
 
-import { count, list, number, points, text } from './words.js';
+import { count, number, points, several, text } from './words.js';
 
-const NAMED = 3;
 const ROUGHLY = 'By rough 95 % intervals,';
 
 /** Which model leads, by how much, and on what grounds. @param {object} standing */
 export function headline(standing) {
-  const { standing: rows, tied, labels_used: labels, rounds, weighted } = standing;
-  const grounds = `after ${count(labels, 'label')} on ${count(rounds, 'item')}`;
+  const { standing: rows, tied, labels_used: labels, rounds, covered, weighted } = standing;
+  const part = weighted && covered < rounds ? `${number(covered)} of ` : '';
+  const grounds = `after ${count(labels, 'label')} on ${part}${count(rounds, 'item')}`;
   if (!rows.length) return 'This campaign has no models.';
   if (labels === 0) return `No labels yet: all ${number(rows.length)} models are level.`;
-  if (tied.length > 1) return `${several(rows.slice(0, tied.length).map((row) => row.model))} are level ${grounds}.`;
+  if (tied.length > 1) return `${several(rows.slice(0, tied.length).map((row) => text(row.model)))} are level ${grounds}.`;
   if (rows.length === 1 || !weighted || rows[1].gap === null) return `${text(rows[0].model)} leads ${grounds}.`;
   return `${text(rows[0].model)} leads, ${points(rows[1].gap)} ahead of ${text(rows[1].model)}, ${grounds}.`;
-}
-
-function several(models) {
-  const names = models.map(text);
-  if (names.length <= NAMED) return list(names);
-  return list([...names.slice(0, NAMED - 1), `${number(names.length - NAMED + 1)} others`]);
 }
 
 /** How sure one may be of the leader, from the rough intervals; null where there are none. @param {object} standing */
@@ -29,10 +23,19 @@ export function sureness({ standing: rows, tied, labels_used: labels, weighted }
   const level = others.filter((row) => row.low <= 0).length;
   if (tied.length > 1) return `${ROUGHLY} ${number(level + 1)} of ${count(rows.length, 'model')} may be the best.`;
   if (level === 0) return `${ROUGHLY} every other model is behind it.`;
+  if (others.length === 1) return `${ROUGHLY} the other model may still be as good.`;
   return `${ROUGHLY} ${number(level)} of ${count(others.length, 'other model')} may still be as good.`;
 }
 
-/** What is promised, and whether that is enough to stop. @param {object} standing */
-export function promise({ certificate, certified, remark }) {
-  return { sentence: certificate.sentence, stop: certified, remark };
+/** Which items the gaps do not speak of, and why; null where they speak of all. @param {object} standing */
+export function leftOut({ rounds, covered, labels_used: labels, weighted, pending, skipped, budget, state }) {
+  if (!weighted || labels === 0 || covered >= rounds) return null;
+  const reasons = [
+    pending > 0 && 'their labels are awaited',
+    skipped > 0 && 'their labels were skipped',
+    budget !== null && labels >= budget && 'they came after the budget was spent',
+    state.name === 'won' && 'they came after the race was won',
+  ].filter(Boolean);
+  const why = reasons.length ? `: ${reasons.join(', or ')}` : '';
+  return `Gaps speak of ${number(covered)} of ${count(rounds, 'item')}. The others are left out${why}.`;
 }

@@ -4,8 +4,8 @@ import { html, useEffect, useRef } from './html.js';
 
 const KEYS = [
   ['1 … 9, 0', 'the class with that digit; where classes are digits, that very digit'],
-  ['/', 'search for a class, or type another; Enter takes it, Escape leaves'],
-  ['s', 'skip: nobody can tell'],
+  ['/', 'go to the box in which you search for a class or add one; Enter takes it, Escape leaves the box'],
+  ['s', 'skip: you cannot tell'],
   ['u', 'undo the last answer; several times if you like. Also Ctrl Z, or ⌘ Z'],
   ['p', 'show or hide what the models said, if you may see it'],
   ['?', 'this help'],
@@ -23,6 +23,8 @@ export function Help({ open, close }) {
     <dl class="keys">
       ${KEYS.map(([key, what]) => html`<div key=${key}><dt><kbd>${key}</kbd></dt><dd>${what}</dd></div>`)}
     </dl>
+    <p class="quiet-text">While you type in a box, no key labels. A press within a quarter of a second after a new
+      item is ignored, so that a double click answers one item only.</p>
     <p class="quiet-text">Answers are sent in the background. If the connection is lost, go on: they are kept in this
       browser, and sent when it is back.</p>
     <form method="dialog"><button>Close</button></form>

@@ -1,10 +1,12 @@
 /** A gap and its interval as a small bar: a dot for the gap, a line for the interval, a tick where the leader is. */
 
 import { html } from './html.js';
+import { possible } from './words.js';
 
 /** The range that bars of these rows share. @param {{low: number|null, gap: number|null, high: number|null}[]} rows */
 export function scaleOf(rows) {
-  const ends = rows.slice(1).flatMap(({ low, gap, high }) => [low, gap, high]).filter((end) => end !== null);
+  const ends = rows.slice(1).flatMap(({ low, gap, high }) => [low, gap, high])
+    .filter((end) => end !== null).map(possible);
   const from = Math.min(0, ...ends);
   const to = Math.max(0.01, ...ends);
   return { from, width: to - from };
@@ -22,6 +24,6 @@ export function IntervalBar({ row, scale, first }) {
   return html`<span class="interval" aria-hidden="true">
     <span class="interval-zero" style=${{ left: place(0) }}></span>
     ${known && html`<span class="interval-line" style=${line}></span>`}
-    ${row.gap !== null && html`<span class="interval-dot" style=${{ left: place(row.gap) }}></span>`}
+    ${row.gap !== null && html`<span class="interval-dot" style=${{ left: place(possible(row.gap)) }}></span>`}
   </span>`;
 }

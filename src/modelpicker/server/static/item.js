@@ -65,16 +65,12 @@ function Text({ value }) {
   }
   const cut = !whole && value.length > AT_ONCE;
   const shown = cut ? `${value.slice(0, AT_ONCE)}…` : value;
-  // What scrolls must take the focus, or the keyboard could not scroll it.
-  const scrolling = isLong(shown) && { class: 'text scrolls', tabindex: 0, role: 'group', 'aria-label': 'text' };
   return html`
-    <div class="text" ...${scrolling || {}} dir="auto">${shown}</div>
+    <div class="text" dir="auto">${shown}</div>
     ${cut && html`<button type="button" class="quiet" onClick=${() => setWhole(true)}>
       Show all ${number(value.length)} characters
     </button>`}`;
 }
-
-const isLong = (value) => value.length > 600 || value.split('\n', 13).length > 12;
 
 /** The address if it is one of the web; `javascript:` and the like are text. */
 function webAddress(value) {

@@ -5,40 +5,58 @@ import { api } from './api.js';
 import { ClassPicker } from './classes.js';
 import { CampaignHead } from './head.js';
 import { Help } from './help.js';
-import { html, useLayoutEffect, useState } from './html.js';
+import { html, useEffect, useLayoutEffect, useRef, useState } from './html.js';
 import { Item } from './item.js';
 import { useKeys } from './keys.js';
 import { Labeller } from './labeller.js';
 import { LeaderAside } from './aside.js';
 import { link } from './link.js';
 import { useMedia } from './media.js';
+import { Messages } from './messages.js';
 import { post } from './post.js';
+import { isSecondClick, usePress } from './press.js';
 import { recentOf, used } from './recent.js';
 import { inCampaign } from './router.js';
 import { session } from './session.js';
+import { isOver, StateLine, takesItems } from './state.js';
 import { Failure, Loading, useLoaded } from './states.js';
 import { useStore } from './store.js';
 import { called, count, list, text } from './words.js';
 
+const LOOK_AGAIN = 5_000;
 const WIDE = '(min-width: 1000px)'; // room for the leaders beside the item
 
 /** @param {{name: string}} props */
 export function LabelView({ name }) {
+  return html`<div class="label-view">
+    <${CampaignHead} name=${name} tab="label">${session.labels && html`<${NameBox} />`}<//>
+    <div class="work">
+      <${Messages} />
+      ${session.labels ? html`<${Work} name=${name} />` : html`<${ReadOnly} name=${name} />`}
+    </div>
+  </div>`;
+}
+
+/** Why there is nothing to do here for a reader. */
+function ReadOnly({ name }) {
+  return html`<div class="card empty">
+    <h2>You can read, but not label</h2>
+    <p>You are signed in as a reader. To label, sign in with the token of an annotator or an owner.
+      Whoever runs this server can give you one.</p>
+    <p class="actions"><a class="button primary" href=${inCampaign(name, 'standing')}>See the standing</a></p>
+  </div>`;
+}
+
+function Work({ name }) {
   const labeller = useStore(useLabeller(name));
   const { value: vocabulary, error, again } = useLoaded(() => api.classes(name), [name]);
   const failure = !labeller?.current && labeller?.error?.passing === false ? labeller.error : null;
   const refused = failure ?? (error?.passing === false ? error : null);
-  const body = () => {
-    if (refused) return html`<${Failure} error=${refused} again=${() => { again(); labeller?.fill(); }} />`;
-    if (!labeller || !vocabulary || (labeller.pending === null && labeller.loading)) {
-      return html`<${Loading} what="the next item" error=${error ?? labeller?.error} />`;
-    }
-    return html`<${Desk} key=${name} ...${{ name, labeller, vocabulary }} />`;
-  };
-  return html`<div class="label-view">
-    <${CampaignHead} name=${name} tab="label"><${NameBox} /><//>
-    ${body()}
-  </div>`;
+  if (refused) return html`<${Failure} error=${refused} again=${() => { again(); labeller?.fill(); }} />`;
+  if (!labeller || !vocabulary || (labeller.pending === null && labeller.loading)) {
+    return html`<${Loading} what="the next item" error=${error ?? labeller?.error} />`;
+  }
+  return html`<${Desk} key=${name} ...${{ name, labeller, vocabulary, refresh: again }} />`;
 }
 
 /** A labeller once it is sure whose leases these are; another one when the annotator's name changes. */
@@ -63,7 +81,7 @@ function useLabeller(name) {
   return labeller;
 }
 
-function Desk({ name, labeller, vocabulary }) {
+function Desk({ name, labeller, vocabulary, refresh }) {
   const [shown, setShown] = useState(false);
   const [help, setHelp] = useState(false);
   const [slots, setSlots] = useState(() => recentOf(name));
@@ -71,25 +89,37 @@ function Desk({ name, labeller, vocabulary }) {
   const classes = [...vocabulary.classes, ...added.filter((label) => !vocabulary.classes.includes(label))];
   const { current } = labeller;
   const wide = useMedia(WIDE);
-  const choose = (label) => {
+  const mayAnswer = usePress(current?.id);
+  const pane = useRef(null);
+  const answer = (event, act) => {
+    const taken = current !== null && mayAnswer(event);
+    if (taken || event.detail > 0) leaveButton(pane.current); // a second click has put the focus back there
+    if (taken) act();
+    return taken;
+  };
+  const choose = (label, event) => answer(event, () => {
     labeller.answer(label);
     setSlots(used(name, slots, label));
     if (!classes.includes(label)) setAdded([...added, label]);
-  };
+  });
   const said = current?.classes ?? null;
   const toggle = () => said && setShown(!shown);
-  const undo = () => labeller.undo();
-  useKeys({ s: () => labeller.skip(), u: undo, 'mod+z': undo, p: toggle, '?': () => setHelp(true) });
+  const skip = (event) => answer(event, () => labeller.skip());
+  const undo = (event) => !isSecondClick(event) && labeller.undo();
+  useKeys({ s: skip, u: undo, 'mod+z': undo, p: toggle, '?': () => setHelp(true) });
   const recent = slots.map((slot) => slot.name).filter((label) => classes.includes(label));
   return html`<div class="desk">
     <div class="bench">
-      ${current
-        ? html`<${Card} key=${current.id} query=${current} left=${labeller.left} said=${shown ? said : null} />`
-        : html`<${NothingToLabel} name=${name} labeller=${labeller} />`}
+      <${StateOf} name=${name} labeller=${labeller} />
+      <div class="item-pane" ref=${pane}>
+        ${current
+          ? html`<${Card} query=${current} left=${labeller.left} said=${shown ? said : null} />`
+          : html`<${NothingToLabel} name=${name} labeller=${labeller} />`}
+      </div>
       <div class="panel">
-        ${current && html`<${ClassPicker} ...${{ classes, open: vocabulary.open, recent, choose }} />`}
+        ${current && html`<${ClassPicker} ...${{ classes, open: vocabulary.open, recent, refresh, choose }} />`}
         <div class="deeds">
-          <${Deed} what="Skip" shortcut="s" disabled=${!current} act=${() => labeller.skip()} />
+          <${Deed} what="Skip" shortcut="s" disabled=${!current} act=${skip} />
           <${Deed} what="Undo" shortcut="u" disabled=${!labeller.history.length} act=${undo} />
           ${said && html`<${Deed} what="Predictions" shortcut="p" pressed=${shown} act=${toggle} />`}
           <button type="button" class="help-button" aria-label="Keys and help" aria-keyshortcuts="?"
@@ -103,6 +133,11 @@ function Desk({ name, labeller, vocabulary }) {
   </div>`;
 }
 
+/** Put the focus on the item: on the button or in the box, Enter and Space would answer the next item too. */
+function leaveButton(pane) {
+  if (document.activeElement?.closest('.panel')) pane.querySelector('.item-scroll')?.focus({ preventScroll: true });
+}
+
 function Deed({ what, shortcut, disabled = false, pressed, act }) {
   return html`<button type="button" disabled=${disabled} aria-pressed=${pressed} aria-keyshortcuts=${shortcut}
       onClick=${act}>
@@ -110,13 +145,18 @@ function Deed({ what, shortcut, disabled = false, pressed, act }) {
   </button>`;
 }
 
+/** The item in a frame of its own, in which a long one scrolls: what is below stays where it is. */
 function Card({ query, left, said }) {
+  const frame = useRef(null);
+  useLayoutEffect(() => frame.current.scrollTo(0, 0), [query.id]);
   return html`<article class="card item-card" aria-label=${`Item ${called(query)}`}>
     <header>
       <span class="item-name" dir="auto" title=${called(query)}>${called(query)}</span>
       ${left !== null && html`<span class="quiet-text">${count(left, 'item')} to label</span>`}
     </header>
-    <${Item} query=${query} />
+    <div class="item-scroll" ref=${frame} tabindex="0" role="group" aria-label=${`Content of ${called(query)}`}>
+      <${Item} key=${query.id} query=${query} />
+    </div>
     ${said && html`<p class="said">The models said <bdi>${list(said.map(text))}</bdi>.</p>`}
   </article>`;
 }
@@ -145,20 +185,36 @@ function NothingToLabel({ name, labeller }) {
   return html`<${Done} name=${name} labeller=${labeller} others=${others} />`;
 }
 
-/** Nothing waits; if that is because the budget is spent, nothing will. */
+/** Nothing waits for this person: because others have it, or by the state of the campaign. */
 function Done({ name, labeller, others }) {
   const { value: campaign } = useLoaded(() => api.campaign(name), [name, labeller.pending]);
-  const spent = campaign?.budget != null && campaign.pending === 0 && campaign.labels_used >= campaign.budget;
+  if (!campaign) return html`<div class="card item-card"><${Loading} what="how it stands" /></div>`;
+  const { state } = campaign;
+  const left = `${count(labeller.left, 'item')} ${labeller.left === 1 ? 'is' : 'are'} with other annotators just now.`;
+  const more = state.name === 'running' || state.name === 'waiting-for-labels';
   return html`<div class="card empty">
-    <h2>${others ? 'Others have the rest' : spent ? 'The budget is used up' : 'All done for now'}</h2>
-    <p>${others
-      ? `${count(labeller.left, 'item')} ${labeller.left === 1 ? 'is' : 'are'} with other annotators at the moment.`
-      : spent ? `All ${count(campaign.budget, 'label')} of the budget are bought; no more items will be asked about.`
-        : 'No item waits for a label. As soon as one does, it appears here.'}</p>
+    <h2>${others ? 'Others have the rest' : more ? 'Nothing to label just now' : state.title}</h2>
+    <p>${others ? left : state.reason}</p>
+    ${more && html`<p>As soon as there is an item for you, it appears here.</p>`}
+    ${session.owns && !others && html`<p>${state.next}</p>`}
     ${session.seesStanding && html`<p class="actions">
       <a class="button primary" href=${inCampaign(name, 'standing')}>See the standing</a>
-      ${session.owns && html`<a class="button" href=${inCampaign(name, 'files')}>Add predictions</a>`}
+      ${session.owns && takesItems(state) && html`<a class="button" href=${inCampaign(name, 'files')}>Add predictions</a>`}
     </p>`}
+  </div>`;
+}
+
+/** How the campaign stands while one labels: a line that is always there, so that it moves nothing. */
+function StateOf({ name, labeller }) {
+  const { value: campaign, again } = useLoaded(() => api.campaign(name), [name, labeller.pending === 0]);
+  useEffect(() => {
+    const timer = setInterval(() => document.visibilityState === 'visible' && again(), LOOK_AGAIN);
+    return () => clearInterval(timer);
+  }, [name]);
+  return html`<div class="state-strip" role="status">
+    ${campaign && html`<${StateLine} state=${campaign.state} next=${isOver(campaign.state)} />`}
+    ${labeller.current && campaign && isOver(campaign.state) && session.seesStanding && html`
+      <a class="button primary" href=${inCampaign(name, 'standing')}>See the result</a>`}
   </div>`;
 }
 

@@ -17,27 +17,28 @@ export function LeaderBoard({ standing }) {
   const level = standing.tied.length;
   const more = standing.standing.length - FIRST;
   const weights = standing.standing.some((row) => row.weight !== null);
+  const intervals = standing.standing.some((row) => row.low !== null);
   return html`<section class=${all ? 'card board all' : 'card board'} aria-labelledby="board-title">
     <header class="card-head">
       <h2 id="board-title">Leader board</h2>
       <span class="quiet-text">${count(standing.standing.length, 'model')}</span>
     </header>
     <table>
-      <thead><${Heads} weighted=${standing.weighted} weights=${weights} /></thead>
+      <thead><${Heads} weighted=${standing.weighted} ...${{ weights, intervals }} /></thead>
       <tbody ref=${body}>
         ${rows.map((row, place) => html`<${Row} key=${text(row.model)} row=${row} rank=${place < level ? 1 : place + 1}
-          first=${place === 0} level=${level > 1 && place < level} scale=${scale} weights=${weights} />`)}
+          first=${place === 0} level=${level > 1 && place < level} scale=${scale} ...${{ weights, intervals }} />`)}
       </tbody>
     </table>
     ${more > 0 && html`<button type="button" class="quiet" aria-expanded=${all} onClick=${() => setAll(!all)}>
       ${all ? `Show the first ${FIRST}` : `Show all ${number(standing.standing.length)}`}
     </button>`}
     ${standing.weighted && html`<p class="quiet-text">Behind: how many percentage points less accurate than the leader
-      a model is, as estimated from the labels, with a rough 95 % interval.</p>`}
+      a model is, as estimated from the labels${intervals && ', with a rough 95 % interval'}.</p>`}
   </section>`;
 }
 
-function Heads({ weighted, weights }) {
+function Heads({ weighted, weights, intervals }) {
   if (!weighted) {
     return html`<tr><th scope="col" class="rank">Rank</th><th scope="col">Model</th>
       <th scope="col" class="figure">Mistakes on labels</th>
@@ -45,12 +46,12 @@ function Heads({ weighted, weights }) {
   }
   return html`<tr><th scope="col" class="rank"><span class="sr-only">Rank</span></th><th scope="col">Model</th>
     <th scope="col" class="figure gap-cell">Behind</th>
-    <th scope="col" class="figure wide-only interval-cell">95 % interval</th>
+    ${intervals && html`<th scope="col" class="figure wide-only interval-cell">95 % interval</th>`}
     <th scope="col" class="bar-cell"><span class="sr-only">As a bar</span></th>
     ${weights && html`<th scope="col" class="figure wide-only weight-cell">Weight</th>`}</tr>`;
 }
 
-function GapRow({ row, rank, first, level, scale, weights }) {
+function GapRow({ row, rank, first, level, scale, weights, intervals }) {
   const leads = rank === 1 && !level;
   const known = row.low !== null && row.labels > 0 && !first;
   const interval = known ? `${pointsFigure(row.low)} to ${pointsFigure(row.high)}` : '';
@@ -59,7 +60,7 @@ function GapRow({ row, rank, first, level, scale, weights }) {
     <td class="rank figure">${rank}</td>
     <${NameCell} row=${row} />
     <td class="figure">${leads ? 'leads' : level ? 'level' : row.gap === null ? '–' : pointsFigure(row.gap)}</td>
-    <td class="figure wide-only quiet-text">${interval}</td>
+    ${intervals && html`<td class="figure wide-only quiet-text">${interval}</td>`}
     <td class="bar-cell"><${IntervalBar} row=${row} scale=${scale} first=${!known} /></td>
     ${weights && html`<td class="figure wide-only weight-cell">${weight}</td>`}
   </tr>`;
@@ -75,7 +76,7 @@ function EstimateRow({ row, rank, level }) {
 }
 
 function NameCell({ row }) {
-  const since = row.since > 0 && html` <span class="quiet-text">since round ${number(row.since)}</span>`;
+  const since = row.since > 0 && html` <span class="quiet-text">since item ${number(row.since)}</span>`;
   return html`<th scope="row" class="model-name" title=${text(row.model)}>
     <bdi>${text(row.model)}</bdi>${since}
   </th>`;

@@ -127,7 +127,7 @@ export class Outbox extends Store {
   /** What is left was given by somebody else, who has to sign in again. */
   #notOurs() {
     const { by } = this.entries[0];
-    this.trouble = by ? `It was given by ${by}, who has to sign in to send it.` : 'Sign in to send it.';
+    this.trouble = by ? `Given by ${by}, who has to sign in to send that.` : 'Sign in to send that.';
     this.emit();
     return false;
   }
@@ -136,7 +136,7 @@ export class Outbox extends Store {
     const pause = Math.max(this.#pause, (error.retryAfter ?? 0) * 1_000);
     this.#pause = Math.min(this.#pause * 2, LONGEST_PAUSE);
     this.#timer = setTimeout(() => this.flush(), pause);
-    this.trouble = error.message;
+    this.trouble = `${error.message} Trying again …`;
     this.emit();
     return false;
   }

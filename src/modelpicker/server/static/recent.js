@@ -2,7 +2,7 @@
 
 import { keep, read } from './kept.js';
 
-const PLACES = 9;
+export const PLACES = 9;
 
 /** @typedef {{name: string|number, at: number}[]} Slots */
 

@@ -6,19 +6,20 @@ import { FilesView } from './files.js';
 import { html, useEffect, useErrorBoundary } from './html.js';
 import { LabelView } from './label.js';
 import { link } from './link.js';
-import { NoticeList } from './notices.js';
-import { post } from './post.js';
+import { Messages } from './messages.js';
 import { go, home, inCampaign, useRoute, useView } from './router.js';
 import { session } from './session.js';
 import { SignInView } from './signin.js';
 import { StandingView } from './standing.js';
 import { Loading } from './states.js';
 import { useStore } from './store.js';
-import { count } from './words.js';
 
 const VIEWS = { campaigns: CampaignsView, new: CreateView, label: LabelView, standing: StandingView, files: FilesView };
 
 export function App() {
+  const { known } = useStore(session);
+  const { view } = useRoute();
+  const labelling = view === 'label' && known && !session.mustSignIn; // that view shows the messages itself
   const [broken] = useErrorBoundary((error) => console.error(error));
   const skip = (event) => {
     event.preventDefault(); // the hash is the route
@@ -27,8 +28,7 @@ export function App() {
   return html`
     <a class="skip-link" href="#main" onClick=${skip}>Skip to content</a>
     <${TopBar} />
-    <${Connection} />
-    <${NoticeList} />
+    ${(broken || !labelling) && html`<${Messages} />`}
     <main id="main" tabindex="-1">${broken ? html`<${Broken} error=${broken} />` : html`<${Main} />`}</main>`;
 }
 
@@ -42,18 +42,6 @@ function TopBar() {
       <button type="button" class="quiet" onClick=${() => session.signOut()}>Sign out</button>
     </span>`}
   </header>`;
-}
-
-/** Told as soon as the server is away, and what that means for what was labelled. */
-function Connection() {
-  const { up } = useStore(link);
-  const { waiting, trouble } = useStore(post);
-  const answers = `${count(waiting, 'answer')} ${waiting === 1 ? 'waits' : 'wait'} to be sent.`;
-  const words = () => {
-    if (up) return trouble && `${answers} ${trouble} Trying again …`;
-    return waiting ? `Offline: ${answers}` : 'Offline: the server cannot be reached. Trying again …';
-  };
-  return html`<div class="connection" role="status">${words()}</div>`;
 }
 
 function Main() {
@@ -75,15 +63,21 @@ function Routed({ route: { view, name } }) {
     if (barred) go(inCampaign(name, barred));
   }, [barred, name]);
   if (barred) return null;
-  const View = view === 'new' && !session.owns ? Missing : VIEWS[view] ?? Missing;
+  const View = view === 'new' && !session.owns ? OwnersOnly : VIEWS[view] ?? Missing;
   return html`<${View} key=${`${view} ${name}`} name=${name} />`;
 }
 
 /** Where a role is sent that may not see a view. */
 function instead(view) {
-  if (view === 'label') return session.labels ? null : 'standing';
   if (view === 'standing' || view === 'files') return session.seesStanding ? null : 'label';
   return null;
+}
+
+function OwnersOnly() {
+  useView('New campaign', 'new');
+  return html`<div class="card empty"><h1 tabindex="-1">Only owners create campaigns</h1>
+    <p>You are signed in as ${session.known.role}. Whoever runs this server can give you a token of an owner.</p>
+    <p class="actions"><a class="button primary" href=${home}>All campaigns</a></p></div>`;
 }
 
 function Missing() {

@@ -1,6 +1,6 @@
 /** Signing in with a token. */
 
-import { Field } from './create.js';
+import { Field } from './fields.js';
 import { html, useState } from './html.js';
 import { useView } from './router.js';
 import { session } from './session.js';

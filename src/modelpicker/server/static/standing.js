@@ -2,13 +2,14 @@
 
 import { Disagreement } from './disagreement.js';
 import { CampaignHead } from './head.js';
-import { headline, promise, sureness } from './headline.js';
+import { headline, leftOut, sureness } from './headline.js';
 import { html } from './html.js';
 import { LeaderBoard } from './leaderboard.js';
 import { useLive } from './live.js';
 import { LabelsChart, RecentChart, WeightsChart } from './plots.js';
 import { inCampaign } from './router.js';
 import { session } from './session.js';
+import { isOver, StateLine, takesItems } from './state.js';
 import { Failure, Loading } from './states.js';
 import { count, number } from './words.js';
 
@@ -42,28 +43,28 @@ function Pulse({ state }) {
 }
 
 function Summary({ name, standing }) {
-  const { sentence, stop, remark } = promise(standing);
+  const { state, certificate, remark } = standing;
   const sure = sureness(standing);
+  const missing = leftOut(standing);
   return html`<section class="card summary" aria-label="Summary">
     <p class="headline" dir="auto">${headline(standing)}</p>
+    <${StateLine} state=${state} />
     ${sure && html`<p>${sure}</p>`}
-    <p class="certificate">
-      ${stop && html`<strong class="badge">You can stop now</strong> `}<span dir="auto">${sentence}</span></p>
-    ${remark && html`<p>${remark}</p>`}
+    <p class="certificate" dir="auto">${certificate.sentence}</p>
+    ${remark && state.name !== 'won' && html`<p>${remark}</p>`}
+    ${missing && html`<p class="quiet-text">${missing}</p>`}
     <${Spent} standing=${standing} />
     <${Next} name=${name} standing=${standing} />
-    ${standing.pending > 0 && standing.labels_used > 0 && html`<p class="quiet-text">
-      Labels that are awaited count as nobody’s mistake: until they come, gaps are understated.</p>`}
   </section>`;
 }
 
-/** The budget, and what the labels so far have spared. */
+/** The budget, and what became of the items. */
 function Spent({ standing: { budget, labels_used: labels, labels_saved: saved, pending, skipped } }) {
   const parts = [
     budget === null ? `${count(labels, 'label')} bought` : `${number(labels)} of ${count(budget, 'label')} bought`,
     pending > 0 && `${number(pending)} awaited`,
     skipped > 0 && `${number(skipped)} skipped`,
-    saved > 0 && `${count(saved, 'item')} needed no label`,
+    saved > skipped && `${count(saved - skipped, 'item')} not asked about`,
   ];
   const share = (part) => `${Math.min(100, (100 * part) / budget)}%`;
   return html`<div class="spent">
@@ -77,16 +78,18 @@ function Spent({ standing: { budget, labels_used: labels, labels_saved: saved, p
 }
 
 /** What to do now. */
-function Next({ name, standing: { pending, rounds } }) {
-  if (!session.labels) return null;
-  if (pending > 0) {
-    return html`<p class="actions"><a class="button primary" href=${inCampaign(name, 'label')}>Label the next item</a>
-      <span class="quiet-text">${count(pending, 'item')} ${pending === 1 ? 'waits' : 'wait'} for a label</span></p>`;
+function Next({ name, standing: { pending, state } }) {
+  if (!session.labels) {
+    return html`<p class="quiet-text">You are signed in as a reader: annotators and owners label.</p>`;
   }
+  const over = isOver(state);
+  const waits = `${count(pending, 'item')} ${pending === 1 ? 'waits' : 'wait'} for a label`;
   return html`<p class="actions">
-    ${session.owns && html`<a class="button" href=${inCampaign(name, 'files')}>Add predictions</a>`}
-    <span class="quiet-text">
-      ${rounds ? 'No item waits for a label.' : 'No items yet: add a file of predictions first.'}</span>
+    ${over && html`<a class="button primary" href=${inCampaign(name, 'files')}>Download the result</a>`}
+    ${pending > 0 && html`<a class=${over ? 'button' : 'button primary'} href=${inCampaign(name, 'label')}>
+      ${over ? 'Label more' : 'Label the next item'}</a>`}
+    ${takesItems(state) && !pending && session.owns && html`<a class="button" href=${inCampaign(name, 'files')}>Add predictions</a>`}
+    ${over && pending > 0 && html`<span class="quiet-text">${waits}; you may stop here.</span>`}
   </p>`;
 }
 
@@ -95,6 +98,6 @@ function Charts({ charts: { weights, recent } }) {
   return html`
     ${drawn
       ? html`<${WeightsChart} weights=${weights} />`
-      : html`<p class="card quiet-text">Charts appear with the first labels.</p>`}
+      : html`<p class="card quiet-text">Charts appear once there are labels.</p>`}
     ${recent.rounds.length > 1 && html`<${RecentChart} recent=${recent} />`}`;
 }

@@ -10,16 +10,19 @@ export const number = (value) => whole.format(value);
 /** 1, "label" → "1 label"; 2, "label" → "2 labels" @param {number} value @param {string} noun */
 export const count = (value, noun, plural = `${noun}s`) => `${number(value)} ${value === 1 ? noun : plural}`;
 
+/** A gap as it can be: estimates from few labels may be larger than any difference of accuracies. @param {number} gap */
+export const possible = (gap) => Math.max(-1, Math.min(1, gap));
+
 /** A difference of accuracies in percentage points: 0.013 → "1.3 points" @param {number} gap */
 export function points(gap) {
-  const size = Math.abs(gap) * 100;
+  const size = Math.abs(possible(gap)) * 100;
   if (size > 0 && size < 0.1) return 'less than 0.1 points';
   const text = tenths.format(size);
   return `${text} ${text === '1' ? 'point' : 'points'}`;
 }
 
 /** The same for a column of figures: 0.013 → "1.3" @param {number} gap */
-export const pointsFigure = (gap) => exactTenths.format(gap * 100).replace(/^-0\.0$/, '0.0').replace('-', '−');
+export const pointsFigure = (gap) => exactTenths.format(possible(gap) * 100).replace(/^-0\.0$/, '0.0').replace('-', '−');
 
 /** A share: 0.25 → "25 %" @param {number} share */
 export function percent(share) {
@@ -38,6 +41,12 @@ export const called = (round) => round.key ?? `item ${round.id}`;
 export function list(names) {
   if (names.length < 2) return names.join('');
   return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}
+
+/** The same, the first few of them: "a, b and 7 others" @param {string[]} names @param {number} most */
+export function several(names, most = 3) {
+  if (names.length <= most) return list(names);
+  return list([...names.slice(0, most - 1), count(names.length - most + 1, 'other')]);
 }
 
 /** A class or a model as text; a model may have said nothing. @param {string|number|null} name */

@@ -1,0 +1,95 @@
+/** What the columns of a file are: seen with the first rows, and decided by a person where it is not clear. */
+
+import { api } from './api.js';
+import { html, useRef, useState } from './html.js';
+import { count, text } from './words.js';
+
+const ROLES = [
+  ['model', 'a model'], ['shown', 'shown with the item'], ['id', 'the id'], ['label', 'the label'],
+  ['left out', 'left out'],
+];
+const MOST_COLUMNS = 100; // more are models, as a rule, and nobody reads on
+
+/** @typedef {{name: string, role: string, doubt: string, fixed?: boolean}} Column */
+
+/**
+ * A file that somebody chose, what the server sees in it, and what they decided about its columns.
+ * @param {(columns: Column[]) => Column[]} [settle] what the columns are in this form
+ */
+export function useLook(settle = (columns) => columns) {
+  const [look, setLook] = useState(NO_FILE);
+  const turn = useRef(0);
+  const set = (change) => setLook((before) => ({ ...before, ...change }));
+
+  const read = async (file, chosen) => {
+    turn.current += 1;
+    const mine = turn.current;
+    set({ busy: true, error: null });
+    const found = await api.look(file, chosen).then((seen) => ({ seen }), (error) => ({ error }));
+    if (mine === turn.current) set({ ...found, busy: false });
+    return mine === turn.current ? found.seen : undefined;
+  };
+  const choose = async (file) => {
+    turn.current += 1;
+    setLook({ ...NO_FILE, file });
+    return file ? read(file, {}) : undefined;
+  };
+  const columns = look.seen ? settle(look.seen.columns) : [];
+  const decide = (name, role, again) => {
+    const chosen = { ...look.chosen, [name]: role };
+    set({ chosen });
+    if (again) read(look.file, chosen);
+  };
+  const open = columns.filter(({ name, doubt }) => doubt && look.chosen[name] === undefined);
+  return { ...look, columns, open, choose, decide };
+}
+
+const NO_FILE = { file: null, seen: null, chosen: {}, busy: false, error: null };
+
+/**
+ * The columns with their first values, a choice for each, and what is not clear.
+ * @param {{look: ReturnType<typeof useLook>, roles?: string[], again?: boolean}} props
+ *   `roles` that a column may have; `again`: look at the file again when a role has changed
+ */
+export function ColumnTable({ look: { columns, open, chosen, seen, decide }, roles, again = false }) {
+  if (!columns.length) return null;
+  const known = roles ? ROLES.filter(([role]) => roles.includes(role)) : ROLES;
+  const shown = columns.filter((column, place) => place < MOST_COLUMNS || column.doubt || chosen[column.name]);
+  const more = columns.length - shown.length;
+  return html`<fieldset class="columns-field">
+    <legend>Columns of the file</legend>
+    <p class=${open.length ? 'columns-open' : 'quiet-text'} role="status">${open.length
+      ? `Please look at ${count(open.length, 'column')}: confirm what it is, or change it.`
+      : 'Change what a column is, if it is not right.'}</p>
+    <table class="columns-table">
+      <thead><tr><th scope="col">Column</th><th scope="col">What it is</th>
+        <th scope="col">First ${count(seen.rows.length, 'row')}</th></tr></thead>
+      <tbody>${shown.map((column) => html`<${ColumnRow} key=${column.name} column=${column} roles=${known}
+        values=${seen.rows.map((row) => row[column.name] ?? null)} chosen=${chosen[column.name]}
+        decide=${(role) => decide(column.name, role, again && role !== (chosen[column.name] ?? column.role))} />`)}
+      </tbody>
+    </table>
+    ${more > 0 && html`<p class="quiet-text">and ${count(more, 'more column')} of models</p>`}
+  </fieldset>`;
+}
+
+function ColumnRow({ column: { name, role, doubt, fixed }, values, roles, chosen, decide }) {
+  const open = doubt && chosen === undefined;
+  const now = chosen ?? role;
+  const title = ROLES.find(([known]) => known === now)?.[1] ?? now;
+  return html`<tr class=${open ? 'open' : ''}>
+    <th scope="row"><bdi>${name}</bdi></th>
+    <td>
+      ${fixed ? title : html`<select aria-label=${`What ${name} is`} value=${now}
+          onChange=${(event) => decide(event.currentTarget.value)}>
+        ${roles.map(([known, words]) => html`<option key=${known} value=${known}>${words}</option>`)}
+      </select>`}
+      ${open && html`<p class="doubt" dir="auto">${doubt}</p>
+        <button type="button" onClick=${() => decide(now)}>
+          Yes, ${title}<span class="sr-only">: ${name}</span></button>`}
+    </td>
+    <td class="values">${values.map((value, place) => html`<span key=${place} dir="auto">${cell(value)}</span>`)}</td>
+  </tr>`;
+}
+
+const cell = (value) => (value === null ? '–' : text(typeof value === 'object' ? JSON.stringify(value) : value));

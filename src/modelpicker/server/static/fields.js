@@ -1,0 +1,39 @@
+/** The parts that forms are made of: a label, its control and a hint, tied together for screen readers. */
+
+import { html } from './html.js';
+
+/** @param {{label: string, hint?: string, children: (own: object) => unknown}} props */
+export function Field({ label, hint, children }) {
+  const id = `field-${label.toLowerCase().replace(/\W+/g, '-')}`;
+  return html`<div class="field">
+    <label for=${id}>${label}</label>
+    ${children({ id, 'aria-describedby': hint ? `${id}-hint` : undefined })}
+    ${hint && html`<p class="quiet-text" id=${`${id}-hint`}>${hint}</p>`}
+  </div>`;
+}
+
+/** One line of text, or a number. */
+export function Input({ label, hint, set, ...rest }) {
+  const typed = (event) => set(event.currentTarget.value);
+  return html`<${Field} label=${label} hint=${hint}>
+    ${(own) => html`<input ...${own} ...${rest} onInput=${typed} />`}
+  <//>`;
+}
+
+/** Several lines of text. */
+export function Lines({ label, hint, set, ...rest }) {
+  const typed = (event) => set(event.currentTarget.value);
+  return html`<${Field} label=${label} hint=${hint}>
+    ${(own) => html`<textarea ...${own} ...${rest} onInput=${typed}></textarea>`}
+  <//>`;
+}
+
+/** @param {{label: string, hint?: string, options: [string, string][], set: (value: string) => void}} props */
+export function Select({ label, hint, options, set, ...rest }) {
+  const chosen = (event) => set(event.currentTarget.value);
+  return html`<${Field} label=${label} hint=${hint}>
+    ${(own) => html`<select ...${own} ...${rest} onChange=${chosen}>
+      ${options.map(([value, title]) => html`<option key=${value} value=${value}>${title}</option>`)}
+    </select>`}
+  <//>`;
+}

@@ -1,0 +1,33 @@
+/**
+ * A press answers the item that one has seen. A double click, a key that is held, or a press that began before the
+ * item came, or just after, would answer an item that nobody has looked at.
+ */
+
+import { useLayoutEffect, useRef } from './html.js';
+
+const UNSEEN = 250; // milliseconds in which nobody has seen a new item
+
+/**
+ * @param {number|undefined} id of the item on screen
+ * @returns {(event: UIEvent) => boolean} whether a press may answer it
+ */
+export function usePress(id) {
+  const shown = useRef(0);
+  const began = useRef(0);
+  useLayoutEffect(() => {
+    shown.current = performance.now();
+  }, [id]);
+  useLayoutEffect(() => {
+    const down = (event) => { began.current = event.timeStamp; };
+    document.addEventListener('pointerdown', down, true);
+    return () => document.removeEventListener('pointerdown', down, true);
+  }, []);
+  return (event) => {
+    if (event.repeat || isSecondClick(event)) return false;
+    const pressed = event.detail > 0 ? began.current : event.timeStamp; // a key's click has no pointer
+    return pressed - shown.current >= UNSEEN;
+  };
+}
+
+/** Whether this click is the second of a double click. @param {UIEvent} event */
+export const isSecondClick = (event) => event.detail > 0 && event.detail % 2 === 0;

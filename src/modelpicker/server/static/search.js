@@ -1,0 +1,147 @@
+/** The box in which a class is searched for, or a new one typed. */
+
+import { html, useState } from './html.js';
+import { NewClass } from './newclass.js';
+import { number, text } from './words.js';
+
+const MOST_MATCHES = 50;
+const NONE = -1; // nothing is marked unless it is clear what is meant: then Enter alone labels nothing
+
+/**
+ * A combobox: typing narrows the list, arrows move in it, Enter takes the marked one. What was typed means a class
+ * whatever its case and the space around it; a new class is asked about.
+ * @param {{classes: (string|number)[], open: boolean, many: boolean, box: {current: Element|null},
+ *          refresh: () => void, choose: (label: string|number, event: Event) => boolean}} props
+ */
+export function ClassSearch({ classes, open, many, box, refresh, choose }) {
+  const [typed, setTyped] = useState('');
+  const [place, setPlace] = useState(NONE);
+  const [focused, setFocused] = useState(false);
+  const [fresh, setFresh] = useState(null);
+  const wanted = typed.trim();
+  const { found, options } = optionsFor(classes, wanted, open);
+  const shown = many || (wanted !== '' && focused);
+  const marked = Math.min(place === NONE && isClear(classes, wanted, options) ? 0 : place, options.length - 1);
+  const clear = () => {
+    setTyped('');
+    setPlace(NONE);
+  };
+  const take = (option, event) => {
+    if (option?.fresh) setFresh(option.name);
+    else if (option && choose(option.name, event)) clear();
+  };
+  const pressed = (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (event.isComposing) return;
+    if (step && options.length) setPlace(moved(marked, step, options.length));
+    else if (event.key === 'Enter') take(options[marked], event);
+    else if (event.key === 'Escape') leave(event, typed, clear);
+    else if (!isShortcut(event, typed, classes)) return;
+    event.preventDefault();
+  };
+  const title = many ? 'Search for a class' : 'Another class';
+  return html`<div class=${many ? 'class-search' : 'class-search other'}>
+    <label>
+      <span class="sr-only">${title}</span>
+      <input ref=${box} type="text" role="combobox" autocomplete="off" autocapitalize="off" spellcheck=${false}
+        maxlength="1000" dir="auto" placeholder=${many ? `Search ${number(classes.length)} classes` : title}
+        aria-expanded=${shown && options.length > 0} aria-controls="class-options" aria-autocomplete="list"
+        aria-activedescendant=${shown && marked !== NONE ? `class-option-${marked}` : undefined}
+        value=${typed} onKeyDown=${pressed} onBlur=${() => setFocused(false)}
+        onFocus=${() => { setFocused(true); if (open) refresh(); }}
+        onInput=${(event) => { setTyped(event.currentTarget.value); setPlace(NONE); }} />
+      <kbd aria-hidden="true">/</kbd>
+    </label>
+    ${shown && html`<div class="class-list" onMouseDown=${(event) => event.preventDefault()}>
+      <ul id="class-options" role="listbox" aria-label="Classes that match" tabindex="-1">
+        ${options.map((option, index) => html`<${Option} key=${`${option.fresh} ${typeof option.name} ${option.name}`}
+          ...${option} index=${index} marked=${index === marked} take=${(event) => take(option, event)} />`)}
+      </ul>
+      <p class="quiet-text" role="status">${summary(found, options, wanted, marked)}</p>
+    </div>`}
+    ${fresh !== null && html`<${NewClass} name=${fresh} known=${classes.length} close=${() => setFresh(null)}
+      add=${(event) => choose(fresh, event) && clear()} />`}
+  </div>`;
+}
+
+function Option({ name, fresh, index, marked, take }) {
+  // The marked one scrolls into view as the arrows move; the list is the only thing that scrolls for it.
+  const follow = (element) => marked && element && keepVisible(element);
+  return html`<li id=${`class-option-${index}`} ref=${follow} role="option" aria-selected=${marked} onClick=${take}>
+    ${fresh ? html`Add “<bdi>${text(name)}</bdi>” as a new class …` : html`<bdi>${text(name)}</bdi>`}
+  </li>`;
+}
+
+function optionsFor(classes, wanted, open) {
+  const found = matches(classes, wanted);
+  const options = found.slice(0, MOST_MATCHES).map((name) => ({ name, fresh: false }));
+  if (open && wanted && meant(classes, wanted) === undefined) {
+    options.push({ name: likeOthers(wanted, classes), fresh: true });
+  }
+  return { found: found.length, options };
+}
+
+/** Whether Enter may take the first option: it is what was typed, or the only one there is. */
+function isClear(classes, wanted, options) {
+  if (!wanted) return false;
+  return meant(classes, wanted) !== undefined || options.filter(({ fresh }) => !fresh).length === 1
+    || (options.length === 1 && options[0].fresh);
+}
+
+/** A name without its case: upper and then lower, as some letters have more than one small form. */
+const folded = (name) => String(name).trim().toUpperCase().toLowerCase();
+
+/**
+ * The class that was typed: exactly, or the only one that differs in case or in the space around it.
+ * @param {(string|number)[]} classes @param {string} typed @returns {string|number|undefined}
+ */
+export function meant(classes, typed) {
+  const exact = classes.filter((name) => String(name) === typed);
+  const alike = exact.length ? exact : classes.filter((name) => folded(name) === folded(typed));
+  return alike.length === 1 ? alike[0] : undefined;
+}
+
+/** What was meant, then those that begin with what was typed, then those that have it anywhere. */
+function matches(classes, wanted) {
+  if (!wanted) return classes;
+  const low = folded(wanted);
+  const places = new Map(classes.map((name) => [name, folded(name).indexOf(low)]));
+  const sure = meant(classes, wanted);
+  const first = classes.filter((name) => name !== sure && places.get(name) === 0);
+  const others = classes.filter((name) => name !== sure && places.get(name) > 0);
+  return [...(sure === undefined ? [] : [sure]), ...first, ...others];
+}
+
+/** Where all classes are whole numbers, a new one is a number too. */
+function likeOthers(wanted, classes) {
+  const numbers = classes.length > 0 && classes.every((name) => typeof name === 'number');
+  return numbers && /^\d{1,15}$/.test(wanted) ? Number(wanted) : wanted;
+}
+
+/** The key that leads here does nothing once one is here: it is not the beginning of a class. */
+const isShortcut = (event, typed, classes) => event.key === '/' && typed === ''
+  && !classes.some((name) => String(name).startsWith('/'));
+
+function moved(marked, step, length) {
+  if (marked === NONE) return step > 0 ? 0 : length - 1;
+  return (marked + step + length) % length;
+}
+
+function keepVisible(element) {
+  const box = element.parentElement;
+  if (element.offsetTop < box.scrollTop) box.scrollTop = element.offsetTop;
+  const below = element.offsetTop + element.offsetHeight - box.clientHeight;
+  if (below > box.scrollTop) box.scrollTop = below;
+}
+
+/** Escape clears what was typed; once more, it leaves the box, so that the keys work again. */
+function leave(event, typed, clear) {
+  if (typed) clear();
+  else event.currentTarget.blur();
+}
+
+function summary(found, options, wanted, marked) {
+  if (!options.length) return wanted ? 'No class matches.' : 'No classes yet: type one.';
+  if (found > MOST_MATCHES) return `The first ${MOST_MATCHES} of ${number(found)}. Type to narrow them down.`;
+  return wanted && marked === NONE ? 'Type more, or choose with the arrow keys.' : '';
+}

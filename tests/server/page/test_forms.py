@@ -1,0 +1,124 @@
+"""Forms as people leave them: untouched, or with any combination of what they may fill in."""
+
+from itertools import product
+from typing import NamedTuple
+
+import pytest
+from playwright.sync_api import FilePayload, Page, expect
+
+import modelpicker as mp
+from modelpicker.algorithms import ALGORITHMS
+from tests.server.page.desks import campaign_of, messages
+from tests.server.page.serving import Serving
+
+ROWS = "id,text,bert,roberta,gpt\n" + "".join(
+    f"msg-{place},Message number {place},spam,{'ham' if place % 2 else 'spam'},{'ham' if place % 3 else 'spam'}\n"
+    for place in range(30)
+)
+
+
+def file_called(name: str) -> FilePayload:
+    return {"name": name, "mimeType": "text/csv", "buffer": ROWS.encode()}
+
+
+def create(page: Page) -> None:
+    page.get_by_role("button", name="Create campaign").click()
+
+
+FILES = {
+    "untouched.csv": "untouched",
+    "already there.csv": "already there 2",
+    "predictions (1) [final], v2.csv": "predictions 1 final v2",
+    "-(?).csv": "campaign",
+    "ü.tar.csv": "ü.tar",
+    "x" * 150 + ".csv": "x" * 95,
+}
+
+
+def test_a_file_and_one_press_make_a_campaign_whatever_the_file_is_called(page: Page, server: Serving) -> None:
+    campaign_of(server.storage, "already there", messages(1))
+    for filename, expected in FILES.items():
+        page.goto(f"{server.url}/#/new")
+        page.get_by_label("File of predictions").set_input_files(file_called(filename))
+        expect(page.get_by_label("Name", exact=True)).to_have_value(expected)
+        create(page)
+        expect(page.locator(".class-button")).to_have_text(["ham1", "spam2"])
+        campaign = mp.open_campaign(server.storage, expected)
+        assert (campaign.rounds, campaign.budget, campaign.settings.expected_rounds) == (30, None, 30)
+        assert (campaign.settings.stop_when, campaign.classes) == (None, None)
+
+
+class Filled(NamedTuple):
+    """What is filled in of a form."""
+
+    budget: bool
+    expected: bool
+    stop: bool
+    closed: bool
+    algorithm: str = "model-picker"
+
+
+EITHER = (False, True)
+EVERY_WAY = [Filled(*chosen) for chosen in product(EITHER, EITHER, EITHER, EITHER)]
+EVERY_ALGORITHM = [Filled(full, full, full, full, name) for name in ALGORITHMS for full in (False, True)]
+
+
+def fill(page: Page, filled: Filled) -> None:
+    if filled.budget:
+        page.get_by_label("Budget").fill("12")
+    if filled.expected:
+        page.get_by_label("Expected items").fill("500")
+    if filled.stop:
+        page.get_by_label("Stop when certified within (%)").fill("2.5")
+    if filled.closed:
+        page.get_by_label("Only these").check()
+        page.get_by_label("Classes, one per line").fill("spam\nham")
+    if filled.algorithm != "model-picker":
+        page.get_by_text("More", exact=True).click()
+        page.get_by_label("Algorithm").select_option(filled.algorithm)
+
+
+@pytest.mark.parametrize("some", [EVERY_WAY, EVERY_ALGORITHM], ids=["fields", "algorithms"])
+def test_whatever_is_filled_in_or_left_out_a_campaign_is_made_as_it_says(
+    page: Page, server: Serving, name: str, some: list[Filled]
+) -> None:
+    for number, filled in enumerate(some):
+        page.goto(f"{server.url}/#/new")
+        page.get_by_label("Or the names of the models").fill("bert\nroberta\ngpt")
+        page.get_by_label("Name", exact=True).fill(f"{name}-{number}")
+        fill(page, filled)
+        create(page)
+        expect(page.get_by_role("heading", name="Add predictions")).to_be_visible()
+        settings = mp.open_campaign(server.storage, f"{name}-{number}").settings
+        assert settings.kind.name == filled.algorithm
+        assert settings.budget == (12 if filled.budget else None)
+        assert settings.expected_rounds == (500 if filled.expected else None)
+        assert settings.classes == (("spam", "ham") if filled.closed else None)
+        if filled.algorithm == "race":
+            assert (settings.stop_when, settings.options.get("tolerance")) == (None, 0.025 if filled.stop else None)
+        else:
+            assert settings.stop_when == (mp.Certified(gap=0.025) if filled.stop else None)
+
+
+def test_a_form_without_what_it_needs_says_so_and_sends_nothing(page: Page, server: Serving) -> None:
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.method) if request.method == "POST" else None)
+    page.goto(f"{server.url}/#/new")
+    create(page)
+    assert page.evaluate("document.activeElement.matches(':invalid')")
+    page.get_by_label("Or the names of the models").fill("bert\nroberta")
+    create(page)
+    expect(page.get_by_label("Name", exact=True)).to_be_focused()
+    page.goto(f"{server.url}/#/c/nothing/files")
+    page.get_by_role("heading", name="Not found").wait_for()
+    assert sent == []
+
+
+def test_an_upload_without_a_file_says_so_and_sends_nothing(page: Page, server: Serving, name: str) -> None:
+    campaign_of(server.storage, name, [])
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.method) if request.method == "POST" else None)
+    page.goto(f"{server.url}/#/c/{name}/files")
+    page.get_by_role("button", name="Upload").click()
+    assert page.evaluate("document.activeElement.matches('input[type=file]:invalid')")
+    assert sent == []

@@ -1,0 +1,217 @@
+"""Every state of a campaign in every view, for every role: the same words, all of them true, and one next step."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import modelpicker as mp
+from modelpicker.campaigns import Campaign
+from tests.server.page.conftest import signed_in
+from tests.server.page.desks import campaign_of, messages
+from tests.server.page.serving import Serving
+
+TWO = ["bert", "gpt"]
+# What was said in some state in which it was false.
+NEVER = ("needed no label", "All done for now", "You can stop now", "understated", "within 0 %", "fewest labels")
+
+
+def new(storage: str) -> Campaign:
+    """No item has come."""
+    return mp.create_campaign(storage, "new", models=TWO)
+
+
+def agreed(storage: str) -> Campaign:
+    """Items have come, and none was asked about: the models say the same."""
+    campaign = mp.create_campaign(storage, "agreed", models=TWO)
+    campaign.ask_many([["spam", "spam"]] * 5)
+    return campaign
+
+
+def waiting(storage: str) -> Campaign:
+    """Some labels are there, others are awaited."""
+    campaign = campaign_of(storage, "waiting", messages(5))
+    campaign.tell(0, "spam")
+    return campaign
+
+
+def certified(storage: str) -> Campaign:
+    """The pick is certified, and a query waits all the same."""
+    campaign = mp.create_campaign(
+        storage,
+        "certified",
+        models=TWO,
+        stop_when=mp.Certified(gap=0.05, kind="stream"),
+        options={"query_scale": 1e6},
+    )
+    for number in range(12):
+        campaign.ask(["spam", "ham"], key=f"odd-{number}")
+    for query in campaign.pending()[1:]:
+        campaign.tell(query.id, "spam")
+    while not campaign.best().certified:
+        campaign.ask_many([["spam", "spam"]] * 50)
+    return campaign
+
+
+def won(storage: str) -> Campaign:
+    """A race that is over; items came after it."""
+    campaign = mp.create_campaign(storage, "won", models=TWO, algorithm="race", options={"tolerance": 0.2})
+    for number in range(60):
+        decision = campaign.ask(["spam", "ham"], key=f"odd-{number}")
+        if decision.query:
+            campaign.tell(decision.id, "spam")
+    return campaign
+
+
+def spent(storage: str) -> Campaign:
+    """All labels of the budget are bought, and more items came."""
+    campaign = mp.create_campaign(storage, "spent", models=TWO, budget=2, expected_rounds=100)
+    campaign.ask_many([["spam", "ham"]] * 40)
+    while queries := campaign.pending():
+        campaign.tell(queries[0].id, "spam")
+        campaign.ask_many([["spam", "ham"]] * 40)
+    return campaign
+
+
+def asked(storage: str) -> Campaign:
+    """All items have come, and nothing is open."""
+    campaign = mp.create_campaign(storage, "asked", models=TWO, budget=50, expected_rounds=10)
+    campaign.ask_many([["spam", "ham"]] * 10)
+    for query in campaign.pending():
+        campaign.tell(query.id, "ham")
+    return campaign
+
+
+STATES: dict[Callable[[str], Campaign], str] = {
+    new: "running",
+    agreed: "running",
+    waiting: "waiting-for-labels",
+    certified: "certified",
+    won: "won",
+    spent: "budget-spent",
+    asked: "all-items-asked",
+}
+# What a headline says in each state, of which model leads and on what grounds.
+HEADLINES: dict[str, str | re.Pattern[str]] = {
+    "new": "No labels yet: all 2 models are level.",
+    "agreed": "No labels yet: all 2 models are level.",
+    "waiting": re.compile(r"(leads|are level) after 1 label on 5 items\.$"),
+    "certified": re.compile(r"^bert leads, .* after 11 labels on [\d,]+ of [\d,]+ items\.$"),
+    "won": re.compile(r"^bert leads, 100 points ahead of gpt, after (\d+) labels on \1 of 60 items\.$"),
+    "spent": re.compile(r"^bert leads, .* after 2 labels on [\d,]+ of [\d,]+ items\.$"),
+    "asked": re.compile(r"^gpt leads, .* on 10 items\.$"),
+}
+
+
+@pytest.fixture(scope="module")
+def campaigns(guarded: tuple[Serving, dict[str, str]]) -> list[Campaign]:
+    """A campaign in each state."""
+    made = [make(guarded[0].storage) for make in STATES]
+    assert [campaign.best().state.name for campaign in made] == list(STATES.values())
+    return made
+
+
+def says_nothing_false(page: Page) -> None:
+    said = page.locator("body").inner_text()
+    assert [sentence for sentence in NEVER if sentence in said] == []
+
+
+@pytest.mark.parametrize("role", ["owner", "annotator", "reader"])
+def test_list_label_view_and_standing_tell_the_same_state(
+    page: Page, guarded: tuple[Serving, dict[str, str]], campaigns: list[Campaign], role: str
+) -> None:
+    person = signed_in(page, guarded, role)
+    url = person.server.url
+    page.goto(url)
+    for campaign in campaigns:
+        card = page.get_by_role("listitem").filter(has=page.get_by_role("heading", name=campaign.name, exact=True))
+        state, over = campaign.best().state, campaign.best().state.over
+        expect(card.locator(".badge")).to_have_text(state.title)
+        expect(card.locator(".state-line")).to_contain_text(state.reason)
+        expect(card.locator(".state-line")).to_contain_text(state.next if role == "owner" else state.reason)
+        main = "Standing" if over else "Label" if campaign.best().pending else None
+        shown = [word for word in ("Label", "Standing") if word == main and word in SEES[role]]
+        assert [text.split()[0] for text in card.locator(".primary").all_inner_texts()] == shown
+    says_nothing_false(page)
+    for campaign in campaigns:
+        page.goto(f"{url}/#/c/{campaign.name}/label")
+        LABEL_VIEW[role](page, campaign)
+        says_nothing_false(page)
+        page.goto(f"{url}/#/c/{campaign.name}/standing")
+        STANDING[role](page, campaign)
+        says_nothing_false(page)
+
+
+SEES = {"owner": ("Label", "Standing"), "annotator": ("Label",), "reader": ("Standing",)}
+
+
+def label_view(page: Page, campaign: Campaign) -> None:
+    """Who may label sees the state above the item, or in its place."""
+    pick = campaign.best()
+    expect(page.locator(".state-strip .badge")).to_have_text(pick.state.title)
+    expect(page.locator(".state-strip")).to_contain_text(pick.state.reason)
+    expect(page.get_by_role("article")).to_have_count(1 if pick.pending else 0)
+    instead = page.locator(".item-pane .empty").filter(has_text=pick.state.reason)
+    expect(instead).to_have_count(0 if pick.pending else 1)
+
+
+def annotators_label_view(page: Page, campaign: Campaign) -> None:
+    """The same, and no way to a standing that they may not see."""
+    label_view(page, campaign)
+    expect(page.get_by_role("link", name=re.compile("standing|result", re.IGNORECASE))).to_have_count(0)
+
+
+def owners_label_view(page: Page, campaign: Campaign) -> None:
+    """The same; where it is over, the main button leads to the result."""
+    label_view(page, campaign)
+    pick = campaign.best()
+    main = (
+        [] if pick.pending and not pick.state.over else ["See the result" if pick.pending else "See the standing"]
+    )
+    expect(page.get_by_role("main").locator("a.primary")).to_have_text(main)
+
+
+def readers_label_view(page: Page, _: Campaign) -> None:
+    """Who may not label is told why."""
+    expect(page.get_by_role("heading", name="You can read, but not label")).to_be_visible()
+
+
+def standing(page: Page, campaign: Campaign) -> None:
+    """The state, its reason, its next step; the headline is about the items that it speaks of."""
+    pick = campaign.best()
+    summary = page.locator(".summary")
+    expect(summary.locator(".badge")).to_have_text(pick.state.title)
+    expect(summary.locator(".state-line")).to_contain_text(f"{pick.state.reason} {pick.state.next}")
+    expect(summary.locator(".headline")).to_have_text(HEADLINES[campaign.name])
+    expect(summary.locator(".certificate")).to_have_text(pick.certificate.sentence)
+    left = pick.labels_saved - pick.skipped
+    expect(summary.get_by_text("not asked about")).to_have_count(1 if left else 0)
+    expect(page.get_by_text("Gaps speak of")).to_have_count(
+        1 if pick.weighted and pick.labels_used and pick.covered < pick.rounds else 0
+    )
+
+
+def owners_standing(page: Page, campaign: Campaign) -> None:
+    """The main button is the next step: to label, or to take the result."""
+    standing(page, campaign)
+    pick = campaign.best()
+    main = ["Download the result"] if pick.state.over else ["Label the next item"] if pick.pending else []
+    expect(page.locator(".summary a.primary")).to_have_text(main)
+    expect(page.get_by_role("link", name="Label more")).to_have_count(1 if pick.state.over and pick.pending else 0)
+
+
+def readers_standing(page: Page, campaign: Campaign) -> None:
+    """Nothing to do but to read."""
+    standing(page, campaign)
+    expect(page.locator(".summary a")).to_have_count(0)
+    expect(page.get_by_text("You are signed in as a reader")).to_be_visible()
+
+
+def annotators_standing(page: Page, campaign: Campaign) -> None:
+    """They are sent back to the items."""
+    expect(page).to_have_url(re.compile(rf"#/c/{campaign.name}/label$"))
+
+
+LABEL_VIEW = {"owner": owners_label_view, "annotator": annotators_label_view, "reader": readers_label_view}
+STANDING = {"owner": owners_standing, "annotator": annotators_standing, "reader": readers_standing}

@@ -31,8 +31,8 @@ export function sureness({ standing: rows, tied, labels_used: labels, weighted }
 export function leftOut({ rounds, covered, labels_used: labels, weighted, pending, skipped, budget, state }) {
   if (!weighted || labels === 0 || covered >= rounds) return null;
   const reasons = [
-    pending > 0 && 'their labels are awaited',
-    skipped > 0 && 'their labels were skipped',
+    pending > 0 && 'the labels that stand for them are awaited',
+    skipped > 0 && 'the labels that stand for them were skipped',
     budget !== null && labels >= budget && 'they came after the budget was spent',
     state.name === 'won' && 'they came after the race was won',
   ].filter(Boolean);

@@ -230,7 +230,7 @@ def _open_parquet(path: Path) -> Table:
         with parquet.ParquetFile(path, **PARQUET) as file:
             yield from file.iter_batches(BATCH_ROWS, columns=list(columns))
 
-    return Table(path, tuple(schema.names), read, metadata=_metadata(schema))
+    return Table(path, tuple(schema.names), read, metadata=metadata_of(schema))
 
 
 def _open_arrow(path: Path) -> Table:
@@ -245,7 +245,7 @@ def _open_arrow(path: Path) -> Table:
                 for start in range(0, batch.num_rows, BATCH_ROWS):
                     yield batch.slice(start, BATCH_ROWS)
 
-    return Table(path, tuple(schema.names), read, metadata=_metadata(schema))
+    return Table(path, tuple(schema.names), read, metadata=metadata_of(schema))
 
 
 @contextmanager
@@ -261,7 +261,7 @@ def _arrow_reader(path: Path) -> Iterator[Any]:
             yield reader
 
 
-def _metadata(schema: pa.Schema) -> Mapping[str, list[Any]]:
+def metadata_of(schema: pa.Schema) -> Mapping[str, list[Any]]:
     """What `save` wrote into the schema; nothing, if another program wrote the file."""
     try:
         found = json.loads((schema.metadata or {}).get(b"modelpicker", b"{}"))

@@ -14,7 +14,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
 from modelpicker.campaigns import Decisions
-from modelpicker.campaigns.feeding import Batch, batches_of
+from modelpicker.campaigns.feeding import batches_of
+from modelpicker.campaigns.framing import Batch
 from modelpicker.collections.columns import ROLES, Role
 from modelpicker.collections.previewing import preview_collection
 from modelpicker.errors import InputError, ModelPickerError, UnclearColumnsError, brief

@@ -164,8 +164,9 @@ def _matched(labels: Labels, found: ModelCollection | WideReader, path: Path) ->
     identity = labels.identity or ""
     check_different(cell(path, None, identity), labels.items)
     by_item = {str(item): name for item, name in zip(labels.items, labels.names, strict=True) if item is not None}
-    items = [str(item) for batch in found.batches(fields=True) for item in batch.fields[identity]]
-    check_different(f"column {quoted(identity)}", items)
+    values = [item for batch in found.batches(fields=True) for item in batch.fields[identity]]
+    check_different(f"column {quoted(identity)}", values)
+    items = [None if item is None else str(item) for item in values]
     if not by_item.keys() & set(items):
         raise InputError(f"{cell(path, None, identity)}: no value is one of the items'; are the files of one set?")
-    return [by_item.get(item) for item in items]
+    return [None if item is None else by_item.get(item) for item in items]

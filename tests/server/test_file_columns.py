@@ -1,6 +1,7 @@
 """What the columns of an uploaded file are: told with the first rows, and chosen by the owner."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -92,6 +93,13 @@ def test_an_upload_follows_the_choice(server: Running, campaign: str) -> None:
     query = server.client().campaign(campaign).pending(1)[0]
     assert query.key == "What is one?"
     assert query.item == {"id": "m1", "question": "What is one?"}
+
+
+def test_a_client_uploads_with_the_choice(server: Running, campaign: str, tmp_path: Path) -> None:
+    (tmp_path / "f.csv").write_bytes(CONTENT)
+    remote = server.client().campaign(campaign)
+    assert remote.upload(tmp_path / "f.csv", {"meta": "left out", "question": "left out"})["rounds"] == 4
+    assert remote.pending(1)[0].item == {"id": "m1", "confidence": "0.91"}
 
 
 def test_an_upload_knows_its_models_and_needs_no_choice(server: Running, campaign: str) -> None:

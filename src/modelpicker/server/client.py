@@ -5,6 +5,7 @@ safe: every item is asked with a key (one is made up where none is given), a lab
 a second try is told that it is done already, the first has done it.
 """
 
+import json
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ from modelpicker.algorithms.options import ModelName
 from modelpicker.campaigns.framing import frame_batch
 from modelpicker.campaigns.picks import Pick, Query, Standing
 from modelpicker.collections import ModelCollection
+from modelpicker.collections.columns import Role
 from modelpicker.errors import ConflictError, NotFoundError
 from modelpicker.frames import as_columns
 from modelpicker.guarantees.certificate import Certificate, Certified, Kind
@@ -252,12 +254,14 @@ class RemoteCampaign:
         """Let a model take no part any more."""
         self._caller.call("DELETE", f"{self._path}/models/{quote(str(model), safe='')}", done=NotFoundError)
 
-    def upload(self, path: str | Path) -> dict[str, int]:
-        """Send a file of predictions; how many rounds were new, known, and queried."""
+    def upload(self, path: str | Path, columns: Mapping[str, Role] | None = None) -> dict[str, int]:
+        """Send a file of predictions; how many rounds were new, known, and queried.
+
+        `columns` may say which column is the id, and which are left out instead of shown.
+        """
         path = Path(path)
-        found: dict[str, int] = self._caller.send(
-            f"{self._path}/files?filename={quote(path.name, safe='')}", path.read_bytes()
-        )
+        asked = {"filename": path.name} | ({"columns": json.dumps(dict(columns))} if columns else {})
+        found: dict[str, int] = self._caller.send(f"{self._path}/files?{urlencode(asked)}", path.read_bytes())
         return found
 
     def export(self, path: str | Path) -> None:

@@ -22,8 +22,7 @@ class Identities:
 
     def add(self, values: pa.Array) -> None:
         """Take note of the ids of a batch; an item without one is like no other."""
-        hashes = (hash(text) for text in _texts(values) if text is not None)
-        self._hashes.append(np.fromiter(hashes, dtype=np.int64))
+        self._hashes.append(np.fromiter(map(hash, _texts(values.drop_null())), dtype=np.int64))
 
     def check(self) -> None:
         """An error if an id occurs twice; only then is the column read again."""
@@ -67,6 +66,12 @@ def _listed(rows: Sequence[int]) -> str:
     return f"rows {', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def _texts(values: pa.Array) -> Iterable[str | None]:
+def _texts(values: pa.Array) -> list[str | None]:
     """Ids as text; None for a missing one."""
-    return (None if value is None or value != value else str(value) for value in values.to_pylist())
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    kind = values.type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_integer(kind)):
+        return [None if value is None else str(value) for value in values.to_pylist()]
+    texts: list[str | None] = values.cast(pa.large_string()).to_pylist()
+    return texts

@@ -85,9 +85,8 @@ def profile_columns(table: Table, names: Iterable[str]) -> dict[str, Profile]:
     """The profiles of some columns, from the first rows."""
     wanted = list(names)
     profiles = {name: Profile(name) for name in wanted}
-    batch = next(table.batches(wanted), None) if wanted else None
-    if batch is not None:
-        sample = batch.slice(0, SAMPLE)
+    sample = table.first(wanted, SAMPLE) if wanted else None
+    if sample is not None:
         for name in wanted:
             _fill(profiles[name], sample.column(name), table.typed)
     return profiles

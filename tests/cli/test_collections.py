@@ -50,7 +50,7 @@ def test_show_as_json_has_everything(tmp_path: Path) -> None:
 def test_show_names_identical_models_abstentions_and_missing_cells(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("a,b,copy,label\nx,y,x,x\ny,,y,y\nx,x,x,y\n")
     done = run("collections", "show", "x.csv", folder=tmp_path)
-    assert "a, copy say the same of every item" in done.stdout
+    assert "a, copy give the same answer to every item" in done.stdout
     assert "abstentions           1 of 9 predictions (b 1)" in done.stdout
     assert "note: 1 of 9 cells are missing, empty or -1, and taken as abstentions (b 1)." in done.stderr
 

@@ -222,7 +222,7 @@ def test_columns_asked_for_must_be_there(tmp_path: Path) -> None:
         ("label\n0\n1\nx\n", "row 3.* is not a whole number"),
         ("a,b\n0,1\n", "name the one with the labels by label"),
         ("id,label\np,1\nq,0\n", "are the files of one set"),
-        ("id,label\nx,1\nx,0\n", "another label in an earlier row"),
+        ("id,label\nx,1\nx,0\n", 'l.csv, column "id": .x. is in rows 1 and 2'),
         ("label\nu\nv\nw\n", "one form"),
         ("label\n\n\n\n", "no label for any"),
     ],

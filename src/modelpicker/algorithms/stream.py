@@ -15,6 +15,7 @@ from modelpicker.algorithms.kernels import SKIPPED, Codes, Floats, Ints, new_scr
 from modelpicker.algorithms.options import ModelName
 from modelpicker.algorithms.stopping import make_rule, stopping
 from modelpicker.errors import InputError, ModelPickerError, brief
+from modelpicker.frames import as_columns, pick_columns
 from modelpicker.guarantees.certificate import Certificate, Certified, tables
 from modelpicker.guarantees.evidence import new_room
 
@@ -72,7 +73,8 @@ def run_stream(
     Args:
         picker: moved on by the rounds of the stream; after an error it is as it was.
         predictions: a row per round, a column per model: class codes or strings, -1 or None for an abstention.
-            Or a collection with its labels, or one that is read batch by batch.
+            Or a collection with its labels, or one that is read batch by batch; or a data frame whose columns are
+            called as the models, and whose column `label` has the labels.
         labels: one a round, in the form of the predictions; -1 or None is a skip.
         stop_when: where to stop early: after the first round with a certificate that is good enough. The trace ends
             there, and holds the certificate.
@@ -82,9 +84,12 @@ def run_stream(
     _check_rule(picker, stop_when)
     if hasattr(predictions, "batches"):
         return _run_batches(picker, cast("Batches", predictions), labels, stop_when)
+    columns = as_columns(predictions)
+    if columns is not None:
+        predictions, told = pick_columns(columns, picker.models)
+        labels = told if labels is None else labels
     if labels is None:
         raise InputError("labels: None is no table; pass a list with one label a round, -1 where there is none.")
-    _check_columns(picker, predictions)
     with picker.all_or_nothing():
         return _run(picker, Stream(predictions, labels, len(picker.models)), stop_when)
 
@@ -180,13 +185,6 @@ def _run(picker: Algorithm, stream: Stream, stop_when: Certified | None) -> Trac
         classes=classes,
         certificate=picker.certificate(stop_when.confidence, stop_when.kind) if stop_when and stopped else None,
     )
-
-
-def _check_columns(picker: Algorithm, predictions: object) -> None:
-    """A data frame whose columns are the models in another order would name the wrong winner."""
-    columns = list(getattr(predictions, "columns", picker.models))
-    if columns != list(picker.models) and set(columns) == set(picker.models):
-        raise InputError("the columns are the models in another order; pass predictions[list(picker.models)].")
 
 
 def _play(picker: Algorithm, chunk: Chunk, outcome: Outcome, stop_when: Certified | None) -> tuple[int, bool]:

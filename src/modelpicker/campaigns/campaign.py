@@ -13,6 +13,7 @@ from modelpicker.algorithms.options import ModelName, check_count, check_models
 from modelpicker.campaigns.answering import answer, spent
 from modelpicker.campaigns.deciding import decide, decide_new, new_ones
 from modelpicker.campaigns.events import Joining, Leaving, Retraction, Rounds
+from modelpicker.campaigns.framing import frame_batch
 from modelpicker.campaigns.handle import Change, Handle
 from modelpicker.campaigns.log import REFERENCE, SKIPPED, WAITING, Log, State
 from modelpicker.campaigns.picks import Pick, Query, best_place, make_pick
@@ -21,6 +22,7 @@ from modelpicker.campaigns.replica import Counts, Replica, Told
 from modelpicker.campaigns.rounds import Decisions, check_item, check_items, check_key, check_keys
 from modelpicker.campaigns.rows import count_rows, encode_one
 from modelpicker.errors import ConflictError, InputError, NotFoundError, brief
+from modelpicker.frames import as_columns
 from modelpicker.guarantees.certificate import MOST_MODELS, Certificate, Kind
 
 LONGEST_LEASE = 1e9
@@ -82,11 +84,13 @@ class Campaign(Handle):
         """Decide many rounds in one transaction, with the compiled kernel.
 
         Args:
-            predictions: a matrix of class codes, a collection, a data frame, or a list of what `ask` takes; a row
-                a round.
+            predictions: a matrix of class codes, a collection, a list of what `ask` takes, one row per round; or a
+                data frame or a mapping of arrays, one column per model. Its other columns are shown with the items,
+                and `key` or `id` has the keys.
             items: the fields of each item.
             keys: a key for each; those that were asked before return the decision they had.
         """
+        predictions, items, keys = self._unframed(predictions, items, keys)
         total = count_rows(predictions)
         checked_items = check_items(items, total)
         checked_keys = check_keys(keys, total)
@@ -101,6 +105,17 @@ class Campaign(Handle):
             older = sorted({number for number in numbers if number < first}) if places != range(total) else []
             found = {rounds.first: rounds for rounds in map(change.log.rounds_with, older)}
             return Decisions(numbers, [*found.values(), *made], change.replica.models_at)
+
+    def _unframed(self, predictions: object, items: Any, keys: Any) -> tuple[object, Any, Any]:
+        """The columns of a data frame that are no models, as the fields and keys of its items."""
+        columns = as_columns(predictions)
+        if columns is None:
+            return predictions, items, keys
+        with self.reading() as (_, replica):
+            models = replica.picker.models
+            hidden = {str(model) for model in (*self.settings.models, *(one.model for one in replica.changes))}
+        batch = frame_batch(columns, models, hidden)
+        return batch.predictions, batch.items if items is None else items, batch.keys if keys is None else keys
 
     def tell(
         self,

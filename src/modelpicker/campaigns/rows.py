@@ -148,10 +148,8 @@ def take_rows(predictions: Any, places: Sequence[int]) -> Any:
     """Some of the rounds, in the same form."""
     if len(places) == len(predictions):
         return predictions
-    if isinstance(predictions, ModelCollection) or hasattr(predictions, "to_pylist"):
+    if isinstance(predictions, ModelCollection):
         return predictions.take(list(places))
-    if hasattr(predictions, "iloc"):
-        return predictions.iloc[list(places)]
     if isinstance(predictions, np.ndarray):
         return predictions[list(places)]
     return [predictions[place] for place in places]
@@ -161,13 +159,6 @@ def encode_many(predictions: Any, models: Sequence[ModelName], vocabulary: Vocab
     """The codes of many rounds: a matrix of class codes, a collection, or a list of what `encode_one` takes."""
     if isinstance(predictions, ModelCollection):
         return _of_collection(predictions, models, vocabulary)
-    if hasattr(predictions, "column_names"):  # a table of Arrow's
-        return _of_rows(predictions.to_pylist(), models, vocabulary)
-    if hasattr(predictions, "columns"):
-        columns = list(predictions.columns)
-        if set(columns) != set(models):
-            raise InputError(f"the columns are {brief(columns)}, but the models {brief(list(models))}.")
-        predictions = predictions[list(models)].to_numpy()
     if isinstance(predictions, np.ndarray):
         predictions = np.asarray(predictions)
         if predictions.dtype.kind in "buif":

@@ -172,7 +172,7 @@ def _print(found: "Description", collection: "ModelCollection", everything: bool
     facts.add_row("two models differ on", f"{found.pairwise:.1%} of the items, on average")
     facts.add_row("abstentions", _abstentions(found))
     for group in found.identical:
-        facts.add_row("identical", f"{visible(', '.join(group))} say the same of every item: keep one")
+        facts.add_row("identical", f"{visible(', '.join(group))} give the same answer to every item: keep one")
     if found.unsaid:
         facts.add_row("never predicted", f"{len(found.unsaid)} classes of labels: {_some(found.unsaid)}")
     if found.unlabelled:

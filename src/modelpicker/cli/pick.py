@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from modelpicker.cli import choosing
-from modelpicker.cli.reading import read_collection
+from modelpicker.cli.reading import check_choice, read_collection
 from modelpicker.cli.terminal import (
     Classes,
     Fields,
@@ -102,8 +102,7 @@ def pick(
     collection = read_collection(open_collection, source, labels, reading)
     print_notes(collection.notes)
     say(f"models: {_some(collection.models)}")
-    if len(collection.models) < 2:
-        raise InputError(f"{source} has one model, {collection.models[0]}; there must be two to choose from.")
+    check_choice(collection, source)
     settings = Settings(
         source=source,
         algorithm=algorithm,

@@ -19,7 +19,7 @@ from modelpicker.collections.codes import ABSTAINED, Array
 from modelpicker.collections.collection import ModelCollection, check_models
 from modelpicker.collections.column_names import LABEL
 from modelpicker.collections.columns import Reading
-from modelpicker.collections.describing import identical_models
+from modelpicker.collections.fitting import identical_notes
 from modelpicker.collections.tables import BATCH_ROWS, Table, check_readable, explained, quoted
 from modelpicker.collections.wide import WideReader
 from modelpicker.errors import InputError, NotFoundError, brief
@@ -50,19 +50,20 @@ def read_folder(folder: Path, reading: Reading) -> ModelCollection:
         return collection
     kept = [place for place, model in enumerate(collection.models) if model not in repeated]
     listed = ", ".join(f"{copy} (as {first})" for copy, first in repeated.items())
+    notes = [note for note in collection.notes if note not in identical_notes(collection.identical)]
     return ModelCollection.of_codes(
         collection.predictions[:, kept],
         collection.labels,
         [collection.models[place] for place in kept],
         collection.classes,
         collection.fields,
-        (*collection.notes, f"{len(repeated)} columns repeat others and were left out: {listed}."),
+        (*notes, f"{len(repeated)} columns repeat others and were left out: {listed}."),
     )
 
 
 def _repeated(collection: ModelCollection) -> dict[str, str]:
     """The models that repeat others, each with the one that it repeats."""
-    groups = identical_models(collection)
+    groups = collection.identical
     if len(collection.models) == IMAGENET_COLUMNS:
         left_out = {collection.models[place] for place in IMAGENET_REPEATED}
         pairs = [(left_out & set(group), [model for model in group if model not in left_out]) for group in groups]

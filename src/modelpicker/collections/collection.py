@@ -1,5 +1,6 @@
 """The collection: what k models predict for n items, and what is known about them."""
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,6 +15,7 @@ from modelpicker.algorithms.encoding import ClassName
 from modelpicker.collections import codes as coding
 from modelpicker.collections.codes import ABSTAINED, Array, Codes
 from modelpicker.collections.fingerprint import Fingerprint
+from modelpicker.collections.fitting import check_common, identical_notes
 from modelpicker.errors import InputError, brief
 
 FieldValue: TypeAlias = str | int | float | bool | None
@@ -25,10 +27,12 @@ class ModelCollection:
     """A prediction matrix, and optionally the true labels, the names of models and classes, and item fields.
 
     Args:
-        predictions: a row an item, a column a model. Whole numbers are codes, that is places in `classes`;
-            strings are class names; -1 or None is an abstention.
+        predictions: one row per item, one column per model. Whole numbers are codes, that is places in `classes`;
+            strings are class names; -1 or None is an abstention. Or a data frame (pandas, polars, Arrow), or a
+            mapping of arrays, which are read as files are: `id`, `text`, `label` and the like are no models there.
         labels: one an item, in the form of the predictions; -1 or None where it is not known.
-        models: the names of the models; by default `model-0`, `model-1`, …, or the columns of a data frame.
+        models: the names of the models; by default `model-0`, `model-1`, …. Of a data frame, the columns that are
+            models.
         classes: the names of the classes; by default what predictions and labels say, in order.
         fields: what a person should see of an item, such as an `id`, a `text`, an `image`: a value an item each.
         notes: what a reader of files did that its user should know.
@@ -59,8 +63,13 @@ class ModelCollection:
         fields: Mapping[str, Any] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
-        if models is None and hasattr(predictions, "columns"):
-            models = [str(name) for name in predictions.columns]
+        from modelpicker.collections.frames import collect_frame
+
+        framed = collect_frame(predictions, labels, models, classes, fields or {})
+        if framed is not None:
+            given = (*framed.notes, *notes)
+            self._set(framed.predictions, framed.labels, framed.models, framed.classes, framed.fields, given)
+            return
         matrix = coding.as_matrix(predictions)
         column = None if labels is None else coding.as_column(labels, len(matrix))
         encoded = coding.encode(matrix, column, classes)
@@ -68,6 +77,18 @@ class ModelCollection:
         codes = encoded.predictions.copy()  # the caller's array may be unlocked again
         labels = None if encoded.labels is None else encoded.labels.copy()
         self._set(codes, labels, names, encoded.classes, fields or {}, notes)
+        self._check_labels()
+        object.__setattr__(self, "notes", (*self.notes, *identical_notes(self.identical)))
+
+    def _check_labels(self) -> None:
+        """Labels none of whose classes is ever predicted are a mix-up."""
+        if self.labels is not None:
+            said, told = (self._names(codes) for codes in (self.predictions, self.labels))
+            check_common("labels", said, told, self.labelled)
+
+    def _names(self, codes: Codes) -> list[ClassName]:
+        """The classes that occur among some codes."""
+        return [self.classes[code] for code in np.unique(codes).tolist() if code != ABSTAINED]
 
     def _set(
         self,
@@ -157,6 +178,14 @@ class ModelCollection:
         whole.add(self.predictions, self.labels)
         return whole.digits(self.models, self.classes)
 
+    @cached_property
+    def identical(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of models that give the same answer to every item, in the order of the collection."""
+        groups: dict[bytes, list[str]] = {}
+        for model, column in zip(self.models, self.predictions.T, strict=True):
+            groups.setdefault(hashlib.sha256(column.tobytes()).digest(), []).append(model)
+        return tuple(tuple(group) for group in groups.values() if len(group) > 1)
+
     @property
     def labelled(self) -> int:
         """How many items have a label."""
@@ -189,9 +218,11 @@ class ModelCollection:
         """The same collection with these labels; names as in `classes`, new ones are added to them."""
         column = coding.as_column(labels, len(self))
         encoded = coding.encode_labels(column, self.classes)
-        return self.of_codes(
+        told = self.of_codes(
             self.predictions, encoded.labels, self.models, encoded.classes, self.fields, self.notes
         )
+        told._check_labels()
+        return told
 
     def batches(self, fields: bool = True) -> Iterator[Self]:  # noqa: ARG002  # as readers of files have it
         """The collection in one piece: what `run_stream` asks of anything that it can play."""

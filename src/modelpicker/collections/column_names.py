@@ -3,10 +3,10 @@
 import re
 from typing import NamedTuple
 
-# Columns that are not models, whatever they hold; capitals do not matter.
-LABEL = "label"
-IDENTITIES = ("id", "key", "item")
-NOT_MODELS = (*IDENTITIES, "text", "image", "url")
+from modelpicker.frames import IDENTITIES, LABEL, NOT_MODELS
+
+__all__ = ["IDENTITIES", "LABEL", "NOT_MODELS", "ROW_NUMBERS", "hint_of"]
+
 # What data frames call the numbers of their rows when they are written to a file.
 ROW_NUMBERS = ("", "Unnamed: 0", "__index_level_0__")
 

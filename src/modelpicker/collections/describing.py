@@ -93,7 +93,7 @@ def describe(collection: ModelCollection, name: str = "") -> Description:
         divided_rounds=divided,
         telling_rounds=telling if labels is not None else None,
         pairwise=_pairwise(collection.predictions),
-        identical=identical_models(collection),
+        identical=collection.identical,
         abstentions=silent,
         unsaid=tuple(classes[code] for code in np.setdiff1d(told, said) if code != ABSTAINED),
         unlabelled=tuple(classes[code] for code in np.setdiff1d(said, told) if code != ABSTAINED)
@@ -132,14 +132,6 @@ def _pairwise(codes: Array) -> float:
         runs = np.diff(np.flatnonzero(edges[:, :-1].ravel()), append=rows.size)
         same += int((runs * (runs - 1)).sum())
     return float(1.0 - same / (len(codes) * models * (models - 1)))
-
-
-def identical_models(collection: ModelCollection) -> tuple[tuple[str, ...], ...]:
-    """Groups of models that say the same of every item, in the order of the collection."""
-    groups: dict[bytes, list[str]] = {}
-    for model, column in zip(collection.models, collection.predictions.T, strict=True):
-        groups.setdefault(column.tobytes(), []).append(model)
-    return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
 
 def hardness(collection: ModelCollection) -> Hardness | None:

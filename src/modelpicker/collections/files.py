@@ -8,17 +8,18 @@ from modelpicker.algorithms.encoding import ClassName
 from modelpicker.collections import arrays
 from modelpicker.collections.collection import ModelCollection
 from modelpicker.collections.columns import Reading, Role
+from modelpicker.collections.frames import frame_table
 from modelpicker.collections.labels import add_labels
 from modelpicker.collections.long import as_long, read_long
 from modelpicker.collections.shipped import SHIPPED, shipped_collection
-from modelpicker.collections.tables import ARRAYS, check_ending, exists, explained, open_table
+from modelpicker.collections.tables import ARRAYS, Table, check_ending, exists, explained, open_table
 from modelpicker.collections.wide import WideReader
 from modelpicker.errors import InputError, NotFoundError, brief
 
 
 def open_collection(
-    source: str | Path,
-    labels: str | Path | None = None,
+    source: object,
+    labels: object = None,
     *,
     models: Sequence[str] | None = None,
     fields: Sequence[str] = (),
@@ -34,8 +35,9 @@ def open_collection(
 
     Args:
         source: a file (.parquet, .arrow, .csv, .jsonl, .npz, .npy), a folder with predictions.npy and oracle.npy,
-            or the name of a collection that ships.
-        labels: a file with the labels, by `id`, `key` or `item` if both files have that column, else row by row.
+            the name of a collection that ships; or a data frame (pandas, polars, Arrow), or a mapping of arrays.
+        labels: a file or a data frame with the labels, by `id`, `key` or `item` if both have that column, else row
+            by row; or an array or a list of them.
         models: the columns that are models; by default all that are not known to be something else.
         fields: columns that are not models, but should be shown to a person.
         classes: the classes that may occur; by default whatever models and labels say.
@@ -47,23 +49,23 @@ def open_collection(
         columns: roles by column: "model", "shown", "id", "label" or "left out". Columns that are not named here
             keep the role that they have otherwise.
     """
-    _check_path("source", source)
-    if labels is not None:
-        _check_path("labels", labels)
     for name, listed in (("models", models), ("fields", fields), ("classes", classes), ("ignore", ignore)):
         if isinstance(listed, str):
             raise InputError(f"{name} {brief(listed)}: pass a list of names.")
     chosen = dict(columns or {})
     reading = Reading(models, tuple(fields), classes, normalise, text, label, id, tuple(ignore), chosen)
-    found = _open(source, reading)
-    if labels is not None:
-        return add_labels(found, Path(labels), reading)
-    return found
+    table = None if isinstance(source, str | Path) else frame_table(source)
+    if table is None:
+        found = _open(_as_path(source), reading)
+    else:
+        with explained(table.path):
+            found = _read_table(table, reading)
+    return found if labels is None else add_labels(found, labels, reading)
 
 
 def load_collection(
-    source: str | Path,
-    labels: str | Path | None = None,
+    source: object,
+    labels: object = None,
     *,
     models: Sequence[str] | None = None,
     fields: Sequence[str] = (),
@@ -99,9 +101,18 @@ def load_collection(
     return found
 
 
-def _check_path(name: str, value: object) -> None:
+def _as_path(value: object) -> str | Path:
     if not isinstance(value, str | Path):
-        raise InputError(f"{name} {brief(value)}: pass the path of a file; mp.ModelCollection(...) takes arrays.")
+        raise InputError(
+            f"source {brief(value)}: pass the path of a file or a data frame; mp.ModelCollection(...) takes arrays."
+        )
+    return value
+
+
+def _read_table(table: Table, reading: Reading) -> ModelCollection | WideReader:
+    """A table in wide or in long form."""
+    long = as_long(table)
+    return WideReader(table, reading) if long is None else read_long(long, reading)
 
 
 def _open(source: str | Path, reading: Reading) -> ModelCollection | WideReader:
@@ -121,5 +132,4 @@ def _open(source: str | Path, reading: Reading) -> ModelCollection | WideReader:
     check_ending(path)
     table = open_table(path)
     with explained(path):
-        long = as_long(table)
-        return WideReader(table, reading) if long is None else read_long(long, reading)
+        return _read_table(table, reading)

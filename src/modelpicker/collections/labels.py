@@ -1,7 +1,6 @@
 """Labels from a file of their own."""
 
 import json
-from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,10 +13,16 @@ from modelpicker.collections.codes import ABSTAINED
 from modelpicker.collections.collection import FieldValue, ModelCollection
 from modelpicker.collections.column_names import IDENTITIES, LABEL, ROW_NUMBERS
 from modelpicker.collections.columns import Reading
+from modelpicker.collections.fitting import check_common
+from modelpicker.collections.frames import frame_table
+from modelpicker.collections.identities import check_different
 from modelpicker.collections.tables import ARRAYS, Table, cell, check_ending, exists, open_table, quoted
 from modelpicker.collections.vocabulary import Vocabulary
 from modelpicker.collections.wide import WideReader, class_notes, plain_values, unlabelled_notes
 from modelpicker.errors import InputError, NotFoundError, brief
+
+# What messages call labels that are no file.
+NAME = Path("labels")
 
 
 class Labels(NamedTuple):
@@ -29,10 +34,15 @@ class Labels(NamedTuple):
     items: tuple[FieldValue, ...] = ()
 
 
-def add_labels(found: ModelCollection | WideReader, path: Path, reading: Reading) -> ModelCollection | WideReader:
-    """The same collection, with labels from a file: matched by an identity that both have, else row by row."""
+def add_labels(
+    found: ModelCollection | WideReader, given: object, reading: Reading
+) -> ModelCollection | WideReader:
+    """The same collection, with labels from elsewhere: matched by an identity that both have, else row by row."""
     words = any(isinstance(name, str) for name in found.classes)
-    labels = read_result(path, len(found)) or read_labels(path, fields_of(found), reading, reading.text or words)
+    path = Path(given) if isinstance(given, str | Path) else NAME
+    labels = read_result(path, len(found)) if path is not NAME else None
+    if labels is None:
+        labels = read_labels(_open(given, path), fields_of(found), reading, reading.text or words)
     names = _matched(labels, found, path) if labels.identity else labels.names
     if len(names) != len(found):
         raise InputError(
@@ -49,18 +59,27 @@ def add_labels(found: ModelCollection | WideReader, path: Path, reading: Reading
         encoded = codes.encode_labels(np.array(names, dtype=object), found.classes)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
+    told = [name for name in names if name is not None]
+    check_common(str(path), _said(found), set(told), len(told))
     if encoded.labels is None or (encoded.labels == ABSTAINED).all():
         raise InputError(f"{path} has no label for any of the items.")
     how = f"by column {quoted(labels.identity)}" if labels.identity else "row by row"
     notes = [note for note in found.notes if not note.endswith("items have no label.")]
     notes += [f"the labels of {path} are matched {how}.", *unlabelled_notes(names.count(None), len(names))]
-    notes += class_notes(known, {name for name in names if name is not None})
+    notes += class_notes(known, set(told))
     if isinstance(found, WideReader):
         found.take_labels(encoded.labels, encoded.classes, notes)
         return found
     return ModelCollection.of_codes(
         found.predictions, encoded.labels, found.models, encoded.classes, found.fields, notes
     )
+
+
+def _said(found: ModelCollection | WideReader) -> set[ClassName]:
+    """The classes that models predict."""
+    if isinstance(found, WideReader):
+        return found.vocabulary.names_in(found.models)
+    return {found.classes[code] for code in np.unique(found.predictions).tolist() if code != ABSTAINED}
 
 
 def fields_of(found: ModelCollection | WideReader) -> tuple[str, ...]:
@@ -94,14 +113,22 @@ def read_result(path: Path, items: int) -> Labels | None:
     return Labels(names)
 
 
-def read_labels(path: Path, fields: tuple[str, ...], reading: Reading, text: bool) -> Labels:
-    """The labels of a file: a table with a column `label` or a single column, or an array."""
-    ending = path.suffix.lower()
+def _open(given: object, path: Path) -> Table:
+    """Labels as a table: from a file, a data frame, an array or a list."""
+    if path is NAME:
+        table = frame_table(given, NAME) or frame_table({LABEL: given}, NAME)
+        if table is None:
+            raise InputError(f"labels {brief(given)}: pass a file, a data frame, or one label per item.")
+        return table
     if not exists(path):
         raise NotFoundError(f"{path} does not exist.")
     check_ending(path)
-    table = label_table(path) if ending in ARRAYS else open_table(path)
-    column, (theirs, ours) = _label_column(table, reading.label), _identity(table, fields)
+    return label_table(path) if path.suffix.lower() in ARRAYS else open_table(path)
+
+
+def read_labels(table: Table, fields: tuple[str, ...], reading: Reading, text: bool) -> Labels:
+    """The labels of a table with a column `label` or a single column."""
+    column, (theirs, ours) = _label_column(table, reading.label), _identity(table, fields, reading)
     vocabulary = Vocabulary(table, reading.normalise, text)
     batches = list(table.batches([column, *([theirs] if theirs else [])]))
     row = 1
@@ -115,10 +142,14 @@ def read_labels(path: Path, fields: tuple[str, ...], reading: Reading, text: boo
     return Labels(names, ours, items)
 
 
-def _identity(table: Table, fields: tuple[str, ...]) -> tuple[str | None, str | None]:
+def _identity(table: Table, fields: tuple[str, ...], reading: Reading) -> tuple[str | None, str | None]:
     """A column that names the items, and the field of the same name, whatever the case; None for none."""
-    theirs, ours = ({name.lower(): name for name in names} for names in (table.columns, fields))
-    found = next((name for name in IDENTITIES if name in theirs and name in ours), None)
+    said = reading.said()
+    named = [name for name, role in said.items() if role == "id"]
+    usual = [name for name in fields if name.lower() in IDENTITIES and said.get(name, "id") == "id"]
+    theirs, ours = ({name.lower(): name for name in names} for names in (table.columns, (*usual, *named)))
+    wanted = (*(name.lower() for name in named), *IDENTITIES)
+    found = next((name for name in wanted if name in theirs and name in ours), None)
     return (None, None) if found is None else (theirs[found], ours[found])
 
 
@@ -138,14 +169,11 @@ def _label_column(table: Table, wanted: str | None) -> str:
 def _matched(labels: Labels, found: ModelCollection | WideReader, path: Path) -> list[ClassName | None]:
     """A label an item, by the item's identity."""
     identity = labels.identity or ""
-    by_item: dict[str, ClassName | None] = {}
-    for row, (item, name) in enumerate(zip(labels.items, labels.names, strict=True), start=1):
-        if by_item.setdefault(str(item), name) != name:
-            raise InputError(f"{cell(path, row, identity)}: {brief(item)} has another label in an earlier row.")
-    items = [str(item) for batch in found.batches(fields=True) for item in batch.fields[identity]]
-    if len(set(items)) < len(items):
-        twice = Counter(items).most_common(1)[0][0]
-        raise InputError(f"column {quoted(identity)}: {brief(twice)} names two items, so labels can't be matched.")
+    check_different(cell(path, None, identity), labels.items)
+    by_item = {str(item): name for item, name in zip(labels.items, labels.names, strict=True) if item is not None}
+    values = [item for batch in found.batches(fields=True) for item in batch.fields[identity]]
+    check_different(f"column {quoted(identity)}", values)
+    items = [None if item is None else str(item) for item in values]
     if not by_item.keys() & set(items):
         raise InputError(f"{cell(path, None, identity)}: no value is one of the items'; are the files of one set?")
-    return [by_item.get(item) for item in items]
+    return [None if item is None else by_item.get(item) for item in items]

@@ -10,6 +10,7 @@ from modelpicker.collections.codes import ABSTAINED, Array
 from modelpicker.collections.collection import FieldValue, ModelCollection
 from modelpicker.collections.column_names import LABEL, ROW_NUMBERS
 from modelpicker.collections.columns import Reading, check_columns
+from modelpicker.collections.fitting import check_common, identical_notes
 from modelpicker.collections.tables import Table, cell, quoted
 from modelpicker.collections.vocabulary import Vocabulary
 from modelpicker.collections.wide import abstention_notes, merged_note, plain_values
@@ -71,21 +72,28 @@ def read_long(table: Table, reading: Reading) -> ModelCollection:
     notes += [
         f"column {quoted(name)} varies within an item and was left out." for name in others if name not in fields
     ]
+    if labels is not None:
+        spoken, told = (vocabulary.names_in([name]) for name in coded)
+        check_common(str(table.path), spoken, told, int((labels != ABSTAINED).sum()))
     collection = ModelCollection.of_codes(predictions, labels, said, vocabulary.classes, fields, notes)
-    return collection if reading.models is None else _chosen(table, collection, reading.models)
+    return _chosen(table, collection, reading)
 
 
-def _chosen(table: Table, collection: ModelCollection, models: object) -> ModelCollection:
-    """Only the models that were asked for."""
-    wanted = [str(name) for name in models] if isinstance(models, list | tuple) else []
-    for name in wanted:
-        if name not in collection.models:
+def _chosen(table: Table, collection: ModelCollection, reading: Reading) -> ModelCollection:
+    """Only the models and item fields that were asked for, with a note on models that are the same."""
+    roles = reading.said()
+    for name, role in roles.items():
+        if role == "model" and name not in collection.models:
             raise InputError(f"{table.path}, column {quoted(MODEL)} never names {quoted(name)}.")
+    wanted = [str(name) for name in reading.models or collection.models if roles.get(str(name), "model") == "model"]
+    if not wanted:
+        raise InputError(f"{table.path}: every model is left out.")
     places = [collection.models.index(name) for name in wanted]
-    return ModelCollection.of_codes(
-        collection.predictions[:, places],
-        *(collection.labels, wanted, collection.classes, collection.fields, collection.notes),
-    )
+    fields = {name: values for name, values in collection.fields.items() if roles.get(name) != "left out"}
+    labels = None if roles.get(LABEL, "label") != "label" else collection.labels
+    kept = (collection.predictions[:, places], labels, wanted, collection.classes, fields)
+    notes = (*collection.notes, *identical_notes(ModelCollection.of_codes(*kept).identical))
+    return ModelCollection.of_codes(*kept, notes)
 
 
 def plain_names(values: list[object]) -> list[str]:

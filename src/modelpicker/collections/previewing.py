@@ -56,10 +56,9 @@ def preview_collection(path: Path, columns: Mapping[str, Role] | None = None) ->
 
 def _first_rows(table: Table) -> tuple[dict[str, FieldValue], ...]:
     """The first rows of a table, cells as they are."""
-    batch = next(table.batches(table.columns), None)
-    if batch is None:
+    few = table.first(table.columns, ROWS)
+    if few is None:
         return ()
-    few = batch.slice(0, ROWS)
     values = {name: list(map(_short, plain_values(few.column(name)))) for name in table.columns}
     return tuple({name: column[row] for name, column in values.items()} for row in range(few.num_rows))
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from modelpicker.collections.tables import Table
-from modelpicker.collections.vocabulary import Cell, is_number, is_whole
+from modelpicker.collections.vocabulary import Cell, is_number
 
 # Rows that are looked at: enough to know a column, few enough to cost nothing.
 SAMPLE = 2**12
@@ -85,15 +85,14 @@ def profile_columns(table: Table, names: Iterable[str]) -> dict[str, Profile]:
     """The profiles of some columns, from the first rows."""
     wanted = list(names)
     profiles = {name: Profile(name) for name in wanted}
-    batch = next(table.batches(wanted), None) if wanted else None
-    if batch is not None:
-        sample = batch.slice(0, SAMPLE)
+    sample = table.first(wanted, SAMPLE) if wanted else None
+    if sample is not None:
         for name in wanted:
-            _fill(profiles[name], sample.column(name))
+            _fill(profiles[name], sample.column(name), table.typed)
     return profiles
 
 
-def _fill(profile: Profile, values: pa.Array) -> None:
+def _fill(profile: Profile, values: pa.Array, typed: bool) -> None:
     """Count the cells of a column."""
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
@@ -102,7 +101,7 @@ def _fill(profile: Profile, values: pa.Array) -> None:
         profile.kind = str(values.type)
         return
     for entry in pc.value_counts(values).to_pylist():
-        _count(profile, entry["values"], entry["counts"])
+        _count(profile, entry["values"], entry["counts"], typed)
     profile.counting = _is_counting(values, profile)
 
 
@@ -111,21 +110,21 @@ def _can_be_classes(kind: pa.DataType) -> bool:
     return any(getattr(pa.types, f"is_{test}")(kind) for test in tests)
 
 
-def _count(profile: Profile, value: Cell, count: int) -> None:
+def _count(profile: Profile, value: Cell, count: int, typed: bool) -> None:
     """Take note of one value, unless it stands for an abstention."""
     if value is None or value != value:
         return
     text = str(value).strip() if isinstance(value, str) else ""
     number = not isinstance(value, str) or (text != "" and is_number(text))
     if number:
-        whole = value.is_integer() if isinstance(value, float) else is_whole(value)
+        whole = float(value).is_integer()
         key = _digits(value) if whole else (text or repr(value))
         if not whole:
             profile.fractions += count
             profile.fraction = profile.fraction or key
     else:
         key = text.casefold()
-    if key in ("", "-1"):
+    if not key or (key == "-1" and not (typed and text)):
         return
     profile.numbers += count if number else 0
     profile.counts[key] += count

@@ -24,6 +24,8 @@ BATCH_ROWS = 2**16
 PARQUET: dict[str, Any] = {"page_checksum_verification": True, "pre_buffer": False, "buffer_size": 2**20}
 # The longest line of a text file that is believed to be one.
 LONGEST_LINE = 2**24
+# As much of a text file as is read for its first rows.
+FIRST_BLOCK = 2**20
 # What stands for a missing cell in a CSV file, unless it is in quotes.
 MISSING = ["", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "NULL", "null"]
 RAGGED = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
@@ -71,6 +73,8 @@ class Table:
     """Whether cells have a type; those of CSV files are strings that may stand for numbers."""
     metadata: Mapping[str, list[Any]] = field(default_factory=dict)
     """What `save` wrote down beside the cells: models, fields, classes. The cells may have changed since."""
+    head: Callable[[Sequence[str], int], pa.RecordBatch | None] | None = None
+    """A way to read only the first rows, where that costs less; None if it cannot be done so."""
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Some columns, in the order asked for, all rows."""
@@ -81,6 +85,18 @@ class Table:
                     chosen.validate(full=True)  # Arrow trusts what it reads: damage could crash the process
                     yield chosen
 
+    def first(self, columns: Sequence[str], rows: int) -> pa.RecordBatch | None:
+        """The first rows of some columns, read for little; fewer, where rows are long."""
+        with explained(self.path):
+            found = None if self.head is None else self.head(columns, rows)
+        if found is None:
+            found = next(self.batches(columns), None)
+        if found is None:
+            return None
+        chosen = found.select(list(columns)).slice(0, rows)
+        chosen.validate(full=True)
+        return chosen
+
     def renamed(self, names: Mapping[str, str]) -> "Table":
         """The same table with some columns called otherwise."""
         before = {new: old for old, new in names.items()}
@@ -89,7 +105,8 @@ class Table:
             for batch in self.read([before.get(name, name) for name in columns]):
                 yield batch.rename_columns([names.get(name, name) for name in batch.schema.names])
 
-        return replace(self, columns=tuple(names.get(name, name) for name in self.columns), read=read)
+        columns = tuple(names.get(name, name) for name in self.columns)
+        return replace(self, columns=columns, read=read, head=None)
 
     def find(self, column: str, value: object) -> int | None:
         """The first row of a column that holds a value, for an error to name."""
@@ -230,7 +247,11 @@ def _open_parquet(path: Path) -> Table:
         with parquet.ParquetFile(path, **PARQUET) as file:
             yield from file.iter_batches(BATCH_ROWS, columns=list(columns))
 
-    return Table(path, tuple(schema.names), read, metadata=_metadata(schema))
+    def head(columns: Sequence[str], rows: int) -> pa.RecordBatch | None:
+        with parquet.ParquetFile(path, **PARQUET) as file:
+            return next(file.iter_batches(rows, columns=list(columns)), None)
+
+    return Table(path, tuple(schema.names), read, metadata=metadata_of(schema), head=head)
 
 
 def _open_arrow(path: Path) -> Table:
@@ -245,7 +266,7 @@ def _open_arrow(path: Path) -> Table:
                 for start in range(0, batch.num_rows, BATCH_ROWS):
                     yield batch.slice(start, BATCH_ROWS)
 
-    return Table(path, tuple(schema.names), read, metadata=_metadata(schema))
+    return Table(path, tuple(schema.names), read, metadata=metadata_of(schema))
 
 
 @contextmanager
@@ -261,7 +282,7 @@ def _arrow_reader(path: Path) -> Iterator[Any]:
             yield reader
 
 
-def _metadata(schema: pa.Schema) -> Mapping[str, list[Any]]:
+def metadata_of(schema: pa.Schema) -> Mapping[str, list[Any]]:
     """What `save` wrote into the schema; nothing, if another program wrote the file."""
     try:
         found = json.loads((schema.metadata or {}).get(b"modelpicker", b"{}"))
@@ -280,10 +301,10 @@ def _open_csv(path: Path) -> Table:
 
     delimiter, single = _delimiter(path)
 
-    def reader(columns: Sequence[str]) -> csv.CSVStreamingReader:
+    def reader(columns: Sequence[str], block: int = LONGEST_LINE) -> csv.CSVStreamingReader:
         return csv.open_csv(
             path,
-            read_options=csv.ReadOptions(block_size=LONGEST_LINE, use_threads=False),
+            read_options=csv.ReadOptions(block_size=block, use_threads=False),
             parse_options=csv.ParseOptions(
                 delimiter=delimiter,
                 newlines_in_values=True,
@@ -311,13 +332,20 @@ def _open_csv(path: Path) -> Table:
             _find_bad_text(path, header=True)
             raise
 
+    def head(columns: Sequence[str], _: int) -> pa.RecordBatch | None:
+        try:
+            batch = next(iter(reader([written[name] for name in columns], FIRST_BLOCK)), None)
+        except pa.ArrowInvalid:  # a long line, or a bad one, which is told by who reads it whole
+            return None
+        return None if batch is None or not batch.num_rows else batch.rename_columns(list(columns))
+
     try:
         names = reader(()).schema.names
     except pa.ArrowInvalid as error:
         _find_ragged(path, str(error))
         raise
     written = {name.strip(): name for name in names}
-    return Table(path, tuple(name.strip() for name in names), read, typed=False)
+    return Table(path, tuple(name.strip() for name in names), read, typed=False, head=head)
 
 
 def _check_quotes(path: Path, rows: int, last: pa.RecordBatch | None) -> None:

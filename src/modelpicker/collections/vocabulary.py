@@ -162,14 +162,14 @@ class Vocabulary:
         if self.typed:
             return self._same_kind()
         cells = [(value, count) for column in self.columns.values() for value, count in column.cells.items()]
-        whole = sum(count for value, count in cells if is_whole(value))
+        whole = sum(count for value, count in cells if _is_whole(value))
         strange = sum(count for _, count in cells) - whole
-        scores = sum(count for value, count in cells if not is_whole(value) and is_number(value))
+        scores = sum(count for value, count in cells if not _is_whole(value) and is_number(value))
         if scores and scores > (whole + strange) / 2:
-            culprit = next(value for value, _ in cells if not is_whole(value) and is_number(value))
+            culprit = next(value for value, _ in cells if not _is_whole(value) and is_number(value))
             raise InputError(f"{self._place(culprit)}: {culprit} is a score, not a class. {NO_SCORES}")
         if strange and whole > strange and not self.normalise:
-            culprit = next(value for value, _ in cells if not is_whole(value))
+            culprit = next(value for value, _ in cells if not _is_whole(value))
             raise InputError(
                 f"{self._place(culprit)}: {brief(culprit)} is not a whole number, but {whole:,} other cells are. "
                 "Mend it, empty it for an abstention, or take all answers as strings with text (--text)."
@@ -229,6 +229,13 @@ class Vocabulary:
         column = self.columns[name]
         return column.missing + sum(count for value, count in column.cells.items() if self.code_of(value) < 0)
 
+    def answers(self, name: str) -> tuple[tuple[int, int], ...]:
+        """How often each code occurs in a column, in the order of the codes; abstentions are left out."""
+        counts: dict[int, int] = {}
+        for value, count in self.columns[name].cells.items():
+            counts[self.code_of(value)] = counts.get(self.code_of(value), 0) + count
+        return tuple(sorted((code, count) for code, count in counts.items() if code != ABSTAINED))
+
     def encode(self, values: pa.Array) -> Array:
         """The codes of cells that have been shown."""
         encoded = values if pa.types.is_dictionary(values.type) else pc.dictionary_encode(values)
@@ -264,7 +271,7 @@ def is_number(value: Cell) -> bool:
         return False
 
 
-def is_whole(value: Cell) -> bool:
+def _is_whole(value: Cell) -> bool:
     """Whether a cell stands for a whole number: 3, -1, 3.0."""
     if not isinstance(value, str) or _is_integer(value) or not value.strip():
         return True

@@ -1,5 +1,6 @@
 """Tables in wide form: one row per item, one column per model, perhaps labels, and columns for a person to see."""
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,9 +14,14 @@ from modelpicker.collections.collection import FieldValue, ModelCollection
 from modelpicker.collections.column_names import ROW_NUMBERS
 from modelpicker.collections.columns import ROLES, Reading, guess_columns, refuse_unclear
 from modelpicker.collections.fingerprint import Fingerprint
+from modelpicker.collections.fitting import check_common, identical_notes, listed_models
+from modelpicker.collections.identities import Identities
 from modelpicker.collections.tables import Table, quoted
 from modelpicker.collections.vocabulary import UNIFORM, Vocabulary, uniform
 from modelpicker.errors import InputError
+
+# From so many items on, a model that always says the same is worth a note.
+MANY_ITEMS = 20
 
 
 @dataclass(frozen=True)
@@ -60,6 +66,7 @@ class WideReader:
         self._items = self._scan()
         self.vocabulary.settle(reading.classes, table.metadata.get("classes"))
         self.classes = self.vocabulary.classes
+        self.identical = self._find_identical()
         self.notes = self._notes()
         self._labels: Array | None = None
 
@@ -73,15 +80,38 @@ class WideReader:
         return [*self.models, *([self.roles.label] if self.roles.label else [])]
 
     def _scan(self) -> int:
-        """Show every cell to the vocabulary, and count the rows."""
-        names, rows = self._coded(), 0
-        for batch in self.table.batches(names):
-            for name, values in zip(names, batch.columns, strict=True):
+        """Show every cell to the vocabulary, count the rows, and see that ids differ."""
+        names, rows, identity = self._coded(), 0, self.roles.id
+        identities = None if identity is None else Identities(self.table, identity)
+        for batch in self.table.batches([*names, *([identity] if identity else [])]):
+            for name, values in zip(names, batch.columns, strict=False):
                 self.vocabulary.show(name, values, rows + 1)
+            if identities is not None:
+                identities.add(batch.column(len(names)))
             rows += batch.num_rows
         if not rows:
             raise InputError(f"{self.table.path} has columns but no rows.")
+        if identities is not None:
+            identities.check()
         return rows
+
+    def _find_identical(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of models that give the same answer to every item.
+
+        Such models give each answer equally often, and few others do: only these are read again.
+        """
+        alike: dict[tuple[tuple[int, int], ...], list[str]] = {}
+        for name in self.models:
+            alike.setdefault(self.vocabulary.answers(name), []).append(name)
+        names = [name for group in alike.values() if len(group) > 1 for name in group]
+        digests = {name: hashlib.sha256() for name in names}
+        for batch in self.table.batches(names) if names else ():
+            for name, values in zip(names, batch.columns, strict=True):
+                digests[name].update(self.vocabulary.encode(values).tobytes())
+        groups: dict[bytes, list[str]] = {}
+        for name, digest in digests.items():
+            groups.setdefault(digest.digest(), []).append(name)
+        return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
     def _notes(self) -> tuple[str, ...]:
         """What was decided while reading, for the user to know."""
@@ -92,10 +122,27 @@ class WideReader:
         if self.vocabulary.merged is not None:
             notes.append(merged_note(*self.vocabulary.merged))
         told = self.vocabulary.names_in([self.roles.label] if self.roles.label else [])
-        notes += class_notes(self.vocabulary.names_in(self.models), told)
+        said = self.vocabulary.names_in(self.models)
+        check_common(str(self.table.path), said, told, self._labels_in_file())
+        notes += class_notes(said, told)
+        notes += identical_notes(self.identical)
+        notes += self._constant_notes()
         if any(name in ROW_NUMBERS for name in self.roles.ignored):
             notes.append("the column of row numbers was left out.")
         return tuple(notes)
+
+    def _constant_notes(self) -> list[str]:
+        """Models that always say the same: they may be meant, or be no models."""
+        answers = {name: self.vocabulary.answers(name) for name in self.models}
+        constant = [name for name, found in answers.items() if found and found[0][1] == self._items]
+        if self._items < MANY_ITEMS or len(self.classes) < 2 or not constant:
+            return []
+        what = "always gives the same answer." if len(constant) == 1 else "always give the same answer each."
+        return [f"{listed_models(constant)} {what}"]
+
+    def _labels_in_file(self) -> int:
+        """How many items have a label in the table itself."""
+        return 0 if self.roles.label is None else self._items - self.vocabulary.abstentions(self.roles.label)
 
     @property
     def labelled(self) -> bool:

@@ -12,7 +12,6 @@ import numpy as np
 from modelpicker.algorithms import Algorithm
 from modelpicker.algorithms.kernels import Ints
 from modelpicker.algorithms.options import check_count
-from modelpicker.collections import ModelCollection
 from modelpicker.experiments.engines import Engine, open_engine
 from modelpicker.experiments.folder import Folder, versions
 from modelpicker.experiments.jobs import EVALUATION, TUNING, Cell, Task
@@ -34,7 +33,7 @@ CLOSE = 0.2
 
 
 def compare(
-    collection: ModelCollection | str | os.PathLike[str],
+    collection: object,
     methods: Sequence[str | type[Algorithm] | Method] | None = None,
     budgets: Sequence[int] | None = None,
     stream_size: int | None = None,
@@ -53,7 +52,8 @@ def compare(
     """Run the paper's protocol: each method, tuned to each budget, on streams drawn from a collection with labels.
 
     Args:
-        collection: with labels; or the name of one that ships, or a file. Items without a label are left out.
+        collection: with labels; or the name of one that ships, a file, or a data frame. Items without a label are
+            left out.
         methods: names, classes of algorithms, or `Method`s; by default the paper's six and Race.
         budgets: numbers of labels; by default ten that suit the collection.
         stream_size: items that are drawn for a stream, without replacement; by default half of all.

@@ -66,7 +66,7 @@ class Plan:
 
 
 def make_plan(
-    collection: ModelCollection | str | os.PathLike[str],
+    collection: object,
     methods: Sequence[str | type[Algorithm] | Method] | None = None,
     budgets: Sequence[int] | None = None,
     stream_size: int | None = None,
@@ -83,10 +83,11 @@ def make_plan(
     """
     check_choice("budget_rule", budget_rule, BUDGET_RULES)
     check_choice("tuning", tuning, TUNINGS)
-    if not isinstance(collection, ModelCollection):
-        path = Path(collection)
-        name = name or path.stem
-        collection = load_collection(path)
+    if isinstance(collection, str | os.PathLike):
+        name = name or Path(collection).stem
+        collection = load_collection(Path(collection))
+    elif not isinstance(collection, ModelCollection):
+        collection = load_collection(collection)
     pool = pool_of(collection)
     size = _check_size(stream_size, len(pool.labels))
     job = Job(

@@ -5,6 +5,7 @@ safe: every item is asked with a key (one is made up where none is given), a lab
 a second try is told that it is done already, the first has done it.
 """
 
+import json
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,9 +18,13 @@ import numpy.typing as npt
 from modelpicker.algorithms import Decision
 from modelpicker.algorithms.encoding import ClassName
 from modelpicker.algorithms.options import ModelName
+from modelpicker.campaigns.framing import frame_batch
 from modelpicker.campaigns.picks import Pick, Query, Standing
 from modelpicker.campaigns.status import Status
+from modelpicker.collections import ModelCollection
+from modelpicker.collections.columns import Role
 from modelpicker.errors import ConflictError, NotFoundError
+from modelpicker.frames import as_columns
 from modelpicker.guarantees.certificate import Certificate, Certified, Kind
 from modelpicker.server.calling import Caller
 
@@ -138,16 +143,22 @@ class RemoteCampaign:
 
     def ask_many(
         self,
-        predictions: Sequence[Row],
+        predictions: object,
         *,
         items: Sequence[Mapping[str, Any] | None] | None = None,
         keys: Sequence[str | None] | None = None,
     ) -> list[Decision]:
-        """Decide many rounds in one transaction."""
+        """Decide many rounds in one transaction: rows of predictions, or a data frame as a campaign takes it."""
+        rows: Any = predictions
+        columns = as_columns(predictions)
+        if columns is not None:
+            batch = frame_batch(columns, self.describe()["models"])
+            rows = _named_rows(batch.predictions)
+            items, keys = items or batch.items, keys or batch.keys
         body = {
-            "predictions": [_row(row) for row in predictions],
+            "predictions": [_row(row) for row in rows],
             "items": None if items is None else list(items),
-            "keys": [_key(key) for key in (keys or [None] * len(predictions))],
+            "keys": [_key(key) for key in (keys or [None] * len(rows))],
         }
         return [
             _decision(made) for made in self._caller.call("POST", f"{self._path}/rounds/batch", body)["decisions"]
@@ -246,12 +257,14 @@ class RemoteCampaign:
         """Let a model take no part any more."""
         self._caller.call("DELETE", f"{self._path}/models/{quote(str(model), safe='')}", done=NotFoundError)
 
-    def upload(self, path: str | Path) -> dict[str, int]:
-        """Send a file of predictions; how many rounds were new, known, and queried."""
+    def upload(self, path: str | Path, columns: Mapping[str, Role] | None = None) -> dict[str, int]:
+        """Send a file of predictions; how many rounds were new, known, and queried.
+
+        `columns` may say which column is the id, and which are left out instead of shown.
+        """
         path = Path(path)
-        found: dict[str, int] = self._caller.send(
-            f"{self._path}/files?filename={quote(path.name, safe='')}", path.read_bytes()
-        )
+        asked = {"filename": path.name} | ({"columns": json.dumps(dict(columns))} if columns else {})
+        found: dict[str, int] = self._caller.send(f"{self._path}/files?{urlencode(asked)}", path.read_bytes())
         return found
 
     def export(self, path: str | Path) -> None:
@@ -266,6 +279,12 @@ def _row(predictions: Any) -> Any:
     if isinstance(predictions, Mapping):
         return {str(model): said for model, said in predictions.items()}
     return predictions.tolist() if hasattr(predictions, "tolist") else list(predictions)
+
+
+def _named_rows(collection: ModelCollection) -> list[list[ClassName | None]]:
+    """The predictions of a collection, by the names of their classes."""
+    names = [*collection.classes, None]
+    return [[names[code] for code in row] for row in collection.predictions.tolist()]
 
 
 def _key(given: str | None) -> str:

@@ -14,7 +14,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
 from modelpicker.campaigns import Decisions
-from modelpicker.campaigns.feeding import Batch, batches_of
+from modelpicker.campaigns.feeding import batches_of
+from modelpicker.campaigns.framing import Batch
 from modelpicker.collections.columns import ROLES, Role
 from modelpicker.collections.previewing import preview_collection
 from modelpicker.errors import InputError, ModelPickerError, UnclearColumnsError, brief
@@ -83,7 +84,7 @@ async def look(
     """
     chosen = _chosen(columns)
     async with _received(request, filename, service.configuration.largest_file) as file:
-        return answer(await run_in_threadpool(_read, filename, file.path, _look, file.path, chosen))
+        return answer(await run_in_threadpool(_read, filename, file.path, _look, filename, file.path, chosen))
 
 
 @router.post("/campaigns/{name}/files", responses=replies(documents.FileTaken, *NAMED, 422), openapi_extra=FILE)
@@ -163,7 +164,7 @@ async def _received(request: Request, filename: str, largest: int) -> AsyncItera
         yield Received(path, digest.hexdigest()[:12])
 
 
-def _look(path: Path, columns: Mapping[str, Role]) -> dict[str, Any]:
+def _look(filename: str, path: Path, columns: Mapping[str, Role]) -> dict[str, Any]:
     """What a file holds; where columns are in doubt, what it holds if they are what they seem to be."""
     seen = preview_collection(path, columns)
     found = seen.collection
@@ -176,7 +177,7 @@ def _look(path: Path, columns: Mapping[str, Role]) -> dict[str, Any]:
         "labelled": found is not None and found.labelled > 0,
         "columns": [column.document() for column in seen.columns],
         "rows": [*seen.rows],
-        "problem": seen.problem or None,
+        "problem": seen.problem.replace(str(path), filename) or None,
     }
 
 

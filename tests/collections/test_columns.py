@@ -1,0 +1,259 @@
+"""Which columns are models: what is certain, what is in doubt, and that plain collections raise no doubt.
+
+| column | alone decides | in doubt |
+|---|---|---|
+| named by the user, or `label`, `id`, `key`, `item`, `text`, `image`, `url`, row numbers | yes | never |
+| in long form, in arrays, in files that we saved | yes | never |
+| objects, addresses, fractions, numbers among text, row numbers, names such as `question` | no | if few are so |
+| values that hardly any other column has, constant ones among them | no | if the other columns share theirs |
+| free text where every column is free text; a constant that others answer too | model | no |
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import modelpicker as mp
+from modelpicker.collections.columns import Column, Reading, guess_columns
+from modelpicker.collections.frames import frame_table
+from modelpicker.collections.previewing import preview_collection
+from tests.shared_data import need
+
+WORDS = ("spam", "ham", "news")
+QUESTIONS = [f"What is {number} and {number + 1}?" for number in range(200)]
+
+
+def guess(columns: dict[str, Any], /, **said: Any) -> dict[str, Column]:
+    table = frame_table(columns)
+    assert table is not None
+    return {column.name: column for column in guess_columns(table, Reading(**said))}
+
+
+def doubts(columns: dict[str, Any], /, **said: Any) -> dict[str, str]:
+    return {name: column.role for name, column in guess(columns, **said).items() if column.doubt}
+
+
+def models(items: int, count: int = 4, classes: tuple[object, ...] = WORDS, seed: int = 0) -> dict[str, Any]:
+    """Models that are right two times out of three."""
+    draw = np.random.default_rng(seed)
+    truth = draw.integers(0, len(classes), items)
+    made = {}
+    for number in range(count):
+        wrong = draw.integers(0, len(classes), items)
+        codes = np.where(draw.random(items) < 0.66, truth, wrong)
+        made[f"model-{number}"] = [classes[code] for code in codes]
+    return made
+
+
+STRANGE: dict[str, tuple[Any, str]] = {
+    "question": (lambda number: QUESTIONS[number], "shown"),
+    "frage": (lambda number: QUESTIONS[number], "shown"),
+    "confidence": (lambda number: 0.5 + number / 1000, "left out"),
+    "wert": (lambda number: 0.5 + number / 1000, "left out"),
+    "split": (lambda _: "test", "left out"),
+    "teil": (lambda _: "test", "left out"),
+    "image_url": (lambda number: f"https://example.org/{number}.png", "shown"),
+    "bild": (lambda number: f"https://example.org/{number}.png", "shown"),
+    "datei": (lambda number: f"bilder/{number}.jpg", "shown"),
+    "meta": (lambda number: json.dumps({"n": number}), "left out"),
+    "objekt": (lambda number: {"n": number}, "left out"),
+    "jahr": (lambda number: 1990 + number % 20, "left out"),
+    "sprache": (lambda number: ("de", "en")[number % 2], "shown"),
+    "zeile": (lambda number: number, "left out"),
+    "leer": (lambda _: None, "left out"),
+}
+
+
+@pytest.mark.parametrize("labelled", [False, True], ids=["no labels", "labels"])
+@pytest.mark.parametrize("items", [20, 200])
+@pytest.mark.parametrize("name", STRANGE)
+def test_a_column_that_is_no_model_is_in_doubt(name: str, items: int, labelled: bool) -> None:
+    value, role = STRANGE[name]
+    columns = models(items) | {name: [value(number) for number in range(items)]}
+    if labelled:
+        columns["label"] = models(items)["model-0"]
+    assert doubts(columns) == {name: role}
+
+
+@pytest.mark.parametrize("name", [name for name in STRANGE if name != "leer"])
+def test_four_rows_and_two_models_are_enough_for_most(name: str) -> None:
+    columns = {"a": ["spam", "ham", "ham", "spam"], "b": ["ham", "ham", "spam", "spam"]}
+    value, role = STRANGE[name]
+    if name == "zeile":  # four numbers may be classes
+        return
+    assert doubts(columns | {name: [value(number) for number in range(4)]}) == {name: role}
+
+
+def test_all_strange_columns_together_are_in_doubt_and_no_model_is() -> None:
+    columns = models(100) | {name: [value(row) for row in range(100)] for name, (value, _) in STRANGE.items()}
+    assert doubts(columns) == {name: role for name, (_, role) in STRANGE.items()}
+
+
+def plain_collections() -> dict[str, dict[str, Any]]:
+    """Collections that must raise no doubt."""
+    draw = np.random.default_rng(1)
+    binary = models(500, 70, (0, 1))
+    binary |= {f"always-{number}": [number % 2] * 500 for number in range(30)}
+    silent = models(300, 5)
+    for number, column in enumerate(silent.values()):
+        for row in range(300):
+            if draw.random() < 0.15 + 0.17 * number:
+                column[row] = None
+    letters = tuple("ABCDEFGHIJ")
+    answers = models(20, 6, letters, seed=3)
+    many = models(60, 5, tuple(range(1000)), seed=4)
+    text = {
+        f"llm-{number}": [f"Answer {row} in the words of {draw.integers(0, 10**9)}" for row in range(50)]
+        for number in range(4)
+    }
+    return {
+        "README's two rows": {
+            "id": ["msg-1", "msg-2"],
+            "text": ["You have won", "See you at noon"],
+            "bert": ["spam", "ham"],
+            "roberta": ["spam", "spam"],
+            "gpt": ["spam", "ham"],
+        },
+        "one row": {"a": ["x"], "b": ["y"], "c": ["z"]},
+        "ten-class questions, twenty rows": answers,
+        "answers with a chatty model": models(20, 5, letters) | {"chatty": [*letters, *("A", "I'm not sure") * 5]},
+        "binary, many bad ones": binary,
+        "abstaining models": silent,
+        "a model that hardly ever answers": models(300, 3) | {"shy": ["spam", "ham"] + [None] * 298},
+        "integers from 1": models(100, 3, (1, 2, 3, 4, 5, 6)),
+        "a thousand classes, few rows": many,
+        "free text": text,
+        "free text and gold answers": text | {"label": [f"gold {row}" for row in range(50)]},
+        "short answers": models(40, 4, tuple(f"answer {number}" for number in range(200)), seed=5),
+        "truth values": {name: [value == 1 for value in column] for name, column in models(50, 3, (0, 1)).items()},
+        "numbers that are not whole, as all answers are": models(50, 3, (0.5, 1.25, 2.0, 7.75)),
+        "one model": {"only": ["a", "b", "c"] * 10},
+    }
+
+
+@pytest.mark.parametrize("name", plain_collections())
+def test_a_plain_collection_raises_no_doubt(name: str) -> None:
+    assert doubts(plain_collections()[name]) == {}
+
+
+@pytest.mark.parametrize("name", ["digits", "cifar10", "emocontext", "drift"])
+def test_real_collections_raise_no_doubt_as_tables(name: str, tmp_path: Path) -> None:
+    whole = mp.load_collection(name if name in ("digits", "cifar10") else need(name))
+    some = whole.take(range(0, len(whole), max(1, len(whole) // 500)))
+    bare = mp.ModelCollection.of_codes(some.predictions, some.labels, some.models, some.classes)
+    for items in (5, 20, len(bare)):
+        bare.take(range(items)).save(tmp_path / "x.csv")
+        assert mp.load_collection(tmp_path / "x.csv").models == whole.models
+
+
+def test_a_real_model_with_words_of_its_own_has_to_be_confirmed() -> None:
+    columns = models(50) | {"odd": [f"I think it is {word}" for word in models(50)["model-0"]]}
+    assert doubts(columns) == {"odd": "shown"}
+    confirmed = guess(columns, columns={"odd": "model"})
+    assert {column.role for column in confirmed.values()} == {"model"}
+    assert not any(column.doubt for column in confirmed.values())
+
+
+def test_a_constant_that_others_say_too_is_a_model_and_noted() -> None:
+    columns = models(50) | {"always-ham": ["ham"] * 50}
+    assert doubts(columns) == {}
+    assert "always-ham always gives the same answer." in mp.load_collection(columns).notes
+
+
+def test_labels_tell_which_columns_share_the_classes() -> None:
+    pairs = {"source": ["de", "en"] * 20, "target-2": ["en", "de"] * 20}
+    both = models(40, 2)
+    found = doubts(pairs | both | {"label": both["model-0"]})
+    assert found.keys() == pairs.keys()
+
+
+def test_a_column_called_like_labels_is_guessed_to_be_the_label() -> None:
+    columns = models(20)
+    assert doubts(columns | {"truth": columns["model-0"]}) == {"truth": "label"}
+    assert doubts(columns | {"truth": columns["model-0"], "label": columns["model-1"]}) == {"truth": "left out"}
+
+
+def test_two_columns_of_classes_that_share_nothing_are_both_in_doubt() -> None:
+    assert doubts({"a": ["cat", "dog"] * 10, "b": ["0", "one"] * 10}).keys() == {"a", "b"}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"models": ["model-0", "model-1"]},
+        {"fields": ["frage"], "ignore": ["wert"]},
+        {"columns": {"frage": "shown", "wert": "left out"}},
+        {"id": "frage", "ignore": ["wert"]},
+    ],
+)
+def test_what_the_user_says_is_not_asked_again(said: dict[str, Any]) -> None:
+    columns = models(50) | {"frage": QUESTIONS[:50], "wert": [0.5] * 50}
+    assert doubts(columns, **said) == {}
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ({"ignore": ["nothing"]}, 'has no column "nothing"'),
+        ({"columns": {"nothing": "model"}}, 'has no column "nothing"'),
+        ({"columns": {"model-0": "king"}}, "'king' is not a role"),
+        ({"ignore": ["model-0"], "models": ["model-0"]}, "both a model and left out"),
+        ({"id": "model-0", "columns": {"model-1": "id"}}, "cannot both be the id"),
+        ({"label": "model-0", "columns": {"model-1": "label"}}, "cannot both be the label"),
+    ],
+)
+def test_roles_that_make_no_sense_are_refused(said: dict[str, Any], message: str) -> None:
+    with pytest.raises(mp.InputError, match=message):
+        guess(models(5), **said)
+
+
+def test_the_error_names_each_column_and_the_options_and_carries_them_as_data(tmp_path: Path) -> None:
+    rows = ["question,confidence,a,b", *(f"{QUESTIONS[row]},0.{row}5,x,y\nWhy?,0.{row}7,y,x" for row in range(4))]
+    (tmp_path / "x.csv").write_text("\n".join(rows))
+    with pytest.raises(mp.UnclearColumnsError) as caught:
+        mp.load_collection(tmp_path / "x.csv")
+    said = str(caught.value)
+    assert 'x.csv, column "question": The name suggests that it is not a model.' in said
+    assert "--fields question --ignore confidence (in Python: fields=['question'], ignore=['confidence'])" in said
+    assert [(column["name"], column["role"]) for column in caught.value.columns] == [
+        ("question", "shown"),
+        ("confidence", "left out"),
+    ]
+    read = mp.load_collection(tmp_path / "x.csv", fields=["question"], ignore=["confidence"])
+    assert read.models == ("a", "b")
+    assert list(read.fields) == ["question"]
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "npz"])
+def test_our_own_files_raise_no_doubt(tmp_path: Path, ending: str) -> None:
+    columns = models(30, 2) | {"odd": ["never heard of"] * 30}
+    whole = mp.load_collection(columns, models=list(columns))
+    whole.save(tmp_path / f"x.{ending}")
+    assert mp.load_collection(tmp_path / f"x.{ending}").models == ("model-0", "model-1", "odd")
+
+
+def test_the_long_form_raises_no_doubt_and_takes_roles(tmp_path: Path) -> None:
+    rows = [f"{item},{model},{model}-{item},q{item}" for item in range(30) for model in ("a", "b", "c")]
+    (tmp_path / "x.csv").write_text("\n".join(["item,model,prediction,question", *rows]))
+    assert mp.load_collection(tmp_path / "x.csv").models == ("a", "b", "c")
+    chosen = mp.load_collection(tmp_path / "x.csv", columns={"b": "left out", "question": "left out"})
+    assert chosen.models == ("a", "c")
+    assert list(chosen.fields) == ["item"]
+
+
+def test_a_preview_does_not_fail_on_a_doubt(tmp_path: Path) -> None:
+    long = "word " * 100
+    (tmp_path / "x.csv").write_text(f'id,question,a,b,meta\n1,{long},x,y,\n2,"B?",y,y,"[1]"\n3,C?,x,x,"[2]"\n')
+    seen = preview_collection(tmp_path / "x.csv")
+    assert [column.role for column in seen.columns] == ["id", "shown", "model", "model", "left out"]
+    assert [bool(column.doubt) for column in seen.columns] == [False, True, False, False, True]
+    assert seen.rows[1] == {"id": "2", "question": "B?", "a": "y", "b": "y", "meta": "[1]"}
+    assert len(str(seen.rows[0]["question"])) == 200
+    assert seen.rows[0]["meta"] is None
+    assert seen.collection is not None
+    assert seen.collection.models == ("a", "b")
+    again = preview_collection(tmp_path / "x.csv", {"question": "left out", "meta": "shown"})
+    assert not any(column.doubt for column in again.columns)

@@ -47,6 +47,12 @@ def test_a_file_that_a_link_leads_to_is_private_too(tmp_path: Path) -> None:
     campaign.storage.close()
 
 
+def test_a_loop_of_links_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "loop.db").symlink_to(tmp_path / "loop.db")
+    with pytest.raises(mp.StorageError, match="cannot be opened"):
+        mp.create_campaign(f"sqlite:///{tmp_path}/loop.db", "private", models=2)
+
+
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o660, 0o666, 0o620])
 def test_a_file_that_others_may_open_is_named_with_its_mode_and_the_command(tmp_path: Path, mode: int) -> None:
     file = tmp_path / "my campaigns.db"

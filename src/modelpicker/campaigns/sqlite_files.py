@@ -19,7 +19,7 @@ def create_private(path: Path) -> None:
     If that is not possible, SQLite says why when it tries.
     """
     with suppress(OSError):
-        made = os.open(path.resolve(), os.O_CREAT | os.O_EXCL | os.O_RDWR, PRIVATE)
+        made = os.open(_real(path), os.O_CREAT | os.O_EXCL | os.O_RDWR, PRIVATE)
         try:
             if os.name == "posix":
                 os.fchmod(made, PRIVATE)
@@ -29,8 +29,13 @@ def create_private(path: Path) -> None:
 
 def companions(path: Path) -> tuple[Path, Path]:
     """The write-ahead log of a database, and its index: SQLite keeps them beside the file itself."""
-    real = path.resolve()
+    real = _real(path)
     return real.with_name(f"{real.name}-wal"), real.with_name(f"{real.name}-shm")
+
+
+def _real(path: Path) -> Path:
+    """The file that a path leads to, as SQLite finds it; a loop of links is left for SQLite to refuse."""
+    return Path(os.path.realpath(path))
 
 
 def shared_files(path: Path) -> dict[Path, int]:

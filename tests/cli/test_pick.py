@@ -295,8 +295,8 @@ def test_one_model_or_one_class_is_no_choice(tmp_path: Path) -> None:
     assert "x.csv has one model, a; there must be two" in done.stderr
     (tmp_path / "y.csv").write_text("a,b,label\n0,0,0\n0,0,0\n")
     same = run("pick", "y.csv", folder=tmp_path)
-    assert same.returncode == 0
-    assert "No label was bought" in same.stdout
+    assert same.returncode == 1
+    assert "there is nothing to choose. a and b give the same answer to every item" in same.stderr
 
 
 def test_the_shared_collections_are_picked_from(tmp_path: Path) -> None:

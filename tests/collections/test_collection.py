@@ -4,6 +4,7 @@ import pickle
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import modelpicker as mp
@@ -138,13 +139,9 @@ def test_the_repr_says_what_there_is() -> None:
 
 
 def test_a_data_frame_brings_the_names_of_its_columns() -> None:
-    class Frame:
-        columns = ("x", "y")
-
-        def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-            return np.array([[0, 1]], dtype=dtype)
-
-    assert mp.ModelCollection(Frame()).models == ("x", "y")
+    frame = pd.DataFrame({"u": [0], "v": [1]})
+    assert mp.ModelCollection(frame).models == ("u", "v")
+    assert mp.ModelCollection(frame, models=["first", "second"]).models == ("first", "second")
 
 
 def test_probabilities_become_the_most_likely_class_and_decisions_are_counted() -> None:

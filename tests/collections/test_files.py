@@ -489,7 +489,8 @@ def test_a_file_that_changes_while_it_is_read_is_noticed(tmp_path: Path) -> None
     ("arguments", "message"),
     [
         ({"source": None}, "pass the path of a file"),
-        ({"source": "digits", "labels": [1, 2]}, "pass the path of a file"),
+        ({"source": "digits", "labels": [1, 2]}, "has 2 labels, but there are 1,497 items"),
+        ({"source": "digits", "labels": 7}, "is no column"),
         ({"source": "digits", "models": "tree"}, "pass a list of names"),
         ({"source": "digts"}, "Did you mean digits"),
     ],

@@ -216,10 +216,11 @@ def test_rows_without_keys_get_one_by_content_and_place(desk: Desk) -> None:
     assert len({record["key"] for record in desk.history()}) == 9
 
 
-def test_the_same_key_twice_in_a_file_is_one_round(server: Running, name: str) -> None:
+def test_the_same_key_twice_in_a_file_is_refused_and_nothing_is_taken_in(server: Running, name: str) -> None:
     desk = Desk(server, name, algorithm="label-efficient", options={"probability": 1.0})
     rows = [{"id": "a", "ant": "x", "bee": "y", "cat": "x"}] * 3 + [{"id": "b", "ant": "x", "bee": "y", "cat": "x"}]
-    assert desk.send(as_csv(rows), "f.csv") == {"rounds": 2, "known": 2, "queries": 2}
+    assert "column \"id\": 'a' is in rows 1, 2 and 3." in desk.send(as_csv(rows), "f.csv", 422)["detail"]
+    assert desk.history() == []
 
 
 def test_more_of_a_file_brings_only_what_is_new(desk: Desk) -> None:

@@ -92,7 +92,7 @@ function Desk({ name, labeller, vocabulary, refresh }) {
   const mayAnswer = usePress(current?.id);
   const pane = useRef(null);
   const answer = (event, act) => {
-    const taken = current !== null && mayAnswer(event);
+    const taken = current !== null && current === labeller.current && mayAnswer(event);
     if (taken || event.detail > 0) leaveButton(pane.current); // a second click has put the focus back there
     if (taken) act();
     return taken;

@@ -1,8 +1,8 @@
 """How Numba compiles the functions that a kernel calls.
 
-By default Numba gives every function an entry for Python and one for C. It optimises the function, and then merges
-it into its callers, where it is optimised again. Functions that only a kernel calls need none of that. For a kernel
-of forty functions it would be most of the time that compiling takes.
+By default Numba gives every function entries for Python and C. It optimises the function, makes machine code of it,
+and then merges it into its callers, where all that is done again. Functions that only a kernel calls need none of it.
+For a kernel of forty functions it would be most of the time that compiling takes.
 """
 
 from typing import Any
@@ -11,11 +11,28 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 
 
+class NoEnvironments:
+    """Takes the place of what tells machine code where its Python objects are: a part is never run by itself."""
+
+    def set_env(self, name: str, environment: object) -> None:
+        """Kernels use no Python objects."""
+
+
 class PartLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """The code of a part, which is optimised with the kernel that it is merged into."""
+    """The code of a part: it becomes machine code with the kernel that it is merged into, and never by itself."""
+
+    codegen = NoEnvironments()
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Nowhere."""
+        self._ensure_finalized()
+        return 0
 
     def _optimize_final_module(self) -> None:
         pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalized = True
 
 
 class PartCompiler(Compiler):  # type: ignore[misc]

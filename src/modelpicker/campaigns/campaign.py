@@ -141,7 +141,7 @@ class Campaign(Handle):
             for entry in pairs:
                 if not (isinstance(entry, Sequence) and len(entry) == 2) or isinstance(entry, str):
                     raise InputError(f"labels: {brief(entry)} is no pair of an id and a label.")
-                number = self._find(change, entry[0])
+                number = self._find(change.log, entry[0], change.head.rounds)
                 answer(change, number, self._label(change, number, entry[1]), replace, by)
 
     def skip(self, id: int | str, *, replace: bool = False, annotator: str | None = None) -> None:
@@ -168,7 +168,7 @@ class Campaign(Handle):
         by = _check_annotator(annotator)
         seconds = None if lease is None else _seconds(lease)
         with self.writing() as change:
-            number = self._find(change, id)
+            number = self._find(change.log, id, change.head.rounds)
             known = change.log.state(number)
             if known is None or known.state == WAITING:
                 raise ConflictError(f"round {number} has no answer to take back.")
@@ -184,18 +184,18 @@ class Campaign(Handle):
                     change.log.lease([number], until, by)
                 change.replica.count(Told(known.label), None)
 
-    def _find(self, change: Change, id: object) -> int:
+    def _find(self, log: Log, id: object, rounds: int) -> int:
         """The round that an id or a key stands for."""
         if isinstance(id, str):
-            number = change.log.round_of(check_key(id) or "")
+            number = log.round_of(check_key(id) or "")
             if number is None:
                 raise NotFoundError(f"nothing was asked with the key {brief(id)} in campaign {self.name!r}.")
             return number
         if isinstance(id, bool) or not isinstance(id, int | np.integer):
             raise InputError(f"id {brief(id)}: pass the id of a decision, or the key that its item was asked with.")
-        if not 0 <= id < change.head.rounds:
+        if not 0 <= id < rounds:
             raise NotFoundError(
-                f"there is no round {brief(int(id))} in campaign {self.name!r}, which has {change.head.rounds:,} "
+                f"there is no round {brief(int(id))} in campaign {self.name!r}, which has {rounds:,} "
                 "so far, counted from 0."
             )
         return int(id)
@@ -242,7 +242,7 @@ class Campaign(Handle):
         if most is not None:
             most = min(check_count("most", most), MOST_PENDING)
         if lease is None:
-            with self.reading() as (log, _):
+            with self.looking() as log:
                 return self._queries(log, log.waiting(most))
         return self._lease(most or 1, _seconds(lease), by)
 
@@ -258,7 +258,7 @@ class Campaign(Handle):
     def release(self, *ids: int | str) -> None:
         """Give leased queries back, so that others need not wait for the lease to expire."""
         with self.writing() as change:
-            change.log.lease([self._find(change, id) for id in ids], None, None)
+            change.log.lease([self._find(change.log, id, change.head.rounds) for id in ids], None, None)
 
     def _queries(self, log: Log, found: list[State]) -> list[Query]:
         queries = []
@@ -278,16 +278,16 @@ class Campaign(Handle):
 
     def history(self, id: int | str | None = None) -> Iterator[Record]:
         """Everything that happened, in order, as JSON-ready records; or all that happened to one round."""
-        with self.reading() as (log, replica):
+        with self.looking() as log:
             head = log.head()
             if id is not None:
-                number = self._find(Change(log, replica, head, 0), id)
+                number = self._find(log, id, head.rounds)
                 return iter(list(records_of_round(log, self.settings, number)))
         return records_of(self.stored(head.events), self.settings)
 
     def records(self, after: int, most: int) -> list[Record]:
         """A page of the history: so many records after an event, and the rest of the last one's event."""
-        with self.reading() as (log, _):
+        with self.looking() as log:
             last = log.head().events
             found = [stored.event for stored in log.others((Joining.kind, Leaving.kind), upto=after)]
         before = [event for event in found if isinstance(event, Joining | Leaving)]
@@ -300,8 +300,8 @@ class Campaign(Handle):
 
     def number_of(self, id: int | str) -> int:
         """The round that an id or a key stands for."""
-        with self.reading() as (log, replica):
-            return self._find(Change(log, replica, log.head(), 0), id)
+        with self.looking() as log:
+            return self._find(log, id, log.head().rounds)
 
     def join(self, model: ModelName) -> None:
         """Let another model take part from the next round on.

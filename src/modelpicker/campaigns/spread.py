@@ -59,6 +59,11 @@ class Spread:
         self._variance: Floats = np.zeros((total, total))
         self._differ: Floats = np.zeros((total, total))
 
+    @property
+    def nbytes(self) -> int:
+        """The memory that it takes."""
+        return self._variance.nbytes + self._differ.nbytes
+
     def follow(self, log: Log, replica: Replica) -> None:
         """Take in the labels that came since; all of them anew if the past has changed."""
         models = replica.picker.models

@@ -77,10 +77,12 @@ def create_app(configuration: Configuration) -> FastAPI:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """When the server has stopped, everything that it took in is on disk."""
     service: State = app.state.service
-    demo = asyncio.create_task(feed_demo(service.desks)) if service.configuration.demo else None
+    tasks = [asyncio.create_task(service.desks.sweep())]
+    if service.configuration.demo:
+        tasks.append(asyncio.create_task(feed_demo(service.desks)))
     yield
-    if demo is not None:
-        demo.cancel()
+    for task in tasks:
+        task.cancel()
     service.desks.close()
 
 

@@ -28,11 +28,17 @@ class Board:
         self._spread = Spread()
         self._window = Window()
 
+    @property
+    def nbytes(self) -> int:
+        """The memory that it takes, roughly."""
+        return self._spread.nbytes + self._window.nbytes
+
     def standing(self) -> dict[str, Any]:
         """The pick, and how every model stands, with intervals."""
         with self._lock, self.campaign.reading() as (log, replica):
             pick = make_pick(log, replica)
-            self._spread.follow(log, replica)
+            if log.head().rebuilt <= replica.event:  # otherwise this is how it stood before the past was changed
+                self._spread.follow(log, replica)
             return self._standing(log, replica, pick)
 
     def _standing(self, log: Log, replica: Replica, pick: Pick) -> dict[str, Any]:
@@ -58,7 +64,7 @@ class Board:
             return {
                 "event": replica.event,
                 "weights": self._weights(log, replica),
-                "labels": _labels(log, replica.picker.rounds),
+                "labels": _labels(log, log.head().rounds),
                 "recent": self._window.recent(),
                 "disagreement": self._window.disagreement(log),
             }

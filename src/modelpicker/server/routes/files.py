@@ -74,6 +74,7 @@ async def upload(request: Request, caller: Owner, service: Service, desk: Found,
     Items without a key get one made of the file's content and their row: the same file again brings nothing new.
     """
     async with _received(request, filename, service.configuration.largest_file) as file:
+        await desk.do(lambda _: None)  # a file is read for the models that take part now
         batches = batches_of(file.path, desk.campaign)
         rounds = known = queries = row = 0
         while (batch := await run_in_threadpool(_read, filename, file.path, next, batches, None)) is not None:

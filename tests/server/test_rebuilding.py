@@ -1,4 +1,4 @@
-"""While a campaign learns anew: everybody else is served, its readers see how it stood, its writers are answered."""
+"""While a campaign is rebuilt, others are served, its readers see how it stood, and its writers are answered."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -56,7 +56,7 @@ def running(url: str, gate: Gate) -> Iterator[Running]:
         play(mp.create_campaign(url, name, models=MODELS, seed=seed), *stream(40))
     with serving(url) as server:
         for name in ("slow", "other"):
-            wait_until(lambda name=name: server.get(f"/campaigns/{name}/standing").status_code == 200)
+            server.client().campaign(name).best()  # it is loaded
         yield server
         gate.open.set()
 

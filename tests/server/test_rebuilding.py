@@ -193,9 +193,9 @@ def test_what_another_process_changes_in_the_past_is_learned_beside_whoever_read
     with elsewhere.grouped():
         elsewhere.retract(labelled(running, "slow"))
     assert running.get("/campaigns/slow/standing").json() == before
+    assert gate.reached.wait(60), "whoever looks has it learned"
     answer = running.post("/campaigns/slow/rounds", {"predictions": [0, 1, 1, 0]})
     assert answer.status_code == 503
-    assert gate.reached.wait(60)
     gate.open.set()
     wait_until(lambda: running.get("/campaigns/slow/standing").json()["labels_used"] == before["labels_used"] - 1)
 

@@ -141,7 +141,7 @@ class Campaign(Handle):
             for entry in pairs:
                 if not (isinstance(entry, Sequence) and len(entry) == 2) or isinstance(entry, str):
                     raise InputError(f"labels: {brief(entry)} is no pair of an id and a label.")
-                number = self._find(change.log, entry[0], change.head.rounds)
+                number = self._number_of(change.log, entry[0], change.head.rounds)
                 answer(change, number, self._label(change, number, entry[1]), replace, by)
 
     def skip(self, id: int | str, *, replace: bool = False, annotator: str | None = None) -> None:
@@ -168,7 +168,7 @@ class Campaign(Handle):
         by = _check_annotator(annotator)
         seconds = None if lease is None else _seconds(lease)
         with self.writing() as change:
-            number = self._find(change.log, id, change.head.rounds)
+            number = self._number_of(change.log, id, change.head.rounds)
             known = change.log.state(number)
             if known is None or known.state == WAITING:
                 raise ConflictError(f"round {number} has no answer to take back.")
@@ -184,7 +184,7 @@ class Campaign(Handle):
                     change.log.lease([number], until, by)
                 change.replica.count(Told(known.label), None)
 
-    def _find(self, log: Log, id: object, rounds: int) -> int:
+    def _number_of(self, log: Log, id: object, rounds: int) -> int:
         """The round that an id or a key stands for."""
         if isinstance(id, str):
             number = log.round_of(check_key(id) or "")
@@ -258,7 +258,7 @@ class Campaign(Handle):
     def release(self, *ids: int | str) -> None:
         """Give leased queries back, so that others need not wait for the lease to expire."""
         with self.writing() as change:
-            change.log.lease([self._find(change.log, id, change.head.rounds) for id in ids], None, None)
+            change.log.lease([self._number_of(change.log, id, change.head.rounds) for id in ids], None, None)
 
     def _queries(self, log: Log, found: list[State]) -> list[Query]:
         queries = []
@@ -281,7 +281,7 @@ class Campaign(Handle):
         with self.looking() as log:
             head = log.head()
             if id is not None:
-                number = self._find(log, id, head.rounds)
+                number = self._number_of(log, id, head.rounds)
                 return iter(list(records_of_round(log, self.settings, number)))
         return records_of(self.stored(head.events), self.settings)
 
@@ -301,7 +301,7 @@ class Campaign(Handle):
     def number_of(self, id: int | str) -> int:
         """The round that an id or a key stands for."""
         with self.looking() as log:
-            return self._find(log, id, log.head().rounds)
+            return self._number_of(log, id, log.head().rounds)
 
     def join(self, model: ModelName) -> None:
         """Let another model take part from the next round on.

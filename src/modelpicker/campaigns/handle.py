@@ -96,7 +96,9 @@ class Handle:
         self._learning = threading.Lock()
         """Held by whoever finds the state from the storage; never asked for while holding the other."""
         self.shows_last_known = False
-        """Whether readers are shown how it stood before the past was changed, until that is learned."""
+        """Whether readers are shown how it stood before the past was changed, while that is learned for long."""
+        self.behind = False
+        """Whether that is what they are shown."""
         self._process = os.getpid()
         self._closed = False
 
@@ -210,12 +212,22 @@ class Handle:
                 with self.storage.reading() as connection:
                     log = Log(connection, self._number, self._recent)
                     replica = self._near(log, log.head())
-                    if replica is None and self.shows_last_known:
+                    if replica is None and self.behind:
                         replica = self._replica
                     if replica is not None:
                         yield log, replica
                         return
+            self._find()
+
+    def _find(self) -> None:
+        """Learn what there is to learn, or note that the last known state is to be shown in the meantime."""
+        if not (self.shows_last_known and self._replica is not None):
             self.learn(patient=not self.shows_last_known)
+            return
+        try:
+            self.learn(patient=False)
+        except BehindError:
+            self.behind = True
 
     def learn(self, *, patient: bool = True) -> None:
         """Find the state from what is stored, in no transaction; nothing happens if it is known already.
@@ -252,7 +264,7 @@ class Handle:
             replica = rebuild(log, self.settings, head.events, head.rebuilt)
         with self._lock:
             self._check_open()
-            self._replica, self._sampled = replica, None
+            self._replica, self._sampled, self.behind = replica, None, False
             self._recent = Recent()  # the storage may have been brought back from a backup
             self._kept, self._kept_rounds = kept
         return anew

@@ -172,7 +172,10 @@ class Desk:
         self._readers += 1
         try:
             async with self._reading:
-                return await asyncio.get_running_loop().run_in_executor(self._pools.readers, call, self.campaign)
+                found = await asyncio.get_running_loop().run_in_executor(self._pools.readers, call, self.campaign)
+            if self.campaign.behind:
+                self._learn()
+            return found
         except StorageError:
             self.broken = True
             raise

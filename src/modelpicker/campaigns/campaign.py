@@ -9,7 +9,7 @@ import numpy as np
 
 from modelpicker.algorithms import Decision
 from modelpicker.algorithms.encoding import ClassName, check_same_kind
-from modelpicker.algorithms.options import ModelName, check_count, check_models
+from modelpicker.algorithms.options import ModelName, check_count, check_model, check_models
 from modelpicker.campaigns.answering import answer, spent
 from modelpicker.campaigns.deciding import decide, decide_new, new_ones
 from modelpicker.campaigns.events import Joining, Leaving, Retraction, Rounds
@@ -311,6 +311,7 @@ class Campaign(Handle):
         """
         with self.writing() as change:
             models = change.replica.picker.models
+            check_model(model)
             if str(model) in {str(one) for one in models}:
                 raise ConflictError(f"model {model!r} takes part already.")
             if change.replica.picker.drops:
@@ -331,6 +332,7 @@ class Campaign(Handle):
         """Let a model take no part any more, from the next round on; what is known of the others stays."""
         with self.writing() as change:
             models = change.replica.picker.models
+            check_model(model)
             name = next((one for one in models if str(one) == str(model)), None)
             if name is None:
                 raise NotFoundError(f"there is no model {brief(model)} in campaign {self.name!r}.")
@@ -349,7 +351,10 @@ def _seconds(lease: object) -> float:
     """For how long a query is leased."""
     seconds = lease.total_seconds() if isinstance(lease, timedelta) else lease
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < LONGEST_LEASE:
-        raise InputError(f"lease={brief(lease)}: pass for how many seconds a query is to be kept.")
+        raise InputError(
+            f"lease={brief(lease)}: pass for how many seconds a query is to be kept, above 0 and below 1e9.",
+            parameter="lease",
+        )
     return float(seconds)
 
 

@@ -157,7 +157,7 @@ def _discreet(caller: Caller) -> Iterator[None]:
     except InputError as error:
         if caller.predictions:
             raise
-        raise InputError(f"{str(error).partition(', such as ')[0].rstrip('.')}.") from error
+        raise InputError(error.discreet, parameter=error.parameter) from error
 
 
 def _check_replace(caller: Caller, replace: bool) -> None:

@@ -13,6 +13,7 @@ import random
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from http.client import HTTPConnection
 from typing import Any
 
@@ -43,6 +44,10 @@ class Client:
             raise SystemExit(f"{method} {path}: {found}")
         return found
 
+    def close(self) -> None:
+        """Hang up."""
+        self._connection.close()
+
 
 def use(client: Client, number: int, rounds: int) -> None:
     """Everything that a campaign is used for, once."""
@@ -59,9 +64,9 @@ def use(client: Client, number: int, rounds: int) -> None:
 
 def use_some(port: int, numbers: range, rounds: int) -> None:
     """Use some campaigns, one after the other."""
-    client = Client(port)
-    for number in numbers:
-        use(client, number, rounds)
+    with closing(Client(port)) as client:
+        for number in numbers:
+            use(client, number, rounds)
 
 
 def memory_mb(running: Running) -> float:

@@ -7,7 +7,7 @@ tidy up its files, and a storage in memory, which has room for one transaction a
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from modelpicker.campaigns.log import Head, Log, Recent, Stored
+from modelpicker.campaigns.log import LABELLED, Head, Log, Recent, State, Stored
 from modelpicker.campaigns.storage import Storage
 
 T = TypeVar("T")
@@ -44,6 +44,10 @@ class DistantLog(Log):
     ) -> Iterator[Stored]:
         """Events of some kinds, or only those about one round."""
         return iter(self._look(lambda log: list(log.others(kinds, number, after, upto))))
+
+    def labelled(self) -> tuple[Head, list[State]]:
+        """How far the campaign has come, and the rounds that have a label by then, in their order."""
+        return self._look(lambda log: (log.head(), list(log.answered(LABELLED))))
 
     def round_event(self, number: int) -> Stored:
         """The event in which a round was decided."""

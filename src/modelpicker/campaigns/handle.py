@@ -229,6 +229,10 @@ class Handle:
         except BehindError:
             self.behind = True
 
+    def distant(self) -> DistantLog:
+        """The log for whoever goes through much of it, and should keep nobody waiting."""
+        return DistantLog(self.storage, self._number)
+
     def learn(self, *, patient: bool = True) -> None:
         """Find the state from what is stored, in no transaction; nothing happens if it is known already.
 
@@ -248,7 +252,7 @@ class Handle:
 
     def _learn(self, patient: bool) -> bool:
         """Whether the state was learned anew, and should be kept."""
-        log = DistantLog(self.storage, self._number)
+        log = self.distant()
         with self._lock:
             self._check_open()
             known = self._replica

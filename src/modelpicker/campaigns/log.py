@@ -408,6 +408,10 @@ class Log:
         for row in self.connection.execute(statement, {"mine": self.campaign}):
             yield _state(row)
 
+    def labelled(self) -> tuple[Head, Iterable[State]]:
+        """How far the campaign has come, and the rounds that have a label by then, in their order."""
+        return self.head(), self.answered(LABELLED)
+
     def indexed(self) -> dict[str, list[Any]]:
         """What is in the tables that are found from events, but for leases."""
         columns = {

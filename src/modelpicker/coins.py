@@ -34,7 +34,11 @@ def check_seed(seed: object) -> int:
     try:
         value = operator.index(seed)  # type: ignore[arg-type]  # the check itself
     except TypeError:
-        raise InputError(f"seed {brief(seed)} is not a whole number; pass an integer such as 0.") from None
+        raise InputError(
+            f"seed {brief(seed)} is not a whole number; pass an integer such as 0.", parameter="seed"
+        ) from None
     if isinstance(seed, bool) or not 0 <= value <= LARGEST_SEED:
-        raise InputError(f"seed {brief(seed)} is out of range; pass an integer from 0 to 2**128 - 1.")
+        raise InputError(
+            f"seed {brief(seed)} is out of range; pass an integer from 0 to 2**128 - 1.", parameter="seed"
+        )
     return value

@@ -2,7 +2,8 @@
 
 ModelPickerError
 ├── InputError       predictions, labels or options that make no sense; a file that cannot be understood
-│   └── UnclearColumnsError   columns that may be models, or may not: the user has to say
+│   ├── UnclearColumnsError  columns that may be models, or may not: the user has to say
+│   └── UnknownOptionError   an option that an algorithm does not take
 ├── RoundError       a label for a round that has no open query
 ├── StateError       a saved state that does not belong here
 ├── NotFoundError    a file, a collection, a campaign or a round that does not exist
@@ -12,10 +13,12 @@ ModelPickerError
 └── StorageError     a storage that cannot be reached, read or written; nothing acknowledged is lost
     └── SchemaError  a storage made by another version of modelpicker
 
-Every message names the value at fault and says what to do next.
+Every message names the value at fault and says what to do next. Messages are for people: what a program needs to
+know of an error is its type and its attributes, and nothing decides anything by the wording of a message.
 """
 
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any, ClassVar
 
 
@@ -28,6 +31,11 @@ def brief(value: object) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
+def is_number(value: object) -> bool:
+    """Whether a value is a real number; true and false are none."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
 class ModelPickerError(Exception):
     """The base of every error that modelpicker raises on purpose."""
 
@@ -36,7 +44,23 @@ class ModelPickerError(Exception):
 
 
 class InputError(ModelPickerError, ValueError):
-    """Predictions, labels or options that make no sense; a file that cannot be understood."""
+    """Predictions, labels or options that make no sense; a file that cannot be understood.
+
+    Args:
+        message: what is wrong, and what to do.
+        parameter: the option or the field that it is about, if it is about one.
+        reveals: a sentence that says something of the models' predictions, which not everybody may know.
+    """
+
+    def __init__(self, message: str = "", *, parameter: str | None = None, reveals: str = "") -> None:
+        super().__init__(f"{message} {reveals}" if reveals else message)
+        self.parameter = parameter
+        self.discreet = message
+        """The message without what it reveals."""
+
+
+class UnknownOptionError(InputError):
+    """An option that an algorithm does not take."""
 
 
 class UnclearColumnsError(InputError):

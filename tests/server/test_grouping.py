@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import modelpicker as mp
+from modelpicker.campaigns import handle
 from modelpicker.server.desks import Desk, Desks
 from modelpicker.server.metrics import Metrics
 from tests.campaigns.streams import check, stream
@@ -17,13 +18,14 @@ from tests.server.servers import finished
 MODELS = ["ant", "bee", "cat", "dog"]
 
 
-def together(url: str, *makes: Callable[[Desk], Any], name: str = "group") -> list[Any]:
-    """What comes of changes that wait while another is under way: they go to disk in one commit."""
+def together(url: str, *makes: Callable[[Desk], Any], commits: int = 1) -> list[Any]:
+    """What comes of changes that wait while another is under way: they go to disk in one commit, or so many."""
 
     async def run() -> list[Any]:
         desks = Desks(url, Metrics())
         try:
-            desk = await desks.find(name)
+            desk = await desks.find("group")
+            await desk.do(lambda _: None)  # the campaign is loaded
             hold = threading.Event()
             blocker = asyncio.ensure_future(desk.do(lambda _: hold.wait(30)))
             waiting = [asyncio.ensure_future(make(desk)) for make in makes]
@@ -32,7 +34,7 @@ def together(url: str, *makes: Callable[[Desk], Any], name: str = "group") -> li
             found = await asyncio.gather(*waiting, return_exceptions=True)
             await blocker
             sizes = desk.metrics.group.counts[()]
-            assert sum(sizes) == 2, "the changes did not go together"
+            assert sum(sizes) == 2 + commits, "the changes did not go together"
             return found
         finally:
             desks.close()
@@ -102,7 +104,11 @@ def test_labels_see_the_rounds_of_their_own_commit(url: str) -> None:
     check(mp.open_campaign(url, "group"), url)
 
 
-def test_a_change_that_fails_half_way_is_undone_and_the_others_are_not(url: str) -> None:
+@pytest.mark.parametrize("few", [handle.FEW_EVENTS, -1], ids=["at once", "on another thread"])
+def test_a_change_that_fails_half_way_is_undone_and_the_others_are_not(
+    url: str, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handle, "FEW_EVENTS", few)  # what is known of the campaign is lost with the change
     campaign = mp.create_campaign(url, "group", models=MODELS)
     queries = [made.id for made in (campaign.ask([0, 1, 1, 0]) for _ in range(200)) if made.query][:3]
     first, second, third = queries
@@ -112,6 +118,7 @@ def test_a_change_that_fails_half_way_is_undone_and_the_others_are_not(url: str)
         tell(first, 0),
         lambda desk: desk.do(lambda one: one.tell_many({third: 1, second: 0})),  # the second label is a conflict
         ask([0, 0, 1, 0], "after"),
+        commits=1 if few > 0 else 2,
     )
     assert found[0] is None
     assert isinstance(found[1], mp.ConflictError)
@@ -121,7 +128,11 @@ def test_a_change_that_fails_half_way_is_undone_and_the_others_are_not(url: str)
     check(seen, url)
 
 
-def test_replacing_retracting_joining_and_leaving_share_a_commit_with_others(url: str) -> None:
+@pytest.mark.parametrize("few", [handle.FEW_EVENTS, -1], ids=["at once", "on another thread"])
+def test_changes_of_the_past_share_a_commit_with_those_before_them_and_the_others_follow(
+    url: str, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handle, "FEW_EVENTS", few)
     campaign = mp.create_campaign(url, "group", models=MODELS)
     queries = [made.id for made in (campaign.ask([0, 1, 1, 0]) for _ in range(200)) if made.query][:3]
     for number in queries:
@@ -136,6 +147,7 @@ def test_replacing_retracting_joining_and_leaving_share_a_commit_with_others(url
         ask([0, 1, 1, 0, 1]),
         lambda desk: desk.do(lambda one: one.leave("ant")),
         ask([1, 1, 0, 1]),
+        commits=5,
     )
     assert isinstance(found[4], mp.InputError), "there were five models by then"
     assert [type(one) for one in found if one is not None] == [mp.Decision, mp.InputError, mp.Decision, mp.Decision]

@@ -105,6 +105,7 @@ def check_same_kind(label: ClassName, classes: Sequence[ClassName], where: str) 
     if classes and isinstance(label, str) != isinstance(classes[0], str):
         kinds = ("string", "whole numbers") if isinstance(label, str) else ("whole number", "strings")
         raise InputError(
-            f"{where}: {brief(label)} is a {kinds[0]}, but the models' classes are {kinds[1]}, such as "
-            f"{brief(classes[0])}. Give labels in the same form as predictions."
+            f"{where}: {brief(label)} is a {kinds[0]}, but the models' classes are {kinds[1]}. "
+            "Give labels in the same form as predictions.",
+            reveals=f"One of the classes is {brief(classes[0])}.",
         )

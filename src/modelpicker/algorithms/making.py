@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from modelpicker.algorithms import ALGORITHMS
 from modelpicker.algorithms.base import Algorithm
 from modelpicker.algorithms.options import Models
-from modelpicker.errors import InputError, brief
+from modelpicker.errors import InputError, UnknownOptionError, brief
 
 Kind: TypeAlias = str | type[Algorithm]
 
@@ -51,6 +51,6 @@ def make_algorithm(
         strange = ", ".join(sorted(set(options) - set(known)))
         if not strange:
             raise InputError(f"{kind.name} cannot be made with {brief(dict(options))}: {error}.") from error
-        raise InputError(
+        raise UnknownOptionError(
             f"{kind.name} does not take {strange}; it takes {', '.join(dict.fromkeys(known))}."
         ) from None

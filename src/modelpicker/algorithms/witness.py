@@ -119,6 +119,12 @@ class Witness:
     def _blank(self, evidence: Evidence | None, waiting: tuple[Entries | Played, ...] = (), size: int = 0) -> Kept:
         return Kept(evidence, waiting, size, no_entries(self.models if self.watches else 1, self._block), 0)
 
+    @property
+    def nbytes(self) -> int:
+        """The memory that it takes."""
+        arrays = (*(self.kept.evidence or ()), *self.kept.entries)
+        return self.kept.size + sum(int(array.nbytes) for array in arrays)
+
     def saw(self, codes: list[int], number: int, probability: float, query: bool, closed: bool = False) -> None:
         """Note a round; `closed` if it was clear before its row was known that it would not be queried."""
         self._write(codes, number, SKIPPED, probability, CLOSED if closed else ASKED if query else PASSED)

@@ -18,7 +18,7 @@ def answer(change: Change, number: int, label: ClassName | None, replace: bool, 
         change.touched = True
         change.add(Answer(number, label, by))
         change.replica.count(number, None, Told(label))
-        if label is not None:
+        if label is not None and change.before is None:  # otherwise it is learned with everything else
             change.replica.learn(change.log, number, label)
         return
     if known.label == label:
@@ -32,8 +32,8 @@ def answer(change: Change, number: int, label: ClassName | None, replace: bool, 
     if known.label is None and change.replica.left < 1:
         raise spent(number)
     change.touched = True
-    change.replica.count(number, Told(known.label), Told(label))
     change.add(Answer(number, label, by, replaces=True))
+    change.replica.count(number, Told(known.label), Told(label))
 
 
 def _refer(

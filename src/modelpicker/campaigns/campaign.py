@@ -9,7 +9,7 @@ import numpy as np
 
 from modelpicker.algorithms import Decision
 from modelpicker.algorithms.encoding import ClassName, check_same_kind
-from modelpicker.algorithms.options import ModelName, check_count, check_models
+from modelpicker.algorithms.options import ModelName, check_count, check_model, check_models
 from modelpicker.campaigns.answering import answer, spent
 from modelpicker.campaigns.deciding import decide, decide_new, new_ones
 from modelpicker.campaigns.events import Joining, Leaving, Retraction, Rounds
@@ -156,7 +156,7 @@ class Campaign(Handle):
             for entry in pairs:
                 if not (isinstance(entry, Sequence) and len(entry) == 2) or isinstance(entry, str):
                     raise InputError(f"labels: {brief(entry)} is no pair of an id and a label.")
-                number = self._find(change, entry[0])
+                number = self._number_of(change.log, entry[0], change.head.rounds)
                 answer(change, number, self._label(change, number, entry[1]), replace, by)
 
     def skip(self, id: int | str, *, replace: bool = False, annotator: str | None = None) -> None:
@@ -183,7 +183,7 @@ class Campaign(Handle):
         by = _check_annotator(annotator)
         seconds = None if lease is None else _seconds(lease)
         with self.writing() as change:
-            number = self._find(change, id)
+            number = self._number_of(change.log, id, change.head.rounds)
             known = change.log.state(number)
             if known is None or known.state == WAITING:
                 raise ConflictError(f"round {number} has no answer to take back.")
@@ -199,18 +199,18 @@ class Campaign(Handle):
                     change.log.lease([number], until, by)
                 change.replica.count(number, Told(known.label), None)
 
-    def _find(self, change: Change, id: object) -> int:
+    def _number_of(self, log: Log, id: object, rounds: int) -> int:
         """The round that an id or a key stands for."""
         if isinstance(id, str):
-            number = change.log.round_of(check_key(id) or "")
+            number = log.round_of(check_key(id) or "")
             if number is None:
                 raise NotFoundError(f"nothing was asked with the key {brief(id)} in campaign {self.name!r}.")
             return number
         if isinstance(id, bool) or not isinstance(id, int | np.integer):
             raise InputError(f"id {brief(id)}: pass the id of a decision, or the key that its item was asked with.")
-        if not 0 <= id < change.head.rounds:
+        if not 0 <= id < rounds:
             raise NotFoundError(
-                f"there is no round {brief(int(id))} in campaign {self.name!r}, which has {change.head.rounds:,} "
+                f"there is no round {brief(int(id))} in campaign {self.name!r}, which has {rounds:,} "
                 "so far, counted from 0."
             )
         return int(id)
@@ -257,7 +257,7 @@ class Campaign(Handle):
         if most is not None:
             most = min(check_count("most", most), MOST_PENDING)
         if lease is None:
-            with self.reading() as (log, _):
+            with self.looking() as log:
                 return self._queries(log, log.waiting(most))
         return self._lease(most or 1, _seconds(lease), by)
 
@@ -273,7 +273,7 @@ class Campaign(Handle):
     def release(self, *ids: int | str) -> None:
         """Give leased queries back, so that others need not wait for the lease to expire."""
         with self.writing() as change:
-            change.log.lease([self._find(change, id) for id in ids], None, None)
+            change.log.lease([self._number_of(change.log, id, change.head.rounds) for id in ids], None, None)
 
     def _queries(self, log: Log, found: list[State]) -> list[Query]:
         queries = []
@@ -293,16 +293,16 @@ class Campaign(Handle):
 
     def history(self, id: int | str | None = None) -> Iterator[Record]:
         """Everything that happened, in order, as JSON-ready records; or all that happened to one round."""
-        with self.reading() as (log, replica):
+        with self.looking() as log:
             head = log.head()
             if id is not None:
-                number = self._find(Change(log, replica, head, 0), id)
+                number = self._number_of(log, id, head.rounds)
                 return iter(list(records_of_round(log, self.settings, number)))
         return records_of(self.stored(head.events), self.settings)
 
     def records(self, after: int, most: int) -> list[Record]:
         """A page of the history: so many records after an event, and the rest of the last one's event."""
-        with self.reading() as (log, _):
+        with self.looking() as log:
             last = log.head().events
             found = [stored.event for stored in log.others((Joining.kind, Leaving.kind), upto=after)]
         before = [event for event in found if isinstance(event, Joining | Leaving)]
@@ -315,8 +315,8 @@ class Campaign(Handle):
 
     def number_of(self, id: int | str) -> int:
         """The round that an id or a key stands for."""
-        with self.reading() as (log, replica):
-            return self._find(Change(log, replica, log.head(), 0), id)
+        with self.looking() as log:
+            return self._number_of(log, id, log.head().rounds)
 
     def join(self, model: ModelName) -> None:
         """Let another model take part from the next round on.
@@ -326,6 +326,7 @@ class Campaign(Handle):
         """
         with self.writing() as change:
             models = change.replica.picker.models
+            check_model(model)
             if str(model) in {str(one) for one in models}:
                 raise ConflictError(f"model {model!r} takes part already.")
             if change.replica.picker.drops:
@@ -346,6 +347,7 @@ class Campaign(Handle):
         """Let a model take no part any more, from the next round on; what is known of the others stays."""
         with self.writing() as change:
             models = change.replica.picker.models
+            check_model(model)
             name = next((one for one in models if str(one) == str(model)), None)
             if name is None:
                 raise NotFoundError(f"there is no model {brief(model)} in campaign {self.name!r}.")
@@ -364,7 +366,10 @@ def _seconds(lease: object) -> float:
     """For how long a query is leased."""
     seconds = lease.total_seconds() if isinstance(lease, timedelta) else lease
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < LONGEST_LEASE:
-        raise InputError(f"lease={brief(lease)}: pass for how many seconds a query is to be kept.")
+        raise InputError(
+            f"lease={brief(lease)}: pass for how many seconds a query is to be kept, above 0 and below 1e9.",
+            parameter="lease",
+        )
     return float(seconds)
 
 

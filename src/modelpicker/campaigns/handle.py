@@ -3,17 +3,22 @@
 Every change is one transaction: it looks at how far the campaign has come, moves this process's replica there,
 decides, stores an event and commits. So any number of processes may work on one campaign, and each sees what the
 others did.
+
+A change of the past (a replaced answer, one taken back, a model that joins or leaves) is stored at once. What
+follows from it is learned from the events afterwards, in no transaction: a large campaign takes seconds for that,
+and nobody else who uses the storage should wait for it.
 """
 
 import os
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
+from modelpicker.campaigns.distant import DistantLog
 from modelpicker.campaigns.events import Event, Rounds, changes_the_past
 from modelpicker.campaigns.log import Head, Log, Recent, Stored
 from modelpicker.campaigns.replica import Replica, catch_up, rebuild
@@ -28,6 +33,16 @@ from modelpicker.errors import StateError, StorageError
 EVENTS_KEPT = 256
 ROUNDS_KEPT = 512
 FEW_MODELS, SELDOM = 32, 4
+# Events that are learned from the start without much ado, and seconds that are waited for somebody who does.
+FEW_EVENTS = 1_000
+MOMENT = 0.2
+# What decoded rounds take in memory, as a multiple of what they take in the storage; and what anything else does.
+DECODED = 5
+REST = 20_000
+
+
+class BehindError(Exception):
+    """What was learned is of a past that has changed since; to learn it anew takes longer than the caller waits."""
 
 
 @dataclass
@@ -42,13 +57,22 @@ class Change:
     """Whether what is under way, or has failed, has moved the replica: it is wrong from then on."""
     moved: bool = False
     """Whether what was finished in the same transaction has moved it: it is wrong if that fails."""
+    before: Replica | None = None
+    """How it stood before the past was changed. From then on `replica` only counts, and nothing else may follow in
+    the same transaction: what it would be decided from has yet to be learned."""
 
     def add(self, event: Event) -> int:
         """Store an event; its number."""
         number = self.head.events + 1
+        if changes_the_past(event) and self.before is None:
+            self.replica.unanswered(self.log)  # as it is now: until all is learned, this is what is shown
         self.log.add(number, self.at, event)
         rounds = len(event) if isinstance(event, Rounds) else 0
-        rebuilt = number if changes_the_past(event) else self.head.rebuilt
+        rebuilt = self.head.rebuilt
+        if changes_the_past(event):
+            rebuilt = number
+            if self.before is None:
+                self.before, self.replica = self.replica, self.replica.counting()
         self.head = Head(number, self.head.rounds + rounds, rebuilt)
         self.replica.event = number
         return number
@@ -71,6 +95,12 @@ class Handle:
         self._sampled: Sample | None = None
         self._group: Change | None = None
         self._lock = threading.RLock()
+        self._learning = threading.Lock()
+        """Held by whoever finds the state from the storage; never asked for while holding the other."""
+        self.shows_last_known = False
+        """Whether readers are shown how it stood before the past was changed, while that is learned for long."""
+        self.behind = False
+        """Whether that is what they are shown."""
         self._process = os.getpid()
         self._closed = False
         storage.enter(self)
@@ -78,7 +108,7 @@ class Handle:
     @property
     def events(self) -> int:
         """How many events there have been."""
-        with self.reading() as (log, _):
+        with self.looking() as log:
             return log.head().events
 
     def warm_up(self) -> None:
@@ -88,7 +118,7 @@ class Handle:
     def stored(self, upto: int, after: int = 0) -> Iterator[Stored]:
         """Events in order, a page a transaction: they do not change, and whoever reads them may take their time."""
         while after < upto:
-            with self.reading() as (log, _):
+            with self.looking() as log:
                 page = log.page(after, upto)
             yield from page
             after = page[-1].number
@@ -97,51 +127,61 @@ class Handle:
     def writing(self) -> Iterator[Change]:
         """A transaction in which nobody else changes this campaign; when it ends, or its group, it is on disk."""
         with self._lock:
-            if self._group is None:
-                with self.grouped(), self.writing() as change:
-                    yield change
-                return
             change = self._group
-            before = change.head
-            change.at = int(time.time() * 1e6)
+            if change is not None:
+                if change.before is not None:
+                    raise BehindError(f"campaign {self.name!r} has yet to learn what its last change means.")
+                before = change.head
+                change.at = int(time.time() * 1e6)
+                yield change
+                self._settle(change, before)
+                change.moved |= change.touched
+                change.touched = False
+                return
+        with self.grouped() as group, self.writing() as change:
             yield change
-            self._settle(change, before)
-            change.moved |= change.touched
-            change.touched = False
+        if group.before is not None:
+            with suppress(StorageError):  # the change is on disk; whoever comes next tries again
+                self.learn()
 
     @contextmanager
-    def grouped(self) -> Iterator[Change]:
+    def grouped(self, *, patient: bool = True) -> Iterator[Change]:
         """One transaction for all that is changed within it: everything is on disk when it ends, or nothing.
 
         Who catches the error of a change may go on with the next, unless the change was `touched`: then all must be
-        undone, by letting the error out.
+        undone, by letting the error out. After a change of the past (`before` is set) there can be no other.
+        Unless `patient`, a BehindError is raised at once where much has to be learned first.
         """
-        with self._lock:
-            self._check_open()
-            try:
-                with self.storage.writing() as connection:
-                    log = Log(connection, self._number, self._recent)
-                    head = log.head(lock=True)
-                    self._group = Change(log, self._current(log, head), head, int(time.time() * 1e6))
-                    yield self._group
-                self._replica = self._group.replica
-            except BaseException:
-                if self._group is not None and (self._group.touched or self._group.moved):
-                    self._replica = None
-                raise
-            finally:
-                self._group = None
+        while True:
+            with self._lock:
+                self._check_open()
+                try:
+                    with self.storage.writing() as connection:
+                        log = Log(connection, self._number, self._recent)
+                        head = log.head(lock=True)
+                        replica = self._near(log, head)
+                        if replica is not None:
+                            self._group = Change(log, replica, head, int(time.time() * 1e6))
+                            yield self._group
+                    if self._group is not None:
+                        self._replica = self._group.before or self._group.replica
+                        return
+                except BaseException:
+                    if self._group is not None and (self._group.touched or self._group.moved):
+                        self._replica = None
+                    raise
+                finally:
+                    self._group = None
+            self.learn(patient=patient)
 
     def _settle(self, change: Change, before: Head) -> None:
         """Note what a change came to."""
         if change.head == before:
             return
-        anew = change.head.rebuilt > before.rebuilt
-        if anew:
-            change.replica = rebuild(change.log, self.settings, change.head.events, change.head.rebuilt)
         change.log.move(change.head)
-        self._keep_if_due(change, anew=anew)
-        self._sample_if_due(change)
+        if change.before is None:
+            self._keep_if_due(change)
+            self._sample_if_due(change)
 
     @contextmanager
     def exclusive(self) -> Iterator[Log]:
@@ -153,26 +193,120 @@ class Handle:
                 yield Log(connection, self._number)
 
     @contextmanager
-    def reading(self) -> Iterator[tuple[Log, Replica]]:
-        """The log and the state, as they are at one moment; within a group, as the group has them."""
+    def looking(self) -> Iterator[Log]:
+        """The log alone, for who needs nothing that was learned."""
         with self._lock:
             self._check_open()
             if self._group is not None:
-                yield self._group.log, self._group.replica
+                yield self._group.log
                 return
             with self.storage.reading() as connection:
-                log = Log(connection, self._number, self._recent)
-                replica = self._current(log, log.head())
-                yield log, replica
+                yield Log(connection, self._number, self._recent)
 
-    def _keep_if_due(self, change: Change, *, anew: bool) -> None:
-        """Keep the state now and then, so that opening is quick; always if it was learned anew."""
-        head = change.head
+    @contextmanager
+    def reading(self) -> Iterator[tuple[Log, Replica]]:
+        """The log and the state, as they are at one moment; within a group, as the group has them."""
+        while True:
+            with self._lock:
+                self._check_open()
+                if self._group is not None:
+                    yield self._group.log, self._group.replica
+                    return
+                with self.storage.reading() as connection:
+                    log = Log(connection, self._number, self._recent)
+                    replica = self._near(log, log.head())
+                    if replica is None and self.behind:
+                        replica = self._replica
+                    if replica is not None:
+                        yield log, replica
+                        return
+            self._find()
+
+    def _find(self) -> None:
+        """Learn what there is to learn, or note that the last known state is to be shown in the meantime."""
+        if not (self.shows_last_known and self._replica is not None):
+            self.learn(patient=not self.shows_last_known)
+            return
+        try:
+            self.learn(patient=False)
+        except BehindError:
+            self.behind = True
+
+    def distant(self) -> DistantLog:
+        """The log for whoever goes through much of it, and should keep nobody waiting."""
+        return DistantLog(self.storage, self._number)
+
+    def learn(self, *, patient: bool = True) -> None:
+        """Find the state from what is stored, in no transaction; nothing happens if it is known already.
+
+        Unless `patient`, a BehindError is raised where that would take long, or somebody is at it for long.
+        """
+        if not self._learning.acquire(timeout=-1 if patient else MOMENT):
+            raise BehindError(f"campaign {self.name!r} is being learned anew.")
+        try:
+            anew = self._learn(patient)
+        finally:
+            self._learning.release()
+        if anew:
+            # Only so that the next to open it need not do the same: a storage may be full, or read-only.
+            with suppress(BehindError, StorageError), self.grouped(patient=False) as change:
+                self._keep(change)
+                self._sample_if_due(change)
+
+    def _learn(self, patient: bool) -> bool:
+        """Whether the state was learned anew, and should be kept."""
+        log = self.distant()
+        with self._lock:
+            self._check_open()
+            known = self._replica
+        head = log.head()
+        if known is not None and _follows(known, head):
+            return False
+        with self._named():
+            replica = self._load(log, head)
+        kept = (0, 0) if replica is None else (replica.event, replica.picker.rounds)
+        anew = replica is None and head.rebuilt > 0
+        if replica is None:
+            if not patient and head.events > FEW_EVENTS:
+                raise BehindError(f"campaign {self.name!r} has to be learned anew.")
+            with self._named():
+                replica = rebuild(log, self.settings, head.events, head.rebuilt)
+        with self._lock:
+            self._check_open()
+            self._replica, self._sampled, self.behind = replica, None, False
+            self._recent = Recent()  # the storage may have been brought back from a backup
+            self._kept, self._kept_rounds = kept
+        return anew
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """An error that is found in the events says of which campaign."""
+        try:
+            yield
+        except StorageError as error:
+            raise StorageError(f"campaign {self.name!r}: {error}") from error
+
+    def _load(self, log: Log, head: Head) -> Replica | None:
+        """The state that was kept last; None if there is none, or it is damaged or of another past."""
+        kept = log.snapshot()
+        if kept is None:
+            return None
+        try:
+            replica = Replica.load(self.settings, kept)
+        except StateError:
+            return None
+        return replica if _follows(replica, head) else None
+
+    def _keep_if_due(self, change: Change) -> None:
+        """Keep the state now and then, so that opening is quick."""
         seldom = min(SELDOM, max(1, len(change.replica.picker.models) // FEW_MODELS))
-        events, rounds = head.events - self._kept, head.rounds - self._kept_rounds
-        if anew or events >= EVENTS_KEPT * seldom or rounds >= ROUNDS_KEPT * seldom:
-            change.log.keep(change.replica.document())
-            self._kept, self._kept_rounds = head.events, head.rounds
+        events, rounds = change.head.events - self._kept, change.head.rounds - self._kept_rounds
+        if events >= EVENTS_KEPT * seldom or rounds >= ROUNDS_KEPT * seldom:
+            self._keep(change)
+
+    def _keep(self, change: Change) -> None:
+        change.log.keep(change.replica.document())
+        self._kept, self._kept_rounds = change.head.events, change.head.rounds
 
     def _sample_if_due(self, change: Change) -> None:
         """Note how the models stand now and then, for charts."""
@@ -182,41 +316,38 @@ class Handle:
             add_sample(change.log, last)
         self._sampled = last
 
-    def _current(self, log: Log, head: Head) -> Replica:
-        """This process's replica, moved on to where the campaign is."""
+    def _near(self, log: Log, head: Head) -> Replica | None:
+        """This process's replica, moved on to where the campaign is; None if it has to be learned."""
         replica = self._replica
-        if replica is not None and replica.event == head.events:
-            return replica
-        self._replica = None
-        try:
-            if replica is None or head.rebuilt > replica.event or head.events < replica.event:
-                replica = self._load(log, head)
-            catch_up(replica, log, head.events)
-        except StorageError as error:
-            raise StorageError(f"campaign {self.name!r}: {error}") from error
+        if replica is None or not _follows(replica, head):
+            return None
+        if replica.event < head.events:
+            self._replica = None
+            with self._named():
+                catch_up(replica, log, head.events)
+            self._replica = replica
         if replica.picker.rounds != head.rounds:
+            self._replica = None
             raise StorageError(
                 f"campaign {self.name!r} says it has {head.rounds:,} rounds, but its events have "
                 f"{replica.picker.rounds:,}; `modelpicker verify` repairs that."
             )
-        self._replica = replica
         return replica
 
-    def _load(self, log: Log, head: Head) -> Replica:
-        """The state that was kept last; found from the events if there is none, or if it is damaged."""
-        self._sampled = None
-        self._recent = log.recent = Recent()  # the storage may have been brought back from a backup
-        kept = log.snapshot()
-        if kept is not None:
-            try:
-                replica = Replica.load(self.settings, kept)
-            except StateError:
-                pass
-            else:
-                if head.rebuilt <= replica.event <= head.events:
-                    self._kept, self._kept_rounds = replica.event, replica.picker.rounds
-                    return replica
-        return rebuild(log, self.settings, head.events, head.rebuilt)
+    @property
+    def nbytes(self) -> int:
+        """The memory that this process keeps for the campaign, roughly."""
+        replica = self._replica
+        learned = 0
+        if replica is not None:
+            learned = replica.picker.witness.nbytes + sum(array.nbytes for array in replica.picker.state)
+        return learned + DECODED * self._recent.size + REST
+
+    def forget(self) -> None:
+        """Let go of all that is kept in memory; whoever comes next finds it in the storage."""
+        with self._lock:
+            self._replica = self._sampled = None
+            self._recent = Recent()
 
     def _check_open(self) -> None:
         if self._closed:
@@ -241,3 +372,8 @@ class Handle:
 
     def __repr__(self) -> str:
         return f"<Campaign {self.name!r} in {self.storage.url}>"
+
+
+def _follows(replica: Replica, head: Head) -> bool:
+    """Whether the campaign has only gone on since, and its past is still the one that was learned."""
+    return head.rebuilt <= replica.event <= head.events

@@ -1,7 +1,7 @@
 """A campaign's events in a storage, and the tables that are found from them: all SQL about campaigns is here."""
 
 import json
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -33,8 +33,9 @@ KEYS_AT_ONCE = 10_000
 # Events that are read at once, and the bytes that they may have: one may have ten thousand rounds.
 PAGE = 2_000
 PAGE_BYTES = 2**24
-# Decoded rounds that are kept.
+# Decoded rounds that are kept: events, and their bytes as they are stored.
 RECENT = 32
+RECENT_BYTES = 2**22
 
 
 class Head(NamedTuple):
@@ -127,22 +128,30 @@ class Recent:
     """Rounds that were decoded last: queries of one batch are answered one after the other."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[int, Stored] = OrderedDict()
+        self._kept: OrderedDict[int, tuple[Stored, int]] = OrderedDict()
+        self.size = 0
+        """The bytes of all of them, as they are stored."""
 
     def find(self, number: int) -> Stored | None:
         """The event in which a round was decided, if it was met lately."""
-        for stored in reversed(self._kept.values()):
+        for stored, _ in reversed(self._kept.values()):
             event = stored.event
             if isinstance(event, Rounds) and event.first <= number < event.first + len(event):
                 return stored
         return None
 
-    def keep(self, stored: Stored) -> Stored:
+    def keep(self, stored: Stored, size: int) -> Stored:
         """Remember an event, and forget the oldest."""
-        self._kept[stored.number] = stored
-        if len(self._kept) > RECENT:
-            self._kept.popitem(last=False)
+        self._forget(stored.number)
+        self._kept[stored.number] = stored, size
+        self.size += size
+        while len(self._kept) > RECENT or (self.size > RECENT_BYTES and len(self._kept) > 1):
+            self._forget(next(iter(self._kept)))
         return stored
+
+    def _forget(self, number: int) -> None:
+        _, size = self._kept.pop(number, (None, 0))
+        self.size -= size
 
 
 class Log:
@@ -281,6 +290,15 @@ class Log:
         row = _STATE_OF.run(self.connection, {"mine": self.campaign, "wanted": number}).fetchone()
         return None if row is None else _state(row)
 
+    def tally(self) -> Counter[int]:
+        """How many rounds are in each state, of those that were queried or answered."""
+        statement = (
+            sa.select(answers.c.state, sa.func.count())
+            .where(answers.c.campaign == self.campaign)
+            .group_by(answers.c.state)
+        )
+        return Counter({int(row[0]): int(row[1]) for row in self.connection.execute(statement)})
+
     def labels_since(self, first: int) -> int:
         """How many labels there are of rounds from `first` on."""
         statement = sa.select(sa.func.count()).where(
@@ -353,7 +371,7 @@ class Log:
         if row is not None:
             stored = _stored(row)
             if isinstance(stored.event, Rounds) and number < stored.event.first + len(stored.event):
-                return self.recent.keep(stored)
+                return self.recent.keep(stored, len(row[3]))
         raise NotFoundError(f"there is no round {number} in this campaign.")
 
     def rounds_with(self, number: int) -> Rounds:
@@ -392,6 +410,10 @@ class Log:
         statement = (_STATE.where(answers.c.state.in_(states)) if states else _STATE).order_by(answers.c.round)
         for row in self.connection.execute(statement, {"mine": self.campaign}):
             yield _state(row)
+
+    def labelled(self) -> tuple[Head, Iterable[State]]:
+        """How far the campaign has come, and the rounds that have a label by then, in their order."""
+        return self.head(), self.answered(LABELLED)
 
     def indexed(self) -> dict[str, list[Any]]:
         """What is in the tables that are found from events, but for leases."""

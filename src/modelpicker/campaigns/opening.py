@@ -34,6 +34,7 @@ class Listed:
     models: int
     algorithm: str
     budget: int | None
+    events: int
 
 
 def create_campaign(
@@ -105,7 +106,7 @@ def _listed(connection: Connection, row: Any) -> Listed:
     settings = stored_document(row.name, row.settings, row.checksum)
     changes = [stored.event for stored in Log(connection, row.id).others((Joining.kind, Leaving.kind))]
     models = len(settings["models"]) + sum(1 if isinstance(event, Joining) else -1 for event in changes)
-    return Listed(row.name, row.created, row.rounds, models, settings["algorithm"], settings["budget"])
+    return Listed(row.name, row.created, row.rounds, models, settings["algorithm"], settings["budget"], row.events)
 
 
 def check_name(name: object) -> None:

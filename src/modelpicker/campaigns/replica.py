@@ -8,7 +8,7 @@ nothing else had ever been said; and from there on again as it comes.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -121,6 +121,16 @@ class Replica:
         since = [joined[model].round if model in joined else 0 for model in picker.models]
         picker.witness = Witness(len(since), np.array(since, dtype=np.int64))
         return cls(settings, picker, changes=list(changes))
+
+    def counting(self) -> Self:
+        """The same, to count on with: what was learned is shared, and must stay as it is."""
+        return replace(
+            self,
+            pace=self.pace.copy(),
+            counts=replace(self.counts),
+            changes=list(self.changes),
+            _unanswered=None,
+        )
 
     @property
     def plan(self) -> Plan:

@@ -17,7 +17,6 @@ from modelpicker.coins import check_seed
 from modelpicker.errors import InputError, NotFoundError, StorageError, brief
 from modelpicker.guarantees.certificate import MOST_MODELS, Certified
 
-LARGEST_BUDGET = 2**53
 STORED = ("models", "classes", "algorithm", "options", "seed", "budget", "expected_rounds")
 
 
@@ -65,8 +64,8 @@ class Settings:
             kind=kind,
             options=usual_options(kind, None if known is None else len(known)) | dict(options or {}),
             seed=check_seed(seed),
-            budget=None if budget is None else _count("budget", budget),
-            expected_rounds=None if expected_rounds is None else _count("expected_rounds", expected_rounds),
+            budget=None if budget is None else check_count("budget", budget),
+            expected_rounds=None if expected_rounds is None else check_count("expected_rounds", expected_rounds),
             stop_when=_rule(stop_when),
         )
         picker = made.make(made.models)
@@ -157,13 +156,6 @@ def _rule(stop_when: object) -> Certified | None:
     if not isinstance(stop_when, Mapping) or not set(stop_when) <= fields:
         raise InputError(f"stop_when={brief(stop_when)}: pass a rule such as mp.Certified(gap=0.01).")
     return Certified(**stop_when)
-
-
-def _count(option: str, value: object) -> int:
-    number = check_count(option, value)
-    if number > LARGEST_BUDGET:
-        raise InputError(f"{option}={brief(value)} is out of range; the largest is 2**53.")
-    return number
 
 
 def known_algorithm(name: str) -> type[Algorithm]:

@@ -23,7 +23,7 @@ from modelpicker.algorithms.encoding import encode_label
 from modelpicker.algorithms.kernels import Floats
 from modelpicker.algorithms.options import ModelName
 from modelpicker.campaigns.events import Answer
-from modelpicker.campaigns.log import LABELLED, SKIPPED, Log, State
+from modelpicker.campaigns.log import SKIPPED, Head, Log, State
 from modelpicker.campaigns.picks import Pick
 from modelpicker.campaigns.replica import Replica
 
@@ -59,17 +59,27 @@ class Spread:
         self._variance: Floats = np.zeros((total, total))
         self._differ: Floats = np.zeros((total, total))
 
+    @property
+    def nbytes(self) -> int:
+        """The memory that it takes."""
+        return self._variance.nbytes + self._differ.nbytes
+
+    def is_of_another_past(self, head: Head, replica: Replica) -> bool:
+        """Whether all labels have to be taken in anew."""
+        known = replica.picker.models == self.models and head.rebuilt <= self.event <= head.events
+        return _has_intervals(replica) and not known
+
     def follow(self, log: Log, replica: Replica) -> None:
         """Take in the labels that came since; all of them anew if the past has changed."""
-        models = replica.picker.models
-        if len(models) > MOST_MODELS or replica.picker.keep < 1.0:
+        if not _has_intervals(replica):
             self.models = ()
             return
         head = log.head()
-        if models != self.models or head.rebuilt > self.event or head.events < self.event:
-            self.models = models
+        if self.is_of_another_past(head, replica):
+            self.models = replica.picker.models
             self._clear()
-            self._add(log, replica, log.answered(LABELLED))
+            head, states = log.labelled()
+            self._add(log, replica, states)
         elif head.events > self.event:
             new = (stored.event for stored in log.others((Answer.kind,), after=self.event))
             told = (State(event.round, 0, event.label, None, None) for event in new if isinstance(event, Answer))
@@ -118,6 +128,10 @@ class Spread:
             gap = entry.gap or 0.0
             made[entry.model] = Interval(max(-1.0, gap - half), min(1.0, gap + half))
         return made
+
+
+def _has_intervals(replica: Replica) -> bool:
+    return len(replica.picker.models) <= MOST_MODELS and replica.picker.keep >= 1.0
 
 
 def _differing(wrong: Floats, weights: Floats) -> Floats:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast
 
 import typer
 
-from modelpicker.errors import InputError
+from modelpicker.errors import InputError, UnknownOptionError
 
 if TYPE_CHECKING:
     from modelpicker.algorithms import Algorithm
@@ -61,7 +61,7 @@ def stopping_rule(gap: float | None, confidence: float, kind: str | None) -> "Ce
         return Certified(gap=0.0 if gap is None else gap, confidence=confidence, kind=cast("Any", kind or usual))
     except InputError as error:
         hints = {"gap": "--stop-gap", "confidence": "--confidence", "kind": "--kind"}
-        raise typer.BadParameter(str(error), param_hint=hints[str(error).partition("=")[0]]) from None
+        raise typer.BadParameter(str(error), param_hint=hints.get(error.parameter or "")) from None
 
 
 def make_algorithm(
@@ -81,10 +81,8 @@ def make_algorithm(
         given = {"probability": min(1.0, budget / max(1, divided))} | given
     try:
         return making.make_algorithm(making.find_algorithm(name), models, seed, given, classes)
-    except InputError as error:
-        if "does not take" in str(error):
-            raise typer.BadParameter(str(error), param_hint="--option") from None
-        raise
+    except UnknownOptionError as error:
+        raise typer.BadParameter(str(error), param_hint="--option") from None
 
 
 def check_name(algorithm: str) -> None:

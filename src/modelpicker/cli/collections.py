@@ -241,9 +241,11 @@ def make(
         str | None, typer.Option(help="A likeness of one of the paper's collections: see `list`.")
     ] = None,
     items: Annotated[int | None, typer.Option(help="How many items.  [default: 10000]", show_default=False)] = None,
-    models: Annotated[int | None, typer.Option(help="How many models.  [default: 10]", show_default=False)] = None,
+    models: Annotated[
+        int | None, typer.Option(max=1_000_000, help="How many models.  [default: 10]", show_default=False)
+    ] = None,
     classes: Annotated[
-        int | None, typer.Option(help="How many classes.  [default: 10]", show_default=False)
+        int | None, typer.Option(max=1_000_000, help="How many classes.  [default: 10]", show_default=False)
     ] = None,
     accuracies: Annotated[
         str | None,

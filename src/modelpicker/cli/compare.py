@@ -42,6 +42,9 @@ def one_of(*choices: str) -> Callable[[str], str]:
     return check
 
 
+# Of a budget.
+MOST_DIGITS = 16
+
 BudgetRule: TypeAlias = Annotated[
     str,
     typer.Option(
@@ -178,9 +181,9 @@ def parse_budgets(budgets: list[str] | None) -> list[int] | None:
     if entries is None:
         return None
     for entry in entries:
-        if not (entry.isascii() and entry.isdigit()):
+        if not (entry.isascii() and entry.isdigit() and len(entry) <= MOST_DIGITS):
             raise typer.BadParameter(
-                f"{entry} is no number of labels; pass such as 50,100,200.", param_hint="--budgets"
+                f"{entry[:MOST_DIGITS]} is no number of labels; pass such as 50,100,200.", param_hint="--budgets"
             )
     return [int(entry) for entry in entries]
 

@@ -1,6 +1,6 @@
 """Predictions and labels as codes: places in the list of classes, -1 for an abstention."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -161,8 +161,8 @@ def encode_labels(column: Array, classes: tuple[ClassName, ...]) -> Encoded:
 
 def check_classes(classes: Sequence[ClassName]) -> tuple[ClassName, ...]:
     """The names of the classes: strings or whole numbers, all different."""
-    if isinstance(classes, str | bytes):
-        raise InputError(f"classes {brief(classes)}: pass a list of names.")
+    if isinstance(classes, str | bytes) or not isinstance(classes, Iterable):
+        raise InputError(f"classes {brief(classes)}: pass a list of names.", parameter="classes")
     known = [plain(name, "classes") for name in classes]
     names = tuple(name for name in known if name is not None)
     if not names or len(names) < len(known) or len(set(names)) < len(names):

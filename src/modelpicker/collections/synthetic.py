@@ -15,10 +15,11 @@ from modelpicker.algorithms.options import check_count
 from modelpicker.coins import check_seed
 from modelpicker.collections.codes import Array, check_classes, smallest_type
 from modelpicker.collections.collection import ModelCollection
-from modelpicker.errors import InputError, brief
+from modelpicker.errors import InputError, brief, is_number
 
 # More than this would not fit into the memory of most machines while it is made.
 MOST_PREDICTIONS = 2**29
+MOST_NAMES = 1_000_000
 # Other classes that an item of a class may be taken for.
 CONFUSABLE = 8
 FEW_CLASSES = 100
@@ -56,10 +57,12 @@ def synthetic_collection(
     >>> collection.accuracies.tolist()
     [0.5, 0.7, 0.9]
     """
-    count = check_count("items", items)
+    count = check_count("items", items, MOST_PREDICTIONS)
     names = _names(models)
     counted = isinstance(classes, int | np.integer)
-    known = check_classes(range(check_count("classes", classes)) if counted else cast("Sequence[str]", classes))
+    known = check_classes(
+        range(check_count("classes", classes, MOST_NAMES)) if counted else cast("Sequence[str]", classes)
+    )
     wanted = _check_accuracies(accuracies, len(names), len(known))
     kin = _check_families(families, len(names))
     _check_shares(difficulty, kinship, temptation)
@@ -116,7 +119,7 @@ def _slips(draw: np.random.Generator, labels: Array, classes: int, models: int, 
 
 def _names(models: int | Sequence[str]) -> tuple[str, ...]:
     if isinstance(models, int | np.integer) and not isinstance(models, bool):
-        return tuple(f"model-{number}" for number in range(check_count("models", models)))
+        return tuple(f"model-{number}" for number in range(check_count("models", models, MOST_NAMES)))
     if isinstance(models, str | bytes) or not isinstance(models, Sequence) or not len(models):
         raise InputError(f"models {brief(models)}: pass how many models there are, or a list of their names.")
     names = tuple(str(name) for name in models)
@@ -129,7 +132,7 @@ def _check_accuracies(accuracies: Sequence[float], models: int, classes: int) ->
     """The accuracies, one a model."""
     try:
         wanted = np.asarray(accuracies, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         wanted = np.empty(0)
     if wanted.shape != (models,):
         raise InputError(f"accuracies {brief(accuracies)}: pass one for each of the {models} models.")
@@ -151,7 +154,9 @@ def _check_families(families: Sequence[object] | None, models: int) -> Array:
 
 def _check_shares(difficulty: float, kinship: float, temptation: float) -> None:
     for name, value in (("difficulty", difficulty), ("kinship", kinship), ("temptation", temptation)):
-        if not 0.0 <= value <= 1.0:
-            raise InputError(f"{name}={brief(value)} is out of range; pass a share between 0 and 1.")
+        if not is_number(value) or not 0 <= value <= 1:
+            raise InputError(
+                f"{name}={brief(value)} is out of range; pass a share between 0 and 1.", parameter=name
+            )
     if difficulty + kinship > 1.0:
         raise InputError(f"difficulty={difficulty} and kinship={kinship} are shares of one whole; pass less.")

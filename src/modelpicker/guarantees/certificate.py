@@ -9,10 +9,9 @@ import math
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from functools import cache
-from numbers import Real
 from typing import Any, Literal, TypeAlias
 
-from modelpicker.errors import InputError, brief
+from modelpicker.errors import InputError, brief, is_number
 from modelpicker.guarantees.evidence import POPULATION, STREAM, Tables, make_tables
 
 Kind: TypeAlias = Literal["stream", "population"]
@@ -69,12 +68,13 @@ class Certified:
     kind: Kind = "population"
 
     def __post_init__(self) -> None:
-        given: object = self.gap
-        if isinstance(given, bool) or not isinstance(given, Real) or not 0.0 <= float(given) < 1.0:
+        given: Any = self.gap
+        if not is_number(given) or not 0 <= given < 1:
             raise InputError(
-                f"gap={brief(given)}: pass a fraction of accuracy from 0 up and below 1, such as 0.01."
+                f"gap={brief(given)}: pass a fraction of accuracy from 0 up and below 1, such as 0.01.",
+                parameter="gap",
             )
-        object.__setattr__(self, "gap", float(given))
+        object.__setattr__(self, "gap", abs(float(given)))
         object.__setattr__(self, "confidence", check_confidence(self.confidence))
         check_kind(self.kind)
 
@@ -93,17 +93,21 @@ class Certified:
         return {"gap": self.gap, "confidence": self.confidence, "kind": self.kind}
 
 
-def check_confidence(confidence: object) -> float:
+def check_confidence(confidence: Any) -> float:
     """A confidence that makes sense."""
-    if isinstance(confidence, bool) or not isinstance(confidence, Real) or not 0.0 < float(confidence) < 1.0:
-        raise InputError(f"confidence={brief(confidence)}: pass a number above 0 and below 1, such as 0.95.")
+    if not is_number(confidence) or not 0 < confidence < 1:
+        raise InputError(
+            f"confidence={brief(confidence)}: pass a number above 0 and below 1, such as 0.95.",
+            parameter="confidence",
+        )
     return float(confidence)
 
 
 def check_kind(kind: object) -> int:
     """The number of a kind."""
     if not isinstance(kind, str) or kind not in KINDS:
-        raise InputError(f"kind={brief(kind)} is not known; pass one of {', '.join(map(repr, KINDS))}.")
+        known = ", ".join(map(repr, KINDS))
+        raise InputError(f"kind={brief(kind)} is not known; pass one of {known}.", parameter="kind")
     return KINDS[kind]
 
 

@@ -78,12 +78,15 @@ def create_app(configuration: Configuration) -> FastAPI:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """When the server has stopped, everything that it took in is on disk, and in SQLite's file itself."""
     service: State = app.state.service
-    demo = asyncio.create_task(feed_demo(service.desks)) if service.configuration.demo else None
-    watch = asyncio.create_task(checkpoint_when_quiet(service.storage, service.configuration.quiet))
+    tasks = [
+        asyncio.create_task(service.desks.sweep()),
+        asyncio.create_task(checkpoint_when_quiet(service.storage, service.configuration.quiet)),
+    ]
+    if service.configuration.demo:
+        tasks.append(asyncio.create_task(feed_demo(service.desks)))
     yield
-    for task in (demo, watch):
-        if task is not None:
-            task.cancel()
+    for task in tasks:
+        task.cancel()
     service.desks.close()
     service.storage.checkpoint()
 

@@ -17,6 +17,8 @@ from modelpicker.server.window import Window
 # Models whose weights are drawn, and the points of a line at most.
 MOST_LINES = 12
 MOST_POINTS = 400
+# Seconds after which whoever asks how it stands no longer waits for somebody who goes through all labels.
+BUSY = 0.5
 
 
 class Board:
@@ -24,17 +26,44 @@ class Board:
 
     def __init__(self, campaign: Campaign) -> None:
         self.campaign = campaign
-        self._lock = threading.Lock()
         self._spread = Spread()
+        self._spreading = threading.Lock()
         self._window = Window()
         self.classes = KnownClasses(campaign)
+        self._looking = threading.Lock()
+        self._last: dict[str, Any] | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that it takes, roughly."""
+        return self._spread.nbytes + self._window.nbytes
 
     def standing(self) -> dict[str, Any]:
-        """The pick, and how every model stands, with intervals."""
-        with self._lock, self.campaign.reading() as (log, replica):
-            pick = make_pick(log, replica)
-            self._spread.follow(log, replica)
-            return self._standing(log, replica, pick)
+        """The pick, and how every model stands, with intervals; if that takes long, how it stood before."""
+        last = self._last
+        if not self._spreading.acquire(timeout=-1 if last is None else BUSY):
+            return last or {}
+        try:
+            self._spread_anew()
+            with self.campaign.reading() as (log, replica):
+                pick = make_pick(log, replica)
+                if log.head().rebuilt <= replica.event:  # else this is how it stood before the past was changed
+                    self._spread.follow(log, replica)
+                self._last = self._standing(log, replica, pick)
+                return self._last
+        finally:
+            self._spreading.release()
+
+    def _spread_anew(self) -> None:
+        """Go through all labels, where that is needed, while others use the campaign."""
+        with self.campaign.reading() as (log, replica):
+            head = log.head()
+            if head.rebuilt > replica.event or not self._spread.is_of_another_past(head, replica):
+                return
+            same = replica.counting()
+        fresh = Spread()
+        fresh.follow(self.campaign.distant(), same)
+        self._spread = fresh
 
     def _standing(self, log: Log, replica: Replica, pick: Pick) -> dict[str, Any]:
         intervals = {} if replica.picker.drops else self._spread.intervals(pick, log)
@@ -48,12 +77,12 @@ class Board:
 
     def charts(self) -> dict[str, Any]:
         """Lines over time, recent rounds, and where the models disagree."""
-        with self._lock, self.campaign.reading() as (log, replica):
+        with self._looking, self.campaign.reading() as (log, replica):
             self._window.follow(log)
             return {
                 "event": replica.event,
                 "weights": self._weights(log, replica),
-                "labels": _labels(log, replica.picker.rounds),
+                "labels": _labels(log, log.head().rounds),
                 "recent": self._window.recent(),
                 "disagreement": self._window.disagreement(log),
             }

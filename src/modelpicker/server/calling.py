@@ -7,7 +7,7 @@ import ssl
 import threading
 import time
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from modelpicker.errors import (
     AccessError,
@@ -17,6 +17,7 @@ from modelpicker.errors import (
     NotFoundError,
     StorageError,
     brief,
+    is_number,
 )
 
 KINDS: dict[int, type[ModelPickerError]] = {
@@ -34,20 +35,22 @@ KINDS: dict[int, type[ModelPickerError]] = {
 AGAIN = (408, 429, 502, 503, 504)
 FIRST_PAUSE = 0.05
 LONGEST_PAUSE = 5.0
+# The longest that is waited because a server asks for it, and that a call may take: a year.
+LONGEST_WISH = 600.0
+LONGEST = 31_536_000.0
 
 
 class Caller:
     """Calls to one server; may be used by several threads, and keeps as many connections open."""
 
     def __init__(self, url: str, token: str | None, timeout: float, patience: float) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise InputError(f"url {brief(url)}: pass where the server is, such as http://127.0.0.1:8000.")
+        parts, port = _split(url)
         self.url = url
-        self._host, self._port, self._secure = parts.hostname, parts.port, parts.scheme == "https"
+        self._host, self._port, self._secure = parts.hostname or "", port, parts.scheme == "https"
         self._base = f"{parts.path.rstrip('/')}/api/v1"
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
-        self._timeout, self._patience = timeout, patience
+        self._timeout = _seconds("timeout", timeout)
+        self._patience = _seconds("patience", patience, least=0.0)
         self._lock = threading.Lock()
         self._idle: list[http.client.HTTPConnection] = []
 
@@ -91,7 +94,7 @@ class Caller:
                     return b""
                 if status not in AGAIN:
                     raise failure
-                wait = float(headers.get("Retry-After") or 0)
+                wait = _wish(headers.get("Retry-After"))
             pause = min(LONGEST_PAUSE, pause * 2)
             wait = max(wait, pause * random.uniform(0.5, 1.0))  # noqa: S311  # not a secret
             if time.monotonic() + wait > stop:
@@ -131,6 +134,38 @@ class Caller:
     def __del__(self) -> None:
         for connection in getattr(self, "_idle", ()):
             connection.close()
+
+
+def _split(url: object) -> tuple[SplitResult, int | None]:
+    """Where a server is, and its port if one is given."""
+    try:
+        parts = urlsplit(url) if isinstance(url, str) else urlsplit("")
+        port = parts.port
+    except ValueError:  # a port that is none
+        parts, port = urlsplit(""), None
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise InputError(
+            f"url {brief(url)}: pass where the server is, such as http://127.0.0.1:8000.", parameter="url"
+        )
+    return parts, port
+
+
+def _seconds(name: str, value: Any, least: float = 0.001) -> float:
+    """How long something may take."""
+    if not is_number(value) or not least <= value <= LONGEST:
+        raise InputError(
+            f"{name}={brief(value)}: pass a number of seconds, from {least:g} to {LONGEST:,.0f}.", parameter=name
+        )
+    return float(value)
+
+
+def _wish(given: str | None) -> float:
+    """For how many seconds a server asks to wait; nothing if it says so in another form."""
+    try:
+        seconds = float(given or 0)
+    except ValueError:
+        return 0.0
+    return min(seconds, LONGEST_WISH) if seconds > 0 else 0.0
 
 
 def _failure(status: int, body: bytes) -> ModelPickerError:

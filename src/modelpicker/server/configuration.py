@@ -8,6 +8,7 @@ from functools import cached_property
 from modelpicker.errors import InputError, brief
 
 MEBIBYTE = 2**20
+LARGEST = 2**40
 # A name or an address, without a scheme, a port or a path.
 HOST_NAME = re.compile(r"[\w-]+(\.[\w-]+)*|\[[0-9A-Fa-f:.]+\]")
 
@@ -47,13 +48,20 @@ class Configuration:
 
     def check(self) -> None:
         """Refuse what makes no sense."""
-        if not 0 <= self.port <= 65535:
-            raise InputError(f"port {brief(self.port)}: pass a number from 0 to 65535; 0 takes one that is free.")
+        if not _is_whole(self.port) or not 0 <= self.port <= 65535:
+            raise InputError(
+                f"port {brief(self.port)}: pass a number from 0 to 65535; 0 takes one that is free.",
+                parameter="port",
+            )
         if not self.host or any(letter.isspace() for letter in self.host):
             raise InputError(f"host {brief(self.host)}: pass an address to listen on, such as 127.0.0.1.")
-        for what, size in (("largest body", self.largest_body), ("largest file", self.largest_file)):
-            if size < 1:
-                raise InputError(f"{what}: {size} bytes are too few.")
+        for what, size in (("largest_body", self.largest_body), ("largest_file", self.largest_file)):
+            if not _is_whole(size) or not 1 <= size <= LARGEST:
+                raise InputError(f"{what}={brief(size)}: pass how many bytes, from 1 to 2**40.", parameter=what)
         for name in self.allowed_hosts:
             if not HOST_NAME.fullmatch(name):
                 raise InputError(f"allowed host {brief(name)}: pass a bare name, such as picker.example.org.")
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -4,11 +4,13 @@ Digits come as they are labelled, so that whoever tries it sees how the picker l
 """
 
 import asyncio
+from contextlib import suppress
 
 from modelpicker.campaigns import Campaign, create_campaign, list_campaigns
 from modelpicker.campaigns.storage import open_storage
 from modelpicker.collections import ModelCollection, load_collection
 from modelpicker.server.desks import Desks
+from modelpicker.server.problems import Problem
 
 NAME = "digits"
 BUDGET = 150
@@ -41,8 +43,9 @@ async def feed_demo(desks: Desks) -> None:
     desk.listeners.add(news.set)
     while True:
         news.clear()
-        while await desk.read(lambda campaign: _is_short(campaign, len(collection))):
-            await desk.do(lambda campaign: _ask(campaign, collection))
+        with suppress(Problem):  # the campaign learns anew: there will be news when it is done
+            while await desk.read(lambda campaign: _is_short(campaign, len(collection))):
+                await desk.do(lambda campaign: _ask(campaign, collection))
         await news.wait()
 
 

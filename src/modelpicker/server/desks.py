@@ -3,14 +3,20 @@
 A change is answered once it is on disk. What one commit costs is shared by all that came while the last was under
 way, so that the more clients there are, the less each pays. Decisions do not depend on who shares a commit: a round
 is decided from what stands before it, and its coins are those of its number.
+
+After a change of the past (an answer replaced or taken back, a model that joins or leaves) a campaign learns
+everything anew, which may take a while. That change itself is on disk, and answered, before. Whoever reads is shown
+how it stood until then; whoever wants to change it waits for a moment, and is then asked to come again.
 """
 
 import asyncio
+import math
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -18,9 +24,11 @@ from modelpicker.algorithms import Decision
 from modelpicker.algorithms.options import ModelName
 from modelpicker.campaigns import Campaign, Pick, open_campaign
 from modelpicker.campaigns.events import Answer
+from modelpicker.campaigns.handle import BehindError
 from modelpicker.campaigns.handle import Change as Group
 from modelpicker.campaigns.log import find_campaign
 from modelpicker.campaigns.opening import NAME
+from modelpicker.campaigns.picks import make_pick
 from modelpicker.campaigns.storage import Storage, open_storage
 from modelpicker.errors import ModelPickerError, NotFoundError, StorageError, brief
 from modelpicker.server.board import Board
@@ -31,22 +39,34 @@ T = TypeVar("T")
 # Changes that go to disk together at most, and those that may wait.
 MOST_TOGETHER = 256
 MOST_WAITING = 10_000
-MOST_DESKS = 200
+# Campaigns that are kept in memory, the bytes that they may take there, and seconds after which one that nobody
+# uses is let go; and how often that is looked at.
+MOST_DESKS = 100
+MOST_BYTES = 2**27
+IDLE = 600.0
+SWEEP = 30.0
 # Those who read may take long, and must not keep those who write from a thread; nor, if they all wait for one
 # campaign, those who read another.
 WRITERS = 8
 READERS = 16
+# Campaigns that learn anew at once: they have threads of their own.
+LEARNERS = 4
 # Rounds after which it is worth to compile what decides many at once.
 MANY = 1_000
 # Seconds after which whoever wants to see all campaigns no longer waits for one.
 BUSY = 0.5
+# Seconds that a change waits for a campaign that learns anew, and the longest pause that is asked for then.
+PATIENCE = 1.5
+MOMENT = 0.25
+LONGEST_PAUSE = 30
 
 
 class Pools(NamedTuple):
-    """The threads on which campaigns are changed, and read."""
+    """The threads on which campaigns are changed, read, and learned anew."""
 
     writers: ThreadPoolExecutor
     readers: ThreadPoolExecutor
+    learners: ThreadPoolExecutor
 
 
 class Tally(NamedTuple):
@@ -59,19 +79,36 @@ class Tally(NamedTuple):
 
 
 @dataclass(slots=True)
+class Outcome:
+    """What came of some changes that were to go to disk."""
+
+    tallies: list[Tally] = field(default_factory=list)
+    behind: bool = False
+    """Whether the campaign has to learn anew before anything else can be changed."""
+
+
+@dataclass(slots=True, eq=False)
 class Change(Generic[T]):
     """Something that changes a campaign, and whoever waits for it."""
 
     call: Callable[[Campaign], T]
     waiting: "asyncio.Future[T]"
     outcome: T | BaseException | None = None
+    tried: bool = False
+    """Whether something came of it: a result or an error. Otherwise its turn is yet to come."""
+    alone: bool = False
+    """Whether it goes to disk by itself, as one that it was to go with failed half-way."""
 
     def perform(self, campaign: Campaign) -> None:
         """Do it; what comes of it is told later, when it is on disk."""
-        self.outcome = self.call(campaign)
+        self.settle(self.call(campaign))
+
+    def settle(self, outcome: T | BaseException) -> None:
+        """Note what came of it."""
+        self.outcome, self.tried = outcome, True
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Ask(Change[Decision]):
     """One round to be decided: several in a row are decided as a batch."""
 
@@ -85,23 +122,34 @@ class Desk:
 
     def __init__(self, campaign: Campaign, pools: "Pools", metrics: Metrics) -> None:
         self.campaign = campaign
+        self.campaign.shows_last_known = True
         self.board = Board(campaign)
         self.metrics = metrics
         self.broken = False
         """Whether the storage failed: the campaign is opened anew for the next request."""
         self.listeners: set[Callable[[], None]] = set()
+        self.used = time.monotonic()
+        """When it was last asked for."""
         self._pools = pools
         self._reading = asyncio.Semaphore(READERS // 4)
+        self._readers = 0
         self._waiting: list[Change[Any]] = []
         self._busy = False
+        self._learning: asyncio.Future[None] | None = None
+        self._learning_since = 0.0
         self._decided = 0
-        self._look: asyncio.Future[Pick] | None = None
-        self._last: Pick | None = None
+        self._look: asyncio.Future[tuple[int, Pick]] | None = None
+        self._last: tuple[int, Pick] | None = None
 
     @property
     def idle(self) -> bool:
         """Whether nothing is under way here."""
-        return not (self._busy or self._waiting or self.listeners)
+        return not (self._busy or self._waiting or self._learning or self._readers or self.listeners)
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that it takes, roughly."""
+        return self.campaign.nbytes + self.board.nbytes
 
     async def ask(self, predictions: Any, item: dict[str, Any] | None, key: str | None) -> Decision:
         """Decide a round."""
@@ -109,10 +157,9 @@ class Desk:
             Ask(
                 lambda campaign: campaign.ask(own_names(campaign, [predictions])[0], item=item, key=key),
                 asyncio.get_running_loop().create_future(),
-                None,
-                predictions,
-                item,
-                key,
+                predictions=predictions,
+                item=item,
+                key=key,
             )
         )
 
@@ -122,17 +169,26 @@ class Desk:
 
     async def read(self, call: Callable[[Campaign], T]) -> T:
         """Look something up, without waiting for those who change it."""
+        self._readers += 1
         try:
             async with self._reading:
-                return await asyncio.get_running_loop().run_in_executor(self._pools.readers, call, self.campaign)
+                found = await asyncio.get_running_loop().run_in_executor(self._pools.readers, call, self.campaign)
+            if self.campaign.behind:
+                self._learn()
+            return found
         except StorageError:
             self.broken = True
             raise
+        except BehindError:  # there is nothing to show in the meantime
+            self._learn()
+            raise self._come_again() from None
+        finally:
+            self._readers -= 1
 
-    async def pick(self) -> Pick:
-        """How the campaign stands; while it is busy for long, how it stood when that was last looked at."""
+    async def look(self) -> tuple[int, Pick]:
+        """How the campaign stands as of an event; while it is busy for long, how it stood at the last look."""
         if self._look is None or self._look.done():
-            self._look = asyncio.ensure_future(self.read(lambda campaign: campaign.best()))
+            self._look = asyncio.ensure_future(self.read(_look))
         await asyncio.wait({self._look}, timeout=None if self._last is None else BUSY)
         if self._look.done():
             self._last = self._look.result()
@@ -145,12 +201,51 @@ class Desk:
             raise Problem(503, f"{MOST_WAITING:,} changes wait already; try again in a moment.")
         self._waiting.append(change)
         self.metrics.queue.add(1)
-        if not self._busy:
-            self._start()
-        return await change.waiting
+        self._start()
+        seconds = PATIENCE
+        while not change.waiting.done():
+            await asyncio.wait({change.waiting}, timeout=seconds)
+            seconds = MOMENT
+            if self._learning is not None and change in self._waiting and not change.waiting.done():
+                self._waiting.remove(change)
+                self.metrics.queue.add(-1)
+                raise self._come_again()
+        return change.waiting.result()
+
+    def _come_again(self) -> Problem:
+        """The answer to who wants something of a campaign that learns anew: nothing of it was done."""
+        gone = math.ceil(time.monotonic() - self._learning_since)
+        seconds = min(LONGEST_PAUSE, max(1, gone))
+        detail = (
+            f"Campaign {self.campaign.name!r} is being rebuilt from its events. Nothing was done: try again in "
+            f"{seconds} seconds."
+        )
+        return Problem(503, detail, {"Retry-After": str(seconds)})
+
+    def _learn(self) -> None:
+        """Have the campaign learn anew, on a thread of those who do; then go on with the changes that wait."""
+        if self._learning is not None:
+            return
+        self._learning_since = time.monotonic()
+        loop = asyncio.get_running_loop()
+        self._learning = loop.run_in_executor(self._pools.learners, self.campaign.learn)
+        self._learning.add_done_callback(self._learned)
+
+    def _learned(self, done: "asyncio.Future[None]") -> None:
+        self._learning = None
+        failure = None if done.cancelled() else done.exception()
+        if failure is not None:  # whoever waits is told, and whoever comes next tries again
+            self.broken |= isinstance(failure, StorageError)
+            some, self._waiting = self._waiting, []
+            self.metrics.queue.add(-len(some))
+            self._tell(some, failure)
+        self._start()
+        self._announce()
 
     def _start(self) -> None:
-        """Take what waits to disk, on another thread."""
+        """Take what waits to disk, on another thread; unless that is under way, or cannot be for now."""
+        if self._busy or self._learning is not None or not self._waiting:
+            return
         self._busy = True
         some, self._waiting = self._waiting[:MOST_TOGETHER], self._waiting[MOST_TOGETHER:]
         loop = asyncio.get_running_loop()
@@ -158,17 +253,27 @@ class Desk:
             lambda done: loop.call_soon_threadsafe(self._finish, some, done)
         )
 
-    def _finish(self, some: list[Change[Any]], done: Future[list[Tally]]) -> None:
+    def _finish(self, some: list[Change[Any]], done: Future["Outcome"]) -> None:
         """Tell everyone what came of it, and go on with those who came meanwhile."""
         failure = done.exception()
         self._busy = False
-        self.metrics.queue.add(-len(some))
-        self.metrics.group.see(len(some))
-        for tally in done.result() if failure is None else ():
-            self.metrics.take(tally._asdict())
-            self._warm_up(tally.rounds)
-        if self._waiting:
-            self._start()
+        tried = [change for change in some if change.tried or failure is not None]
+        self._waiting[:0] = [change for change in some if not change.tried and failure is None]
+        self.metrics.queue.add(-len(tried))
+        if tried:
+            self.metrics.group.see(len(tried))
+        if failure is None:
+            for tally in done.result().tallies:
+                self.metrics.take(tally._asdict())
+                self._warm_up(tally.rounds)
+            if done.result().behind:
+                self._learn()
+        self._start()
+        self._tell(tried, failure)
+        self._announce()
+
+    def _tell(self, some: list[Change[Any]], failure: BaseException | None) -> None:
+        """Tell those who wait what came of their changes."""
         for change in some:
             outcome = failure or change.outcome
             if change.waiting.done():  # whoever asked has gone; what was done is done
@@ -177,6 +282,8 @@ class Desk:
                 change.waiting.set_exception(outcome)
             else:
                 change.waiting.set_result(outcome)
+
+    def _announce(self) -> None:
         for listener in self.listeners:
             listener()
 
@@ -186,51 +293,85 @@ class Desk:
             threading.Thread(target=self.campaign.warm_up, name="warm-up").start()
         self._decided += rounds
 
-    def _work(self, some: list[Change[Any]]) -> list[Tally]:
+    def _work(self, some: list[Change[Any]]) -> "Outcome":
         """All changes in one transaction; if one of them had to be undone half-way, each in its own."""
-        try:
-            return [self._together(some)]
-        except StorageError:
-            self.broken = True
-            raise
-        except Exception:  # whatever one of them did, the others should not suffer for it
-            return [tally for change in some for tally in self._alone(change)]
+        outcome = Outcome()
+        if not any(change.alone for change in some):
+            try:
+                self._together(some, outcome)
+                return outcome
+            except StorageError:
+                self.broken = True
+                raise
+            except BehindError:
+                outcome.behind = True
+                return outcome
+            except Exception:  # whatever one of them did, the others should not suffer for it
+                for change in some:
+                    change.outcome, change.tried, change.alone = None, False, True
+        for change in some:
+            if not outcome.behind:
+                self._alone(change, outcome)
+        return outcome
 
-    def _alone(self, change: Change[Any]) -> list[Tally]:
+    def _alone(self, change: Change[Any], outcome: "Outcome") -> None:
         try:
-            return [self._together([change])]
+            self._together([change], outcome)
+        except BehindError:
+            outcome.behind = True
         except Exception as error:
             self.broken |= isinstance(error, StorageError)
-            change.outcome = error
-            return []
+            change.settle(error)
 
-    def _together(self, some: list[Change[Any]]) -> Tally:
-        with self.campaign.grouped() as group:
+    def _together(self, some: list[Change[Any]], outcome: "Outcome") -> None:
+        """Changes in one transaction, up to the first that changes the past."""
+        with self.campaign.grouped(patient=False) as group:
             before, queries = group.head, _queries(group)
             for asks, run in groupby(some, key=lambda change: isinstance(change, Ask)):
                 together = list(run)
                 if asks and len(together) > 1 and _ask_together(together, self.campaign, group):
                     continue
                 for change in together:
-                    try:
-                        change.perform(self.campaign)
-                    except StorageError:
-                        raise
-                    except ModelPickerError as error:
-                        if group.touched:
-                            raise
-                        change.outcome = error
-            only_asks = all(isinstance(change, Ask) for change in some)
+                    if group.before is None:
+                        _perform(change, self.campaign, group)
+            done = [change for change in some if change.tried]
+            only_asks = all(isinstance(change, Ask) for change in done)
             labels, skips = (0, 0) if only_asks else _answers(group, before.events)
-            return Tally(group.head.rounds - before.rounds, _queries(group) - queries, labels, skips)
+            tally = Tally(group.head.rounds - before.rounds, _queries(group) - queries, labels, skips)
+        outcome.tallies.append(tally)
+        outcome.behind = group.before is not None
+
+    def let_go(self) -> None:
+        """Keep nothing in memory; whoever still has it in hand may go on, and finds it in the storage."""
+        self.board = Board(self.campaign)
+        self.campaign.forget()
 
     def close(self) -> None:
-        """Let go of the campaign."""
+        """Let go of the campaign for good."""
         self.campaign.close()
+
+
+def _look(campaign: Campaign) -> tuple[int, Pick]:
+    with campaign.reading() as (log, replica):
+        return replica.event, make_pick(log, replica)
+
+
+def _perform(change: Change[Any], campaign: Campaign, group: Group) -> None:
+    """Do one change; an error that has undone nothing is what came of it."""
+    try:
+        change.perform(campaign)
+    except StorageError:
+        raise
+    except ModelPickerError as error:
+        if group.touched:
+            raise
+        change.settle(error)
 
 
 def _ask_together(asks: list[Any], campaign: Campaign, group: Group) -> bool:
     """Decide several rounds as a batch; False if one of them cannot be asked, and nothing was done."""
+    if group.before is not None:
+        return False
     try:
         made = campaign.ask_many(
             own_names(campaign, [ask.predictions for ask in asks]),
@@ -244,7 +385,7 @@ def _ask_together(asks: list[Any], campaign: Campaign, group: Group) -> bool:
             raise
         return False
     for ask, decision in zip(asks, made, strict=True):
-        ask.outcome = decision
+        ask.settle(decision)
     return True
 
 
@@ -287,7 +428,11 @@ class Desks:
     def __init__(self, url: str, metrics: Metrics) -> None:
         self.url = url
         self.metrics = metrics
-        self.pools = Pools(ThreadPoolExecutor(WRITERS, "writer"), ThreadPoolExecutor(READERS, "reader"))
+        self.pools = Pools(
+            ThreadPoolExecutor(WRITERS, "writer"),
+            ThreadPoolExecutor(READERS, "reader"),
+            ThreadPoolExecutor(LEARNERS, "learner"),
+        )
         self._open: OrderedDict[str, Desk] = OrderedDict()
         self._opening: dict[str, asyncio.Future[Desk]] = {}
 
@@ -295,6 +440,7 @@ class Desks:
         """The desk of a campaign."""
         desk = self._open.get(name)
         if desk is not None and not desk.broken:
+            desk.used = time.monotonic()
             self._open.move_to_end(name)
             return desk
         if name in self._opening:
@@ -311,7 +457,7 @@ class Desks:
             raise
         finally:
             del self._opening[name]
-        self._let_go()
+        self.let_go(keeping=desk)
         return desk
 
     def _open_one(self, name: str) -> Campaign:
@@ -320,12 +466,24 @@ class Desks:
                 raise NotFoundError(f"there is no campaign {brief(name)} here.")
         return open_campaign(self.url, name)
 
-    def _let_go(self) -> None:
-        """Keep so many campaigns open, those that were used last."""
-        for name in [name for name, desk in self._open.items() if desk.idle][
-            : max(0, len(self._open) - MOST_DESKS)
-        ]:
+    def let_go(self, keeping: Desk | None = None) -> None:
+        """Keep those campaigns in memory that were used last: so many, and so many bytes, for so long."""
+        sizes = {name: desk.nbytes for name, desk in self._open.items()}
+        total, late = sum(sizes.values()), time.monotonic() - IDLE
+        for name, desk in list(self._open.items()):  # those that were used longest ago come first
+            if desk is keeping or not desk.idle:
+                continue
+            if len(self._open) <= MOST_DESKS and total <= MOST_BYTES and desk.used > late:
+                break
+            total -= sizes[name]
             del self._open[name]
+            desk.let_go()
+
+    async def sweep(self) -> None:
+        """Let go of campaigns that nobody uses any more, now and then."""
+        while True:
+            await asyncio.sleep(SWEEP)
+            self.let_go()
 
     def __iter__(self) -> Iterator[Desk]:
         return iter(list(self._open.values()))

@@ -65,7 +65,7 @@ def problem(status: int, detail: str, headers: Mapping[str, str] | None = None, 
     """The answer to a request that failed."""
     kind, title = KINDS.get(status, ("error", "The request failed"))
     body = {"type": f"urn:modelpicker:problem:{kind}", "title": title, "status": status, "detail": detail, **more}
-    extra = {**(headers or {}), **({"Retry-After": "1"} if status == 503 else {})}
+    extra = {**({"Retry-After": "1"} if status == 503 else {}), **(headers or {})}
     return Response(json.dumps(body), status, extra, MEDIA_TYPE)
 
 

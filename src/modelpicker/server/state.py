@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from modelpicker.campaigns.storage import Storage
 from modelpicker.server.configuration import Configuration
@@ -12,6 +12,14 @@ from modelpicker.server.tokens import Failures, Tokens
 
 if TYPE_CHECKING:
     from modelpicker.server.live import Feed
+
+
+class Summarized(NamedTuple):
+    """A campaign in a list, as of an event; -1 if that is to be looked up again."""
+
+    created: int
+    event: int
+    row: dict[str, Any]
 
 
 @dataclass
@@ -26,5 +34,7 @@ class State:
     failures: Failures = field(default_factory=Failures)
     feeds: "dict[str, Feed]" = field(default_factory=dict)
     """The news of campaigns that somebody follows."""
+    summaries: dict[str, Summarized] = field(default_factory=dict)
+    """Campaigns as they were last listed: whoever lists thousands need not open those that nobody uses."""
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the server is told to stop: whoever listens for news is let go."""

@@ -17,6 +17,8 @@ MOST_ITEMS = 5
 MOST_FIELDS = 10
 LONGEST_TEXT = 300
 LARGEST_PICTURE = 50_000
+# What a round takes in memory, in bytes, and what it takes more for each class that models say.
+SEEN_BYTES, VOTE_BYTES = 300, 100
 
 
 class Seen(NamedTuple):
@@ -46,6 +48,12 @@ class Window:
     def __init__(self) -> None:
         self._seen: deque[Seen] = deque(maxlen=WINDOW)
         self._next = 0
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that it takes, roughly: as if all rounds were like the last."""
+        last = self._seen[-1].votes if self._seen else ()
+        return len(self._seen) * (SEEN_BYTES + VOTE_BYTES * len(last))
 
     def follow(self, log: Log) -> None:
         """Take in the rounds that came since."""

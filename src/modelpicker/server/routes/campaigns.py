@@ -6,17 +6,21 @@ from urllib.parse import quote
 from fastapi import APIRouter, Path, Response
 from starlette.concurrency import run_in_threadpool
 
-from modelpicker.campaigns import Listed, Pick
+from modelpicker.algorithms.options import ModelName
+from modelpicker.campaigns import Campaign, Listed
 from modelpicker.campaigns import create_campaign as begin_campaign
 from modelpicker.campaigns import list_campaigns as find_campaigns
+from modelpicker.campaigns.log import LABELLED, SKIPPED, WAITING
 from modelpicker.campaigns.records import as_time
 from modelpicker.campaigns.settings import known_algorithm
+from modelpicker.campaigns.status import Facts, Status, find_status
 from modelpicker.errors import InputError, NotFoundError
 from modelpicker.guarantees.certificate import Certified
 from modelpicker.server import documents
-from modelpicker.server.access import Anybody, Caller, Owner
+from modelpicker.server.access import Anybody, Owner
 from modelpicker.server.answers import answer
 from modelpicker.server.desks import reach
+from modelpicker.server.problems import Problem
 from modelpicker.server.quick import QuickRoute
 from modelpicker.server.routes.common import (
     CLOSED,
@@ -28,11 +32,14 @@ from modelpicker.server.routes.common import (
     operation_id,
     replies,
 )
+from modelpicker.server.state import State, Summarized
 
 PREFIX = f"{VERSION}/campaigns"
 router = APIRouter(
     prefix=PREFIX, tags=["campaigns"], route_class=QuickRoute, generate_unique_id_function=operation_id
 )
+# What annotators who see no predictions are not told.
+HIDDEN = {"models": None, "pick": None, "tied": None}
 leaving = APIRouter(prefix=PREFIX, tags=["campaigns"], generate_unique_id_function=operation_id)
 
 
@@ -40,13 +47,19 @@ leaving = APIRouter(prefix=PREFIX, tags=["campaigns"], generate_unique_id_functi
 async def list_campaigns(caller: Anybody, service: Service) -> Response:
     """List the campaigns, by name."""
     found = await run_in_threadpool(_listed, service.configuration.storage)
+    known = service.summaries
+    for gone in known.keys() - {one.name for one in found}:
+        del known[gone]
     rows = []
     for one in found:
-        try:
-            desk = await service.desks.find(one.name)
-            rows.append(_summary(one, await desk.pick(), caller))
-        except NotFoundError:  # its algorithm is of somebody's own, and not here
-            continue
+        last = known.get(one.name)
+        if last is None or (last.created, last.event) != (one.created, one.events):
+            try:
+                last = await _summarized(service, one)
+            except NotFoundError:  # its algorithm is of somebody's own, and not here
+                continue
+            known[one.name] = last
+        rows.append(last.row if caller.predictions else {**last.row, **HIDDEN})
     return answer({"campaigns": rows})
 
 
@@ -55,21 +68,42 @@ def _listed(url: str) -> list[Listed]:
     return find_campaigns(url)
 
 
-def _summary(listed: Listed, pick: Pick, caller: Caller) -> dict[str, Any]:
-    seen = caller.predictions
+async def _summarized(service: State, listed: Listed) -> Summarized:
+    """How a campaign stands, for a list."""
+    desk = await service.desks.find(listed.name)
+    try:
+        event, pick = await desk.look()
+    except Problem:  # it learns anew, and nothing is known but how many labels there are
+        labels, pending, skipped = await desk.read(_tally)
+        facts = Facts(listed.rounds, labels, pending, listed.budget, items=None, proved="")
+        return Summarized(
+            listed.created, -1, _summary(listed, find_status(facts), listed.rounds, labels, pending, skipped)
+        )
+    leads = {"pick": pick.model if pick.labels_used else None, "tied": len(pick.tied)}
+    row = _summary(listed, pick.state, pick.rounds, pick.labels_used, pick.pending, pick.skipped)
+    return Summarized(listed.created, event, {**row, **leads})
+
+
+def _tally(campaign: Campaign) -> tuple[int, int, int]:
+    with campaign.looking() as log:
+        counts = log.tally()
+    return counts[LABELLED], counts[WAITING], counts[SKIPPED]
+
+
+def _summary(listed: Listed, state: Status, rounds: int, labels: int, pending: int, skipped: int) -> dict[str, Any]:
     return {
         "name": listed.name,
         "created": as_time(listed.created),
         "algorithm": listed.algorithm,
-        "models": listed.models if seen else None,
+        "models": listed.models,
         "budget": listed.budget,
-        "state": pick.state.document(),
-        "rounds": pick.rounds,
-        "labels_used": pick.labels_used,
-        "pending": pick.pending,
-        "skipped": pick.skipped,
-        "pick": pick.model if seen and pick.labels_used else None,
-        "tied": len(pick.tied) if seen else None,
+        "state": state.document(),
+        "rounds": rounds,
+        "labels_used": labels,
+        "pending": pending,
+        "skipped": skipped,
+        "pick": None,
+        "tied": None,
     }
 
 
@@ -121,8 +155,13 @@ async def list_classes(caller: Anybody, desk: Found) -> Response:
 @router.post("/{name}/models", responses=replies(documents.Members, *NAMED, 409, 422))
 async def join(caller: Owner, desk: Found, body: documents.NewModel) -> Response:
     """Let another model take part from the next round on."""
-    await desk.do(lambda campaign: campaign.join(body.model))
-    return answer({"models": list(await desk.read(lambda campaign: campaign.models))})
+
+    def change(campaign: Campaign) -> list[ModelName]:
+        before = campaign.models
+        campaign.join(body.model)
+        return [*before, body.model]
+
+    return answer({"models": await desk.do(change)})
 
 
 @leaving.delete("/{name}/models/{model:path}", responses=replies(documents.Members, *NAMED, 409))
@@ -130,5 +169,10 @@ async def leave(
     caller: Owner, desk: Found, model: Annotated[str, Path(description="Its name.", examples=["roberta"])]
 ) -> Response:
     """Let a model take no part any more, from the next round on."""
-    await desk.do(lambda campaign: campaign.leave(model))
-    return answer({"models": list(await desk.read(lambda campaign: campaign.models))})
+
+    def change(campaign: Campaign) -> list[ModelName]:
+        before = campaign.models
+        campaign.leave(model)
+        return [one for one in before if str(one) != model]
+
+    return answer({"models": await desk.do(change)})

@@ -102,6 +102,7 @@ async def upload(
     """
     chosen = _chosen(columns)
     async with _received(request, filename, service.configuration.largest_file) as file:
+        await desk.do(lambda _: None)  # a file is read for the models that take part now
         batches = batches_of(file.path, desk.campaign, chosen)
         rounds = known = queries = row = 0
         while (batch := await run_in_threadpool(_read, filename, file.path, next, batches, None)) is not None:

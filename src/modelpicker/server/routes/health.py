@@ -1,5 +1,7 @@
 """Whether the server lives and is ready, and what it counts."""
 
+from contextlib import suppress
+
 from fastapi import APIRouter, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import PlainTextResponse
@@ -49,5 +51,9 @@ def _look(url: str) -> None:
 )
 async def metrics(service: Service, caller: Reader) -> Response:
     """Tell what this server counts, as Prometheus reads it."""
-    pending = {desk.campaign.name: (await desk.pick()).pending for desk in service.desks}
+    pending = {}
+    for desk in service.desks:
+        with suppress(Problem):  # a campaign that learns anew, and of which nothing is known in the meantime
+            _, pick = await desk.look()
+            pending[desk.campaign.name] = pick.pending
     return Response(service.metrics.text(pending), media_type="text/plain; version=0.0.4")

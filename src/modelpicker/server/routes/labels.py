@@ -116,7 +116,7 @@ async def release(
 
     def change(campaign: Campaign) -> None:
         if caller.role == "annotator":
-            with campaign.reading() as (log, _):
+            with campaign.looking() as log:
                 state = log.state(campaign.number_of(number))
             _check_own(None if state is None else state.leased_by, caller, "that lease is somebody else's.")
         campaign.release(number)
@@ -144,7 +144,7 @@ def _waiting(campaign: Campaign, found: list[Waiting], caller: Caller) -> dict[s
 def _told(campaign: Campaign, called: int | str) -> dict[str, Any]:
     """What was told, as it is known now: classes may be told by their place."""
     number = campaign.number_of(called)
-    with campaign.reading() as (log, _):
+    with campaign.looking() as log:
         state = log.state(number)
     return {"id": number, "label": None if state is None else state.label, **counts(campaign)}
 
@@ -157,7 +157,7 @@ def _discreet(caller: Caller) -> Iterator[None]:
     except InputError as error:
         if caller.predictions:
             raise
-        raise InputError(f"{str(error).partition(', such as ')[0].rstrip('.')}.") from error
+        raise InputError(error.discreet, parameter=error.parameter) from error
 
 
 def _check_replace(caller: Caller, replace: bool) -> None:

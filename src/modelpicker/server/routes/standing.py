@@ -131,7 +131,7 @@ async def list_answers(
 
 
 def _answers(campaign: Campaign) -> list[dict[str, Any]]:
-    with campaign.reading() as (log, _):
+    with campaign.looking() as log:
         return [_answered(state, log.rounds_with(state.round).key(state.round)) for state in log.answered()]
 
 

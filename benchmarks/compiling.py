@@ -1,8 +1,8 @@
 """What compiling costs, once on a machine: CPU seconds for the first call of each kind, by algorithm.
 
-Each measurement is a fresh process on a copy of the package without machine code. The same process is run again, with
-the machine code of the first; the difference is what compiling costs. The least of a few is taken: on a machine that
-others use too, CPU seconds are longer.
+Each measurement is a fresh process on a copy of the package without machine code. The same process is run again,
+with the machine code of the first; the difference is what compiling costs. The least of a few is taken, because CPU
+seconds are longer on a machine that others use too.
 
 python -m benchmarks.compiling [--source SRC] [ALGORITHM ...]
 """

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 import modelpicker
-from modelpicker.algorithms.engine import Kernel
+from modelpicker.algorithms.compiler import Function, with_parts
+from modelpicker.algorithms.engine import Kernel, play_stream
 from modelpicker.algorithms.kernels import Mistakes, count_mistakes, no_mistakes, smallest_loss
 
 PACKAGE = Path(str(modelpicker.__file__)).parent
@@ -205,6 +206,43 @@ def test_an_algorithm_typed_at_a_prompt_compiles(site: Path, tmp_path: Path) -> 
         + TWO_ALIKE.replace("from alike import Never, Always", "").format(order="(Always, Never)")
     )
     assert run(site, tmp_path, script) == ["50", "0"]
+
+
+PARTS = """
+import numpy as np
+from modelpicker.algorithms.compiler import CompiledKernel
+def share(one, other):
+    return one / other
+def shares(values):
+    total = 0.0
+    for i in range(len(values)):
+        total += share(1.0, values[i])
+    return total + share(1.0, values[0])
+kernel = CompiledKernel(shares, {}, "shares")
+print(kernel(np.array([1.0, 2.0])))
+try:
+    kernel(np.array([0.0]))
+except ZeroDivisionError:
+    print("refused")
+"""
+
+
+def test_what_a_part_of_a_kernel_raises_reaches_python_also_from_the_cache(site: Path, tmp_path: Path) -> None:
+    (site / "shares.py").write_text(PARTS)
+    for _ in range(2):
+        assert run(site, tmp_path, "import shares") == ["2.5", "refused"]
+
+
+def test_each_function_of_a_kernel_is_copied_once_however_many_call_it() -> None:
+    made: list[str] = []
+
+    def noted(copy: Function, original: Function) -> Function:
+        made.append(original.__name__)
+        return copy
+
+    with_parts(play_stream, modelpicker.Race.kernel.calls, noted)
+    assert {"rank", "power", "look_at"} <= set(made)
+    assert len(made) == len(set(made))
 
 
 def countdown(t: int) -> int:

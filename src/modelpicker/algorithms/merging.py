@@ -1,8 +1,8 @@
 """How Numba compiles the functions that a kernel calls.
 
 By default Numba gives every function entries for Python and C. It optimises the function, makes machine code of it,
-and then merges it into its callers, where all that is done again. Functions that only a kernel calls need none of it.
-For a kernel of forty functions it would be most of the time that compiling takes.
+and then merges it into its callers, where all that is done again. Functions that only a kernel calls need none of
+that. For a kernel of forty functions it would be most of the time that compiling takes.
 """
 
 from typing import Any
@@ -23,8 +23,8 @@ class PartLibrary(JITCodeLibrary):  # type: ignore[misc]
 
     codegen = NoEnvironments()
 
-    def get_pointer_to_function(self, name: str) -> int:
-        """Nowhere."""
+    def get_pointer_to_function(self, _: str) -> int:
+        """There is none."""
         self._ensure_finalized()
         return 0
 

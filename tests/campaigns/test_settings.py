@@ -334,3 +334,18 @@ def test_settings_that_were_damaged_before_the_upgrade_stop_nobody_else(tmp_path
     with pytest.raises(mp.StorageError, match="settings of campaign 'other' are damaged"):
         mp.open_campaign(storage.place, "other")
     storage.close()
+
+
+def test_one_damaged_campaign_hides_no_other_from_the_list(url: str) -> None:
+    begin(url)
+    mp.create_campaign(url, "other", models=2)
+    storage = open_storage(url)
+    with storage.writing() as connection:
+        changed = campaigns.update().where(campaigns.c.name == "tickets")
+        connection.execute(changed.values(settings=sa.func.replace(campaigns.c.settings, '"bee"', '"eel"')))
+    damaged, other = sorted(mp.list_campaigns(url), key=lambda one: one.name != "tickets")
+    assert (other.name, other.models, other.damage) == ("other", 2, "")
+    assert "tickets" in damaged.damage
+    assert (damaged.models, damaged.algorithm) == (0, "")
+    with pytest.raises(mp.ModelPickerError, match="tickets"):
+        mp.open_campaign(url, "tickets")

@@ -371,7 +371,7 @@ class Log:
         if row is not None:
             stored = _stored(row)
             if isinstance(stored.event, Rounds) and number < stored.event.first + len(stored.event):
-                return self.recent.keep(stored, len(row[3]))
+                return self.recent.keep(stored, len(row[-1]))
         raise NotFoundError(f"there is no round {number} in this campaign.")
 
     def rounds_with(self, number: int) -> Rounds:

@@ -17,7 +17,7 @@ from modelpicker.campaigns.events import Joining, Leaving
 from modelpicker.campaigns.log import Log, add_campaign, all_campaigns, find_campaign
 from modelpicker.campaigns.settings import Settings, stored_document
 from modelpicker.campaigns.storage import open_storage
-from modelpicker.errors import InputError, NotFoundError, brief
+from modelpicker.errors import InputError, NotFoundError, StorageError, brief
 from modelpicker.guarantees.certificate import Certified
 
 NAME = re.compile(r"[^\W_][\w .-]{0,99}")
@@ -35,6 +35,8 @@ class Listed:
     algorithm: str
     budget: int | None
     events: int
+    damage: str = ""
+    """Why it cannot be opened, where its settings were changed or damaged: then nothing is known of those."""
 
 
 def create_campaign(
@@ -103,7 +105,10 @@ def list_campaigns(storage: str) -> list[Listed]:
 
 
 def _listed(connection: Connection, row: Any) -> Listed:
-    settings = stored_document(row.name, row.settings, row.checksum)
+    try:
+        settings = stored_document(row.name, row.settings, row.checksum)
+    except StorageError as error:  # the others can be used all the same
+        return Listed(row.name, row.created, row.rounds, 0, "", None, row.events, str(error))
     changes = [stored.event for stored in Log(connection, row.id).others((Joining.kind, Leaving.kind))]
     models = len(settings["models"]) + sum(1 if isinstance(event, Joining) else -1 for event in changes)
     return Listed(row.name, row.created, row.rounds, models, settings["algorithm"], settings["budget"], row.events)

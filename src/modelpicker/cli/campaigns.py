@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import textwrap
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,6 +21,7 @@ from modelpicker.cli.campaigning import (
     storage_url,
 )
 from modelpicker.cli.terminal import (
+    WIDTH,
     Json,
     Seed,
     as_classes,
@@ -127,7 +129,7 @@ def list_verb(storage: Storage = None, as_json: Json = False) -> None:
     from modelpicker.campaigns.records import as_time
 
     found = list_campaigns(storage_url(storage))
-    states = {one.name: _state(storage, one.name) for one in found}
+    states: dict[str, Any] = {one.name: None if one.damage else _state(storage, one.name) for one in found}
     if as_json:
         rows = [
             {
@@ -138,6 +140,7 @@ def list_verb(storage: Storage = None, as_json: Json = False) -> None:
                 "algorithm": one.algorithm,
                 "budget": one.budget,
                 "state": None if states[one.name] is None else states[one.name].document(),
+                "damage": one.damage or None,
             }
             for one in found
         ]
@@ -153,13 +156,16 @@ def list_verb(storage: Storage = None, as_json: Json = False) -> None:
         state = states[one.name]
         made.add_row(
             visible(one.name),
-            "-" if state is None else state.title,
+            "damaged" if one.damage else "-" if state is None else state.title,
             f"{one.models:,}",
             f"{one.rounds:,}",
             budget,
             as_time(one.created)[:16].replace("T", " "),
         )
     print_table(made)
+    for one in found:
+        if one.damage:
+            say(*textwrap.wrap(visible(one.damage), WIDTH - 1))
 
 
 def _state(storage: str | None, name: str) -> Any:

@@ -257,7 +257,10 @@ class Summary(BaseModel):
     algorithm: str
     models: Annotated[Count | None, Field(description="How many; null for annotators who see no predictions.")]
     budget: Count | None
-    state: StateDocument
+    state: Annotated[StateDocument | None, Field(description="Null where the campaign is damaged.")]
+    damage: Annotated[
+        str | None, Field(description="Why it cannot be opened, where its settings were changed or damaged.")
+    ]
     rounds: Count
     labels_used: Count
     pending: Annotated[Count, Field(description="Queries that wait for a label.")]

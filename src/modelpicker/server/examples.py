@@ -89,7 +89,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "campaigns": [
             _CAMPAIGN
             | {"models": 3, "rounds": 1840, "labels_used": 57, "pending": 3, "skipped": 1, "pick": "gpt", "tied": 1}
-            | {"state": _STATE}
+            | {"state": _STATE, "damage": None}
         ]
     },
     "Described": _CAMPAIGN

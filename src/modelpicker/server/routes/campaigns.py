@@ -52,6 +52,10 @@ async def list_campaigns(caller: Anybody, service: Service) -> Response:
         del known[gone]
     rows = []
     for one in found:
+        if one.damage:
+            row = {**_summary(one, None, one.rounds, 0, 0, 0), "damage": one.damage}
+            rows.append(row if caller.predictions else {**row, **HIDDEN})
+            continue
         last = known.get(one.name)
         if last is None or (last.created, last.event) != (one.created, one.events):
             try:
@@ -90,14 +94,17 @@ def _tally(campaign: Campaign) -> tuple[int, int, int]:
     return counts[LABELLED], counts[WAITING], counts[SKIPPED]
 
 
-def _summary(listed: Listed, state: Status, rounds: int, labels: int, pending: int, skipped: int) -> dict[str, Any]:
+def _summary(
+    listed: Listed, state: Status | None, rounds: int, labels: int, pending: int, skipped: int
+) -> dict[str, Any]:
     return {
         "name": listed.name,
         "created": as_time(listed.created),
         "algorithm": listed.algorithm,
         "models": listed.models,
         "budget": listed.budget,
-        "state": state.document(),
+        "state": None if state is None else state.document(),
+        "damage": None,
         "rounds": rounds,
         "labels_used": labels,
         "pending": pending,

@@ -40,6 +40,7 @@ function Campaigns({ campaigns }) {
 }
 
 function CampaignCard({ campaign }) {
+  if (campaign.damage) return html`<${Damaged} campaign=${campaign} />`;
   const { name, budget, labels_used: labels, pending, rounds, state } = campaign;
   const main = session.seesStanding ? 'standing' : 'label';
   const facts = [
@@ -64,6 +65,16 @@ function CampaignCard({ campaign }) {
   </li>`;
 }
 
+/** A campaign that cannot be opened: the others can. */
+function Damaged({ campaign: { name, damage } }) {
+  return html`<li class="card campaign-card">
+    <div class="campaign-what">
+      <h2 dir="auto">${name}</h2>
+      <p role="alert" dir="auto">${damage}</p>
+    </div>
+  </li>`;
+}
+
 function LabelLink({ name, pending, over }) {
   return html`<a class=${pending && !over ? 'button primary' : 'button'} href=${inCampaign(name, 'label')}>
     Label<span class="sr-only"> ${name}</span>
@@ -73,6 +84,7 @@ function LabelLink({ name, pending, over }) {
 
 /** Who leads, in a few words. */
 function lead({ pick, tied, labels_used: labels, models }) {
+  if (labels && pick === null) return 'Being worked out again after a change';
   if (!labels || pick === null || pick === undefined) return `All ${number(models)} models are level: no labels yet`;
   if (tied > 1) return html`<strong><bdi>${text(pick)}</bdi></strong> and ${count(tied - 1, 'other')} are level`;
   return html`<strong><bdi>${text(pick)}</bdi></strong> leads`;

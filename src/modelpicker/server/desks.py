@@ -362,6 +362,8 @@ def _perform(change: Change[Any], campaign: Campaign, group: Group) -> None:
         change.perform(campaign)
     except StorageError:
         raise
+    except BehindError as error:  # only who enters a group may be behind: here others would be undone
+        raise RuntimeError("a change of the past was followed by another in the same request") from error
     except ModelPickerError as error:
         if group.touched:
             raise
@@ -490,6 +492,7 @@ class Desks:
 
     def close(self) -> None:
         """Finish what is under way, and let go of everything."""
+        self.pools.learners.shutdown(wait=True, cancel_futures=True)  # nothing is lost that is not learned yet
         for pool in self.pools:
             pool.shutdown(wait=True)
         for desk in self:

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
+from modelpicker.campaigns.database_errors import explain
 from modelpicker.campaigns.sqlite_files import companions, create_private
 from modelpicker.campaigns.statements import driver
-from modelpicker.campaigns.storage import Storage, explain
+from modelpicker.campaigns.storage import Storage
 from modelpicker.collections.writing import replacing
 from modelpicker.errors import ConflictError, FileError, InputError, NotFoundError, StorageError
 

@@ -22,12 +22,11 @@ import sqlalchemy as sa
 from sqlalchemy.pool import StaticPool
 
 from modelpicker.campaigns import schema
+from modelpicker.campaigns.database_errors import PATIENCE, explain, is_busy
 from modelpicker.campaigns.sqlite_files import companions, create_private, shared_files, warn_of_shared
 from modelpicker.campaigns.statements import driver
 from modelpicker.errors import InputError, NotFoundError, SchemaError, StorageError, brief
 
-# How long a writer waits for the others, in seconds.
-PATIENCE = 120.0
 SQLITE = b"SQLite format 3\0"
 FORMS = "sqlite:///file.db, postgresql://user:password@host/database or memory://"
 
@@ -262,7 +261,7 @@ class Storage:
                     connection.exec_driver_sql("PRAGMA journal_mode=WAL")
                     return
                 except sa.exc.OperationalError as error:
-                    if "locked" not in str(error) or time.monotonic() > stop:
+                    if not is_busy(error) or time.monotonic() > stop:
                         raise
             time.sleep(0.01)
 
@@ -377,42 +376,3 @@ def _set_up_sqlite(connection: Any, _: object) -> None:
     """Every commit is synced; the tables know each other; memory for the usual campaign."""
     for pragma in ("synchronous=FULL", "foreign_keys=ON", "cache_size=-16000", "wal_autocheckpoint=4000"):
         connection.execute(f"PRAGMA {pragma}")
-
-
-# What databases say, and what that means.
-MEANINGS = (
-    (r"disk is full|No space left|disk full", "the disk is full. Nothing was lost: free some space, then go on."),
-    (
-        r"readonly database|read-only",
-        "it is read-only. Nothing was lost: check the permissions of the file and its folder, then go on.",
-    ),
-    (
-        r"malformed|not a database|file is encrypted",
-        "it is damaged, or no database at all. Bring back a backup; `modelpicker verify` tells what is wrong.",
-    ),
-    (
-        r"unable to open",
-        "it cannot be opened; check that its folder exists and may be written to. Nothing was lost.",
-    ),
-    (
-        r"locked|lock timeout",
-        f"others have been writing for {PATIENCE:.0f} seconds without a break. Nothing was lost: try again.",
-    ),
-    (r"disk I/O error", "the disk reports an error. Nothing acknowledged was lost: check the disk, then go on."),
-)
-
-UNREACHABLE = (
-    r"connection|server closed|terminating|starting up|shutting down|translate|password|role|database .* does"
-)
-
-
-def explain(error: Exception, postgres: bool) -> str:
-    """What went wrong in a database, and what to do."""
-    cause = str(getattr(error, "orig", None) or error).strip().splitlines()
-    first = (cause[0] if cause else type(error).__name__).rstrip(".") + "."
-    for pattern, meaning in MEANINGS:
-        if re.search(pattern, first, re.IGNORECASE):
-            return meaning
-    if postgres and re.search(UNREACHABLE, first, re.IGNORECASE):
-        return f"PostgreSQL cannot be reached, or refuses: {first} Nothing acknowledged was lost: try again later."
-    return first

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         VoteEntropy,
         run_stream,
     )
-    from modelpicker.campaigns import Campaign, Pick, create_campaign, list_campaigns, open_campaign
+    from modelpicker.campaigns import Campaign, Pick, create_campaign, list_campaigns, open_campaign, pick
     from modelpicker.collections import ModelCollection, load_collection, open_collection, synthetic_collection
     from modelpicker.errors import (
         AccessError,
@@ -75,6 +75,7 @@ __all__ = [
     "load_collection",
     "open_campaign",
     "open_collection",
+    "pick",
     "run_stream",
     "synthetic_collection",
 ]
@@ -95,6 +96,7 @@ HOMES = {
     "load_collection": "collections",
     "open_campaign": "campaigns",
     "open_collection": "collections",
+    "pick": "campaigns",
     "synthetic_collection": "collections",
 }
 

@@ -10,6 +10,7 @@ import pytest
 import modelpicker as mp
 from modelpicker.algorithms.chunks import CHUNK_ROUNDS, FEW_CLASSES, MANY_CLASSES
 from modelpicker.algorithms.testing import make_stream, play, same_state
+from tests.algorithms.test_check_algorithm import FACTORIES
 
 PREDICTIONS, LABELS = make_stream(0, rounds=300, models=6, classes=5)
 
@@ -187,3 +188,42 @@ def test_many_threads_run_their_own_pickers_at_once() -> None:
         traces = list(pool.map(lambda seed: mp.run_stream(mp.ModelPicker(6, seed), PREDICTIONS, LABELS), range(16)))
     for one, other in zip(expected, traces, strict=True):
         same_trace(one, other)
+
+
+@pytest.mark.parametrize("name", sorted(FACTORIES))
+def test_a_budget_ends_a_stream_with_the_round_that_spends_it(name: str) -> None:
+    predictions, labels = make_stream(3, 300, 5, 3)
+    whole = FACTORIES[name](5, 1)
+    uncut = mp.run_stream(whole, predictions, labels)
+    budget = uncut.labels_used // 2
+    assert budget >= 2
+    picker = FACTORIES[name](5, 1)
+    trace = mp.run_stream(picker, predictions, labels, budget=budget)
+    assert (trace.labels_used, trace.stopped) == (budget, "budget")
+    last = int(np.flatnonzero(uncut.queried)[budget - 1])
+    assert len(trace) == picker.rounds == last + 1
+    assert trace.queried.tolist() == uncut.queried[: last + 1].tolist()
+    # What is left goes on as if nothing had been cut.
+    rest = mp.run_stream(picker, predictions[last + 1 :], labels[last + 1 :], budget=10_000)
+    assert rest.stopped in ("end", "won")
+    assert (picker.losses == whole.losses).all()
+    assert len(trace) + len(rest) == len(uncut)
+
+
+def test_a_budget_and_a_certificate_end_a_stream_whichever_comes_first() -> None:
+    predictions, labels = make_stream(3, 2_000, 3, 3)
+    rule = mp.Certified(gap=0.2)
+    free = mp.run_stream(mp.ModelPicker(3, query_scale=8.0), predictions, labels, stop_when=rule)
+    assert free.stopped == "certified"
+    less = mp.run_stream(mp.ModelPicker(3, query_scale=8.0), predictions, labels, stop_when=rule, budget=5)
+    assert (less.stopped, less.labels_used, less.certificate) == ("budget", 5, None)
+    more = mp.run_stream(
+        mp.ModelPicker(3, query_scale=8.0), predictions, labels, stop_when=rule, budget=free.labels_used
+    )
+    assert (more.stopped, len(more)) == ("certified", len(free))
+
+
+@pytest.mark.parametrize("budget", [0, -1, 1.5, "7", True])
+def test_a_budget_that_makes_no_sense_is_refused(budget: Any) -> None:
+    with pytest.raises(mp.InputError, match="budget"):
+        mp.run_stream(mp.ModelPicker(2), [[0, 1]], [0], budget=budget)

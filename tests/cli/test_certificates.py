@@ -61,7 +61,7 @@ def test_whichever_comes_first_budget_or_certificate_ends_a_pick(folder: Path) -
     command = ("pick", "items.parquet", "--option", "query_scale=8", "--stop-gap", "0.06", "--json", "--budget")
     enough = json.loads(run(*command, "5000", folder=folder).stdout)
     short = json.loads(run(*command, "20", folder=folder).stdout)
-    just = json.loads(run(*command, str(enough["labels_used"]), folder=folder).stdout)
+    just = json.loads(run(*command, str(enough["labels_used"] + 1), folder=folder).stdout)
     assert (enough["stopped"], short["stopped"], short["labels_used"]) == ("certified", "budget", 20)
     assert (just["stopped"], just["rounds"]) == ("certified", enough["rounds"])
     less = json.loads(run(*command, str(enough["labels_used"] - 1), folder=folder).stdout)

@@ -124,10 +124,12 @@ def play_stream(
     scale: float,
     scratch: Scratch,
     outcome: Outcome,
+    limit: int,
 ) -> int:
     """Decide many rounds, each queried label learned before the next; how many were decided.
 
-    It stops before a row that cannot be played, and after the round in which the algorithm has finished.
+    It stops before a row that cannot be played, and after the round in which the algorithm has finished or the
+    number of labels has reached the limit.
     """
     queried, probabilities, recommendations, predictions = outcome
     row = scratch.row
@@ -144,7 +146,7 @@ def play_stream(
         predictions[i] = predicted
         if query and labels[i] != SKIPPED:
             learn_label(state, settings, clock, clock[ROUNDS], row, labels[i], probability)
-        if finished(state, settings):
+        if clock[LABELS] >= limit or finished(state, settings):
             return i + 1
     return len(rows)
 

@@ -60,6 +60,7 @@ def play_until(
     tables: Tables,
     room: Room,
     rule: Rule,
+    limit: int,
 ) -> tuple[int, bool]:
     """`play_stream`, but with an eye on the certificate after each round; whether it stopped because of it."""
     queried, probabilities, recommendations, predictions = outcome
@@ -87,6 +88,8 @@ def play_until(
         rival = challenger(evidence, tables, room, rule.kind, best, rule.gap, rule.least_rounds, rule.bar, rival)
         if rival < 0:
             return i + 1, True
+        if clock[LABELS] >= limit:
+            return i + 1, False
     return len(rows), False
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any, Literal, Protocol, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +12,15 @@ from modelpicker.algorithms.chunks import Chunk, Stream
 from modelpicker.algorithms.encoding import ClassName
 from modelpicker.algorithms.engine import Outcome
 from modelpicker.algorithms.kernels import SKIPPED, Codes, Floats, Ints, new_scratch
-from modelpicker.algorithms.options import ModelName
+from modelpicker.algorithms.options import ModelName, check_count
 from modelpicker.algorithms.stopping import make_rule, stopping
 from modelpicker.errors import InputError, ModelPickerError, brief
 from modelpicker.frames import as_columns, pick_columns
 from modelpicker.guarantees.certificate import Certificate, Certified, tables
 from modelpicker.guarantees.evidence import new_room
+
+Stopped: TypeAlias = Literal["end", "budget", "certified", "won"]
+NO_LIMIT = 2**62
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -40,6 +43,8 @@ class Trace:
     """What the numbers in `predicted` stand for; None where they are the classes themselves."""
     certificate: Certificate | None = None
     """What `stop_when` stopped the stream by; None if it did not."""
+    stopped: Stopped = "end"
+    """Why it ended: at the `end` of the stream, because the `budget` was spent, it was `certified` or `won`."""
 
     def __len__(self) -> int:
         return len(self.queried)
@@ -64,7 +69,12 @@ class Batches(Protocol):
 
 
 def run_stream(
-    picker: Algorithm, predictions: object, labels: object = None, *, stop_when: Certified | None = None
+    picker: Algorithm,
+    predictions: object,
+    labels: object = None,
+    *,
+    budget: int | None = None,
+    stop_when: Certified | None = None,
 ) -> Trace:
     """Let a picker decide a whole stream, and learn each label it asks for before the next round.
 
@@ -76,14 +86,16 @@ def run_stream(
             Or a collection with its labels, or one that is read batch by batch; or a data frame whose columns are
             called as the models, and whose column `label` has the labels.
         labels: one a round, in the form of the predictions; -1 or None is a skip.
+        budget: at most so many labels are bought in this call: the trace ends with the round that spends the last.
         stop_when: where to stop early: after the first round with a certificate that is good enough. The trace ends
             there, and holds the certificate.
     """
     if not isinstance(picker, Algorithm):
         raise InputError(f"{brief(picker)} is not a picker; pass an algorithm such as mp.ModelPicker(models=8).")
     _check_rule(picker, stop_when)
+    limit = NO_LIMIT if budget is None else picker.labels_used + check_count("budget", budget)
     if hasattr(predictions, "batches"):
-        return _run_batches(picker, cast("Batches", predictions), labels, stop_when)
+        return _run_batches(picker, cast("Batches", predictions), labels, stop_when, limit)
     columns = as_columns(predictions)
     if columns is not None:
         predictions, told = pick_columns(columns, picker.models)
@@ -91,7 +103,7 @@ def run_stream(
     if labels is None:
         raise InputError("labels: None is no table; pass a list with one label a round, -1 where there is none.")
     with picker.all_or_nothing():
-        return _run(picker, Stream(predictions, labels, len(picker.models)), stop_when)
+        return _run(picker, Stream(predictions, labels, len(picker.models)), stop_when, limit)
 
 
 def _check_rule(picker: Algorithm, stop_when: object) -> None:
@@ -109,7 +121,9 @@ def _check_rule(picker: Algorithm, stop_when: object) -> None:
         raise InputError(f"stop_when={brief(stop_when)}: {picker.certificate().sentence}")
 
 
-def _run_batches(picker: Algorithm, source: Batches, labels: object, stop_when: Certified | None) -> Trace:
+def _run_batches(
+    picker: Algorithm, source: Batches, labels: object, stop_when: Certified | None, limit: int
+) -> Trace:
     """Play a collection piece by piece; the trace is that of the whole."""
     if labels is not None:
         raise InputError("a collection has labels of its own; pass those, or arrays of predictions and labels.")
@@ -125,8 +139,8 @@ def _run_batches(picker: Algorithm, source: Batches, labels: object, stop_when: 
     parts: list[Trace] = []
     with picker.all_or_nothing():
         for batch in source.batches():
-            parts.append(_run(picker, Stream(*_piece(batch), len(names)), stop_when))
-            if parts[-1].certificate is not None or picker.finished:
+            parts.append(_run(picker, Stream(*_piece(batch), len(names)), stop_when, limit))
+            if parts[-1].stopped != "end":
                 break
     return Trace(
         queried=np.concatenate([part.queried for part in parts]),
@@ -138,6 +152,7 @@ def _run_batches(picker: Algorithm, source: Batches, labels: object, stop_when: 
         winner=picker.recommended,
         classes=tuple(source.classes),
         certificate=parts[-1].certificate,
+        stopped=parts[-1].stopped,
     )
 
 
@@ -149,7 +164,7 @@ def _piece(batch: Any) -> tuple[Any, Any]:
     return batch.predictions, batch.labels
 
 
-def _run(picker: Algorithm, stream: Stream, stop_when: Certified | None) -> Trace:
+def _run(picker: Algorithm, stream: Stream, stop_when: Certified | None, limit: int) -> Trace:
     """Move the picker on by a stream, or until it may stop."""
     rounds = len(stream)
     outcome = Outcome(
@@ -161,13 +176,14 @@ def _run(picker: Algorithm, stream: Stream, stop_when: Certified | None) -> Trac
     labels_before = picker.labels_used
     if stop_when is not None:
         picker.witness.own()
-    done, stopped = 0, picker.finished
-    for chunk in () if stopped else stream.chunks():
-        done, stopped = _play(picker, chunk, outcome, stop_when)
+    done = 0
+    stopped: Stopped = "won" if picker.finished else "end"
+    for chunk in () if stopped != "end" else stream.chunks():
+        done, stopped = _play(picker, chunk, outcome, stop_when, limit)
         stop = chunk.start + len(chunk.rows)
-        if done < stop and not stopped:
-            done, stopped = _play(picker, stream.retry(done, stop), outcome, stop_when)
-        if stopped:
+        if done < stop and stopped == "end":
+            done, stopped = _play(picker, stream.retry(done, stop), outcome, stop_when, limit)
+        if stopped != "end":
             break
         if done < stop:
             raise ModelPickerError(f"row {done} could not be played; please report this as a bug.")
@@ -183,12 +199,19 @@ def _run(picker: Algorithm, stream: Stream, stop_when: Certified | None) -> Trac
         labels_used=picker.labels_used - labels_before,
         winner=picker.recommended,
         classes=classes,
-        certificate=picker.certificate(stop_when.confidence, stop_when.kind) if stop_when and stopped else None,
+        certificate=(
+            picker.certificate(stop_when.confidence, stop_when.kind)
+            if stop_when and stopped == "certified"
+            else None
+        ),
+        stopped=stopped,
     )
 
 
-def _play(picker: Algorithm, chunk: Chunk, outcome: Outcome, stop_when: Certified | None) -> tuple[int, bool]:
-    """Move the picker on by one chunk, as far as its codes can be taken; how far, and whether it may stop there."""
+def _play(
+    picker: Algorithm, chunk: Chunk, outcome: Outcome, stop_when: Certified | None, limit: int
+) -> tuple[int, Stopped]:
+    """Move the picker on by one chunk, as far as its codes can be taken; how far, and why it stopped there."""
     stop = chunk.start + len(chunk.rows)
     columns: list[npt.NDArray[Any]] = [column[chunk.start : stop] for column in outcome]
     part = Outcome(*columns)
@@ -205,10 +228,9 @@ def _play(picker: Algorithm, chunk: Chunk, outcome: Outcome, stop_when: Certifie
         new_scratch(len(picker.models), chunk.classes),
         part,
     )
-    stopped = False
+    certified = False
     if stop_when is None:
-        done: int = picker.kernel.stream(*arguments)
-        stopped = picker.finished
+        done: int = picker.kernel.stream(*arguments, limit)
         picker.witness.saw_stream(
             chunk.rows[:done],
             first,
@@ -218,10 +240,11 @@ def _play(picker: Algorithm, chunk: Chunk, outcome: Outcome, stop_when: Certifie
         )
     else:
         models = len(picker.models)
-        done, stopped = stopping(picker.kernel)(
-            *arguments, picker.witness.take_in(), tables(), new_room(models), make_rule(stop_when, models)
+        done, certified = stopping(picker.kernel)(
+            *arguments, picker.witness.take_in(), tables(), new_room(models), make_rule(stop_when, models), limit
         )
     if chunk.names is not None:
         said = part.predicted[:done]
         said[...] = np.where(said < 0, said, chunk.names[said])
-    return chunk.start + done, stopped
+    spent: Stopped = "budget" if picker.labels_used >= limit else "end"
+    return chunk.start + done, "certified" if certified else "won" if picker.finished else spent

@@ -1,6 +1,7 @@
 """Campaigns: ask and tell that survive a crash."""
 
 from modelpicker.campaigns.campaign import Campaign
+from modelpicker.campaigns.offline import pick
 from modelpicker.campaigns.opening import Listed, create_campaign, list_campaigns, open_campaign
 from modelpicker.campaigns.picks import Pick, Query, Standing
 from modelpicker.campaigns.rounds import Decisions
@@ -15,4 +16,5 @@ __all__ = [
     "create_campaign",
     "list_campaigns",
     "open_campaign",
+    "pick",
 ]

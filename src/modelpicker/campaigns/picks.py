@@ -1,13 +1,16 @@
 """What a campaign says: the best model, how all models stand, and which queries wait."""
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
+from modelpicker.algorithms import Algorithm
 from modelpicker.algorithms.encoding import ClassName
 from modelpicker.algorithms.kernels import Codes
 from modelpicker.algorithms.options import ModelName
-from modelpicker.campaigns.events import Item
-from modelpicker.campaigns.gaps import measure
+from modelpicker.campaigns.events import Item, Joining
+from modelpicker.campaigns.gaps import Unanswered, measure
 from modelpicker.campaigns.log import Log
 from modelpicker.campaigns.pacing import MISSED
 from modelpicker.campaigns.replica import Replica, joined_late
@@ -121,18 +124,66 @@ class Query:
     leased_by: str | None
 
 
+class Counted(NamedTuple):
+    """How many labels and queries there are."""
+
+    labels: int
+    waiting: int
+    skipped: int
+    references: int = 0
+
+
+class Evidence(NamedTuple):
+    """What a pick rests on, beside the picker itself."""
+
+    covered: int
+    """Labels could be bought in so many rounds, the first ones."""
+    unanswered: Unanswered
+    counts: Counted
+    labels: Sequence[int]
+    """How many labels speak of each model."""
+    joined: Mapping[ModelName, Joining] = MappingProxyType({})
+
+
+class Wanted(NamedTuple):
+    """What was asked for."""
+
+    budget: int | None
+    items: int | None
+    """How many items there are in all, if that is known."""
+    stop_when: Certified | None
+    usual: Certified = USUAL
+    """What is told where no goal was named."""
+
+
 def make_pick(log: Log, replica: Replica) -> Pick:
     """The state of a campaign as people want to know it."""
-    picker, counts = replica.picker, replica.counts
-    joined = joined_late(replica.changes)
+    picker, counts, settings = replica.picker, replica.counts, replica.settings
     rests_on = _rests_on(log, replica)
-    missed = int(replica.pace[MISSED])
-    measured = measure(picker, picker.rounds - missed, replica.unanswered(log), rests_on, joined)
+    evidence = Evidence(
+        covered=picker.rounds - int(replica.pace[MISSED]),
+        unanswered=replica.unanswered(log),
+        counts=Counted(counts.labels, counts.waiting, counts.skipped, counts.references),
+        labels=rests_on,
+        joined=joined_late(replica.changes),
+    )
+    wanted = Wanted(settings.budget, settings.expected_rounds, settings.stop_when)
+    return assemble(
+        picker, evidence, wanted, lambda best, rule: replica.certificate(best, rule.confidence, rule.kind)
+    )
+
+
+def assemble(
+    picker: Algorithm, evidence: Evidence, wanted: Wanted, certify: Callable[[int, Certified], Certificate]
+) -> Pick:
+    """The pick of a picker; `certify` tells how sure one of its models is."""
+    joined, counts, rests_on = evidence.joined, evidence.counts, evidence.labels
+    measured = measure(picker, evidence.covered, evidence.unanswered, rests_on, joined)
     losses = [one.estimate for one in measured]
-    best = _best(replica, losses, rests_on)
-    rule = replica.settings.stop_when or picker.aim or USUAL
-    certificate = replica.certificate(best, rule.confidence, rule.kind)
-    goal = replica.settings.stop_when or picker.aim
+    best = _best(picker, losses, rests_on)
+    goal = wanted.stop_when or picker.aim
+    rule = goal or wanted.usual
+    certificate = certify(best, rule)
     # A race that is won has proved its own goal, however few rounds that took.
     proved = certificate.gap <= rule.gap if picker.aim is not None else rule.met_by(certificate)
     certified = proved and counts.labels > 0
@@ -163,7 +214,7 @@ def make_pick(log: Log, replica: Replica) -> Pick:
         pending=counts.waiting,
         skipped=counts.skipped,
         references=counts.references,
-        budget=replica.settings.budget,
+        budget=wanted.budget,
         weighted=picker.weighted,
         certificate=certificate,
         certified=certified,
@@ -173,8 +224,8 @@ def make_pick(log: Log, replica: Replica) -> Pick:
                 rounds=picker.rounds,
                 labels=counts.labels,
                 pending=counts.waiting,
-                budget=replica.settings.budget,
-                items=replica.settings.expected_rounds,
+                budget=wanted.budget,
+                items=wanted.items,
                 proved=in_short(certificate) if certified else "",
                 won=picker.won,
             )
@@ -185,7 +236,7 @@ def make_pick(log: Log, replica: Replica) -> Pick:
 
 def best_place(log: Log, replica: Replica) -> int:
     """The place of the model that a pick would name."""
-    return _best(replica, replica.picker.losses.tolist(), _rests_on(log, replica))
+    return _best(replica.picker, replica.picker.losses.tolist(), _rests_on(log, replica))
 
 
 def _rests_on(log: Log, replica: Replica) -> list[int]:
@@ -207,11 +258,11 @@ def without_newcomers(log: Log, replica: Replica, recommended: Codes) -> None:
                 recommended[recommended == place] = models.index(change.heir_of)
 
 
-def _best(replica: Replica, losses: list[float], rests_on: list[int]) -> int:
+def _best(picker: Algorithm, losses: Sequence[float], rests_on: Sequence[int]) -> int:
     """The recommended model; of several with the same estimate, one that rests on the most labels.
 
     Who has just joined is level with the leader, but no label speaks for it yet.
     """
-    best = replica.picker.models.index(replica.picker.recommended)
+    best = picker.models.index(picker.recommended)
     level = [place for place, loss in enumerate(losses) if loss == losses[best]]
     return max(level, key=lambda place: (rests_on[place], place == best))

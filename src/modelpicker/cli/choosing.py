@@ -65,20 +65,11 @@ def stopping_rule(gap: float | None, confidence: float, kind: str | None) -> "Ce
 
 
 def make_algorithm(
-    name: str,
-    models: Sequence[str],
-    seed: int,
-    given: dict[str, Any],
-    *,
-    classes: int,
-    budget: int | None,
-    divided: int,
+    name: str, models: Sequence[str], seed: int, given: dict[str, Any], *, classes: int
 ) -> "Algorithm":
-    """A picker; label efficient is paced to its budget over the rounds on which models disagree."""
+    """A picker; an option that it does not take is wrong usage."""
     from modelpicker.algorithms import making
 
-    if name == "label-efficient" and budget is not None:
-        given = {"probability": min(1.0, budget / max(1, divided))} | given
     try:
         return making.make_algorithm(making.find_algorithm(name), models, seed, given, classes)
     except UnknownOptionError as error:
@@ -94,7 +85,7 @@ def check_name(algorithm: str) -> None:
 
 def check_options(name: str, given: dict[str, Any]) -> None:
     """Refuse, as wrong usage, options that an algorithm does not take."""
-    make_algorithm(name, ["one", "other"], 0, given, classes=2, budget=None, divided=0)
+    make_algorithm(name, ["one", "other"], 0, given, classes=2)
 
 
 def parse_options(pairs: Sequence[str]) -> dict[str, Any]:

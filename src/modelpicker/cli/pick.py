@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from modelpicker.cli import choosing
-from modelpicker.cli.reading import check_choice, read_collection
+from modelpicker.cli.reading import read_collection
 from modelpicker.cli.terminal import (
     Classes,
     Fields,
@@ -87,7 +87,8 @@ def pick(
     stops by itself with a proof. If they may drift, or their order may have been chosen, stay with model-picker.
     The others are there to compare.
     """
-    from modelpicker.cli.picking import Settings, known_labels, look_up
+    from modelpicker.campaigns.offline import check_choice, known_labels
+    from modelpicker.cli.picking import Settings, look_up
     from modelpicker.cli.session import ask_person
     from modelpicker.collections import open_collection
     from modelpicker.collections.labels import is_result

@@ -7,22 +7,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import modelpicker
-from modelpicker.algorithms import Algorithm, Trace, run_stream
+from modelpicker.algorithms import Algorithm, Trace
+from modelpicker.algorithms.making import find_algorithm
 from modelpicker.campaigns.gaps import measure
+from modelpicker.campaigns.offline import Goal, Run, shuffled, suited_options
 from modelpicker.campaigns.status import Facts, Status, find_status, in_short
 from modelpicker.cli.choosing import make_algorithm
 from modelpicker.cli.journal import Journal
 from modelpicker.cli.terminal import progress, waiting
 from modelpicker.collections import ModelCollection
-from modelpicker.collections.codes import ABSTAINED, Array
+from modelpicker.collections.codes import Array
 from modelpicker.collections.wide import WideReader
 from modelpicker.guarantees.certificate import Certificate, Certified
 
-# Rounds that are played and written together.
-PIECE = 2**14
 # What counts as certified where nobody named a goal: within 1 %.
 USUAL_GAP = 0.01
 
@@ -180,79 +178,22 @@ def look_up(source: ModelCollection | WideReader, settings: Settings) -> Pick:
     picker = make_picker(source, settings)
     written = header(source, settings, picker, "looked up") | {"play_unlabelled": settings.play_unlabelled}
     journal = Journal(settings.out, written)
-    result = Pick(settings, picker, len(source), len(source) if settings.play_unlabelled else known_labels(source))
+    order = shuffled(len(source), settings.seed) if settings.shuffle else None
+    goal = Goal(settings.budget, settings.stop_when, settings.wanted)
+    run = Run(source, picker, goal, order, settings.play_unlabelled)
+    result = Pick(settings, picker, len(source), run.to_play, unanswered=run.unanswered)
     journal.start_anew()
     try:
         with progress("Playing", result.to_play) as bar:
-            for piece, places in _pieces(source, settings):
-                done = _play(result, piece)
-                journal.write_lines(list(_lines(done, piece, result, places)))
-                _note_skips(result, done, piece)
-                bar.advance(bar.task_ids[0], len(done))
-                if result.stopped != "end":
-                    break
-        if result.rounds == result.to_play and result.stopped == "budget":
-            result.stopped = "end"
+            for trace, piece, places in run.play():
+                journal.write_lines(list(_lines(trace, piece, result, places)))
+                bar.advance(bar.task_ids[0], len(trace))
+        spent_at_the_end = run.stopped == "budget" and result.rounds == result.to_play
+        result.stopped = "end" if spent_at_the_end else run.stopped
         journal.write(summary(result))
     finally:
         journal.close()
     return result
-
-
-def known_labels(source: ModelCollection | WideReader) -> int:
-    """How many items have a label."""
-    return source.labels_known if isinstance(source, WideReader) else source.labelled
-
-
-def _play(result: Pick, piece: ModelCollection) -> Trace:
-    """Play one piece, or as much of it as the budget pays for."""
-    picker, budget, rule = result.picker, result.settings.budget, result.settings.stop_when
-    before = None if budget is None else picker.state_dict()
-    left = 0 if budget is None else budget - picker.labels_used
-    trace = run_stream(picker, piece, stop_when=rule)
-    if trace.certificate is not None or picker.finished:
-        result.stopped = "won" if picker.finished else "certified"
-    if budget is None or trace.labels_used < left or (trace.labels_used == left and result.stopped != "end"):
-        return trace
-    bought = trace.queried & (np.asarray(piece.labels)[: len(trace)] >= 0)
-    last = int(np.flatnonzero(bought)[left - 1])
-    result.picker = type(picker).from_state_dict(before)
-    result.stopped = "budget"
-    return run_stream(result.picker, piece.take(np.arange(last + 1)))
-
-
-def _note_skips(result: Pick, trace: Trace, piece: ModelCollection) -> None:
-    """Note which of the labels that were asked for are not there."""
-    first = result.rounds - len(trace)
-    for place in np.flatnonzero(trace.queried & (np.asarray(piece.labels)[: len(trace)] < 0)).tolist():
-        result.unanswered[first + place] = float(trace.probability[place])
-
-
-def _pieces(source: ModelCollection | WideReader, settings: Settings) -> Iterator[tuple[ModelCollection, Array]]:
-    """The items that are played, in pieces small enough to show progress; and where in the file they are."""
-    first = 0
-    if settings.shuffle:
-        whole = source.read() if isinstance(source, WideReader) else source
-        batches, order = iter([whole]), shuffled(len(whole), settings.seed)
-    else:
-        batches, order = source.batches(fields=False), None
-    for batch in batches:
-        labels = np.full(len(batch), ABSTAINED) if batch.labels is None else np.asarray(batch.labels)
-        places = np.arange(len(batch)) if order is None else order
-        if not settings.play_unlabelled:
-            places = places[labels[places] != ABSTAINED]
-        for start in range(0, len(places), PIECE):
-            some = places[start : start + PIECE]
-            yield (
-                ModelCollection.of_codes(batch.predictions[some], labels[some], batch.models, batch.classes),
-                some + first,
-            )
-        first += len(batch)
-
-
-def shuffled(items: int, seed: int) -> Array:
-    """A random order of the items, the same for the same seed."""
-    return np.random.Generator(np.random.Philox(seed)).permutation(items)
 
 
 def in_order(whole: ModelCollection, settings: Settings) -> tuple[ModelCollection, list[int] | None]:
@@ -265,19 +206,10 @@ def in_order(whole: ModelCollection, settings: Settings) -> tuple[ModelCollectio
 
 def make_picker(source: ModelCollection | WideReader, settings: Settings) -> Algorithm:
     """The algorithm that was asked for; label efficient has to know how often models disagree."""
-    divided = 0
-    if settings.algorithm == "label-efficient" and settings.budget is not None:
-        with waiting("Counting disagreements"):
-            for batch in source.batches(fields=False):
-                divided += int((batch.predictions != batch.predictions[:, :1]).any(axis=1).sum())
+    with waiting("Looking at the models"):
+        suited = suited_options(source, find_algorithm(settings.algorithm), settings.budget)
     return make_algorithm(
-        settings.algorithm,
-        source.models,
-        settings.seed,
-        settings.options,
-        classes=len(source.classes),
-        budget=settings.budget,
-        divided=divided,
+        settings.algorithm, source.models, settings.seed, suited | settings.options, classes=len(source.classes)
     )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from modelpicker.cli.terminal import say, visible, waiting
-from modelpicker.errors import InputError, UnclearColumnsError
+from modelpicker.errors import UnclearColumnsError
 
 if TYPE_CHECKING:
     from modelpicker.collections import ModelCollection
@@ -36,20 +36,6 @@ def read_collection(
         found = read(source, labels, **(reading | {"columns": chosen}))
     say(visible(f"To say so next time: {as_typed(options_of(chosen, found.models))}"))
     return found
-
-
-def check_choice(collection: "ModelCollection | WideReader", source: str) -> None:
-    """An error if there is nothing to choose from: one model, or several that are the same."""
-    from modelpicker.collections.fitting import listed_models
-
-    models = collection.models
-    if len(models) < 2:
-        raise InputError(f"{source} has one model, {models[0]}; there must be two to choose from.")
-    if any(len(group) == len(models) for group in collection.identical):
-        raise InputError(
-            f"{source}: there is nothing to choose. {listed_models(models)} give the same answer to every item, so "
-            "no label can tell them apart."
-        )
 
 
 def _ask(error: UnclearColumnsError, source: str) -> dict[str, "Role"]:

@@ -1,0 +1,282 @@
+"""One collection played from its first item on, with labels that are known or that somebody is asked for."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from modelpicker.algorithms import Algorithm, Trace, run_stream
+from modelpicker.algorithms.encoding import ClassName
+from modelpicker.algorithms.making import Kind as AlgorithmKind
+from modelpicker.algorithms.making import find_algorithm, make_algorithm
+from modelpicker.algorithms.options import check_count
+from modelpicker.algorithms.witness import Past
+from modelpicker.campaigns.picks import Counted, Evidence, Pick, Wanted, assemble
+from modelpicker.collections import ModelCollection, open_collection
+from modelpicker.collections.codes import ABSTAINED, Array
+from modelpicker.collections.column_names import IDENTITIES
+from modelpicker.collections.fitting import listed_models
+from modelpicker.collections.wide import WideReader
+from modelpicker.errors import InputError, brief
+from modelpicker.guarantees.certificate import Certified, Kind
+
+# Rounds that are played together, so that somebody may watch.
+PIECE = 2**14
+# What counts as certified where nobody named a goal: within 1 %.
+USUAL_GAP = 0.01
+
+Source: TypeAlias = ModelCollection | WideReader
+Ask: TypeAlias = Callable[[dict[str, Any]], ClassName | None]
+"""Asked for the label of one item: gets its fields and its place, and gives a class, or None if nobody can tell."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """When to stop, and what to tell in the end."""
+
+    budget: int | None
+    stop_when: Certified | None
+    usual: Certified
+    """What certificate is told where there is no goal."""
+
+
+def make_goal(
+    kind: type[Algorithm],
+    options: Mapping[str, Any],
+    *,
+    budget: int | None,
+    tolerance: float | None,
+    confidence: float,
+    certificate: Kind | None,
+) -> tuple[Goal, dict[str, Any]]:
+    """The goal, and the options of the algorithm: one that stops by itself takes the tolerance as its own."""
+    given = dict(options)
+    if budget is not None:
+        budget = check_count("budget", budget)
+    if kind.name == "race":
+        given = {"confidence": confidence, **({} if tolerance is None else {"tolerance": tolerance}), **given}
+        usual = Certified(USUAL_GAP, float(given["confidence"]), certificate or "population")
+        return Goal(budget, None, usual), given
+    usual = Certified(USUAL_GAP, confidence, certificate or "stream")
+    rule = None if tolerance is None else Certified(tolerance, confidence, certificate or "population")
+    return Goal(budget, rule, rule or usual), given
+
+
+@dataclass
+class Run:
+    """A collection being played: how far it has come, and why it stopped."""
+
+    source: Source
+    picker: Algorithm
+    goal: Goal
+    order: Array | None = None
+    """The order of the items, where it is not that of the source."""
+    play_unlabelled: bool = False
+    """Whether items without a label are played: asking about one is a skip."""
+    stopped: str = "end"
+    unanswered: dict[int, float] = field(default_factory=dict)
+    """Rounds whose label was asked for and is not there, with the probabilities of their queries."""
+
+    @property
+    def to_play(self) -> int:
+        """How many items there are to play."""
+        return len(self.source) if self.play_unlabelled else known_labels(self.source)
+
+    def play(self) -> Iterator[tuple[Trace, ModelCollection, Array]]:
+        """Play on, piece by piece: what was decided, of which items, and where those are in the source."""
+        for piece, places in self._pieces():
+            budget = self.goal.budget
+            left = None if budget is None else budget - self.picker.labels_used
+            trace = run_stream(self.picker, piece, budget=left, stop_when=self.goal.stop_when)
+            self._note_skips(trace, piece)
+            self.stopped = trace.stopped
+            yield trace, piece, places
+            if trace.stopped != "end":
+                return
+
+    def _note_skips(self, trace: Trace, piece: ModelCollection) -> None:
+        """Note which of the labels that were asked for are not there."""
+        first = self.picker.rounds - len(trace)
+        for place in np.flatnonzero(trace.queried & (np.asarray(piece.labels)[: len(trace)] < 0)).tolist():
+            self.unanswered[first + place] = float(trace.probability[place])
+
+    def _pieces(self) -> Iterator[tuple[ModelCollection, Array]]:
+        """The items that are played, in pieces small enough to show progress; and where in the source they are."""
+        first = 0
+        for batch in self._batches():
+            labels = np.full(len(batch), ABSTAINED) if batch.labels is None else np.asarray(batch.labels)
+            places = np.arange(len(batch)) if self.order is None else self.order
+            if not self.play_unlabelled:
+                places = places[labels[places] != ABSTAINED]
+            for start in range(0, len(places), PIECE):
+                some = places[start : start + PIECE]
+                codes = batch.predictions[some]
+                yield ModelCollection.of_codes(codes, labels[some], batch.models, batch.classes), some + first
+            first += len(batch)
+
+    def _batches(self) -> Iterable[ModelCollection]:
+        if self.order is None:
+            return self.source.batches(fields=False)
+        return [self.source.read() if isinstance(self.source, WideReader) else self.source]
+
+    def ask(self, ask: Ask) -> None:
+        """Play one item after the other, and ask for each label that is wanted before the next."""
+        whole = self.source.read() if isinstance(self.source, WideReader) else self.source
+        places = range(len(whole)) if self.order is None else self.order.tolist()
+        for place in places:
+            if self.spent or self.picker.finished or self.certified:
+                self.stopped = "budget" if self.spent else "won" if self.picker.finished else "certified"
+                return
+            decision = self.picker.observe(_names(whole, place))
+            if decision.query:
+                fields = {name: values[place] for name, values in whole.fields.items()}
+                label = ask({"item": place, **fields})
+                self.picker.learn(decision.round, label)
+                if label is None:
+                    self.unanswered[decision.round] = decision.probability
+
+    @property
+    def spent(self) -> bool:
+        """Whether all labels of the budget are bought."""
+        return self.goal.budget is not None and self.picker.labels_used >= self.goal.budget
+
+    @property
+    def certified(self) -> bool:
+        """Whether the recommended model is certified as the goal wants it."""
+        picker, rule = self.picker, self.goal.stop_when
+        best = picker.models.index(picker.recommended)
+        return rule is not None and picker.witness.meets(best, rule, Past(len(picker.models)))
+
+    def pick(self) -> Pick:
+        """What came of it so far."""
+        picker = self.picker
+        waiting = {number: picker.chance_of(number) for number in picker.open_queries}
+        evidence = Evidence(
+            covered=picker.rounds,
+            unanswered=self.unanswered | waiting,
+            counts=Counted(picker.labels_used, len(waiting), len(self.unanswered)),
+            labels=[picker.labels_used] * len(picker.models),
+        )
+        wanted = Wanted(self.goal.budget, self.to_play, self.goal.stop_when, self.goal.usual)
+        return assemble(picker, evidence, wanted, lambda _, rule: picker.certificate(rule.confidence, rule.kind))
+
+
+def _names(whole: ModelCollection, place: int) -> list[ClassName | None]:
+    """What the models say of an item."""
+    codes = whole.predictions[place].tolist()
+    return [None if code == ABSTAINED else whole.classes[code] for code in codes]
+
+
+def known_labels(source: Source) -> int:
+    """How many items have a label."""
+    return source.labels_known if isinstance(source, WideReader) else source.labelled
+
+
+def shuffled(items: int, seed: int) -> Array:
+    """A random order of the items, the same for the same seed."""
+    return np.random.Generator(np.random.Philox(seed)).permutation(items)
+
+
+def check_choice(source: Source, name: str) -> None:
+    """An error if there is nothing to choose from: one model, or several that are the same."""
+    if len(source.models) < 2:
+        raise InputError(f"{name} has one model, {source.models[0]}; there must be two to choose from.")
+    if any(len(group) == len(source.models) for group in source.identical):
+        raise InputError(
+            f"{name}: there is nothing to choose. {listed_models(source.models)} give the same answer to every "
+            "item, so no label can tell them apart."
+        )
+
+
+def suited_options(source: Source, kind: type[Algorithm], budget: int | None) -> dict[str, Any]:
+    """Options that suit a budget: label efficient spreads it over the items on which models disagree."""
+    if kind.name != "label-efficient" or budget is None:
+        return {}
+    divided = sum(
+        int((batch.predictions != batch.predictions[:, :1]).any(axis=1).sum())
+        for batch in source.batches(fields=False)
+    )
+    return {"probability": min(1.0, budget / max(1, divided))}
+
+
+def pick(
+    source: object,
+    labels: object = None,
+    *,
+    budget: int | None = None,
+    tolerance: float | None = None,
+    confidence: float = 0.95,
+    kind: Kind | None = None,
+    algorithm: AlgorithmKind = "model-picker",
+    options: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    shuffle: bool = False,
+    play_unlabelled: bool = False,
+    **reading: Any,
+) -> Pick:
+    """Pick the best model of a collection, buying only the labels that are needed.
+
+    Args:
+        source: a file, a collection, the name of one that ships, a data frame, or a mapping of arrays.
+        labels: where labels come from. An array or a list with one label per item, a mapping from the items' ids
+            (or their places) to labels, or a file: only those that are asked for are looked at, and items without a
+            label are left out. Or a function, which is asked for one item at a time: it gets the item's fields and
+            its place (`item`), and gives a class, or None if nobody can tell. By default the source has them.
+        budget: at most so many labels are bought.
+        tolerance: stop once the pick is certified to be so close to the best model: 0.01 is 1 % of accuracy.
+        confidence: of the certificate.
+        kind: of the certificate: "population" or "stream".
+        algorithm: the name of an algorithm, or its class.
+        options: its settings.
+        seed: what all randomness is drawn from.
+        shuffle: take the items in random order.
+        play_unlabelled: also play items without a label; a label that is asked for is then missing.
+        reading: how the source is read, as `load_collection` has it: `models`, `fields`, `label`, `id`, …
+
+    >>> found = pick("digits", tolerance=0.05, algorithm="race")
+    >>> found.model, found.labels_used, found.reached
+    ('neighbour-1', 109, True)
+    """
+    asked = callable(labels)
+    mapped = isinstance(labels, Mapping) and not any(_is_column(value) for value in labels.values())
+    if isinstance(source, ModelCollection):
+        opened: Source = source if labels is None or asked or mapped else source.with_labels(labels)
+    else:
+        opened = open_collection(source, None if asked or mapped else labels, **reading)
+    if mapped:
+        opened = _with_mapping(opened, labels)
+    check_choice(opened, brief(source) if isinstance(source, str | Path) else "the collection")
+    found = find_algorithm(algorithm)
+    goal, given = make_goal(
+        found, options or {}, budget=budget, tolerance=tolerance, confidence=confidence, certificate=kind
+    )
+    picker = make_algorithm(
+        found, opened.models, seed, suited_options(opened, found, budget) | given, len(opened.classes)
+    )
+    run = Run(opened, picker, goal, shuffled(len(opened), seed) if shuffle else None, play_unlabelled or asked)
+    if callable(labels):
+        run.ask(labels)
+    elif not known_labels(opened):
+        raise InputError("there are no labels: pass labels=, an array, a mapping, a file, or a function to ask.")
+    else:
+        for _ in run.play():
+            pass
+    return run.pick()
+
+
+def _is_column(value: object) -> bool:
+    return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes)
+
+
+def _with_mapping(source: Source, labels: Any) -> ModelCollection:
+    """The collection with labels by the ids of its items, or by their places where it has none."""
+    whole = source.read() if isinstance(source, WideReader) else source
+    identity = next((name for name in IDENTITIES if name in whole.fields), None)
+    keys = list(range(len(whole))) if identity is None else list(whole.fields[identity])
+    strange = set(labels) - set(keys)
+    if strange:
+        what = "place of an item" if identity is None else f"value of column {brief(identity)}"
+        raise InputError(f"labels: {brief(min(strange, key=str))} is no {what}.")
+    return whole.with_labels([labels.get(key) for key in keys])

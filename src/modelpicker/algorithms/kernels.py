@@ -192,6 +192,17 @@ def largest_share(row: Codes, leader: int, scratch: Scratch) -> float:
     return mass / total
 
 
+def query_probability(share: float, rate: float, scale: float) -> float:
+    """The chance that a label is worth buying (paper, eq. 1), if models disagree.
+
+    Args:
+        share: of the weight behind the class that has most of it.
+        rate: η of the round, below which no chance falls.
+        scale: β, a factor on the variance.
+    """
+    return min(1.0, max(scale * (share * (1.0 - share)), rate))
+
+
 def largest_mass(row: Codes, weights: Floats, tally: Floats) -> float:
     """The weight behind the class that has most of it; whoever abstains is behind none."""
     largest = 0.0

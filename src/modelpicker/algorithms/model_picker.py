@@ -30,6 +30,7 @@ from modelpicker.algorithms.kernels import (
     drawn,
     fade,
     largest_share,
+    query_probability,
     weigh,
 )
 from modelpicker.algorithms.options import Models, check_choice, check_scale, check_window
@@ -86,7 +87,7 @@ def decide(
         state.kept[0] = speaker
     if not disagreed:
         return 0.0, speaker
-    return min(1.0, max(scale * (share * (1.0 - share)), rate)), speaker
+    return query_probability(share, rate, scale), speaker
 
 
 def recommend(state: State, settings: Settings, coin: float) -> int:

@@ -28,6 +28,7 @@ from modelpicker.algorithms.kernels import (
     best,
     charge,
     largest_share,
+    query_probability,
     weigh,
 )
 from modelpicker.algorithms.options import ModelName, Models, check_fraction, check_scale
@@ -248,7 +249,7 @@ def as_model_picker(state: State, settings: Settings, t: int, row: Codes, scratc
     rate = math.sqrt(settings.log_models / (2.0 * t))
     weigh(state.losses, state.losses[leader], rate, scratch.weights)
     share = largest_share(row, leader, scratch)
-    return min(1.0, max(share * (1.0 - share), rate))
+    return query_probability(share, rate, 1.0)
 
 
 def recommend(state: State, settings: Settings, coin: float) -> int:

@@ -89,6 +89,16 @@ def test_one_round_at_a_time_never_imports_numba() -> None:
     )
 
 
+def test_the_client_needs_neither_a_database_nor_arrow() -> None:
+    used = (
+        "from modelpicker.campaigns import Pick, Query, Standing\nfrom modelpicker.campaigns.status import Status"
+    )
+    surface = "from modelpicker import Certificate, Client, Decision, Pick"
+    made = "from modelpicker.server.client import Client, RemoteCampaign\nClient()"
+    assert not loaded_after(f"{used}\n{surface}\n{made}")
+    assert "sqlalchemy" in loaded_after("from modelpicker.campaigns import Campaign")
+
+
 def test_the_python_versions_are_declared() -> None:
     assert PROJECT["requires-python"] == ">=3.11"
     for minor in (11, 12, 13, 14):

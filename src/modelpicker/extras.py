@@ -1,35 +1,43 @@
 """Extras: what a plain `pip install modelpicker` leaves out."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import importlib
 from types import MappingProxyType
+from typing import NamedTuple
 
 from modelpicker.errors import MissingExtraError
 
-PURPOSES: Mapping[str, str] = MappingProxyType(
+
+class Extra(NamedTuple):
+    """Something that can be installed on top."""
+
+    purpose: str
+    """What needs it, as an error says it."""
+    modules: tuple[str, ...]
+    """What is imported of it."""
+
+
+EXTRAS = MappingProxyType(
     {
-        "client": "The client",
-        "dask": "The engine 'dask'",
-        "figures": "Drawing figures",
-        "pandas": "A pandas data frame",
-        "postgresql": "PostgreSQL",
-        "server": "The server",
+        "client": Extra("the client", ("httpx2",)),
+        "dask": Extra("engine 'dask'", ("distributed",)),
+        "figures": Extra("drawing figures", ("matplotlib", "plotly")),
+        "postgresql": Extra("PostgreSQL", ("psycopg",)),
+        "server": Extra(
+            "the server", ("fastapi", "httptools", "prometheus_client", "pydantic", "starlette", "uvicorn")
+        ),
     }
 )
-"""The extras, and what each is for."""
 
 
-@contextmanager
-def needing(extra: str) -> Iterator[None]:
-    """Import what comes with an extra: if something is missing, the error names the command that installs it."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        missing = (error.name or "").partition(".")[0]
-        if missing in ("", "modelpicker"):  # no extra would help
-            raise
-        raise MissingExtraError(
-            f"{PURPOSES[extra]} needs the package {missing}, which is not installed. "
-            f'Install it: pip install "modelpicker[{extra}]"',
-            extra=extra,
-        ) from error
+def require(extra: str) -> None:
+    """Import the modules of an extra; if one is missing, the error names the command that installs it."""
+    purpose, modules = EXTRAS[extra]
+    for module in modules:
+        try:
+            importlib.import_module(module)
+        except ImportError as error:
+            missing = isinstance(error, ModuleNotFoundError)
+            why = "which is not installed" if missing else f"which cannot be imported ({error})"
+            raise MissingExtraError(
+                f'{purpose} needs {module}, {why}: pip install "modelpicker[{extra}]"', extra=extra
+            ) from error

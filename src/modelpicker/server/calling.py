@@ -19,7 +19,7 @@ from modelpicker.errors import (
     brief,
     is_number,
 )
-from modelpicker.extras import needing
+from modelpicker.extras import require
 
 if TYPE_CHECKING:
     import httpx2
@@ -55,8 +55,7 @@ class Caller:
         patience: float,
         http_client: "httpx2.Client | None" = None,
     ) -> None:
-        with needing("client"):
-            import httpx2
+        require("client")
         self.url = _check_url(url)
         self._headers = {"Authorization": f"Bearer {_check_token(token)}"} if token else {}
         self._timeout = _seconds("timeout", timeout)

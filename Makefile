@@ -50,7 +50,7 @@ lock: $(READY)  ## renew requirements.lock from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --upgrade \
 		--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
-		--group dev pyproject.toml --output-file requirements.lock
+		--extra all --group dev pyproject.toml --output-file requirements.lock
 
 clean:  ## remove the environment and everything built
 	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import re
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import modelpicker as mp
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-OPTIONAL = [name for extra in PROJECT["optional-dependencies"].values() for name in extra]
+OPTIONAL = [name for extra, names in PROJECT["optional-dependencies"].items() if extra != "all" for name in names]
 HEAVY = (
     "numba",
     "llvmlite",
@@ -89,6 +90,16 @@ def test_one_round_at_a_time_never_imports_numba() -> None:
     )
 
 
+def test_the_client_needs_neither_a_database_nor_arrow() -> None:
+    used = (
+        "from modelpicker.campaigns import Pick, Query, Standing\nfrom modelpicker.campaigns.status import Status"
+    )
+    surface = "from modelpicker import Certificate, Client, Decision, Pick"
+    made = "from modelpicker.server.client import Client, RemoteCampaign\nClient()"
+    assert not loaded_after(f"{used}\n{surface}\n{made}")
+    assert "sqlalchemy" in loaded_after("from modelpicker.campaigns import Campaign")
+
+
 def test_the_python_versions_are_declared() -> None:
     assert PROJECT["requires-python"] == ">=3.11"
     for minor in (11, 12, 13, 14):
@@ -99,7 +110,7 @@ def test_every_dependency_is_locked() -> None:
     locked = set(re.findall(r"^([a-z0-9-]+)==", (ROOT / "requirements.lock").read_text(), re.MULTILINE))
     groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
     for requirement in [*PROJECT["dependencies"], *OPTIONAL, *groups["dev"]]:
-        assert re.split(r"[<>=!\[ ]", requirement)[0] in locked
+        assert re.split(r"[<>=!\[ ]", requirement)[0].replace("_", "-") in locked
 
 
 def imported_libraries() -> set[str]:
@@ -157,17 +168,74 @@ print(len(read_setups()))
     assert done.stdout.split() == ["1", version("modelpicker"), "1497", "5"]
 
 
+class Environment:
+    """An environment of its own, into which the wheel is installed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        subprocess.run([sys.executable, "-m", "venv", str(folder / "env")], check=True)
+
+    def run(self, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run one of its programs, away from the checkout."""
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        command = [str(self.folder / "env" / "bin" / program), *arguments]
+        return subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True)
+
+    def done(self, program: str, *arguments: str) -> str:
+        """What a program prints that must not fail."""
+        done = self.run(program, *arguments)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def installed(self) -> set[str]:
+        """The names of the packages in it."""
+        found = json.loads(self.done("python", "-m", "pip", "list", "--format", "json"))
+        return {package["name"].lower().replace("-", "_") for package in found}
+
+
 @pytest.mark.slow
 def test_the_wheel_works_in_an_empty_environment(wheel: Path, tmp_path: Path) -> None:
-    environment = tmp_path / "env"
-    subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
-    python = str(environment / "bin" / "python")
-    subprocess.run([python, "-m", "pip", "install", "--quiet", str(wheel)], check=True, cwd=tmp_path)
-    demo = subprocess.run(
-        [str(environment / "bin" / "modelpicker"), "demo", "--json"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert json.loads(demo.stdout)["rounds"] == 10_000
+    own = Environment(tmp_path)
+    own.done("python", "-m", "pip", "install", "--quiet", str(wheel))
+    left_out = {re.split(r"[<>=[;]", requirement)[0] for requirement in OPTIONAL}
+    assert own.installed() & left_out == {"pydantic"}, "which typer brings"
+    assert json.loads(own.done("modelpicker", "demo", "--json"))["rounds"] == 10_000
+
+    rows = "".join(f"m{n},{n % 2},{n % 3 % 2},{n % 2}\n" for n in range(40))
+    (tmp_path / "mails.csv").write_text(f"id,bert,roberta,label\n{rows}")
+    assert json.loads(own.done("modelpicker", "pick", "mails.csv", "--json"))["pick"] == "bert"
+    own.done("modelpicker", "create", "mails", "--models", "bert,roberta")
+    (tmp_path / "items.jsonl").write_text('{"bert": "spam", "roberta": "ham"}\n' * 5)
+    made = json.loads(own.done("modelpicker", "ask", "mails", "items.jsonl", "--json"))["decisions"]
+    own.done("modelpicker", "tell", "mails", str(next(one["id"] for one in made if one["query"])), "spam")
+    assert json.loads(own.done("modelpicker", "best", "mails", "--json"))["labels_used"] == 1
+
+    for extra, arguments in (("server", ["serve"]), ("figures", ["compare", "digits", "--figures"])):
+        refused = own.run("modelpicker", *arguments)
+        assert refused.returncode == 1
+        assert refused.stderr.endswith(f'which is not installed: pip install "modelpicker[{extra}]"\n')
+        assert len(refused.stderr.splitlines()) == 1
+
+
+@pytest.mark.slow
+def test_the_command_that_an_error_names_is_enough(wheel: Path, tmp_path: Path) -> None:
+    own = Environment(tmp_path)
+    own.done("python", "-m", "pip", "install", "--quiet", f"{wheel}[server,client,figures]")
+    served = """
+import threading
+from modelpicker import Client
+from modelpicker.server.app import create_app
+from modelpicker.server.configuration import Configuration
+from modelpicker.server.serving import Server, listen
+configuration = Configuration(storage="memory://own", port=0)
+listener = listen(configuration)
+server = Server(create_app(configuration), configuration)
+threading.Thread(target=server.run, args=([listener],), daemon=True).start()
+with Client(f"http://127.0.0.1:{listener.getsockname()[1]}") as client:
+    print(client.create_campaign("mails", models=2).describe()["rounds"])
+server.should_exit = True
+"""
+    assert own.done("python", "-c", served).split() == ["0"]
+    short = ("--realizations", "2", "--budgets", "20", "--methods", "model-picker", "--out", "results")
+    own.done("modelpicker", "compare", "digits", *short)
+    assert (tmp_path / "results" / "report.html").exists()

@@ -10,6 +10,7 @@ ModelPickerError
 ├── ConflictError    something is there already that must not be overwritten
 ├── AccessError      a server that does not let one in, or not do that
 ├── FileError        a file that cannot be read or written: permissions, a full disk
+├── MissingExtraError  something that `pip install modelpicker` leaves out: the server, figures, ...
 └── StorageError     a storage that cannot be reached, read or written; nothing acknowledged is lost
     └── SchemaError  a storage made by another version of modelpicker
 
@@ -101,6 +102,15 @@ class AccessError(ModelPickerError):
 
 class FileError(ModelPickerError):
     """A file that cannot be read or written: permissions, a full disk."""
+
+
+class MissingExtraError(ModelPickerError, ImportError):
+    """Something that `pip install modelpicker` leaves out; the message says how to install it."""
+
+    def __init__(self, message: str = "", *, extra: str = "") -> None:
+        super().__init__(message)
+        self.extra = extra
+        """The name of what to install, such as "server"."""
 
 
 class StorageError(ModelPickerError):

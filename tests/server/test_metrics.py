@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from modelpicker.server.metrics import BUCKETS, Counter, Gauge, Histogram, Metrics
+from modelpicker.server.metrics import BUCKETS, Metrics
 from tests.server.servers import API, Running, serving
 
 MODELS = ["ant", "bee", "cat"]
@@ -117,7 +118,7 @@ def test_rounds_and_queries_are_counted_when_they_are_decided_and_not_when_they_
     own.post(f"{path}/rounds/batch", {"predictions": [split, split, agreed], "keys": ["k1", "k3", "k3"]})
     assert own.post(f"{path}/rounds", {"predictions": ["x"]}).status_code == 422
     assert own.post(f"{path}/rounds/batch", {"predictions": [split, ["x"]]}).status_code == 422
-    table = b"id,ant,bee,cat\nf1,x,y,x\nf2,x,x,x\nf1,x,y,x\n"
+    table = b"id,ant,bee,cat\nf1,x,y,x\nf2,x,x,x\n"
     for _ in range(2):
         own.http.post(f"{API}{path}/files?filename=f.csv", content=table).raise_for_status()
     found = seen(own)
@@ -210,7 +211,7 @@ def test_commits_are_counted_with_how_many_changes_they_took(own: Running) -> No
     found = seen(own)
     assert found.value("modelpicker_commit_changes_count") == 6
     assert found.value("modelpicker_commit_changes_sum") == 6
-    assert found.value("modelpicker_commit_changes_bucket", le="1") == 6
+    assert found.value("modelpicker_commit_changes_bucket", le="1.0") == 6
     assert found.value("modelpicker_queue") == 0
 
 
@@ -239,42 +240,90 @@ def test_campaigns_of_any_name_have_their_queries_counted(own: Running) -> None:
         assert seen(own).value("modelpicker_pending_queries", campaign=name) == 1
 
 
+def shown(metrics: Metrics, **pending: int) -> Read:
+    """What a server with these numbers would tell."""
+    content, content_type = metrics.expose(pending)
+    assert content_type == "text/plain; version=0.0.4; charset=utf-8"
+    return read(content.decode())
+
+
 def test_large_numbers_are_told_to_the_last_digit() -> None:
     metrics = Metrics()
-    metrics.rounds.add(123_456_789)
-    metrics.rounds.add(1)
-    metrics.seconds.see(1e-7, route="r")
-    metrics.seconds.see(12_345_678.25, route="r")
-    found = read(metrics.text({"c": 2_000_001}))
+    metrics.rounds.inc(123_456_789)
+    metrics.rounds.inc(1)
+    asked = {"method": "GET", "route": "r", "status": "200"}
+    metrics.seconds.labels(**asked).observe(1e-7)
+    metrics.seconds.labels(**asked).observe(12_345_678.25)
+    found = shown(metrics, c=2_000_001)
     assert found.value("modelpicker_rounds_total") == 123_456_790
     assert found.value("modelpicker_pending_queries", campaign="c") == 2_000_001
-    assert found.value("modelpicker_request_seconds_sum", route="r") == pytest.approx(
-        12_345_678.25 + 1e-7, abs=1e-9
-    )
+    assert found.value("modelpicker_request_seconds_sum", **asked) == pytest.approx(12_345_678.25 + 1e-7, abs=1e-9)
 
 
 @pytest.mark.parametrize("text", ['"', "\\", "\n", '\\"\n\\n', "a,b}", "{x}=1", "ü 🙂", ""])
 def test_any_text_can_be_a_label(text: str) -> None:
-    counter = Counter("c", "Counts.")
-    counter.add(2, one=text, other="o")
-    found = read("\n".join(["# HELP c Counts.", "# TYPE c counter", *counter.lines(), ""]))
-    assert found.value("c", one=text, other="o") == 2
+    found = shown(Metrics(), **{text: 2})
+    assert found.value("modelpicker_pending_queries", campaign=text) == 2
 
 
 def test_a_number_on_a_bound_belongs_below_it() -> None:
-    histogram = Histogram("h", "Sizes.", (1, 2, 4))
-    for number in (0, 1, 1.5, 2, 4, 5, 100):
-        histogram.see(number)
-    found = read("\n".join(["# HELP h Sizes.", "# TYPE h histogram", *histogram.lines(), ""]))
-    assert [found.value("h_bucket", le=bound) for bound in ("1", "2", "4", "+Inf")] == [2, 4, 5, 7]
-    assert (found.value("h_count"), found.value("h_sum")) == (7, 113.5)
+    metrics = Metrics()
+    for number in (0, 1, 1.5, 2, 4, 5, 1_000):
+        metrics.group.observe(number)
+    found = shown(metrics)
+    bounds = ("1.0", "2.0", "4.0", "256.0", "+Inf")
+    name = "modelpicker_commit_changes"
+    assert [found.value(f"{name}_bucket", le=bound) for bound in bounds] == [2, 4, 5, 6, 7]
+    assert (found.value(f"{name}_count"), found.value(f"{name}_sum")) == (7, 1_013.5)
     assert all(math.isfinite(value) for value in found.values.values())
 
 
-def test_a_gauge_goes_up_and_down() -> None:
-    gauge = Gauge("g", "Now.")
-    gauge.add(3)
-    gauge.add(-2)
-    assert gauge.lines() == ["g 1"]
-    gauge.put(7, of="x")
-    assert gauge.lines() == ["g 1", 'g{of="x"} 7']
+def test_campaigns_that_are_gone_are_not_told_any_more() -> None:
+    metrics = Metrics()
+    assert shown(metrics, a=1, b=2).total("modelpicker_pending_queries") == 3
+    assert shown(metrics, b=1).total("modelpicker_pending_queries") == 1
+
+
+def test_two_servers_in_one_process_count_apart(own: Running, tmp_path: Path) -> None:
+    path = create(own, "a")
+    with serving(f"sqlite:///{tmp_path}/others.db") as other:
+        own.post(f"{path}/rounds", {"predictions": ["x", "y", "x"]}).raise_for_status()
+        assert seen(own).value("modelpicker_rounds_total") == 1
+        assert seen(other).value("modelpicker_rounds_total") == 0
+
+
+PLAIN = "text/plain; version=0.0.4; charset=utf-8"
+OPEN = "application/openmetrics-text; version=1.0.0"
+ACCEPTED = {
+    "": PLAIN,
+    "*/*": PLAIN,
+    "text/plain;version=0.0.4;q=0.5,*/*;q=0.1": PLAIN,
+    "text/plain;version=1.0.0": "text/plain; version=1.0.0; charset=utf-8; escaping=underscores",
+    "application/openmetrics-text": OPEN,
+    "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.3": OPEN,
+    "application/openmetrics-text; version=x": PLAIN,
+    "text/plain; version=1.x": PLAIN,
+    "text/plain; version=": PLAIN,
+    ";,=;version": PLAIN,
+}
+
+
+@pytest.mark.parametrize("accept", ACCEPTED)
+def test_the_form_is_the_one_that_is_accepted(own: Running, accept: str) -> None:
+    own.post(f"{create(own, 'a')}/rounds", {"predictions": ["x", "y", "x"]}).raise_for_status()
+    answer = own.http.get("/metrics", headers={"Accept": accept})
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith(ACCEPTED[accept])
+    if ACCEPTED[accept] != OPEN:
+        assert read(answer.text).value("modelpicker_rounds_total") == 1
+        return
+    read_families: Any = text_string_to_metric_families  # has no types
+    families = {family.name: family for family in read_families(answer.text)}
+    (sample,) = families["modelpicker_rounds"].samples
+    assert (sample.name, sample.value) == ("modelpicker_rounds_total", 1)
+
+
+def test_several_accept_headers_are_read_as_one(own: Running) -> None:
+    accept = [("Accept", "text/html"), ("Accept", "application/openmetrics-text")]
+    answer = own.http.get("/metrics", headers=accept)
+    assert answer.headers["content-type"].startswith(OPEN)

@@ -1,10 +1,14 @@
 """Campaigns: ask and tell that survive a crash."""
 
-from modelpicker.campaigns.campaign import Campaign
-from modelpicker.campaigns.offline import pick
-from modelpicker.campaigns.opening import Listed, create_campaign, list_campaigns, open_campaign
-from modelpicker.campaigns.picks import Pick, Query, Standing
-from modelpicker.campaigns.rounds import Decisions
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from modelpicker.campaigns.campaign import Campaign
+    from modelpicker.campaigns.offline import pick
+    from modelpicker.campaigns.opening import Listed, create_campaign, list_campaigns, open_campaign
+    from modelpicker.campaigns.results import Pick, Query, Standing
+    from modelpicker.campaigns.rounds import Decisions
 
 __all__ = [
     "Campaign",
@@ -18,3 +22,26 @@ __all__ = [
     "open_campaign",
     "pick",
 ]
+HOMES = {
+    "Campaign": "campaign",
+    "Decisions": "rounds",
+    "Listed": "opening",
+    "Pick": "results",
+    "Query": "results",
+    "Standing": "results",
+    "create_campaign": "opening",
+    "list_campaigns": "opening",
+    "open_campaign": "opening",
+    "pick": "offline",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import what is asked for when it is asked for: the client needs a `Pick`, and no storage."""
+    if name not in HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return globals().setdefault(name, getattr(importlib.import_module(f"{__name__}.{HOMES[name]}"), name))
+
+
+def __dir__() -> list[str]:
+    return __all__

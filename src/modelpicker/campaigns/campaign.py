@@ -16,9 +16,10 @@ from modelpicker.campaigns.events import Joining, Leaving, Retraction, Rounds
 from modelpicker.campaigns.framing import frame_batch
 from modelpicker.campaigns.handle import Change, Handle
 from modelpicker.campaigns.log import REFERENCE, SKIPPED, WAITING, Log, State
-from modelpicker.campaigns.picks import Pick, Query, best_place, make_pick
+from modelpicker.campaigns.picks import best_place, make_pick
 from modelpicker.campaigns.records import Record, records_of, records_of_round
 from modelpicker.campaigns.replica import Counts, Replica, Told
+from modelpicker.campaigns.results import Pick, Query
 from modelpicker.campaigns.rounds import Decisions, check_item, check_items, check_key, check_keys
 from modelpicker.campaigns.rows import count_rows, encode_one
 from modelpicker.errors import ConflictError, InputError, NotFoundError, brief

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from modelpicker.campaigns.events import Item, Rounds
+from modelpicker.campaigns.events import Rounds
 from modelpicker.campaigns.handle import Change
 from modelpicker.campaigns.picks import best_place, without_newcomers
+from modelpicker.campaigns.results import Item
 from modelpicker.campaigns.rows import Rows, Vocabulary, encode_many, some_rows, take_rows
 
 # Rounds of one event: more are stored as several, in the same transaction.

@@ -17,10 +17,10 @@ import numpy.typing as npt
 from modelpicker.algorithms.encoding import ClassName
 from modelpicker.algorithms.kernels import Floats
 from modelpicker.algorithms.options import ModelName
+from modelpicker.campaigns.results import Item
 from modelpicker.campaigns.rows import Matrix
 from modelpicker.errors import StorageError
 
-Item: TypeAlias = dict[str, Any]
 HEAD = struct.Struct("<II")
 
 

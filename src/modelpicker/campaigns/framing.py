@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
-from modelpicker.campaigns.events import Item
+from modelpicker.campaigns.results import Item
 from modelpicker.collections import ModelCollection, load_collection
 from modelpicker.collections.columns import Role
 from modelpicker.frames import Columns

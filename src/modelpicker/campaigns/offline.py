@@ -13,7 +13,8 @@ from modelpicker.algorithms.making import Kind as AlgorithmKind
 from modelpicker.algorithms.making import find_algorithm, make_algorithm
 from modelpicker.algorithms.options import check_count
 from modelpicker.algorithms.witness import Past
-from modelpicker.campaigns.picks import Counted, Evidence, Pick, Wanted, assemble
+from modelpicker.campaigns.picks import Counted, Evidence, Wanted, assemble
+from modelpicker.campaigns.results import Pick
 from modelpicker.collections import ModelCollection, open_collection
 from modelpicker.collections.codes import ABSTAINED, Array
 from modelpicker.collections.column_names import IDENTITIES

@@ -12,7 +12,8 @@ from modelpicker.algorithms import Decision
 from modelpicker.algorithms.encoding import ClassName
 from modelpicker.algorithms.kernels import Floats
 from modelpicker.algorithms.options import ModelName
-from modelpicker.campaigns.events import Item, Rounds
+from modelpicker.campaigns.events import Rounds
+from modelpicker.campaigns.results import Item
 from modelpicker.errors import InputError, brief
 
 LONGEST_KEY = 500

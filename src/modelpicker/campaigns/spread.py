@@ -24,8 +24,8 @@ from modelpicker.algorithms.kernels import Floats
 from modelpicker.algorithms.options import ModelName
 from modelpicker.campaigns.events import Answer
 from modelpicker.campaigns.log import SKIPPED, Head, Log, State
-from modelpicker.campaigns.picks import Pick
 from modelpicker.campaigns.replica import Replica
+from modelpicker.campaigns.results import Pick
 
 # 95 % of a normal distribution.
 WIDE = 1.96

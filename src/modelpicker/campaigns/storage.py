@@ -26,6 +26,7 @@ from modelpicker.campaigns.database_errors import PATIENCE, explain, is_busy
 from modelpicker.campaigns.sqlite_files import companions, create_private, shared_files, warn_of_shared
 from modelpicker.campaigns.statements import driver
 from modelpicker.errors import InputError, NotFoundError, SchemaError, StorageError, brief
+from modelpicker.extras import require
 
 SQLITE = b"SQLite format 3\0"
 FORMS = "sqlite:///file.db, postgresql://user:password@host/database or memory://"
@@ -113,6 +114,7 @@ class Storage:
     def _engine(self) -> sa.Engine:
         try:
             if self.postgres:
+                require("postgresql")
                 return sa.create_engine(
                     self.place,
                     isolation_level="AUTOCOMMIT",
@@ -135,10 +137,6 @@ class Storage:
                     max_overflow=-1,
                     connect_args={"timeout": PATIENCE},
                 )
-        except ModuleNotFoundError as error:
-            raise StorageError(
-                "PostgreSQL needs the package psycopg: pip install 'modelpicker[postgresql]'."
-            ) from error
         except (sa.exc.ArgumentError, ValueError) as error:
             raise InputError(f"storage {self._shown()!r} is no URL: {error}. Pass {FORMS}.") from error
         sa.event.listen(engine, "connect", _set_up_sqlite)

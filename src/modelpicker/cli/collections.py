@@ -32,6 +32,7 @@ from modelpicker.cli.terminal import (
     waiting,
 )
 from modelpicker.errors import ConflictError, InputError
+from modelpicker.extras import require
 
 if TYPE_CHECKING:
     from modelpicker.collections import ModelCollection
@@ -115,6 +116,8 @@ def show(
         text_of_card = collection_card(source)
         print_json({"card": text_of_card}) if as_json else typer.echo(text_of_card)
         return
+    if plot is not None:
+        require("figures")
     reading = how_to_read(models, fields, classes, normalise, text, label, id_column, ignore)
     collection = read_collection(load_collection, source, labels, reading)
     with waiting(f"Describing {source}"):

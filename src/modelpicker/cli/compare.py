@@ -28,7 +28,8 @@ from modelpicker.cli.terminal import (
     say,
     visible,
 )
-from modelpicker.errors import InputError
+from modelpicker.errors import InputError, MissingExtraError
+from modelpicker.extras import require
 
 
 def one_of(*choices: str) -> Callable[[str], str]:
@@ -79,7 +80,12 @@ Scheduler: TypeAlias = Annotated[
 ]
 Chunk: TypeAlias = Annotated[int, typer.Option(min=1, help="Realizations a task.")]
 FiguresWanted: TypeAlias = Annotated[
-    bool, typer.Option("--figures/--no-figures", help="Draw figures and a report.")
+    bool | None,
+    typer.Option(
+        "--figures/--no-figures",
+        help="Draw figures and a report.  [default: if what draws them is installed]",
+        show_default=False,
+    ),
 ]
 
 
@@ -123,7 +129,7 @@ def compare(
             show_default=False,
         ),
     ] = None,
-    figures: FiguresWanted = True,
+    figures: FiguresWanted = None,
     models: Models = None,
     fields: Fields = None,
     classes: Classes = None,
@@ -145,6 +151,7 @@ def compare(
     from modelpicker.experiments.comparing import Workforce, carry_out
     from modelpicker.experiments.plan import make_plan, pool_of
 
+    drawn = can_draw(figures)
     reading = how_to_read(models, fields, classes, normalise, text, label, id_column, ignore)
     collection = read_collection(load_collection, source, labels, reading)
     print_notes(collection.notes)
@@ -168,11 +175,25 @@ def compare(
     with interruptible(folder):
         how = Workforce("dask" if scheduler else engine, workers, scheduler, chunk)
         results = carry_out(plan, how, folder, progress=True)
-        document = finish_comparison(results, folder, figures=figures, quiet=as_json)
+        document = finish_comparison(results, folder, figures=drawn, quiet=as_json)
     if as_json:
         print_json(document)
     else:
-        say(visible(f"Everything is in {folder}{': open report.html' if figures else ''}."))
+        say(visible(f"Everything is in {folder}{': open report.html' if drawn else ''}."))
+
+
+def can_draw(wanted: bool | None) -> bool:
+    """Whether figures are drawn; said before the work begins, and an error if they are wanted and cannot be."""
+    if wanted is False:
+        return False
+    try:
+        require("figures")
+    except MissingExtraError as error:
+        if wanted:
+            raise
+        say(f"note: no figures and no report: {error}")
+        return False
+    return True
 
 
 def parse_budgets(budgets: list[str] | None) -> list[int] | None:

@@ -5,7 +5,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from modelpicker.cli.compare import BudgetRule, Chunk, EngineName, FiguresWanted, Scheduler, Tuning, Workers
+from modelpicker.cli.compare import (
+    BudgetRule,
+    Chunk,
+    EngineName,
+    FiguresWanted,
+    Scheduler,
+    Tuning,
+    Workers,
+    can_draw,
+)
 from modelpicker.cli.terminal import Json, Seed, print_json, print_notes, say, visible, waiting
 
 if TYPE_CHECKING:
@@ -47,7 +56,7 @@ def reproduce(
     workers: Workers = None,
     scheduler: Scheduler = None,
     chunk: Chunk = 10,
-    figures: FiguresWanted = True,
+    figures: FiguresWanted = None,
     as_json: Json = False,
 ) -> None:
     """Run the paper's experiments, and print its claims beside what comes out.
@@ -62,6 +71,7 @@ def reproduce(
     from modelpicker.experiments.reproducing import reproduce_setup
     from modelpicker.experiments.setups import find_setups, read_setups
 
+    drawn = can_draw(figures)
     if data is not None and not data.is_dir():
         raise NotFoundError(f"{data} is not a folder; pass one that holds emocontext/, drift/, …")
     how = Workforce("dask" if scheduler else engine, workers, scheduler, chunk)
@@ -80,12 +90,12 @@ def reproduce(
             done.append(reproduce_setup(entry, plan, how, folder / entry.name, progress=True))
             if not as_json:
                 _print(done[-1])
-        if figures:
+        if drawn:
             _draw(done, folder, setup)
     if as_json:
         print_json(_document(done, folder))
     else:
-        say(visible(f"Everything is in {folder}{': open report.html' if figures else ''}."))
+        say(visible(f"Everything is in {folder}{': open report.html' if drawn else ''}."))
 
 
 def _print(done: "Reproduction") -> None:

@@ -8,6 +8,7 @@ import typer
 from modelpicker.cli.campaigning import Storage, server_settings, storage_url
 from modelpicker.cli.terminal import Json, print_json, print_table, say, table, visible
 from modelpicker.errors import InputError
+from modelpicker.extras import require
 
 tokens_app = typer.Typer(no_args_is_help=True, help="Who may use a server: tokens are made, listed and revoked.")
 DEMO = "memory://demo"
@@ -83,6 +84,7 @@ def serve(
     Every option can also be set by its MODELPICKER_ variable, or under [serve] in modelpicker.toml, where
     largest_body and largest_file (in bytes) bound what is taken in.
     """
+    require("server")
     from modelpicker.server.logs import set_up
     from modelpicker.server.serving import serve as run
 
@@ -139,6 +141,7 @@ def create_verb(
     as_json: Json = False,
 ) -> None:
     """Make a token, and print it this once: the storage keeps only its hash."""
+    require("server")
     from modelpicker.campaigns.storage import open_storage
     from modelpicker.server.tokens import create_token
 
@@ -153,6 +156,7 @@ def create_verb(
 @tokens_app.command("list")
 def list_verb(storage: Storage = None, as_json: Json = False) -> None:
     """List the tokens; what they are made of is not stored."""
+    require("server")
     from modelpicker.campaigns.records import as_time
     from modelpicker.campaigns.storage import open_storage
     from modelpicker.server.tokens import list_tokens
@@ -182,6 +186,7 @@ def revoke_verb(
     as_json: Json = False,
 ) -> None:
     """Make a token worthless; servers know within a second."""
+    require("server")
     from modelpicker.campaigns.storage import open_storage
     from modelpicker.server.tokens import revoke_token
 

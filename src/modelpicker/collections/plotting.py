@@ -10,6 +10,7 @@ from modelpicker.collections.collection import ModelCollection
 from modelpicker.collections.describing import BLOCK, Description
 from modelpicker.collections.writing import replacing
 from modelpicker.errors import InputError
+from modelpicker.extras import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,6 +29,7 @@ def plot_collection(collection: ModelCollection, description: Description, path:
         raise InputError(
             f"{path}: cannot plot to {path.suffix or 'a file without ending'}; use {', '.join(ENDINGS)}."
         )
+    require("figures")
     from matplotlib.figure import Figure
 
     order = _order(collection)

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from modelpicker.errors import InputError, ModelPickerError
 from modelpicker.experiments.jobs import Block, Job, Task
+from modelpicker.extras import require
 
 # A task whose worker dies this often has probably killed it.
 MOST_DEATHS = 20
@@ -149,12 +150,9 @@ def cores() -> int:
 @contextmanager
 def _client(workers: int | None, scheduler: str | None) -> Iterator[Any]:
     """A client of the cluster at an address, or of one on this machine that ends with it."""
-    try:
-        from distributed import Client, LocalCluster
-    except ImportError as error:
-        raise InputError(
-            "engine 'dask' needs Dask, which is not installed; pip install 'modelpicker[dask]'."
-        ) from error
+    require("dask")
+    from distributed import Client, LocalCluster
+
     if scheduler is None:
         with (
             LocalCluster(

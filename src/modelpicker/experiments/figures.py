@@ -15,6 +15,7 @@ import numpy as np
 
 from modelpicker.collections.writing import replacing
 from modelpicker.experiments.results import Results
+from modelpicker.extras import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -319,6 +320,7 @@ def _save(figure: "Figure", folder: Path, name: str) -> list[Path]:
 
 def draw(sheet: Sheet) -> "Figure":
     """A figure, with one legend for all its panels and a caption below."""
+    require("figures")
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 

@@ -15,6 +15,7 @@ from modelpicker.experiments.metrics import METRICS
 from modelpicker.experiments.reproducing import Verdict
 from modelpicker.experiments.results import Results
 from modelpicker.experiments.tuning import MARKS
+from modelpicker.extras import require
 
 LEVELS = (0.8, 0.9, 0.95)
 # The page asks no other host for anything, and offers no button that would send its plots to one.
@@ -28,6 +29,7 @@ def write_report(
     path: Path, title: str, sections: Sequence[Section], verdicts: Mapping[str, Sequence[Verdict]], command: str
 ) -> None:
     """Write the page; verdicts on the paper's claims stand in the section of that title."""
+    require("figures")
     from plotly.offline import get_plotlyjs
 
     plots: dict[str, dict[str, Any]] = {}

@@ -73,7 +73,7 @@ def _wrong_token(state: State, address: str) -> Problem:
         detail = f"Too many wrong tokens came from {address}; try again in {wait:.0f} seconds."
         return Problem(429, detail, {"Retry-After": str(int(wait) + 1)})
     state.failures.add(address)
-    state.metrics.failures.add()
+    state.metrics.failures.inc()
     note(logging.WARNING, "wrong token", client=address)
     return Problem(401, "That token is not valid here; ask who runs this server for another.", _CHALLENGE)
 

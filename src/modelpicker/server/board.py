@@ -8,8 +8,9 @@ import numpy as np
 from modelpicker.campaigns import Campaign
 from modelpicker.campaigns.known_classes import KnownClasses
 from modelpicker.campaigns.log import Log
-from modelpicker.campaigns.picks import Pick, make_pick
+from modelpicker.campaigns.picks import make_pick
 from modelpicker.campaigns.replica import Replica, members
+from modelpicker.campaigns.results import Pick
 from modelpicker.campaigns.samples import Sample, all_samples, buckets
 from modelpicker.campaigns.spread import Spread
 from modelpicker.server.window import Window

@@ -1,13 +1,13 @@
 """Calls over HTTP that are tried again until they are answered."""
 
-import http.client
 import json
 import random
+import re
 import ssl
 import threading
 import time
-from typing import Any
-from urllib.parse import SplitResult, urlsplit
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from modelpicker.errors import (
     AccessError,
@@ -19,6 +19,10 @@ from modelpicker.errors import (
     brief,
     is_number,
 )
+from modelpicker.extras import require
+
+if TYPE_CHECKING:
+    import httpx2
 
 KINDS: dict[int, type[ModelPickerError]] = {
     400: InputError,
@@ -43,16 +47,22 @@ LONGEST = 31_536_000.0
 class Caller:
     """Calls to one server; may be used by several threads, and keeps as many connections open."""
 
-    def __init__(self, url: str, token: str | None, timeout: float, patience: float) -> None:
-        parts, port = _split(url)
-        self.url = url
-        self._host, self._port, self._secure = parts.hostname or "", port, parts.scheme == "https"
-        self._base = f"{parts.path.rstrip('/')}/api/v1"
-        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+    def __init__(
+        self,
+        url: str,
+        token: str | None,
+        timeout: float,
+        patience: float,
+        http_client: "httpx2.Client | None" = None,
+    ) -> None:
+        require("client")
+        self.url = _check_url(url)
+        self._headers = {"Authorization": f"Bearer {_check_token(token)}"} if token else {}
         self._timeout = _seconds("timeout", timeout)
         self._patience = _seconds("patience", patience, least=0.0)
+        self._given = http_client
+        self._own: httpx2.Client | None = None
         self._lock = threading.Lock()
-        self._idle: list[http.client.HTTPConnection] = []
 
     def call(self, method: str, path: str, body: Any = None, done: type[ModelPickerError] | None = None) -> Any:
         """One call with JSON in and out.
@@ -74,80 +84,92 @@ class Caller:
     def _try(
         self, method: str, path: str, content: bytes | None, kind: str, done: type[ModelPickerError] | None
     ) -> bytes:
+        import httpx2
+
+        unsent = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
+        headers = self._headers | ({} if content is None else {"Content-Type": kind})
         stop = time.monotonic() + self._patience
         pause, unsure = FIRST_PAUSE, False
         while True:
             wait = 0.0
             try:
-                status, headers, body = self._once(method, path, content, kind)
-            except (OSError, http.client.HTTPException) as error:
-                self.close()
-                unsure = True
+                answer = self._http().request(method, f"{self.url}/api/v1{path}", content=content, headers=headers)
+            except httpx2.RequestError as error:
                 failure: ModelPickerError = StorageError(
                     f"{self.url} does not answer: {str(error) or type(error).__name__}."
                 )
+                if _is_untrusted(error):
+                    raise failure from error
+                unsure |= not isinstance(error, unsent)
             else:
-                if status < 300:
-                    return body
-                failure = _failure(status, body)
+                if answer.is_success:
+                    return answer.content
+                failure = _failure(answer.status_code, answer.content)
                 if unsure and done is not None and isinstance(failure, done):
                     return b""
-                if status not in AGAIN:
+                if answer.status_code not in AGAIN:
                     raise failure
-                wait = _wish(headers.get("Retry-After"))
+                wait = _wish(answer.headers.get("Retry-After"))
             pause = min(LONGEST_PAUSE, pause * 2)
             wait = max(wait, pause * random.uniform(0.5, 1.0))  # noqa: S311  # not a secret
             if time.monotonic() + wait > stop:
                 raise failure
             time.sleep(wait)
 
-    def _once(self, method: str, path: str, content: bytes | None, kind: str) -> tuple[int, Any, bytes]:
-        headers = self._headers | ({} if content is None else {"Content-Type": kind})
-        connection = self._connection()
-        try:
-            connection.request(method, f"{self._base}{path}", content, headers)
-            answer = connection.getresponse()
-            found = answer.status, answer.headers, answer.read()
-        except BaseException:
-            connection.close()
-            raise
+    def _http(self) -> "httpx2.Client":
+        """What sends requests: what the user has given, or one made for the first call."""
+        if self._given is not None:
+            return self._given
         with self._lock:
-            self._idle.append(connection)
-        return found
+            if self._own is None:
+                import httpx2
 
-    def _connection(self) -> http.client.HTTPConnection:
-        with self._lock:
-            if self._idle:
-                return self._idle.pop()
-        if self._secure:
-            context = ssl.create_default_context()
-            return http.client.HTTPSConnection(self._host, self._port, timeout=self._timeout, context=context)
-        return http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
+                self._own = httpx2.Client(timeout=self._timeout, limits=httpx2.Limits())
+            return self._own
 
     def close(self) -> None:
-        """Close the connections that nobody uses; calls open others."""
+        """Close its connections; calls open others. What the user has given stays open."""
         with self._lock:
-            idle, self._idle = self._idle, []
-        for connection in idle:
-            connection.close()
+            own, self._own = self._own, None
+        if own is not None:
+            own.close()
 
     def __del__(self) -> None:
-        for connection in getattr(self, "_idle", ()):
-            connection.close()
+        if getattr(self, "_own", None) is not None:
+            self.close()
 
 
-def _split(url: object) -> tuple[SplitResult, int | None]:
-    """Where a server is, and its port if one is given."""
+def _check_url(url: object) -> str:
+    """Where a server is, without a slash at the end."""
+    import httpx2
+
     try:
         parts = urlsplit(url) if isinstance(url, str) else urlsplit("")
-        port = parts.port
-    except ValueError:  # a port that is none
-        parts, port = urlsplit(""), None
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+        found = httpx2.URL(f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}", port=parts.port)
+    except (ValueError, httpx2.InvalidURL):  # a port that is none, a name that is none
+        found = httpx2.URL("")
+    if found.scheme not in ("http", "https") or not found.host:
         raise InputError(
             f"url {brief(url)}: pass where the server is, such as http://127.0.0.1:8000.", parameter="url"
         )
-    return parts, port
+    return str(found).rstrip("/")
+
+
+def _check_token(token: object) -> str:
+    """A token that can be sent; an error does not show it, as it is a secret."""
+    if not isinstance(token, str) or not re.fullmatch(r"[!-~]+", token):
+        raise InputError(
+            "token: pass the text that `modelpicker tokens create` printed, without spaces.", parameter="token"
+        )
+    return token
+
+
+def _is_untrusted(error: BaseException) -> bool:
+    """Whether a certificate was refused: it will be the next time, too."""
+    found: BaseException | None = error
+    while found is not None and not isinstance(found, ssl.SSLCertVerificationError):
+        found = found.__cause__ or found.__context__
+    return found is not None
 
 
 def _seconds(name: str, value: Any, least: float = 0.001) -> float:

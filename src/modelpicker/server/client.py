@@ -10,7 +10,7 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 from urllib.parse import quote, urlencode
 
 import numpy.typing as npt
@@ -18,15 +18,18 @@ import numpy.typing as npt
 from modelpicker.algorithms import Decision
 from modelpicker.algorithms.encoding import ClassName
 from modelpicker.algorithms.options import ModelName
-from modelpicker.campaigns.framing import frame_batch
-from modelpicker.campaigns.picks import Pick, Query, Standing
+from modelpicker.campaigns.results import Pick, Query, Standing
 from modelpicker.campaigns.status import Status
-from modelpicker.collections import ModelCollection
-from modelpicker.collections.columns import Role
 from modelpicker.errors import ConflictError, NotFoundError
 from modelpicker.frames import as_columns
 from modelpicker.guarantees.certificate import Certificate, Certified, Kind
 from modelpicker.server.calling import Caller
+
+if TYPE_CHECKING:  # a client that is sent no data frame needs neither Arrow nor SQLAlchemy
+    import httpx2
+
+    from modelpicker.collections import ModelCollection
+    from modelpicker.collections.columns import Role
 
 MOST = 1_000
 Row: TypeAlias = Mapping[Any, ClassName | None] | Sequence[ClassName | None] | npt.NDArray[Any]
@@ -39,8 +42,10 @@ class Client:
     Args:
         url: where the server is.
         token: what `modelpicker tokens create` printed; servers on this machine need none.
-        timeout: seconds that one try may take.
+        timeout: seconds to wait for a connection, and for the server to go on sending or reading.
         patience: seconds after which a call that keeps failing is given up.
+        http_client: sends the requests, with its own timeouts, proxy, certificates and headers; you close it.
+            Without it, proxies are those of the environment (`HTTPS_PROXY`), certificates those of the system.
     """
 
     def __init__(
@@ -50,8 +55,9 @@ class Client:
         *,
         timeout: float = 30.0,
         patience: float = 60.0,
+        http_client: "httpx2.Client | None" = None,
     ) -> None:
-        self._caller = Caller(url, token, timeout, patience)
+        self._caller = Caller(url, token, timeout, patience, http_client)
 
     def close(self) -> None:
         """Close its connections."""
@@ -123,7 +129,7 @@ class RemoteCampaign:
         self.annotator = f"client-{uuid.uuid4().hex[:12]}"
         """Who leases and answers where nobody else is named."""
         self._caller = caller
-        self._path = f"/campaigns/{quote(name, safe='')}"
+        self._path = f"/campaigns/{_segment(name)}"
 
     def describe(self) -> dict[str, Any]:
         """What it is made with, how far it has come, who leads."""
@@ -152,6 +158,8 @@ class RemoteCampaign:
         rows: Any = predictions
         columns = as_columns(predictions)
         if columns is not None:
+            from modelpicker.campaigns.framing import frame_batch
+
             batch = frame_batch(columns, self.describe()["models"])
             rows = _named_rows(batch.predictions)
             items, keys = items or batch.items, keys or batch.keys
@@ -255,9 +263,9 @@ class RemoteCampaign:
 
     def leave(self, model: ModelName) -> None:
         """Let a model take no part any more."""
-        self._caller.call("DELETE", f"{self._path}/models/{quote(str(model), safe='')}", done=NotFoundError)
+        self._caller.call("DELETE", f"{self._path}/models/{_segment(model)}", done=NotFoundError)
 
-    def upload(self, path: str | Path, columns: Mapping[str, Role] | None = None) -> dict[str, int]:
+    def upload(self, path: str | Path, columns: "Mapping[str, Role] | None" = None) -> dict[str, int]:
         """Send a file of predictions; how many rounds were new, known, and queried.
 
         `columns` may say which column is the id, and which are left out instead of shown.
@@ -274,6 +282,11 @@ class RemoteCampaign:
         path.write_bytes(self._caller.fetch(f"{self._path}/export?format={form}"))
 
 
+def _segment(name: ModelName) -> str:
+    """A name as one part of a path; dots are spelt out, as ".." would lead elsewhere."""
+    return quote(str(name), safe="").replace(".", "%2E")
+
+
 def _row(predictions: Any) -> Any:
     """Predictions as JSON can hold them."""
     if isinstance(predictions, Mapping):
@@ -281,7 +294,7 @@ def _row(predictions: Any) -> Any:
     return predictions.tolist() if hasattr(predictions, "tolist") else list(predictions)
 
 
-def _named_rows(collection: ModelCollection) -> list[list[ClassName | None]]:
+def _named_rows(collection: "ModelCollection") -> list[list[ClassName | None]]:
     """The predictions of a collection, by the names of their classes."""
     names = [*collection.classes, None]
     return [[names[code] for code in row] for row in collection.predictions.tolist()]

@@ -200,7 +200,7 @@ class Desk:
         if len(self._waiting) >= MOST_WAITING:
             raise Problem(503, f"{MOST_WAITING:,} changes wait already; try again in a moment.")
         self._waiting.append(change)
-        self.metrics.queue.add(1)
+        self.metrics.queue.inc()
         self._start()
         seconds = PATIENCE
         while not change.waiting.done():
@@ -208,7 +208,7 @@ class Desk:
             seconds = MOMENT
             if self._learning is not None and change in self._waiting and not change.waiting.done():
                 self._waiting.remove(change)
-                self.metrics.queue.add(-1)
+                self.metrics.queue.dec()
                 raise self._come_again()
         return change.waiting.result()
 
@@ -237,7 +237,7 @@ class Desk:
         if failure is not None:  # whoever waits is told, and whoever comes next tries again
             self.broken |= isinstance(failure, StorageError)
             some, self._waiting = self._waiting, []
-            self.metrics.queue.add(-len(some))
+            self.metrics.queue.dec(len(some))
             self._tell(some, failure)
         self._start()
         self._announce()
@@ -259,9 +259,9 @@ class Desk:
         self._busy = False
         tried = [change for change in some if change.tried or failure is not None]
         self._waiting[:0] = [change for change in some if not change.tried and failure is None]
-        self.metrics.queue.add(-len(tried))
+        self.metrics.queue.dec(len(tried))
         if tried:
-            self.metrics.group.see(len(tried))
+            self.metrics.group.observe(len(tried))
         if failure is None:
             for tally in done.result().tallies:
                 self.metrics.take(tally._asdict())

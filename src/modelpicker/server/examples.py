@@ -205,5 +205,8 @@ FILE_CSV = 'id,text,bert,roberta,gpt\nmsg-17,"You have won!",spam,ham,spam\n'
 LIVE = 'retry: 2000\n\nevent: standing\nid: 1901\ndata: {"event":1901,"pick":"gpt"}\n\n'
 EXPORT = '{"format": "modelpicker campaign 1", "name": "tickets", "events": 0}\n'
 METRICS = "# HELP modelpicker_rounds_total Rounds decided.\n# TYPE modelpicker_rounds_total counter\n" + (
-    "modelpicker_rounds_total 1840\n"
+    "modelpicker_rounds_total 1840.0\n"
+)
+OPEN_METRICS = "# HELP modelpicker_rounds Rounds decided.\n# TYPE modelpicker_rounds counter\n" + (
+    "modelpicker_rounds_total 1840.0\n# EOF\n"
 )

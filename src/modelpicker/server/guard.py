@@ -136,7 +136,7 @@ class Guard:
     def _count(self, scope: Scope, status: int, seconds: float) -> None:
         route = getattr(scope.get("route"), "path", "other")
         if not route.endswith("/live"):
-            self.metrics.seconds.see(seconds, method=_method(scope), route=route, status=str(status or 499))
+            self.metrics.seconds.labels(_method(scope), route, status or 499).observe(seconds)
         if self.configuration.access_log:
             note(logging.INFO, "request", **_facts(scope), status=status, ms=round(seconds * 1000, 2))
 

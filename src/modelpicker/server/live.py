@@ -101,7 +101,7 @@ class Feed:
 
 async def stream(request: Request, desk: Desk, service: State) -> StreamingResponse:
     """Follow a campaign until the client goes, its token is revoked, or the server stops."""
-    if int(service.metrics.listeners.values.get((), 0)) >= MOST_FOLLOWERS:
+    if sum(feed.followers for feed in service.feeds.values()) >= MOST_FOLLOWERS:
         raise Problem(503, f"{MOST_FOLLOWERS} pages follow campaigns already; close some.")
     return StreamingResponse(
         _follow(request, desk, service), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
@@ -114,7 +114,7 @@ async def _follow(request: Request, desk: Desk, service: State) -> AsyncIterator
     sent: dict[str, int] = {}
     spoke = time.monotonic()
     feed.start()
-    service.metrics.listeners.add(1)
+    service.metrics.listeners.inc()
     try:
         yield b"retry: 2000\n\n"
         while not service.stopping.is_set() and await is_welcome(request):
@@ -128,7 +128,7 @@ async def _follow(request: Request, desk: Desk, service: State) -> AsyncIterator
                 spoke = time.monotonic()
                 yield b": still here\n\n"
     finally:
-        service.metrics.listeners.add(-1)
+        service.metrics.listeners.dec()
         feed.stop()
         if feed.followers == 0:
             service.feeds.pop(name, None)

@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import PlainTextResponse
 
@@ -10,7 +10,7 @@ from modelpicker.server import documents
 from modelpicker.server.access import Reader
 from modelpicker.server.answers import answer
 from modelpicker.server.desks import reach
-from modelpicker.server.examples import METRICS
+from modelpicker.server.examples import METRICS, OPEN_METRICS
 from modelpicker.server.problems import Problem, described
 from modelpicker.server.routes.common import ANYWHERE, CLOSED, OPEN, Service, operation_id, replies
 
@@ -43,17 +43,21 @@ def _look(url: str) -> None:
     response_class=PlainTextResponse,
     responses={
         200: {
-            "content": {"text/plain": {"schema": {"type": "string"}, "example": METRICS}},
-            "description": "The text form that Prometheus reads.",
+            "content": {
+                "text/plain": {"schema": {"type": "string"}, "example": METRICS},
+                "application/openmetrics-text": {"schema": {"type": "string"}, "example": OPEN_METRICS},
+            },
+            "description": "The text form that Prometheus reads, or that of OpenMetrics for who accepts it.",
         },
         **described(*CLOSED),
     },
 )
-async def metrics(service: Service, caller: Reader) -> Response:
+async def metrics(service: Service, caller: Reader, request: Request) -> Response:
     """Tell what this server counts, as Prometheus reads it."""
     pending = {}
     for desk in service.desks:
         with suppress(Problem):  # a campaign that learns anew, and of which nothing is known in the meantime
             _, pick = await desk.look()
             pending[desk.campaign.name] = pick.pending
-    return Response(service.metrics.text(pending), media_type="text/plain; version=0.0.4")
+    content, content_type = service.metrics.expose(pending, ",".join(request.headers.getlist("accept")))
+    return Response(content, headers={"Content-Type": content_type})

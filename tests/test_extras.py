@@ -1,0 +1,188 @@
+"""What a plain install leaves out: the rest works without it, and errors name the command that installs it."""
+
+import json
+import pickle
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import modelpicker as mp
+from modelpicker.extras import EXTRAS, require
+
+ROOT = Path(__file__).parents[1]
+DECLARED = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+# Imported by uvicorn if it is there, and used by us if it is there.
+NOT_NEEDED = {"uvloop", "pandas"}
+# Comes with every install all the same: typer needs it.
+SHARED = {"pydantic"}
+MISSING = {extra: set(one.modules) - SHARED for extra, one in EXTRAS.items()}
+EVERYTHING = {*NOT_NEEDED, "dask"}.union(*MISSING.values())
+
+WITHOUT = """
+import sys
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {modules!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Missing())
+"""
+
+
+def run_without(modules: set[str], script: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a script in a process that cannot import some modules."""
+    whole = WITHOUT.format(modules=sorted(modules)) + script
+    return subprocess.run([sys.executable, "-c", whole], cwd=folder, capture_output=True, text=True, timeout=300)
+
+
+def command_without(modules: set[str], folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of ours in a process that cannot import some modules."""
+    script = f"from modelpicker.cli import main\nsys.argv = ['modelpicker', *{list(arguments)!r}]\nmain()"
+    return run_without(modules, script, folder)
+
+
+def test_the_extras_are_those_that_are_declared() -> None:
+    names = {
+        extra: {re.split(r"[<>=;\[]", one)[0].replace("-", "_") for one in DECLARED[extra]} for extra in DECLARED
+    }
+    everything = re.fullmatch(r"modelpicker\[(.*)\]", DECLARED["all"][0])
+    assert everything is not None
+    assert set(everything[1].split(",")) == names.keys() - {"all"}
+    needed = {extra: found - NOT_NEEDED for extra, found in names.items() if extra not in ("all", "pandas")}
+    assert needed == {extra: set(one.modules) for extra, one in EXTRAS.items()}
+
+
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_an_extra_that_is_installed_is_fine(extra: str) -> None:
+    require(extra)
+
+
+COMMANDS = [
+    ("server", ["serve", "--port", "0"]),
+    ("server", ["serve", "--demo", "--port", "0"]),
+    ("server", ["tokens", "create", "me", "--role", "owner"]),
+    ("server", ["tokens", "list"]),
+    ("server", ["tokens", "revoke", "me"]),
+    ("figures", ["compare", "digits", "--figures"]),
+    ("figures", ["reproduce", "drift", "--figures"]),
+    ("figures", ["collections", "show", "digits", "--plot", "digits.png"]),
+    ("dask", ["compare", "digits", "--engine", "dask", "--realizations", "1", "--budgets", "20"]),
+    ("postgresql", ["list", "--storage", "postgresql://localhost/campaigns"]),
+    ("postgresql", ["tokens", "create", "me", "--role", "owner", "--storage", "postgresql://localhost/campaigns"]),
+]
+
+
+@pytest.mark.parametrize(
+    ("extra", "arguments"), COMMANDS, ids=[" ".join(arguments[:3]) for _, arguments in COMMANDS]
+)
+def test_a_command_that_needs_a_missing_extra_says_in_one_line_how_to_install_it(
+    extra: str, arguments: list[str], tmp_path: Path
+) -> None:
+    missing = MISSING[extra]
+    done = command_without(missing, tmp_path, *arguments)
+    line = f"modelpicker: {EXTRAS[extra].purpose} needs {EXTRAS[extra].modules[0]}, which is not installed: "
+    assert (done.returncode, done.stdout) == (1, "")
+    assert [text for text in done.stderr.splitlines() if not text.startswith("note:")] == [
+        f'{line}pip install "modelpicker[{extra}]"'
+    ]
+    done = command_without(missing, tmp_path, *arguments, "--json")
+    error = json.loads(done.stdout)["error"]
+    assert (done.returncode, error["type"], error["exit_code"]) == (1, "MissingExtraError", 1)
+    assert f'pip install "modelpicker[{extra}]"' in error["message"]
+
+
+CALLS = [
+    ("client", "mp.Client()"),
+    ("postgresql", "mp.open_campaign('postgresql://localhost/campaigns', 'a')"),
+    ("postgresql", "mp.create_campaign('postgresql://localhost/campaigns', 'a', models=2)"),
+    ("dask", "mp.compare(mp.load_collection('digits'), budgets=[20], realizations=1, engine='dask')"),
+    ("figures", "from modelpicker.experiments.figures import Sheet, draw; draw(Sheet('t', 'c', [[]], ()))"),
+    (
+        "figures",
+        "from pathlib import Path; from modelpicker.experiments.report import write_report; "
+        "write_report(Path('report.html'), 't', [], {}, 'c')",
+    ),
+    (
+        "figures",
+        "from pathlib import Path; from modelpicker.collections.plotting import plot_collection; "
+        "plot_collection(mp.load_collection('digits'), None, Path('a.png'))",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("extra", "call"), CALLS, ids=[f"{extra}-{number}" for number, (extra, _) in enumerate(CALLS)]
+)
+def test_a_call_that_needs_a_missing_extra_raises_an_error_that_says_so(
+    extra: str, call: str, tmp_path: Path
+) -> None:
+    script = f"""
+import modelpicker as mp
+try:
+    {call}
+except mp.MissingExtraError as error:
+    assert isinstance(error, mp.ModelPickerError) and isinstance(error, ImportError)
+    print(error.extra, error)
+"""
+    done = run_without(MISSING[extra], script, tmp_path)
+    assert done.stdout.startswith(f"{extra} {EXTRAS[extra].purpose} needs "), done.stderr
+    assert done.stdout.endswith(f'pip install "modelpicker[{extra}]"\n')
+
+
+def test_every_public_name_can_be_imported_without_any_extra(tmp_path: Path) -> None:
+    done = run_without(
+        EVERYTHING, "from modelpicker import *\nimport modelpicker.cli\nprint(Client, Campaign)", tmp_path
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "modelpicker.server.client.Client" in done.stdout
+
+
+def test_files_and_campaigns_need_no_extra(tmp_path: Path) -> None:
+    (tmp_path / "mails.csv").write_text(
+        "id,bert,roberta,label\n" + "".join(f"m{n},{n % 2},{n % 3 % 2},{n % 2}\n" for n in range(40))
+    )
+
+    def fine(*arguments: str) -> str:
+        done = command_without(EVERYTHING, tmp_path, *arguments)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert "serve" in fine("--help")
+    assert json.loads(fine("pick", "mails.csv", "--json"))["pick"] == "bert"
+    storage = ("--storage", "sqlite:///campaigns.db")
+    fine("create", "mails", "--models", "bert,roberta", *storage)
+    (tmp_path / "items.jsonl").write_text('{"bert": "spam", "roberta": "ham"}\n' * 5)
+    decisions = json.loads(fine("ask", "mails", "items.jsonl", "--json", *storage))["decisions"]
+    asked = next(one["id"] for one in decisions if one["query"])
+    fine("tell", "mails", str(asked), "spam", *storage)
+    assert json.loads(fine("best", "mails", "--json", *storage))["labels_used"] == 1
+
+
+def test_a_comparison_without_figures_says_what_is_missing_and_goes_on(tmp_path: Path) -> None:
+    short = ("compare", "digits", "--realizations", "2", "--budgets", "20", "--methods", "model-picker")
+    done = command_without(EVERYTHING, tmp_path, *short, "--out", "results", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["rows"]
+    assert 'no figures and no report: drawing figures needs matplotlib, which is not installed: pip install "' in (
+        done.stderr
+    )
+    assert not (tmp_path / "results" / "report.html").exists()
+    done = command_without(EVERYTHING, tmp_path, *short, "--out", "results", "--no-figures")
+    assert "no figures" not in done.stderr
+
+
+def test_an_extra_that_is_there_but_broken_is_said_to_be(tmp_path: Path) -> None:
+    (tmp_path / "psycopg.py").write_text("raise ImportError('no pq wrapper available')")
+    script = "sys.path.insert(0, '.')\nimport modelpicker as mp\nmp.open_campaign('postgresql://localhost/x', 'a')"
+    done = run_without(set(), script, tmp_path)
+    assert "psycopg, which cannot be imported (no pq wrapper available): pip install" in done.stderr
+
+
+def test_an_error_about_an_extra_is_the_same_in_another_process() -> None:
+    error = pickle.loads(pickle.dumps(mp.MissingExtraError("missing.", extra="dask")))  # noqa: S301
+    assert (str(error), error.extra) == ("missing.", "dask")

@@ -15,11 +15,13 @@ test: check  ## all checks and all quick tests
 test-slow: $(READY)  ## what takes longer or needs the network: a wheel in an empty environment
 	$(BIN)/python -m pytest -m slow $(PYTEST)
 
-check: $(READY)  ## ruff, mypy --strict, import-linter
+check: $(READY)  ## ruff, mypy --strict, import-linter; the page's JavaScript: deno
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/deno lint --quiet
+	$(BIN)/deno check --quiet src/modelpicker/server/static
 
 format: $(READY)  ## format and mend what ruff can mend
 	$(BIN)/ruff format .

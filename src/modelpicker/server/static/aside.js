@@ -33,6 +33,7 @@ export function LeaderAside({ name }) {
   </aside>`;
 }
 
+/** @param {Api.StandingEntry} row @param {number} place @param {number} tied */
 function behind(row, place, tied) {
   if (place < tied) return tied > 1 ? 'level' : 'leads';
   return row.gap === null ? '–' : `${pointsFigure(row.gap)} points behind`;

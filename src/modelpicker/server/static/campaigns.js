@@ -27,24 +27,26 @@ export function CampaignsView() {
       <h1 tabindex="-1">Campaigns</h1>
       ${session.owns && html`<a class="button primary" href=${newCampaign}>New campaign</a>`}
     </div>
-    ${session.known.demo && value?.length > 0 && html`<p class="lead">
+    ${session.known?.demo && value && value.length > 0 && html`<p class="lead">
       This is a demo: label twenty of the digits, and watch the leader board move.</p>`}
     ${body()}
   </div>`;
 }
 
+/** @param {{campaigns: Api.Summary[]}} props */
 function Campaigns({ campaigns }) {
   return html`<ul class="campaign-list">
     ${campaigns.map((campaign) => html`<${CampaignCard} key=${campaign.name} campaign=${campaign} />`)}
   </ul>`;
 }
 
+/** @param {{campaign: Api.Summary}} props */
 function CampaignCard({ campaign }) {
-  if (campaign.damage) return html`<${Damaged} campaign=${campaign} />`;
+  if (campaign.damage || !campaign.state) return html`<${Damaged} campaign=${campaign} />`;
   const { name, budget, labels_used: labels, pending, rounds, state } = campaign;
   const main = session.seesStanding ? 'standing' : 'label';
   const facts = [
-    campaign.models > 0 && count(campaign.models, 'model'),
+    campaign.models !== null && campaign.models > 0 && count(campaign.models, 'model'),
     count(rounds, 'item'),
     budget === null ? count(labels, 'label') : `${number(labels)} of ${count(budget, 'label')}`,
   ];
@@ -54,7 +56,7 @@ function CampaignCard({ campaign }) {
       <${StateLine} state=${state} next=${session.owns} />
       ${session.seesStanding && rounds > 0 && html`<p class="pick">${lead(campaign)}</p>`}
       <p class="quiet-text">${facts.filter(Boolean).join(' · ')}</p>
-      ${budget > 0 && html`<div class="track" aria-hidden="true">
+      ${budget !== null && budget > 0 && html`<div class="track" aria-hidden="true">
         <span style=${{ width: `${Math.min(100, (100 * labels) / budget)}%` }}></span></div>`}
     </div>
     <p class="actions">
@@ -65,7 +67,7 @@ function CampaignCard({ campaign }) {
   </li>`;
 }
 
-/** A campaign that cannot be opened: the others can. */
+/** A campaign that cannot be opened: the others can. @param {{campaign: Api.Summary}} props */
 function Damaged({ campaign: { name, damage } }) {
   return html`<li class="card campaign-card">
     <div class="campaign-what">
@@ -75,6 +77,7 @@ function Damaged({ campaign: { name, damage } }) {
   </li>`;
 }
 
+/** @param {{name: string, pending: number, over: boolean}} props */
 function LabelLink({ name, pending, over }) {
   return html`<a class=${pending && !over ? 'button primary' : 'button'} href=${inCampaign(name, 'label')}>
     Label<span class="sr-only"> ${name}</span>
@@ -82,11 +85,12 @@ function LabelLink({ name, pending, over }) {
   </a>`;
 }
 
-/** Who leads, in a few words. */
+/** Who leads, in a few words. @param {Api.Summary} campaign */
 function lead({ pick, tied, labels_used: labels, models }) {
   if (labels && pick === null) return 'Being worked out again after a change';
-  if (!labels || pick === null || pick === undefined) return `All ${number(models)} models are level: no labels yet`;
-  if (tied > 1) return html`<strong><bdi>${text(pick)}</bdi></strong> and ${count(tied - 1, 'other')} are level`;
+  if (!labels || pick === null) return `All ${number(models ?? 0)} models are level: no labels yet`;
+  const others = (tied ?? 1) - 1;
+  if (others > 0) return html`<strong><bdi>${text(pick)}</bdi></strong> and ${count(others, 'other')} are level`;
   return html`<strong><bdi>${text(pick)}</bdi></strong> leads`;
 }
 

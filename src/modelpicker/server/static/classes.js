@@ -9,13 +9,15 @@ import { text } from './words.js';
 const MOST_BUTTONS = 12;
 const DIGITS = '1234567890';
 
+/** @param {Name} name */
 const isNumber = (name) => /^\d+$/.test(String(name));
+/** @param {Name} name */
 const isDigit = (name) => /^\d$/.test(String(name));
 
 /**
  * The class that each digit key stands for. Where the classes are numbers, a digit means that very class.
- * @param {(string|number)[]} classes
- * @returns {Map<string, string|number>} by digit
+ * @param {Name[]} classes
+ * @returns {Map<string, Name>} by digit
  */
 export function digitKeys(classes) {
   const numbers = classes.length > 0 && classes.every(isNumber);
@@ -24,15 +26,17 @@ export function digitKeys(classes) {
 }
 
 /**
- * @param {{classes: (string|number)[], open: boolean, recent: (string|number)[], refresh: () => void,
- *          choose: (label: string|number, event: Event) => boolean}} props `choose` says whether it was taken
+ * @param {{classes: Name[], open: boolean, recent: Name[], refresh: () => void, choose: Choose}} props
  */
 export function ClassPicker({ classes, open, recent, refresh, choose }) {
   const many = classes.length > MOST_BUTTONS;
   const quick = many ? recent : classes;
   const digits = many && classes.every(isNumber) ? new Map() : digitKeys(quick);
+  /** @type {{current: HTMLElement}} */
   const box = useRef(null);
-  const keys = Object.fromEntries([...digits].map(([digit, name]) => [digit, (event) => choose(name, event)]));
+  /** @type {(name: Name) => (event: UIEvent) => void} */
+  const chosen = (name) => (event) => choose(name, event);
+  const keys = Object.fromEntries([...digits].map(([digit, name]) => [digit, chosen(name)]));
   useKeys({ ...keys, '/': () => box.current?.focus() });
   const places = many ? Array.from({ length: PLACES }, (_, place) => quick[place]) : quick;
   const kind = `classes${!many && classes.every(isDigit) ? ' digits' : ''}${many ? ' many' : ''}`;
@@ -48,6 +52,7 @@ export function ClassPicker({ classes, open, recent, refresh, choose }) {
   </div>`;
 }
 
+/** @param {{name: Name, digit?: string, choose: Choose}} props */
 function ClassButton({ name, digit, choose }) {
   const told = digit !== undefined && digit !== String(name); // a 7 need not say that its key is 7
   return html`<button type="button" class="class-button" aria-keyshortcuts=${digit}

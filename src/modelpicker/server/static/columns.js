@@ -2,7 +2,7 @@
 
 import { api } from './api.js';
 import { html, useRef, useState } from './html.js';
-import { count, text } from './words.js';
+import { count } from './words.js';
 
 const ROLES = [
   ['model', 'a model'], ['shown', 'shown with the item'], ['id', 'the id'], ['label', 'the label'],
@@ -10,7 +10,14 @@ const ROLES = [
 ];
 const MOST_COLUMNS = 100; // more are models, as a rule, and nobody reads on
 
-/** @typedef {{name: string, role: string, doubt: string, fixed?: boolean}} Column */
+/**
+ * @typedef {Api.ColumnDocument & {fixed?: boolean}} Column
+ * @typedef {{file: File|null, seen: Api.FileLook|null, chosen: Record<string, string>, busy: boolean,
+ *            error: RequestError|null}} Look
+ */
+
+/** @type {Look} */
+const NO_FILE = { file: null, seen: null, chosen: {}, busy: false, error: null };
 
 /**
  * A file that somebody chose, what the server sees in it, and what they decided about its columns.
@@ -19,32 +26,31 @@ const MOST_COLUMNS = 100; // more are models, as a rule, and nobody reads on
 export function useLook(settle = (columns) => columns) {
   const [look, setLook] = useState(NO_FILE);
   const turn = useRef(0);
-  const set = (change) => setLook((before) => ({ ...before, ...change }));
+  const set = (/** @type {Partial<Look>} */ change) => setLook((before) => ({ ...before, ...change }));
 
-  const read = async (file, chosen) => {
+  const read = async (/** @type {File} */ file, /** @type {Record<string, string>} */ chosen) => {
     turn.current += 1;
     const mine = turn.current;
     set({ busy: true, error: null });
+    /** @type {Partial<Look>} */
     const found = await api.look(file, chosen).then((seen) => ({ seen }), (error) => ({ error }));
     if (mine === turn.current) set({ ...found, busy: false });
     return mine === turn.current ? found.seen : undefined;
   };
-  const choose = async (file) => {
+  const choose = (/** @type {File|null} */ file) => {
     turn.current += 1;
     setLook({ ...NO_FILE, file });
-    return file ? read(file, {}) : undefined;
+    return file ? read(file, {}) : Promise.resolve(undefined);
   };
   const columns = look.seen ? settle(look.seen.columns) : [];
-  const decide = (name, role, again) => {
+  const decide = (/** @type {string} */ name, /** @type {string} */ role, /** @type {boolean} */ again) => {
     const chosen = { ...look.chosen, [name]: role };
     set({ chosen });
-    if (again) read(look.file, chosen);
+    if (again && look.file) read(look.file, chosen);
   };
   const open = columns.filter(({ name, doubt }) => doubt && look.chosen[name] === undefined);
   return { ...look, columns, open, choose, decide };
 }
-
-const NO_FILE = { file: null, seen: null, chosen: {}, busy: false, error: null };
 
 /**
  * The columns with their first values, a choice for each, and what is not clear.
@@ -52,7 +58,7 @@ const NO_FILE = { file: null, seen: null, chosen: {}, busy: false, error: null }
  *   `roles` that a column may have; `again`: look at the file again when a role has changed
  */
 export function ColumnTable({ look: { columns, open, chosen, seen, decide }, roles, again = false }) {
-  if (!columns.length) return null;
+  if (!seen || !columns.length) return null;
   const known = roles ? ROLES.filter(([role]) => roles.includes(role)) : ROLES;
   const shown = columns.filter((column, place) => place < MOST_COLUMNS || column.doubt || chosen[column.name]);
   const more = columns.length - shown.length;
@@ -73,6 +79,9 @@ export function ColumnTable({ look: { columns, open, chosen, seen, decide }, rol
   </fieldset>`;
 }
 
+/**
+ * @param {{column: Column, values: unknown[], roles: string[][], chosen?: string, decide: SetText}} props
+ */
 function ColumnRow({ column: { name, role, doubt, fixed }, values, roles, chosen, decide }) {
   const open = doubt && chosen === undefined;
   const now = chosen ?? role;
@@ -92,4 +101,5 @@ function ColumnRow({ column: { name, role, doubt, fixed }, values, roles, chosen
   </tr>`;
 }
 
-const cell = (value) => (value === null ? '–' : text(typeof value === 'object' ? JSON.stringify(value) : value));
+/** @param {unknown} value */
+const cell = (value) => (value === null ? '–' : typeof value === 'object' ? JSON.stringify(value) : String(value));

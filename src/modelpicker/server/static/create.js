@@ -7,6 +7,9 @@ import { html, useState } from './html.js';
 import { go, home, inCampaign, useView } from './router.js';
 import { count, several, text } from './words.js';
 
+/** @typedef {NonNullable<Api.NewCampaign['algorithm']>} Algorithm */
+
+/** @type {Algorithm[]} */
 const ALGORITHMS = [
   'model-picker', 'race', 'label-efficient', 'vote-entropy', 'structural-committee', 'importance-weighted',
   'efficient-active',
@@ -15,8 +18,16 @@ export const FORMATS = '.csv,.tsv,.parquet,.npz,.jsonl,.ndjson';
 const NAMED = 6;
 const LONGEST_NAME = 100;
 
+/**
+ * What stands in the form. Classes and expected items are those of the file until somebody types others.
+ * @typedef {{name: string, models: string, classes: string|null, closed: boolean, budget: string,
+ *            expected: string|null, stop: string, kind: 'population'|'stream', algorithm: Algorithm,
+ *            seed: string}} Form
+ * @typedef {{form: Form, seen: Api.FileLook|null, set: (change: Partial<Form>) => void}} Part
+ */
+
+/** @type {Form} */
 const BLANK = {
-  // Classes and expected items are those of the file until somebody types others.
   name: '', models: '', classes: null, closed: false, budget: '', expected: null, stop: '', kind: 'population',
   algorithm: ALGORITHMS[0], seed: '0',
 };
@@ -44,16 +55,16 @@ export function CreateView() {
   const look = useLook();
   const { file, seen } = look;
   const [busy, setBusy] = useState('');
-  const [made, setMade] = useState(null);
-  const [error, setError] = useState(null);
-  const set = (change) => setForm((before) => ({ ...before, ...change }));
+  const [made, setMade] = useState(/** @type {string|null} */ (null));
+  const [error, setError] = useState(/** @type {Error|null} */ (null));
+  const set = (/** @type {Partial<Form>} */ change) => setForm((before) => ({ ...before, ...change }));
 
-  const choose = async (chosen) => {
+  const choose = async (/** @type {File|null} */ chosen) => {
     setError(null);
     const [found, name] = await Promise.all([look.choose(chosen), chosen ? freeName(chosen.name) : '']);
     if (found) setForm((before) => ({ ...before, name: before.name || name }));
   };
-  const submit = async (event) => {
+  const submit = async (/** @type {Event} */ event) => {
     event.preventDefault();
     setBusy('Creating …');
     setError(null);
@@ -93,9 +104,10 @@ export function CreateView() {
 const FILE_HINT = 'CSV, TSV, Parquet, NumPy (.npz) or JSON lines: one row per item, one column per model. '
   + 'Other columns can be shown with the item.';
 
+/** @param {{look: ReturnType<typeof useLook>, choose: (file: File|null) => void}} props */
 function FileField({ look, choose }) {
   const { seen } = look;
-  const chosen = (event) => choose(event.currentTarget.files[0] ?? null);
+  const chosen = (/** @type {EventOn<HTMLInputElement>} */ event) => choose(event.currentTarget.files?.[0] ?? null);
   return html`<${Field} label="File of predictions" hint=${FILE_HINT}>
     ${(own) => html`<input ...${own} type="file" accept=${FORMATS} onChange=${chosen} />`}
   <//>
@@ -104,13 +116,14 @@ function FileField({ look, choose }) {
   <${ColumnTable} look=${look} again />`;
 }
 
-/** What the file has in it. */
+/** What the file has in it. @param {{seen: Api.FileLook}} props */
 function Seen({ seen: { items, models, classes, labelled } }) {
   const sizes = [count(items, 'item'), count(models.length, 'model'), count(classes.length, 'class', 'classes')];
   return html`<strong>${sizes.join(', ')}.</strong> Models: <bdi>${several(models.map(text), NAMED)}</bdi>.
     ${labelled && ' The file has labels. They are not used here: people are asked instead.'}`;
 }
 
+/** @param {Part} props */
 function Spending({ form, seen, set }) {
   const whole = { type: 'number', min: 1, max: Number.MAX_SAFE_INTEGER, step: 1, inputmode: 'numeric' };
   const race = form.algorithm === 'race';
@@ -133,6 +146,7 @@ function Spending({ form, seen, set }) {
   </div>`;
 }
 
+/** @param {Part} props */
 function Classes({ form, seen, set }) {
   return html`<fieldset>
     <legend>Classes</legend>
@@ -152,6 +166,7 @@ function Classes({ form, seen, set }) {
 const ALGORITHM_HINT = 'If the items come from one source, race needs the fewest labels and stops when it has proof. '
   + 'If they may change over time, take model-picker. The others are there to compare.';
 
+/** @param {Part} props */
 function More({ form, set }) {
   return html`<details><summary>More</summary>
     <${Select} label="Algorithm" value=${form.algorithm} options=${ALGORITHMS.map((name) => [name, name])}
@@ -161,7 +176,10 @@ function More({ form, set }) {
   </details>`;
 }
 
-/** A name for a campaign of this file that the server takes, and that no other campaign has. */
+/**
+ * A name for a campaign of this file that the server takes, and that no other campaign has.
+ * @param {string} filename
+ */
 async function freeName(filename) {
   const stem = filename.replace(/\.\w+$/, '').replace(/[^\p{L}\p{N}_.-]+/gu, ' ');
   const plain = stem.replace(/^[^\p{L}\p{N}]+/u, '').slice(0, LONGEST_NAME - 5).trimEnd() || 'campaign';
@@ -170,13 +188,17 @@ async function freeName(filename) {
   for (let number = 2; ; number += 1) if (!taken.has(`${plain} ${number}`)) return `${plain} ${number}`;
 }
 
+/** @param {Api.FileLook|null} seen */
 const classLines = (seen) => (seen?.classes ?? []).map(String).join('\n');
+/** @param {string} value */
 const lines = (value) => value.split('\n').map((line) => line.trim()).filter(Boolean);
+/** @param {string} value */
 const wholeOrNull = (value) => (value === '' ? null : Number(value));
 
 /**
  * What the server is asked to create: what this person decided, and what the file says where they did not.
  * Classes that the file has stay what they are there, numbers or text.
+ * @param {Form} form @param {Api.FileLook|null} seen @returns {Api.NewCampaign}
  */
 function campaignOf(form, seen) {
   const known = new Map((seen?.classes ?? []).map((name) => [String(name), name]));

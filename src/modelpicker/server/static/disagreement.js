@@ -4,7 +4,7 @@ import { html } from './html.js';
 import { Item } from './item.js';
 import { called, count, number, percent, text } from './words.js';
 
-/** @param {{disagreement: {rounds: number, divided: number, pairs: object[], items: object[]}}} props */
+/** @param {{disagreement: Api.Disagreement}} props */
 export function Disagreement({ disagreement: { rounds, divided, pairs, items } }) {
   if (!rounds) return null;
   return html`<section class="card disagreement" aria-labelledby="disagreement-title">
@@ -25,6 +25,7 @@ export function Disagreement({ disagreement: { rounds, divided, pairs, items } }
   </section>`;
 }
 
+/** @param {{pair: Api.ClassPair, most: number}} props */
 function Pair({ pair: { classes, rounds }, most }) {
   return html`<li>
     <span class="pair-name"><bdi>${text(classes[0])}</bdi> or <bdi>${text(classes[1])}</bdi></span>
@@ -35,6 +36,7 @@ function Pair({ pair: { classes, rounds }, most }) {
 
 const MOST_VOTES = 6;
 
+/** @param {{round: Api.DividedItem}} props */
 function Divided({ round }) {
   const shown = round.votes.slice(0, MOST_VOTES);
   const others = round.votes.length - shown.length;

@@ -2,7 +2,9 @@
 
 import { html } from './html.js';
 
-/** @param {{label: string, hint?: string, children: (own: object) => unknown}} props */
+/** @typedef {{label: string, hint?: string, set: SetText}} Control */
+
+/** @param {{label: string, hint?: string, children: (own: object) => object}} props */
 export function Field({ label, hint, children }) {
   const id = `field-${label.toLowerCase().replace(/\W+/g, '-')}`;
   return html`<div class="field">
@@ -12,25 +14,25 @@ export function Field({ label, hint, children }) {
   </div>`;
 }
 
-/** One line of text, or a number. */
+/** One line of text, or a number. @param {Control} props the rest are attributes of the <input> */
 export function Input({ label, hint, set, ...rest }) {
-  const typed = (event) => set(event.currentTarget.value);
+  const typed = (/** @type {EventOn<HTMLInputElement>} */ event) => set(event.currentTarget.value);
   return html`<${Field} label=${label} hint=${hint}>
     ${(own) => html`<input ...${own} ...${rest} onInput=${typed} />`}
   <//>`;
 }
 
-/** Several lines of text. */
+/** Several lines of text. @param {Control} props the rest are attributes of the <textarea> */
 export function Lines({ label, hint, set, ...rest }) {
-  const typed = (event) => set(event.currentTarget.value);
+  const typed = (/** @type {EventOn<HTMLTextAreaElement>} */ event) => set(event.currentTarget.value);
   return html`<${Field} label=${label} hint=${hint}>
     ${(own) => html`<textarea ...${own} ...${rest} onInput=${typed}></textarea>`}
   <//>`;
 }
 
-/** @param {{label: string, hint?: string, options: [string, string][], set: (value: string) => void}} props */
+/** A choice. @param {Control & {options: [string, string][]}} props the rest are attributes of the <select> */
 export function Select({ label, hint, options, set, ...rest }) {
-  const chosen = (event) => set(event.currentTarget.value);
+  const chosen = (/** @type {EventOn<HTMLSelectElement>} */ event) => set(event.currentTarget.value);
   return html`<${Field} label=${label} hint=${hint}>
     ${(own) => html`<select ...${own} ...${rest} onChange=${chosen}>
       ${options.map(([value, title]) => html`<option key=${value} value=${value}>${title}</option>`)}

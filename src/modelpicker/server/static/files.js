@@ -11,6 +11,9 @@ import { session } from './session.js';
 import { Failure, useLoaded } from './states.js';
 import { count, number, several } from './words.js';
 
+/** @typedef {import('./columns.js').Column} Column */
+
+/** @type {['answers'|'export', string, string, string][]} */
 const DOWNLOADS = [
   ['answers', 'csv', 'Labels', 'every query with its label, if it has one: id, key, label, state'],
   ['export', 'jsonl', 'Everything, as JSON lines', 'the whole campaign, which the command modelpicker import reads back'],
@@ -39,24 +42,27 @@ const HINT = 'CSV, TSV, Parquet, NumPy (.npz) or JSON lines, with the models of 
   + 'Items that are known already are left out, so the same file may be sent twice. All items of a file are decided '
   + 'at once: labels steer what is asked of the next file, so send a long stream in parts.';
 
-function Upload({ campaign: { name, models } }) {
+/** @param {{campaign: Api.Described}} props */
+function Upload({ campaign: { name, models: given } }) {
+  const models = (given ?? []).map(String);
   const [busy, setBusy] = useState('');
-  const [done, setDone] = useState(null);
-  const [error, setError] = useState(null);
-  const look = useLook((columns) => asMembers(columns, new Set(models.map(String))));
-  const choose = (event) => {
+  const [done, setDone] = useState(/** @type {Api.FileTaken|null} */ (null));
+  const [error, setError] = useState(/** @type {Error|null} */ (null));
+  const look = useLook((columns) => asMembers(columns, new Set(models)));
+  const choose = (/** @type {EventOn<HTMLInputElement>} */ event) => {
     setDone(null);
     setError(null);
-    look.choose(event.currentTarget.files[0] ?? null);
+    look.choose(event.currentTarget.files?.[0] ?? null);
   };
-  const submit = async (event) => {
+  const submit = async (/** @type {Event} */ event) => {
     event.preventDefault();
+    if (!look.file) return;
     setDone(null);
     setError(null);
     await upload(name, look.file, chosenOf(look), setBusy).then(setDone, setError);
     setBusy('');
   };
-  const missing = look.seen ? models.map(String).filter((model) => !look.columns.some((one) => one.name === model)) : [];
+  const missing = look.seen ? models.filter((model) => !look.columns.some((one) => one.name === model)) : [];
   const ready = busy === '' && !look.busy && !look.open.length && !missing.length;
   return html`<form class="card form" onSubmit=${submit} aria-busy=${busy !== '' || look.busy}>
     <h2>Add predictions</h2>
@@ -73,7 +79,10 @@ function Upload({ campaign: { name, models } }) {
   </form>`;
 }
 
-/** The columns as this campaign takes them: its models are known; no other column can become one. */
+/**
+ * The columns as this campaign takes them: its models are known; no other column can become one.
+ * @param {Column[]} columns @param {Set<string>} models @returns {Column[]}
+ */
 function asMembers(columns, models) {
   return columns.map(({ name, role, doubt }) => {
     if (models.has(name)) return { name, role: 'model', doubt: '', fixed: true };
@@ -82,12 +91,15 @@ function asMembers(columns, models) {
   });
 }
 
-/** What the server is told: what somebody decided, of columns that are in the file. */
+/**
+ * What the server is told: what somebody decided, of columns that are in the file.
+ * @param {ReturnType<typeof useLook>} look
+ */
 const chosenOf = ({ columns, chosen }) => Object.fromEntries(
   columns.filter(({ name }) => chosen[name] !== undefined).map(({ name }) => [name, chosen[name]]),
 );
 
-/** What came of a file. */
+/** What came of a file. @param {{name: string, done: Api.FileTaken}} props */
 function Taken({ name, done: { rounds, known, queries } }) {
   return html`<strong>${count(rounds, 'new item')}</strong>, ${number(queries)} to
     label${known > 0 && `; ${count(known, 'item')} known already`}.

@@ -6,10 +6,11 @@ import { session } from './session.js';
 
 const TITLES = { label: 'Label', standing: 'Standing', files: 'Files' };
 
-/** @param {{name: string, tab: 'label'|'standing'|'files', children?: unknown}} props */
+/** @param {{name: string, tab: Tab, children?: object}} props */
 export function CampaignHead({ name, tab, children }) {
   useView(`${TITLES[tab]} · ${name}`, `${tab} ${name}`);
-  const tabs = [...(session.labels ? ['label'] : []), ...(session.seesStanding ? ['standing', 'files'] : [])];
+  const own = [...(session.labels ? ['label'] : []), ...(session.seesStanding ? ['standing', 'files'] : [])];
+  const tabs = /** @type {Tab[]} */ (own);
   return html`<header class="campaign-head">
     <div class="title-row">
       <h1 tabindex="-1" dir="auto"><span class="sr-only">${TITLES[tab]}: </span>${name}</h1>

@@ -4,7 +4,7 @@ import { count, number, points, several, text } from './words.js';
 
 const ROUGHLY = 'By rough 95 % intervals,';
 
-/** Which model leads, by how much, and on what grounds. @param {object} standing */
+/** Which model leads, by how much, and on what grounds. @param {Api.StandingDocument} standing */
 export function headline(standing) {
   const { standing: rows, tied, labels_used: labels, rounds, covered, weighted } = standing;
   const part = weighted && covered < rounds ? `${number(covered)} of ` : '';
@@ -16,18 +16,18 @@ export function headline(standing) {
   return `${text(rows[0].model)} leads, ${points(rows[1].gap)} ahead of ${text(rows[1].model)}, ${grounds}.`;
 }
 
-/** How sure one may be of the leader, from the rough intervals; null where there are none. @param {object} standing */
+/** How sure one may be of the leader, from the rough intervals; null where there are none. @param {Api.StandingDocument} standing */
 export function sureness({ standing: rows, tied, labels_used: labels, weighted }) {
   const others = rows.slice(1).filter((row) => row.low !== null && row.high !== null);
   if (!weighted || labels === 0 || !others.length) return null;
-  const level = others.filter((row) => row.low <= 0).length;
+  const level = others.filter((row) => row.low !== null && row.low <= 0).length;
   if (tied.length > 1) return `${ROUGHLY} ${number(level + 1)} of ${count(rows.length, 'model')} may be the best.`;
   if (level === 0) return `${ROUGHLY} every other model is behind it.`;
   if (others.length === 1) return `${ROUGHLY} the other model may still be as good.`;
   return `${ROUGHLY} ${number(level)} of ${count(others.length, 'other model')} may still be as good.`;
 }
 
-/** Which items the gaps do not speak of, and why; null where they speak of all. @param {object} standing */
+/** Which items the gaps do not speak of, and why; null where they speak of all. @param {Api.StandingDocument} standing */
 export function leftOut({ rounds, covered, labels_used: labels, weighted, pending, skipped, budget, state }) {
   if (!weighted || labels === 0 || covered >= rounds) return null;
   const reasons = [

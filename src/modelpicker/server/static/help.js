@@ -13,6 +13,7 @@ const KEYS = [
 
 /** @param {{open: boolean, close: () => void}} props */
 export function Help({ open, close }) {
+  /** @type {{current: HTMLDialogElement}} */
   const dialog = useRef(null);
   useEffect(() => {
     if (open) dialog.current.showModal();

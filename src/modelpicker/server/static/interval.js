@@ -3,7 +3,9 @@
 import { html } from './html.js';
 import { possible } from './words.js';
 
-/** The range that bars of these rows share. @param {{low: number|null, gap: number|null, high: number|null}[]} rows */
+/** @typedef {{low: number|null, gap: number|null, high: number|null}} Interval */
+
+/** The range that bars of these rows share. @param {Interval[]} rows */
 export function scaleOf(rows) {
   const ends = rows.slice(1).flatMap(({ low, gap, high }) => [low, gap, high])
     .filter((end) => end !== null).map(possible);
@@ -13,17 +15,18 @@ export function scaleOf(rows) {
 }
 
 /**
- * @param {{row: {low: number|null, gap: number|null, high: number|null}, scale: {from: number, width: number},
- *          first: boolean}} props the first is what the others are compared with, and has no interval
+ * @param {{row: Interval, scale: {from: number, width: number}, first: boolean}} props
+ *   `first`: it is what the others are compared with, and has no interval
  */
 export function IntervalBar({ row, scale, first }) {
-  const place = (value) => `${(100 * (value - scale.from)) / scale.width}%`;
-  const share = (value) => `${(100 * value) / scale.width}%`;
-  const line = { left: place(row.low), width: share(row.high - row.low) };
-  const known = row.low !== null && row.high !== null && !first;
+  const place = (/** @type {number} */ value) => `${(100 * (value - scale.from)) / scale.width}%`;
+  const share = (/** @type {number} */ value) => `${(100 * value) / scale.width}%`;
+  const line = row.low === null || row.high === null || first
+    ? null
+    : { left: place(row.low), width: share(row.high - row.low) };
   return html`<span class="interval" aria-hidden="true">
     <span class="interval-zero" style=${{ left: place(0) }}></span>
-    ${known && html`<span class="interval-line" style=${line}></span>`}
+    ${line && html`<span class="interval-line" style=${line}></span>`}
     ${row.gap !== null && html`<span class="interval-dot" style=${{ left: place(possible(row.gap)) }}></span>`}
   </span>`;
 }

@@ -13,41 +13,44 @@ const FIRST = ['image', 'text'];
 
 /** @param {{query: {id: number, key: string|null, item: Record<string, unknown>|null}}} props */
 export function Item({ query }) {
-  const fields = query.item === null ? [] : Object.entries(query.item);
+  const item = query.item ?? {};
+  const fields = Object.entries(item);
   if (!fields.length) return html`<p class="item-plain" dir="auto">${called(query)}</p>`;
-  const main = FIRST.filter((name) => typeof query.item[name] === 'string').map((name) => [name, query.item[name]]);
-  const pictures = fields.filter(([name, value]) => !FIRST.includes(name) && isPicture(value));
-  const shown = [...main, ...pictures].map(([name]) => name);
+  const main = FIRST.filter((name) => typeof item[name] === 'string');
+  const pictures = Object.keys(item).filter((name) => !FIRST.includes(name) && isPicture(item[name]));
+  const shown = [...main, ...pictures];
   const rest = fields.filter(([name]) => !shown.includes(name));
   return html`<div class="item">
-    ${[...main, ...pictures].map(([name, value]) =>
-      html`<${Main} key=${name} name=${name} value=${value} of=${called(query)} />`)}
+    ${shown.map((name) => html`<${Main} key=${name} name=${name} value=${String(item[name])} of=${called(query)} />`)}
     ${rest.length > 0 && html`<dl class="fields">
       ${rest.map(([name, value]) => html`<div key=${name}>
-        <dt dir="auto">${name}</dt><dd><${Value} value=${value} /></dd></div>`)}
+        <dt dir="auto">${name}</dt><dd><${Value} ...${{ value }} /></dd></div>`)}
     </dl>`}
   </div>`;
 }
 
+/** @param {unknown} value */
 const isPicture = (value) => typeof value === 'string' && PICTURE.test(value);
 
+/** @param {{name: string, value: string, of: string}} props */
 function Main({ name, value, of }) {
   if (isPicture(value)) return html`<${Picture} source=${value} alt=${`${name} of ${of}`} />`;
   return html`<div class="item-text"><${Text} value=${value} /></div>`;
 }
 
-/** A picture: an <img> runs no script, not even that of an SVG. */
+/** A picture: an <img> runs no script, not even that of an SVG. @param {{source: string, alt: string}} props */
 function Picture({ source, alt }) {
   const [size, setSize] = useState('');
   const [broken, setBroken] = useState(false);
   if (broken) return html`<p class="quiet-text">A picture that cannot be shown.</p>`;
-  const loaded = ({ currentTarget: { naturalWidth, naturalHeight } }) =>
+  const loaded = (/** @type {EventOn<HTMLImageElement>} */ { currentTarget: { naturalWidth, naturalHeight } }) =>
     setSize(Math.max(naturalWidth, naturalHeight) < SMALL_PICTURE ? 'small' : '');
   return html`<div class="picture">
     <img class=${size} src=${source} alt=${alt} decoding="sync" onLoad=${loaded} onError=${() => setBroken(true)} />
   </div>`;
 }
 
+/** @param {{value: unknown}} props */
 function Value({ value }) {
   if (typeof value === 'string') return html`<${Text} value=${value} />`;
   if (value !== null && typeof value === 'object') {
@@ -56,7 +59,10 @@ function Value({ value }) {
   return html`<span class="figure">${String(value)}</span>`;
 }
 
-/** Text, or a link if all of it is a web address. A long one is cut, and shown whole on demand. */
+/**
+ * Text, or a link if all of it is a web address. A long one is cut, and shown whole on demand.
+ * @param {{value: string}} props
+ */
 function Text({ value }) {
   const [whole, setWhole] = useState(false);
   const address = webAddress(value);
@@ -72,7 +78,7 @@ function Text({ value }) {
     </button>`}`;
 }
 
-/** The address if it is one of the web; `javascript:` and the like are text. */
+/** The address if it is one of the web; `javascript:` and the like are text. @param {string} value */
 function webAddress(value) {
   if (!/^https?:\/\/\S+$/i.test(value) || value.length > 2_000) return null;
   try {

@@ -3,11 +3,13 @@
 /**
  * @param {Storage} storage
  * @param {string} key
- * @param {unknown} otherwise if there is none, or none that can be read
+ * @template T
+ * @param {T} otherwise if there is none, or none that can be read
+ * @returns {T}
  */
 export function read(storage, key, otherwise) {
   try {
-    return JSON.parse(storage.getItem(`modelpicker:${key}`)) ?? otherwise;
+    return JSON.parse(storage.getItem(`modelpicker:${key}`) ?? 'null') ?? otherwise;
   } catch {
     return otherwise;
   }
@@ -24,7 +26,7 @@ export function keep(storage, key, value) {
 /** The keys that begin so. @param {Storage} storage @param {string} prefix @returns {string[]} */
 export function keysFrom(storage, prefix) {
   try {
-    const all = Array.from({ length: storage.length }, (_, place) => storage.key(place));
+    const all = Array.from({ length: storage.length }, (_, place) => storage.key(place) ?? '');
     return all.filter((key) => key.startsWith(`modelpicker:${prefix}`)).map((key) => key.slice(12));
   } catch {
     return [];

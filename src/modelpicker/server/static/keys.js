@@ -2,18 +2,19 @@
 
 import { useLayoutEffect, useRef } from './html.js';
 
+/** @param {EventTarget|null} target */
 const typing = (target) => target instanceof Element
   && target.closest('input:not([type=checkbox]), textarea, select, [contenteditable]') !== null;
 
 /**
  * Call the handler of a key while the view is there.
- * @param {Record<string, () => void>} handlers by `event.key`; "mod+z" is Ctrl or Cmd with z
+ * @param {Record<string, (event: KeyboardEvent) => void>} handlers by `event.key`; "mod+z" is Ctrl or Cmd with z
  */
 export function useKeys(handlers) {
   const latest = useRef(handlers);
   latest.current = handlers;
   useLayoutEffect(() => { // not useEffect: a key may come before the browser has painted
-    const pressed = (event) => {
+    const pressed = (/** @type {KeyboardEvent} */ event) => {
       if (event.defaultPrevented || event.repeat || event.isComposing || typing(event.target)) return;
       if (document.querySelector('dialog[open]')) return;
       const handler = latest.current[name(event)];
@@ -26,6 +27,7 @@ export function useKeys(handlers) {
   }, []);
 }
 
+/** @param {KeyboardEvent} event */
 function name(event) {
   if (event.altKey) return '';
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;

@@ -37,7 +37,7 @@ export function LabelView({ name }) {
   </div>`;
 }
 
-/** Why there is nothing to do here for a reader. */
+/** Why there is nothing to do here for a reader. @param {{name: string}} props */
 function ReadOnly({ name }) {
   return html`<div class="card empty">
     <h2>You can read, but not label</h2>
@@ -47,6 +47,7 @@ function ReadOnly({ name }) {
   </div>`;
 }
 
+/** @param {{name: string}} props */
 function Work({ name }) {
   const labeller = useStore(useLabeller(name));
   const { value: vocabulary, error, again } = useLoaded(() => api.classes(name), [name]);
@@ -59,11 +60,15 @@ function Work({ name }) {
   return html`<${Desk} key=${name} ...${{ name, labeller, vocabulary, refresh: again }} />`;
 }
 
-/** A labeller once it is sure whose leases these are; another one when the annotator's name changes. */
+/**
+ * A labeller once it is sure whose leases these are; another one when the annotator's name changes.
+ * @param {string} name
+ */
 function useLabeller(name) {
-  const [labeller, setLabeller] = useState(null);
+  const [labeller, setLabeller] = useState(/** @type {Labeller|null} */ (null));
   const { id } = useStore(annotator);
   useLayoutEffect(() => {
+    /** @type {Labeller|null} */
     let made = null;
     let wanted = true;
     annotator.ready.then(() => {
@@ -81,22 +86,25 @@ function useLabeller(name) {
   return labeller;
 }
 
+/** @param {{name: string, labeller: Labeller, vocabulary: Api.Classes, refresh: () => void}} props */
 function Desk({ name, labeller, vocabulary, refresh }) {
   const [shown, setShown] = useState(false);
   const [help, setHelp] = useState(false);
   const [slots, setSlots] = useState(() => recentOf(name));
-  const [added, setAdded] = useState([]);
+  const [added, setAdded] = useState(/** @type {Name[]} */ ([]));
   const classes = [...vocabulary.classes, ...added.filter((label) => !vocabulary.classes.includes(label))];
   const { current } = labeller;
   const wide = useMedia(WIDE);
   const mayAnswer = usePress(current?.id);
+  /** @type {{current: Element}} */
   const pane = useRef(null);
-  const answer = (event, act) => {
+  const answer = (/** @type {UIEvent} */ event, /** @type {() => void} */ act) => {
     const taken = current !== null && current === labeller.current && mayAnswer(event);
     if (taken || event.detail > 0) leaveButton(pane.current); // a second click has put the focus back there
     if (taken) act();
     return taken;
   };
+  /** @type {Choose} */
   const choose = (label, event) => answer(event, () => {
     labeller.answer(label);
     setSlots(used(name, slots, label));
@@ -104,8 +112,8 @@ function Desk({ name, labeller, vocabulary, refresh }) {
   });
   const said = current?.classes ?? null;
   const toggle = () => said && setShown(!shown);
-  const skip = (event) => answer(event, () => labeller.skip());
-  const undo = (event) => !isSecondClick(event) && labeller.undo();
+  const skip = (/** @type {UIEvent} */ event) => answer(event, () => labeller.skip());
+  const undo = (/** @type {UIEvent} */ event) => !isSecondClick(event) && labeller.undo();
   useKeys({ s: skip, u: undo, 'mod+z': undo, p: toggle, '?': () => setHelp(true) });
   const recent = slots.map((slot) => slot.name).filter((label) => classes.includes(label));
   return html`<div class="desk">
@@ -133,11 +141,19 @@ function Desk({ name, labeller, vocabulary, refresh }) {
   </div>`;
 }
 
-/** Put the focus on the item: on the button or in the box, Enter and Space would answer the next item too. */
+/**
+ * Put the focus on the item: on the button or in the box, Enter and Space would answer the next item too.
+ * @param {Element} pane
+ */
 function leaveButton(pane) {
-  if (document.activeElement?.closest('.panel')) pane.querySelector('.item-scroll')?.focus({ preventScroll: true });
+  /** @type {HTMLElement|null} */
+  const item = pane.querySelector('.item-scroll');
+  if (document.activeElement?.closest('.panel')) item?.focus({ preventScroll: true });
 }
 
+/**
+ * @param {{what: string, shortcut: string, disabled?: boolean, pressed?: boolean, act: (event: UIEvent) => void}} props
+ */
 function Deed({ what, shortcut, disabled = false, pressed, act }) {
   return html`<button type="button" disabled=${disabled} aria-pressed=${pressed} aria-keyshortcuts=${shortcut}
       onClick=${act}>
@@ -145,8 +161,12 @@ function Deed({ what, shortcut, disabled = false, pressed, act }) {
   </button>`;
 }
 
-/** The item in a frame of its own, in which a long one scrolls: what is below stays where it is. */
+/**
+ * The item in a frame of its own, in which a long one scrolls: what is below stays where it is.
+ * @param {{query: Api.Waiting, left: number|null, said: Name[]|null}} props
+ */
 function Card({ query, left, said }) {
+  /** @type {{current: Element}} */
   const frame = useRef(null);
   useLayoutEffect(() => frame.current.scrollTo(0, 0), [query.id]);
   return html`<article class="card item-card" aria-label=${`Item ${called(query)}`}>
@@ -161,7 +181,10 @@ function Card({ query, left, said }) {
   </article>`;
 }
 
-/** The last thing that was done, as one reads and hears it. */
+/**
+ * The last thing that was done, as one reads and hears it.
+ * @param {Labeller['last']} last @param {Api.Waiting|null} current
+ */
 function deed(last, current) {
   if (!last) {
     const hint = html`<span class="key-hint"> Click it, or press its key; ? shows them all.</span>`;
@@ -174,6 +197,7 @@ function deed(last, current) {
   return last.did === 'skip' ? html`Skipped ${item}.${next}` : html`Labelled ${item} ${label}.${next}`;
 }
 
+/** @param {{name: string, labeller: Labeller}} props */
 function NothingToLabel({ name, labeller }) {
   if (labeller.loading && link.up) return html`<div class="card item-card"><${Loading} what="the next item" /></div>`;
   if (!link.up || labeller.error) {
@@ -181,16 +205,20 @@ function NothingToLabel({ name, labeller }) {
       <p dir="auto">${labeller.error?.message ?? 'The server cannot be reached.'}</p>
       <p>What you labelled is kept here, and the next item comes as soon as the server answers.</p></div>`;
   }
-  const others = labeller.pending > 0 && labeller.left > 0;
+  const others = (labeller.pending ?? 0) > 0 && (labeller.left ?? 0) > 0;
   return html`<${Done} name=${name} labeller=${labeller} others=${others} />`;
 }
 
-/** Nothing waits for this person: because others have it, or by the state of the campaign. */
+/**
+ * Nothing waits for this person: because others have it, or by the state of the campaign.
+ * @param {{name: string, labeller: Labeller, others: boolean}} props
+ */
 function Done({ name, labeller, others }) {
   const { value: campaign } = useLoaded(() => api.campaign(name), [name, labeller.pending]);
   if (!campaign) return html`<div class="card item-card"><${Loading} what="how it stands" /></div>`;
   const { state } = campaign;
-  const left = `${count(labeller.left, 'item')} ${labeller.left === 1 ? 'is' : 'are'} with other annotators just now.`;
+  const rest = labeller.left ?? 0;
+  const left = `${count(rest, 'item')} ${rest === 1 ? 'is' : 'are'} with other annotators just now.`;
   const more = state.name === 'running' || state.name === 'waiting-for-labels';
   return html`<div class="card empty">
     <h2>${others ? 'Others have the rest' : more ? 'Nothing to label just now' : state.title}</h2>
@@ -204,7 +232,10 @@ function Done({ name, labeller, others }) {
   </div>`;
 }
 
-/** How the campaign stands while one labels: a line that is always there, so that it moves nothing. */
+/**
+ * How the campaign stands while one labels: a line that is always there, so that it moves nothing.
+ * @param {{name: string, labeller: Labeller}} props
+ */
 function StateOf({ name, labeller }) {
   const { value: campaign, again } = useLoaded(() => api.campaign(name), [name, labeller.pending === 0]);
   useEffect(() => {

@@ -19,28 +19,40 @@ const MOST_HISTORY = 50;
 const LARGEST_KEPT = 10_000; // characters of an item that is kept across a reload, to undo it
 
 // Leases that are being given back: whoever comes back at once must not be given them and then lose them.
+/** @type {Promise<unknown>} */
 let releasing = Promise.resolve();
 
+/**
+ * @typedef {Api.Waiting} Query
+ * @typedef {import('./outbox.js').Entry} Entry
+ */
+
 export class Labeller extends Store {
+  /** @type {Query[]} */
   queue = [];
+  /** @type {{query: Query, label: Name|null, size: number}[]} */
   history = [];
-  /** Queries that wait for a label in all, as far as the server has said. */
+  /** Queries that wait for a label in all, as far as the server has said. @type {number|null} */
   pending = null;
-  /** What to tell of the last deed: {did, label, query}. */
+  /** What to tell of the last deed. @type {{did: 'label'|'skip'|'undo', label: Name|null, query: Query}|null} */
   last = null;
   loading = true;
+  /** @type {RequestError|null} */
   error = null;
   #answered = new Set(); // known to the server since the last leasing began: its response may still have them
   #returned = new Set(); // taken back since then: its response may lack them
   #filling = false;
   #again = false;
   #timer = 0;
+  /** @type {(() => void)[]} */
   #stops = [];
 
   /** @param {string} campaign @param {string} annotator @param {import('./outbox.js').Outbox} outbox */
   constructor(campaign, annotator, outbox) {
     super();
-    Object.assign(this, { campaign, annotator, outbox });
+    this.campaign = campaign;
+    this.annotator = annotator;
+    this.outbox = outbox;
     this.history = read(sessionStorage, `history:${campaign}`, []);
   }
 
@@ -83,6 +95,7 @@ export class Labeller extends Store {
     this.#release(this.queue.splice(0));
   }
 
+  /** @param {Query[]} queries */
   #release(queries) {
     const free = queries.filter(({ id }) => !this.outbox.concerns(id));
     const released = free.map(({ id }) => api.release(this.campaign, id).catch(() => undefined));
@@ -98,11 +111,12 @@ export class Labeller extends Store {
     this.#done('skip', null);
   }
 
+  /** @param {'label'|'skip'} kind @param {Name|null} label */
   #done(kind, label) {
     const query = this.queue.shift();
     if (!query) return;
     const entry = { kind, id: query.id, annotator: this.annotator };
-    this.outbox.add(kind === 'label' ? { ...entry, label } : entry);
+    this.outbox.add(label === null ? entry : { ...entry, label });
     const size = JSON.stringify(query.item).length;
     this.history = [...this.history, { query, label, size }].slice(-MOST_HISTORY);
     this.last = { did: kind, label, query };
@@ -137,9 +151,9 @@ export class Labeller extends Store {
     this.#returned.clear();
     try {
       const most = Math.min(MOST_LEASES, Math.max(AHEAD, this.queue.length) + this.#unsent());
-      this.#take(await api.lease(this.campaign, most, LEASE, this.annotator));
+      this.#take(await api.lease(this.campaign, { most, seconds: LEASE, annotator: this.annotator }));
     } catch (error) {
-      this.error = error;
+      this.error = /** @type {RequestError} */ (error);
     }
     this.#filling = false;
     this.loading = this.#again && !this.error && !this.current; // what ran out meanwhile is being asked for next
@@ -161,6 +175,7 @@ export class Labeller extends Store {
     this.#timer = setTimeout(() => (document.visibilityState === 'visible' ? this.fill() : this.#next()), wait);
   }
 
+  /** @param {Api.Leased} leased */
   #take({ queries, pending }) {
     this.error = null;
     if (!this.#stops.length) {
@@ -177,13 +192,17 @@ export class Labeller extends Store {
     this.queue = [...kept, ...others];
   }
 
+  /** @param {Entry} entry @param {import('./outbox.js').Reply} reply */
   #sent(entry, reply) {
     (entry.kind === 'retract' ? this.#returned : this.#answered).add(entry.id);
     this.pending = reply?.pending ?? this.pending;
     this.emit();
   }
 
-  /** An answer that the server refused cannot be undone; one that is not to be retracted is not on screen. */
+  /**
+   * An answer that the server refused cannot be undone; one that is not to be retracted is not on screen.
+   * @param {number} id
+   */
   #forget(id) {
     this.history = this.history.filter(({ query }) => query.id !== id);
     this.queue = this.queue.filter((query) => query.id !== id);

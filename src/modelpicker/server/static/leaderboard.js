@@ -7,7 +7,7 @@ import { amount, count, number, percent, pointsFigure, text } from './words.js';
 
 const FIRST = 10;
 
-/** @param {{standing: object}} props */
+/** @param {{standing: Api.StandingDocument}} props */
 export function LeaderBoard({ standing }) {
   const [all, setAll] = useState(false);
   const rows = all ? standing.standing : standing.standing.slice(0, FIRST);
@@ -38,6 +38,7 @@ export function LeaderBoard({ standing }) {
   </section>`;
 }
 
+/** @param {{weighted: boolean, weights: boolean, intervals: boolean}} props */
 function Heads({ weighted, weights, intervals }) {
   if (!weighted) {
     return html`<tr><th scope="col" class="rank">Rank</th><th scope="col">Model</th>
@@ -51,10 +52,16 @@ function Heads({ weighted, weights, intervals }) {
     ${weights && html`<th scope="col" class="figure wide-only weight-cell">Weight</th>`}</tr>`;
 }
 
+/**
+ * @typedef {{row: Api.StandingEntry, rank: number, first: boolean, level: boolean, weights: boolean,
+ *            intervals: boolean, scale: ReturnType<typeof scaleOf>}} RowProps
+ */
+
+/** @param {RowProps} props */
 function GapRow({ row, rank, first, level, scale, weights, intervals }) {
   const leads = rank === 1 && !level;
   const known = row.low !== null && row.labels > 0 && !first;
-  const interval = known ? `${pointsFigure(row.low)} to ${pointsFigure(row.high)}` : '';
+  const interval = known ? `${pointsFigure(row.low ?? 0)} to ${pointsFigure(row.high ?? 0)}` : '';
   const weight = row.weight === null ? '–' : percent(row.weight);
   return html`<tr data-row=${text(row.model)} class=${leads ? 'leader' : ''}>
     <td class="rank figure">${rank}</td>
@@ -66,6 +73,7 @@ function GapRow({ row, rank, first, level, scale, weights, intervals }) {
   </tr>`;
 }
 
+/** @param {RowProps} props */
 function EstimateRow({ row, rank, level }) {
   return html`<tr data-row=${text(row.model)} class=${rank === 1 && !level ? 'leader' : ''}>
     <td class="rank figure">${rank}</td>
@@ -75,6 +83,7 @@ function EstimateRow({ row, rank, level }) {
   </tr>`;
 }
 
+/** @param {{row: Api.StandingEntry}} props */
 function NameCell({ row }) {
   const since = row.since > 0 && html` <span class="quiet-text">since item ${number(row.since)}</span>`;
   return html`<th scope="row" class="model-name" title=${text(row.model)}>

@@ -7,6 +7,7 @@ const LONGEST_PAUSE = 8_000;
 
 class Link extends Store {
   up = true;
+  /** @type {(() => Promise<unknown>)|null} */
   #ask = null;
   #pause = FIRST_PAUSE;
   #timer = 0;
@@ -39,6 +40,7 @@ class Link extends Store {
     this.#soon(this.#pause);
   }
 
+  /** @param {number} pause in milliseconds */
   #soon(pause) {
     clearTimeout(this.#timer);
     if (this.up) return;

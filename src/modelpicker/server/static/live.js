@@ -7,10 +7,18 @@ import { link } from './link.js';
 const RETRY = 3_000;
 
 /**
+ * @typedef {{standing: Api.StandingDocument|null, charts: Api.ChartsDocument|null,
+ *            state: 'connecting'|'live'|'lost', error: RequestError|null}} Seen
+ */
+
+/** @type {Seen} */
+const NOTHING = { standing: null, charts: null, state: 'connecting', error: null };
+
+/**
  * Follow a campaign while the tab is looked at: browsers allow few connections to one host, and hidden tabs would
  * keep them from the visible one.
  * @param {string} name
- * @returns {{standing: object|null, charts: object|null, state: 'connecting'|'live'|'lost', error: Error|null}}
+ * @returns {Seen}
  */
 export function useLive(name) {
   const [seen, setSeen] = useState(NOTHING);
@@ -21,10 +29,12 @@ export function useLive(name) {
   return seen;
 }
 
-const NOTHING = { standing: null, charts: null, state: 'connecting', error: null };
-
-/** Report what comes until the returned function is called. */
+/**
+ * Report what comes until the returned function is called.
+ * @param {string} name @param {(change: Partial<Seen>) => void} report
+ */
 function follow(name, report) {
+  /** @type {EventSource|null} */
   let source = null;
   let timer = 0;
   const tell = paced(report);
@@ -65,13 +75,14 @@ function follow(name, report) {
   };
 }
 
-/** At most one report a frame, with the latest of everything. */
+/** At most one report per frame, with the latest of everything. @param {(change: Partial<Seen>) => void} report */
 function paced(report) {
+  /** @type {Partial<Seen>|null} */
   let waiting = null;
-  return (change) => {
+  return (/** @type {Partial<Seen>} */ change) => {
     if (waiting === null) {
       requestAnimationFrame(() => {
-        const all = waiting;
+        const all = waiting ?? {};
         waiting = null;
         report(all);
       });

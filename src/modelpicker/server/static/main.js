@@ -7,4 +7,4 @@ import { App } from './shell.js';
 
 post.start(); // answers of an earlier visit go first
 session.load();
-render(html`<${App} />`, document.getElementById('app'));
+render(html`<${App} />`, /** @type {HTMLElement} */ (document.getElementById('app')));

@@ -11,22 +11,28 @@ const MOST = 20; // rows; with hundreds in motion nobody could follow, and the b
  * @param {string[]} keys of the rows, in order
  */
 export function useMovingRows(keys) {
+  /** @type {{current: Element}} */
   const holder = useRef(null);
+  /** @type {{current: Map<string|undefined, number>}} */
   const places = useRef(new Map());
   useLayoutEffect(() => {
     const before = places.current;
     places.current = new Map();
     if (keys.length > MOST) return;
-    for (const row of holder.current?.querySelectorAll('[data-row]') ?? []) {
+    /** @type {Iterable<HTMLElement>} */
+    const rows = holder.current?.querySelectorAll('[data-row]') ?? [];
+    for (const row of rows) {
       const top = row.offsetTop;
       const key = row.dataset.row;
       places.current.set(key, top);
-      if (before.has(key) && before.get(key) !== top) move(row, before.get(key) - top);
+      const old = before.get(key) ?? top;
+      if (old !== top) move(row, old - top);
     }
   }, [keys.join('\n')]);
   return holder;
 }
 
+/** @param {HTMLElement} row @param {number} from */
 function move(row, from) {
   if (matchMedia(STILL).matches) return;
   const steps = [{ transform: `translateY(${from}px)` }, { transform: 'none' }];

@@ -4,13 +4,14 @@ import { html, useEffect, useRef } from './html.js';
 import { count, text } from './words.js';
 
 /**
- * @param {{name: string|number, known: number, add: (event: Event) => void, close: () => void}} props
+ * @param {{name: Name, known: number, add: (event: UIEvent) => void, close: () => void}} props
  *   `known`: how many classes the campaign has so far
  */
 export function NewClass({ name, known, add, close }) {
+  /** @type {{current: HTMLDialogElement}} */
   const dialog = useRef(null);
   useEffect(() => dialog.current.showModal(), []);
-  const added = (event) => {
+  const added = (/** @type {UIEvent} */ event) => {
     dialog.current.close();
     add(event);
   };

@@ -6,6 +6,7 @@ import { Store, useStore } from './store.js';
 const MOST = 4;
 
 class Notices extends Store {
+  /** @type {{id: number, text: string}[]} */
   list = [];
   #next = 0;
 
@@ -15,6 +16,7 @@ class Notices extends Store {
     this.emit();
   }
 
+  /** @param {number} id */
   dismiss(id) {
     this.list = this.list.filter((notice) => notice.id !== id);
     this.emit();

@@ -9,11 +9,16 @@ import { link } from './link.js';
 import { Store } from './store.js';
 
 /**
- * @typedef {{kind: 'label'|'skip'|'retract', id: number, label?: string|number, annotator: string, tried?: boolean,
+ * @typedef {{kind: 'label'|'skip'|'retract', id: number, label?: Name, annotator: string, tried?: boolean,
  *   by?: string|null}} Entry
+ * @typedef {{campaign: string, beat: number, entries: Entry[]}} Kept
+ * @typedef {Api.Told|Api.Retracted} Reply
  */
 
-/** Who is signed in: null where nobody needs to be, undefined while nobody is. An answer is sent by who gave it. */
+/**
+ * Who is signed in: null where nobody needs to be, undefined while nobody is. An answer is sent by who gave it.
+ * @type {string|null|undefined}
+ */
 let author;
 
 /** @param {string|null|undefined} name */
@@ -25,16 +30,22 @@ const FIRST_PAUSE = 1_000;
 const LONGEST_PAUSE = 30_000;
 const LEASE = 300;
 
-/** What is sent for an entry. @param {string} campaign @param {Entry} entry */
-function send(campaign, { kind, id, label, annotator }) {
+/** What is sent for an entry. @param {string} campaign @param {Entry} entry @returns {Promise<Reply>} */
+function send(campaign, { kind, id, annotator, ...rest }) {
+  const label = /** @type {Name} */ (rest.label); // a label has one
   if (kind === 'label') return api.label(campaign, { id, label, annotator, replace: false });
   if (kind === 'skip') return api.skip(campaign, { id, annotator });
   return api.retract(campaign, { id, annotator, lease: LEASE });
 }
 
+/** What is kept of an outbox, of this tab or another. @param {string} key @returns {Kept|null} */
+export const readKept = (key) => read(localStorage, key, null);
+
 /** The answers of one campaign. Tell it what to do by `onSent(entry, reply)` and `onRefused(entry, error)`. */
 export class Outbox extends Store {
+  /** @type {(entry: Entry, reply: Reply) => void} */
   onSent = () => undefined;
+  /** @type {(entry: Entry, error: Error) => void} */
   onRefused = () => undefined;
   /** Why the first one could not be sent, while it is tried again. @type {string|null} */
   trouble = null;
@@ -48,7 +59,7 @@ export class Outbox extends Store {
     this.campaign = campaign;
     this.key = key;
     /** @type {Entry[]} */
-    this.entries = read(localStorage, key, {}).entries ?? [];
+    this.entries = readKept(key)?.entries ?? [];
     link.subscribe(() => link.up && this.flush());
   }
 
@@ -74,7 +85,10 @@ export class Outbox extends Store {
     this.flush();
   }
 
-  /** Take the answer to an item back: forget it if it was never tried, else retract it once it is there. */
+  /**
+   * Take the answer to an item back: forget it if it was never tried, else retract it once it is there.
+   * @param {number} id @param {string} annotator
+   */
   undo(id, annotator) {
     const last = this.entries.findLast((entry) => entry.id === id);
     if (last && last.kind !== 'retract' && !last.tried) this.#change(this.entries.filter((entry) => entry !== last));
@@ -117,7 +131,8 @@ export class Outbox extends Store {
       this.#change(this.entries.filter((other) => other !== entry));
       this.onSent(entry, reply);
       return true;
-    } catch (error) {
+    } catch (thrown) {
+      const error = /** @type {RequestError} */ (thrown);
       if (error.passing === true) return this.#later(error);
       this.#refused(entry, error);
       return true;
@@ -132,6 +147,7 @@ export class Outbox extends Store {
     return false;
   }
 
+  /** @param {RequestError} error */
   #later(error) {
     const pause = Math.max(this.#pause, (error.retryAfter ?? 0) * 1_000);
     this.#pause = Math.min(this.#pause * 2, LONGEST_PAUSE);
@@ -141,7 +157,10 @@ export class Outbox extends Store {
     return false;
   }
 
-  /** What follows about the same item is void: taking back a refused answer would take back somebody else's. */
+  /**
+   * What follows about the same item is void: taking back a refused answer would take back somebody else's.
+   * @param {Entry} entry @param {Error} error
+   */
   #refused(entry, error) {
     this.trouble = null;
     const followers = entry.kind === 'retract' ? [] : this.entries.filter((other) => other.id === entry.id);
@@ -149,6 +168,7 @@ export class Outbox extends Store {
     this.onRefused(entry, error);
   }
 
+  /** @param {Entry[]} entries */
   #change(entries) {
     this.entries = entries;
     this.#save();

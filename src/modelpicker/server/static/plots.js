@@ -4,27 +4,42 @@ import { Chart, colour, stroke } from './charts.js';
 import { html, useMemo } from './html.js';
 import { amount, count, list, number, percent, text } from './words.js';
 
+/** @import uPlot from './vendor/uPlot.mjs' */
+
+/** @param {uPlot.Value} value */
 const share = (value) => (value === null || value === undefined ? '–' : percent(value));
+/** @param {uPlot.Value} value */
+const mistakes = (value) => (value === null || value === undefined ? '–' : amount(value));
+/** @param {uPlot.Value} value */
 const total = (value) => (value === null || value === undefined ? '–' : number(value));
+/** @param {uPlot} _ @param {number[]} values */
 const totals = (_, values) => values.map((value) => (Number.isInteger(value) ? number(value) : ''));
+/** @param {uPlot} _ @param {number[]} values */
 const shares = (_, values) => values.map((value) => percent(value));
 
+/** @param {number} place */
 const line = (place) => ({ ...stroke(place), width: 2, points: { show: false } });
 
-/** The weights, or what an algorithm has in their place, of the leading models over the labels. */
+/**
+ * The weights, or what an algorithm has in their place, of the leading models over the labels.
+ * @param {{weights: Api.WeightLines}} props
+ */
 export function WeightsChart({ weights }) {
   const { kind, models, labels, values } = weights;
   const data = useMemo(() => [labels, ...values], [weights]);
   const isWeights = kind === 'weights';
-  const write = isWeights ? share : (value) => (value === null || value === undefined ? '–' : amount(value));
+  const write = isWeights ? share : mistakes;
   const names = models.map(text);
   const title = isWeights ? 'Weights over time' : 'Estimated mistakes over time';
   const last = values.map((series) => series.at(-1) ?? null);
   const leaders = names.slice(0, 3).map((name, place) => `${name} ${write(last[place])}`);
+  /** @type {(name: string, place: number) => uPlot.Series} */
+  const drawn = (name, place) => ({ label: name, ...line(place), value: (_, value) => write(value) });
+  /** @returns {uPlot.Options} */
   const options = () => ({
     scales: { x: { time: false }, y: { range: (_, least, most) => [Math.min(0, least), most * 1.08 || 1] } },
     series: [{ label: 'labels', value: (_, value) => total(value) },
-      ...names.map((name, place) => ({ label: name, ...line(place), value: (_, value) => write(value) }))],
+      ...names.map(drawn)],
     axes: [{ label: 'labels bought', size: 28, values: totals },
       { label: isWeights ? 'weight' : 'estimated mistakes', size: 60, values: isWeights ? shares : undefined }],
   });
@@ -34,9 +49,10 @@ export function WeightsChart({ weights }) {
     summary=${`${meaning}After ${count(labels.at(-1) ?? 0, 'label')}: ${list(leaders)}.`} />`;
 }
 
-/** Labels bought and asked for, against rounds seen. */
+/** Labels bought and asked for, against rounds seen. @param {{labels: Api.LabelLines}} props */
 export function LabelsChart({ labels: { rounds, queries, labels } }) {
   const data = useMemo(() => [rounds, queries, labels], [rounds, queries, labels]);
+  /** @returns {uPlot.Options} */
   const options = () => ({
     scales: { x: { time: false } },
     series: [{ label: 'rounds', value: (_, value) => total(value) },
@@ -55,18 +71,20 @@ export function LabelsChart({ labels: { rounds, queries, labels } }) {
     summary=${`${words.join(', ')}.`} />`;
 }
 
+/** @param {string} name of a colour @param {number} size */
 function dots(name, size) {
   const stroke = colour(name);
   return { stroke, paths: () => null, points: { show: true, size, width: 1, fill: stroke, stroke } };
 }
 
-/** How likely each of the last rounds was to be queried, and which were. */
+/** How likely each of the last rounds was to be queried, and which were. @param {{recent: Api.RecentRounds}} props */
 export function RecentChart({ recent: { rounds, probability, queried } }) {
   const data = useMemo(() => [
     rounds,
     probability.map((value, place) => (queried[place] ? null : value)),
     probability.map((value, place) => (queried[place] ? value : null)),
   ], [rounds, probability, queried]);
+  /** @returns {uPlot.Options} */
   const options = () => ({
     legend: { live: false },
     scales: { x: { time: false }, y: { range: [0, 1] } },

@@ -9,7 +9,7 @@ const UNSEEN = 250; // milliseconds in which nobody has seen a new item
 
 /**
  * @param {number|undefined} id of the item on screen
- * @returns {(event: UIEvent) => boolean} whether a press may answer it
+ * @returns {(event: UIEvent & {repeat?: boolean}) => boolean} whether a press may answer it
  */
 export function usePress(id) {
   const shown = useRef(0);
@@ -18,7 +18,7 @@ export function usePress(id) {
     shown.current = performance.now();
   }, [id]);
   useLayoutEffect(() => {
-    const down = (event) => { began.current = event.timeStamp; };
+    const down = (/** @type {PointerEvent} */ event) => { began.current = event.timeStamp; };
     document.addEventListener('pointerdown', down, true);
     return () => document.removeEventListener('pointerdown', down, true);
   }, []);

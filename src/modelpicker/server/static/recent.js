@@ -4,14 +4,14 @@ import { keep, read } from './kept.js';
 
 export const PLACES = 9;
 
-/** @typedef {{name: string|number, at: number}[]} Slots */
+/** @typedef {{name: Name, at: number}[]} Slots */
 
 /** @param {string} campaign @returns {Slots} */
 export const recentOf = (campaign) => read(localStorage, `recent:${campaign}`, []);
 
 /**
  * The slots after a class was used: it keeps its place, or takes a free one, or that of the one unused for longest.
- * @param {string} campaign @param {Slots} slots @param {string|number} name @returns {Slots}
+ * @param {string} campaign @param {Slots} slots @param {Name} name @returns {Slots}
  */
 export function used(campaign, slots, name) {
   const at = Math.max(0, ...slots.map((slot) => slot.at)) + 1;

@@ -2,8 +2,9 @@
 
 import { useEffect, useState } from './html.js';
 
-/** @typedef {{view: 'campaigns'|'new'|'label'|'standing'|'files'|'missing', name?: string}} Route */
+/** @typedef {{view: 'campaigns'|'new'|'missing', name?: undefined}|{view: Tab, name: string}} Route */
 
+/** @type {Tab[]} */
 const TABS = ['label', 'standing', 'files'];
 
 /** @param {string} hash @returns {Route} */
@@ -11,12 +12,12 @@ export function parse(hash) {
   const parts = hash.replace(/^#?\/?/, '').split('/').map(decoded);
   if (parts.length === 1 && parts[0] === '') return { view: 'campaigns' };
   if (parts.length === 1 && parts[0] === 'new') return { view: 'new' };
-  if (parts[0] === 'c' && parts.length === 3 && parts[1] && TABS.includes(parts[2])) {
-    return { view: parts[2], name: parts[1] };
-  }
+  const view = TABS.find((tab) => tab === parts[2]);
+  if (parts[0] === 'c' && parts.length === 3 && parts[1] && view) return { view, name: parts[1] };
   return { view: 'missing' };
 }
 
+/** @param {string} part */
 function decoded(part) {
   try {
     return decodeURIComponent(part);
@@ -27,7 +28,7 @@ function decoded(part) {
 
 export const home = '#/';
 export const newCampaign = '#/new';
-/** @param {string} name @param {'label'|'standing'|'files'} tab */
+/** @param {string} name @param {Tab} tab */
 export const inCampaign = (name, tab) => `#/c/${encodeURIComponent(name)}/${tab}`;
 
 /** Go to a hash that one of the above gave. @param {string} hash */
@@ -49,15 +50,21 @@ export function useRoute() {
   return route;
 }
 
-/** Name the window, and after a change of view put the focus on its heading, where a screen reader goes on. */
+/** The view that was shown last. @type {string|undefined} */
+let last;
+
+/**
+ * Name the window, and after a change of view put the focus on its heading, where a screen reader goes on.
+ * @param {string} title @param {string} key of the view
+ */
 export function useView(title, key) {
   useEffect(() => {
     document.title = `${title} · modelpicker`;
   }, [title]);
   useEffect(() => {
-    const first = useView.last === undefined;
-    const moved = useView.last !== key;
-    useView.last = key;
+    const first = last === undefined;
+    const moved = last !== key;
+    last = key;
     if (moved && !first) document.querySelector('h1')?.focus({ preventScroll: true });
   }, [key]);
 }

@@ -6,18 +6,22 @@ import { number, text } from './words.js';
 
 const MOST_MATCHES = 50;
 const NONE = -1; // nothing is marked unless it is clear what is meant: then Enter alone labels nothing
+/** @type {Record<string, number>} */
+const STEPS = { ArrowDown: 1, ArrowUp: -1 };
+
+/** @typedef {{name: Name, fresh: boolean}} Choice `fresh`: it would be a new class */
 
 /**
  * A combobox: typing narrows the list, arrows move in it, Enter takes the marked one. What was typed means a class
  * whatever its case and the space around it; a new class is asked about.
- * @param {{classes: (string|number)[], open: boolean, many: boolean, box: {current: Element|null},
- *          refresh: () => void, choose: (label: string|number, event: Event) => boolean}} props
+ * @param {{classes: Name[], open: boolean, many: boolean, box: {current: Element}, refresh: () => void,
+ *          choose: Choose}} props
  */
 export function ClassSearch({ classes, open, many, box, refresh, choose }) {
   const [typed, setTyped] = useState('');
   const [place, setPlace] = useState(NONE);
   const [focused, setFocused] = useState(false);
-  const [fresh, setFresh] = useState(null);
+  const [fresh, setFresh] = useState(/** @type {Name|null} */ (null));
   const wanted = typed.trim();
   const { found, options } = optionsFor(classes, wanted, open);
   const shown = many || (wanted !== '' && focused);
@@ -26,12 +30,12 @@ export function ClassSearch({ classes, open, many, box, refresh, choose }) {
     setTyped('');
     setPlace(NONE);
   };
-  const take = (option, event) => {
+  const take = (/** @type {Choice|undefined} */ option, /** @type {UIEvent} */ event) => {
     if (option?.fresh) setFresh(option.name);
     else if (option && choose(option.name, event)) clear();
   };
-  const pressed = (event) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  const pressed = (/** @type {EventOn<HTMLElement, KeyboardEvent>} */ event) => {
+    const step = STEPS[event.key];
     if (event.isComposing) return;
     if (step && options.length) setPlace(moved(marked, step, options.length));
     else if (event.key === 'Enter') take(options[marked], event);
@@ -64,14 +68,16 @@ export function ClassSearch({ classes, open, many, box, refresh, choose }) {
   </div>`;
 }
 
+/** @param {Choice & {index: number, marked: boolean, take: (event: UIEvent) => void}} props */
 function Option({ name, fresh, index, marked, take }) {
   // The marked one scrolls into view as the arrows move; the list is the only thing that scrolls for it.
-  const follow = (element) => marked && element && keepVisible(element);
+  const follow = (/** @type {HTMLElement|null} */ element) => marked && element && keepVisible(element);
   return html`<li id=${`class-option-${index}`} ref=${follow} role="option" aria-selected=${marked} onClick=${take}>
     ${fresh ? html`Add “<bdi>${text(name)}</bdi>” as a new class …` : html`<bdi>${text(name)}</bdi>`}
   </li>`;
 }
 
+/** @param {Name[]} classes @param {string} wanted @param {boolean} open */
 function optionsFor(classes, wanted, open) {
   const found = matches(classes, wanted);
   const options = found.slice(0, MOST_MATCHES).map((name) => ({ name, fresh: false }));
@@ -81,19 +87,22 @@ function optionsFor(classes, wanted, open) {
   return { found: found.length, options };
 }
 
-/** Whether Enter may take the first option: it is what was typed, or the only one there is. */
+/**
+ * Whether Enter may take the first option: it is what was typed, or the only one there is.
+ * @param {Name[]} classes @param {string} wanted @param {Choice[]} options
+ */
 function isClear(classes, wanted, options) {
   if (!wanted) return false;
   return meant(classes, wanted) !== undefined || options.filter(({ fresh }) => !fresh).length === 1
     || (options.length === 1 && options[0].fresh);
 }
 
-/** A name without its case: upper and then lower, as some letters have more than one small form. */
+/** A name without its case: upper and then lower, as some letters have more than one small form. @param {Name} name */
 const folded = (name) => String(name).trim().toUpperCase().toLowerCase();
 
 /**
  * The class that was typed: exactly, or the only one that differs in case or in the space around it.
- * @param {(string|number)[]} classes @param {string} typed @returns {string|number|undefined}
+ * @param {Name[]} classes @param {string} typed @returns {Name|undefined}
  */
 export function meant(classes, typed) {
   const exact = classes.filter((name) => String(name) === typed);
@@ -101,45 +110,59 @@ export function meant(classes, typed) {
   return alike.length === 1 ? alike[0] : undefined;
 }
 
-/** What was meant, then those that begin with what was typed, then those that have it anywhere. */
+/**
+ * What was meant, then those that begin with what was typed, then those that have it anywhere.
+ * @param {Name[]} classes @param {string} wanted
+ */
 function matches(classes, wanted) {
   if (!wanted) return classes;
   const low = folded(wanted);
   const places = new Map(classes.map((name) => [name, folded(name).indexOf(low)]));
+  const placeOf = (/** @type {Name} */ name) => places.get(name) ?? NONE;
   const sure = meant(classes, wanted);
-  const first = classes.filter((name) => name !== sure && places.get(name) === 0);
-  const others = classes.filter((name) => name !== sure && places.get(name) > 0);
+  const first = classes.filter((name) => name !== sure && placeOf(name) === 0);
+  const others = classes.filter((name) => name !== sure && placeOf(name) > 0);
   return [...(sure === undefined ? [] : [sure]), ...first, ...others];
 }
 
-/** Where all classes are whole numbers, a new one is a number too. */
+/** Where all classes are whole numbers, a new one is a number too. @param {string} wanted @param {Name[]} classes */
 function likeOthers(wanted, classes) {
   const numbers = classes.length > 0 && classes.every((name) => typeof name === 'number');
   return numbers && /^\d{1,15}$/.test(wanted) ? Number(wanted) : wanted;
 }
 
-/** The key that leads here does nothing once one is here: it is not the beginning of a class. */
+/**
+ * The key that leads here does nothing once one is here: it is not the beginning of a class.
+ * @param {KeyboardEvent} event @param {string} typed @param {Name[]} classes
+ */
 const isShortcut = (event, typed, classes) => event.key === '/' && typed === ''
   && !classes.some((name) => String(name).startsWith('/'));
 
+/** @param {number} marked @param {number} step @param {number} length */
 function moved(marked, step, length) {
   if (marked === NONE) return step > 0 ? 0 : length - 1;
   return (marked + step + length) % length;
 }
 
+/** @param {HTMLElement} element */
 function keepVisible(element) {
   const box = element.parentElement;
+  if (!box) return;
   if (element.offsetTop < box.scrollTop) box.scrollTop = element.offsetTop;
   const below = element.offsetTop + element.offsetHeight - box.clientHeight;
   if (below > box.scrollTop) box.scrollTop = below;
 }
 
-/** Escape clears what was typed; once more, it leaves the box, so that the keys work again. */
+/**
+ * Escape clears what was typed; once more, it leaves the box, so that the keys work again.
+ * @param {EventOn<HTMLElement>} event @param {string} typed @param {() => void} clear
+ */
 function leave(event, typed, clear) {
   if (typed) clear();
   else event.currentTarget.blur();
 }
 
+/** @param {number} found @param {Choice[]} options @param {string} wanted @param {number} marked */
 function summary(found, options, wanted, marked) {
   if (!options.length) return wanted ? 'No class matches.' : 'No classes yet: type one.';
   if (found > MOST_MATCHES) return `The first ${MOST_MATCHES} of ${number(found)}. Type to narrow them down.`;

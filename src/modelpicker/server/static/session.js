@@ -7,8 +7,9 @@ import { post } from './post.js';
 import { Store } from './store.js';
 
 class Session extends Store {
-  /** The server's answer; null until there is one. */
+  /** The server's answer; null until there is one. @type {Api.SessionDocument|null} */
   known = null;
+  /** @type {RequestError|null} */
   error = null;
 
   constructor() {
@@ -21,7 +22,7 @@ class Session extends Store {
     try {
       this.#set(await api.session());
     } catch (error) {
-      this.error = error;
+      this.error = /** @type {RequestError} */ (error);
       this.emit();
     }
   }
@@ -36,6 +37,7 @@ class Session extends Store {
     await this.load();
   }
 
+  /** @param {Api.SessionDocument} known */
   #set(known) {
     this.known = known;
     this.error = null;
@@ -44,23 +46,29 @@ class Session extends Store {
     this.emit();
   }
 
+  /** The answer, for what is shown only once there is one. */
+  get #answer() {
+    if (!this.known) throw new Error('The server has not said yet who is signed in.');
+    return this.known;
+  }
+
   get mustSignIn() {
-    return this.known.tokens_needed && !this.known.authenticated;
+    return this.#answer.tokens_needed && !this.#answer.authenticated;
   }
 
   /** Labelling is for owners and annotators. */
   get labels() {
-    return this.known.role !== 'reader';
+    return this.#answer.role !== 'reader';
   }
 
   /** Standing, history and export are for owners and readers. */
   get seesStanding() {
-    return this.known.role !== 'annotator';
+    return this.#answer.role !== 'annotator';
   }
 
   /** Creating and uploading are for owners. */
   get owns() {
-    return this.known.role === 'owner' || (this.known.role === null && !this.known.tokens_needed);
+    return this.#answer.role === 'owner' || (this.#answer.role === null && !this.#answer.tokens_needed);
   }
 }
 

@@ -14,6 +14,9 @@ import { StandingView } from './standing.js';
 import { Loading } from './states.js';
 import { useStore } from './store.js';
 
+/** @typedef {import('./router.js').Route} Route */
+
+/** @type {Record<string, (props: {name: string}) => object>} */
 const VIEWS = { campaigns: CampaignsView, new: CreateView, label: LabelView, standing: StandingView, files: FilesView };
 
 export function App() {
@@ -21,9 +24,9 @@ export function App() {
   const { view } = useRoute();
   const labelling = view === 'label' && known && !session.mustSignIn; // that view shows the messages itself
   const [broken] = useErrorBoundary((error) => console.error(error));
-  const skip = (event) => {
+  const skip = (/** @type {Event} */ event) => {
     event.preventDefault(); // the hash is the route
-    document.querySelector('main').focus();
+    document.querySelector('main')?.focus();
   };
   return html`
     <a class="skip-link" href="#main" onClick=${skip}>Skip to content</a>
@@ -56,18 +59,18 @@ function Main() {
   return html`<${Routed} route=${route} />`;
 }
 
-/** The view of a route, or the one that this role has in its place. */
+/** The view of a route, or the one that this role has in its place. @param {{route: Route}} props */
 function Routed({ route: { view, name } }) {
   const barred = instead(view);
   useEffect(() => {
-    if (barred) go(inCampaign(name, barred));
+    if (barred && name !== undefined) go(inCampaign(name, barred));
   }, [barred, name]);
   if (barred) return null;
   const View = view === 'new' && !session.owns ? OwnersOnly : VIEWS[view] ?? Missing;
   return html`<${View} key=${`${view} ${name}`} name=${name} />`;
 }
 
-/** Where a role is sent that may not see a view. */
+/** Where a role is sent that may not see a view. @param {Route['view']} view @returns {Tab|null} */
 function instead(view) {
   if (view === 'standing' || view === 'files') return session.seesStanding ? null : 'label';
   return null;
@@ -76,7 +79,7 @@ function instead(view) {
 function OwnersOnly() {
   useView('New campaign', 'new');
   return html`<div class="card empty"><h1 tabindex="-1">Only owners create campaigns</h1>
-    <p>You are signed in as ${session.known.role}. Whoever runs this server can give you a token of an owner.</p>
+    <p>You are signed in as ${session.known?.role}. Whoever runs this server can give you a token of an owner.</p>
     <p class="actions"><a class="button primary" href=${home}>All campaigns</a></p></div>`;
 }
 
@@ -86,6 +89,7 @@ function Missing() {
     <p class="actions"><a class="button primary" href=${home}>All campaigns</a></p></div>`;
 }
 
+/** @param {{error: Error}} props */
 function Broken({ error }) {
   return html`<div class="card empty" role="alert"><h1 tabindex="-1">The page broke</h1>
     <p>Nothing that you labelled is lost. ${String(error?.message ?? error)}</p>

@@ -9,8 +9,8 @@ export function SignInView() {
   useView('Sign in', 'sign in');
   const [token, setToken] = useState('');
   const [busy, setBusy] = useState(false);
-  const [error, setError] = useState(null);
-  const submit = async (event) => {
+  const [error, setError] = useState(/** @type {RequestError|null} */ (null));
+  const submit = async (/** @type {Event} */ event) => {
     event.preventDefault();
     setBusy(true);
     setError(null);
@@ -29,6 +29,7 @@ export function SignInView() {
   </form>`;
 }
 
+/** @param {RequestError} error */
 function explain({ status, message, retryAfter }) {
   if (status !== 429 || retryAfter === null) return message;
   return `${message} Try again in ${Math.ceil(retryAfter)} seconds.`;

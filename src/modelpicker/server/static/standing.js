@@ -24,7 +24,7 @@ export function StandingView({ name }) {
       <div class="standing-grid">
         <div>
           <${LeaderBoard} standing=${standing} />
-          ${charts?.labels.rounds.length > 1 && html`<${LabelsChart} labels=${charts.labels} />`}
+          ${charts && charts.labels.rounds.length > 1 && html`<${LabelsChart} labels=${charts.labels} />`}
         </div>
         <div>${charts ? html`<${Charts} charts=${charts} />` : html`<${Loading} what="the charts" />`}</div>
       </div>
@@ -36,12 +36,13 @@ export function StandingView({ name }) {
   </div>`;
 }
 
-/** Whether what one sees is of now. */
+/** Whether what one sees is of now. @param {{state: 'live'|'connecting'|'lost'}} props */
 function Pulse({ state }) {
   const words = { live: 'Live', connecting: 'Connecting …', lost: 'Reconnecting …' };
   return html`<span class=${`pulse ${state}`} role="status">${words[state]}</span>`;
 }
 
+/** @param {{name: string, standing: Api.StandingDocument}} props */
 function Summary({ name, standing }) {
   const { state, certificate, remark } = standing;
   const sure = sureness(standing);
@@ -58,7 +59,7 @@ function Summary({ name, standing }) {
   </section>`;
 }
 
-/** The budget, and what became of the items. */
+/** The budget, and what became of the items. @param {{standing: Api.StandingDocument}} props */
 function Spent({ standing: { budget, labels_used: labels, labels_saved: saved, pending, skipped } }) {
   const parts = [
     budget === null ? `${count(labels, 'label')} bought` : `${number(labels)} of ${count(budget, 'label')} bought`,
@@ -66,9 +67,9 @@ function Spent({ standing: { budget, labels_used: labels, labels_saved: saved, p
     skipped > 0 && `${number(skipped)} skipped`,
     saved > skipped && `${count(saved - skipped, 'item')} not asked about`,
   ];
-  const share = (part) => `${Math.min(100, (100 * part) / budget)}%`;
+  const share = (/** @type {number} */ part) => `${Math.min(100, (100 * part) / (budget || 1))}%`;
   return html`<div class="spent">
-    ${budget > 0 && html`<div class="track" role="progressbar" aria-label="Budget"
+    ${budget !== null && budget > 0 && html`<div class="track" role="progressbar" aria-label="Budget"
         aria-valuemin="0" aria-valuemax=${budget} aria-valuenow=${labels}>
       <span style=${{ width: share(labels) }}></span>
       <span class="awaited" style=${{ width: share(pending) }}></span>
@@ -77,7 +78,7 @@ function Spent({ standing: { budget, labels_used: labels, labels_saved: saved, p
   </div>`;
 }
 
-/** What to do now. */
+/** What to do now. @param {{name: string, standing: Api.StandingDocument}} props */
 function Next({ name, standing: { pending, state } }) {
   if (!session.labels) {
     return html`<p class="quiet-text">You are signed in as a reader: annotators and owners label.</p>`;
@@ -93,6 +94,7 @@ function Next({ name, standing: { pending, state } }) {
   </p>`;
 }
 
+/** @param {{charts: Api.ChartsDocument}} props */
 function Charts({ charts: { weights, recent } }) {
   const drawn = weights.labels.length > 1 && weights.models.length > 0;
   return html`

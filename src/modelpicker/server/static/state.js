@@ -2,18 +2,20 @@
 
 import { html } from './html.js';
 
-/** Whether what was wanted is proved: then the result comes first, and labelling is a choice. */
+/** @typedef {Api.StateDocument} State */
+
+/** Whether what was wanted is proved: then the result comes first, and labelling is a choice. @param {State} state */
 export const isOver = (state) => state.name === 'certified' || state.name === 'won';
 
-/** Whether more items could be asked about: not once the budget is spent, or the result proved. */
+/** Whether more items could be asked about: not once the budget is spent, or the result proved. @param {State} state */
 export const takesItems = (state) => !isOver(state) && state.name !== 'budget-spent';
 
-/** @param {{state: {name: string, title: string}}} props */
+/** @param {{state: State}} props */
 export function StateBadge({ state }) {
   return html`<strong class=${`badge state-${state.name}`}>${state.title}</strong>`;
 }
 
-/** @param {{state: {name: string, title: string, reason: string, next: string}, next?: boolean}} props */
+/** @param {{state: State, next?: boolean}} props */
 export function StateLine({ state, next = true }) {
   return html`<p class="state-line">
     <${StateBadge} state=${state} /> <span>${state.reason}${next && ` ${state.next}`}</span></p>`;

@@ -32,16 +32,17 @@ const RETRY = 3_000;
  * @template T
  * @param {() => Promise<T>} load
  * @param {unknown[]} inputs
- * @returns {{value: T|null, error: Error|null, again: () => void}}
+ * @returns {{value: T|null, error: RequestError|null, again: () => void}}
  */
 export function useLoaded(load, inputs) {
   const [turn, setTurn] = useState(0);
   const again = () => setTurn((count) => count + 1);
-  const [state, setState] = useState({ value: null, error: null });
+  /** @typedef {{value: T|null, error: RequestError|null}} Loaded */
+  const [state, setState] = useState(/** @type {Loaded} */ ({ value: null, error: null }));
   useLayoutEffect(() => { // not useEffect, which waits for the browser to paint: the request goes out first
     let wanted = true;
     let timer = 0;
-    const failed = (error) => {
+    const failed = (/** @type {RequestError} */ error) => {
       if (!wanted) return;
       setState((before) => ({ ...before, error }));
       if (error.passing) timer = setTimeout(again, Math.max(RETRY, (error.retryAfter ?? 0) * 1_000));

@@ -1,0 +1,1 @@
+"""What the project's developers run; nothing of this is installed."""

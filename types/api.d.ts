@@ -1,0 +1,393 @@
+// The server's documents, as its OpenAPI description has them. Do not edit: run python -m tools.page_types
+
+declare namespace Api {
+  interface Answered {
+    id: number;
+    key: string | null;
+    label: number | string | null;
+    state: "waiting" | "labelled" | "skipped" | "reference";
+  }
+
+  interface Answers {
+    answers: Array<Answered>;
+  }
+
+  interface AskRecord {
+    event: number;
+    at: string;
+    kind: "ask";
+    id: number;
+    key: string | null;
+    item: Record<string, unknown> | null;
+    predictions: Array<number | string | null>;
+    query: boolean;
+    probability: number;
+    prediction: number | string | null;
+    recommended: number | string;
+    pace?: Array<number> | null;
+  }
+
+  interface CertificateDocument {
+    model: number | string;
+    gap: number;
+    confidence: number;
+    kind: "stream" | "population";
+    rounds: number;
+    items: number | null;
+    sentence: string;
+  }
+
+  interface ChartsDocument {
+    event: number;
+    weights: WeightLines;
+    labels: LabelLines;
+    recent: RecentRounds;
+    disagreement: Disagreement;
+  }
+
+  interface ClassPair {
+    classes: Array<number | string>;
+    rounds: number;
+  }
+
+  interface Classes {
+    classes: Array<number | string>;
+    open: boolean;
+  }
+
+  interface ColumnDocument {
+    name: string;
+    role: "model" | "shown" | "id" | "label" | "left out";
+    doubt: string;
+  }
+
+  interface Decided {
+    id: number;
+    key: string | null;
+    query: boolean;
+    probability: number;
+    prediction: number | string | null;
+    recommended: number | string;
+  }
+
+  interface DecidedMany {
+    decisions: Array<Decided>;
+  }
+
+  interface Described {
+    name: string;
+    created: string;
+    algorithm: string;
+    options: Record<string, unknown>;
+    seed: string;
+    models: Array<number | string> | null;
+    classes: Array<number | string> | null;
+    budget: number | null;
+    expected_rounds: number | null;
+    stop_when: StoppingRule | null;
+    state: StateDocument;
+    rounds: number;
+    labels_used: number;
+    labels_saved: number;
+    pending: number;
+    skipped: number;
+    references: number;
+    pick: number | string | null;
+    tied: Array<number | string> | null;
+  }
+
+  interface Disagreement {
+    rounds: number;
+    divided: number;
+    pairs: Array<ClassPair>;
+    items: Array<DividedItem>;
+  }
+
+  interface DividedItem {
+    id: number;
+    key: string | null;
+    item: Record<string, unknown> | null;
+    votes: Array<[number | string | null, number]>;
+  }
+
+  interface FileLook {
+    items: number;
+    models: Array<string>;
+    classes: Array<number | string>;
+    fields: Array<string>;
+    labelled: boolean;
+    columns: Array<ColumnDocument>;
+    rows: Array<Record<string, unknown>>;
+    problem: string | null;
+  }
+
+  interface FileTaken {
+    rounds: number;
+    known: number;
+    queries: number;
+  }
+
+  interface Health {
+    status: "ok";
+  }
+
+  interface HistoryPage {
+    records: Array<AskRecord | LabelRecord | SkipRecord | RetractRecord | JoinRecord | LeaveRecord>;
+    next: number | null;
+  }
+
+  interface JoinRecord {
+    event: number;
+    at: string;
+    kind: "join";
+    round: number;
+    model: number | string;
+    heir_of: number | string;
+  }
+
+  interface LabelLines {
+    rounds: Array<number>;
+    queries: Array<number>;
+    labels: Array<number>;
+  }
+
+  interface LabelRecord {
+    event: number;
+    at: string;
+    kind: "label" | "reference";
+    id: number;
+    label: number | string;
+    by: string | null;
+    replaces: boolean;
+  }
+
+  interface Leased {
+    queries: Array<Waiting>;
+    pending: number;
+  }
+
+  interface LeaveRecord {
+    event: number;
+    at: string;
+    kind: "leave";
+    round: number;
+    model: number | string;
+  }
+
+  interface Members {
+    models: Array<number | string>;
+  }
+
+  interface NewCampaign {
+    name: string;
+    models: Array<number | string> | number;
+    classes?: Array<number | string> | null;
+    budget?: number | null;
+    expected_rounds?: number | null;
+    stop_when?: StoppingRule | null;
+    algorithm?: "model-picker" | "label-efficient" | "vote-entropy" | "structural-committee" | "importance-weighted" | "efficient-active" | "race";
+    options?: Record<string, unknown>;
+    seed?: number;
+  }
+
+  interface NewLabel {
+    id: number | string;
+    label: number | string;
+    replace?: boolean;
+    annotator?: string | null;
+  }
+
+  interface NewLabels {
+    labels: Array<[number | string, number | string | null]>;
+    replace?: boolean;
+    annotator?: string | null;
+  }
+
+  interface NewLease {
+    most?: number;
+    seconds?: number;
+    annotator?: string | null;
+  }
+
+  interface NewModel {
+    model: number | string;
+  }
+
+  interface NewRetraction {
+    id: number | string;
+    lease?: number | null;
+    annotator?: string | null;
+  }
+
+  interface NewRound {
+    predictions: Record<string, number | string | null> | Array<number | string | null>;
+    item?: Record<string, unknown> | null;
+    key?: string | null;
+  }
+
+  interface NewRounds {
+    predictions: Array<Record<string, number | string | null> | Array<number | string | null>>;
+    items?: Array<Record<string, unknown> | null> | null;
+    keys?: Array<string | null> | null;
+  }
+
+  interface NewSession {
+    token: string;
+  }
+
+  interface NewSkip {
+    id: number | string;
+    replace?: boolean;
+    annotator?: string | null;
+  }
+
+  interface Problem {
+    type: string;
+    title: string;
+    status: number;
+    detail: string;
+    errors?: Array<Wrong> | null;
+    columns?: Array<ColumnDocument> | null;
+  }
+
+  interface RecentRounds {
+    rounds: Array<number>;
+    probability: Array<number>;
+    queried: Array<boolean>;
+  }
+
+  interface RetractRecord {
+    event: number;
+    at: string;
+    kind: "retract";
+    id: number;
+    by: string | null;
+    reference: boolean;
+  }
+
+  interface Retracted {
+    id: number;
+    labels_used: number;
+    pending: number;
+  }
+
+  interface SessionDocument {
+    authenticated: boolean;
+    role: "owner" | "annotator" | "reader" | null;
+    name: string | null;
+    sees_predictions: boolean;
+    tokens_needed: boolean;
+    demo: boolean;
+    version: string;
+  }
+
+  interface SkipRecord {
+    event: number;
+    at: string;
+    kind: "skip";
+    id: number;
+    by: string | null;
+    replaces: boolean;
+  }
+
+  interface StandingDocument {
+    event: number;
+    pick: number | string | null;
+    tied: Array<number | string>;
+    rounds: number;
+    covered: number;
+    labels_used: number;
+    labels_saved: number;
+    pending: number;
+    skipped: number;
+    references: number;
+    budget: number | null;
+    weighted: boolean;
+    certificate: CertificateDocument;
+    certified: boolean;
+    reached: boolean | null;
+    state: StateDocument;
+    remark: string;
+    standing: Array<StandingEntry>;
+  }
+
+  interface StandingEntry {
+    model: number | string;
+    estimate: number;
+    gap: number | null;
+    low: number | null;
+    high: number | null;
+    labels: number;
+    since: number;
+    covered: number;
+    weight: number | null;
+  }
+
+  interface StateDocument {
+    name: "running" | "waiting-for-labels" | "certified" | "won" | "budget-spent" | "all-items-asked";
+    title: string;
+    reason: string;
+    next: string;
+  }
+
+  interface StoppingRule {
+    gap?: number;
+    confidence?: number;
+    kind?: "stream" | "population";
+  }
+
+  interface Summaries {
+    campaigns: Array<Summary>;
+  }
+
+  interface Summary {
+    name: string;
+    created: string;
+    algorithm: string;
+    models: number | null;
+    budget: number | null;
+    state: StateDocument | null;
+    damage: string | null;
+    rounds: number;
+    labels_used: number;
+    pending: number;
+    skipped: number;
+    pick: number | string | null;
+    tied: number | null;
+  }
+
+  interface Told {
+    id: number;
+    label: number | string | null;
+    labels_used: number;
+    pending: number;
+  }
+
+  interface ToldMany {
+    told: number;
+    labels_used: number;
+    pending: number;
+  }
+
+  interface Waiting {
+    id: number;
+    item: Record<string, unknown> | null;
+    key: string | null;
+    classes: Array<number | string> | null;
+    leased_until: number | null;
+    leased_by: string | null;
+  }
+
+  interface WeightLines {
+    kind: "weights" | "estimates";
+    models: Array<number | string>;
+    labels: Array<number>;
+    rounds: Array<number>;
+    values: Array<Array<number | null>>;
+  }
+
+  interface Wrong {
+    where: string;
+    what: string;
+  }
+}

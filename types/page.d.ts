@@ -1,0 +1,23 @@
+// Types that many modules of the page share. What the server sends is in api.d.ts.
+
+/** A class or a model, as the server calls it. */
+type Name = string | number;
+
+/** The views of one campaign. */
+type Tab = 'label' | 'standing' | 'files';
+
+/** A request that failed, as `api` throws it. */
+interface RequestError extends Error {
+  status: number;
+  retryAfter: number | null;
+  readonly passing: boolean;
+}
+
+/** An event at an element that has a handler for it. */
+type EventOn<Target extends Element, Kind extends Event = Event> = Kind & { readonly currentTarget: Target };
+
+/** What a form does with what was typed or chosen. */
+type SetText = (value: string) => void;
+
+/** Answer with a class; whether that was taken. */
+type Choose = (label: Name, event: UIEvent) => boolean;

@@ -101,7 +101,7 @@ def main() -> None:
     package = given.source / "modelpicker"
     print(f"CPU seconds (wanted: at most {LIMIT_SECONDS:.0f})", *(f"{job:>11}" for job in JOBS))
     for algorithm in given.algorithms:
-        print(f"{algorithm:<33}", end="", flush=True)
+        print(f"{algorithm:<31}", end="", flush=True)
         for job in JOBS:
             stops_itself = algorithm == "race" and job == "stop_when"
             shown = "-"

@@ -2,7 +2,7 @@
 
 By default Numba gives every function entries for Python and C. It optimises the function, makes machine code of it,
 and then merges it into its callers, where all that is done again. Functions that only a kernel calls need none of
-that. For a kernel of forty functions it would be most of the time that compiling takes.
+that. For Race's forty functions it was about half of the time that compiling took.
 """
 
 from typing import Any

@@ -34,14 +34,13 @@ def test_an_interval_is_what_the_formula_says(memory: str) -> None:
     cost = {one.id: (1 - one.probability) / one.probability**2 for one in answered}
     mean = sum(cost.values()) / len(cost)
     weight = sum(one.probability**-2 for one in waiting) / 4
-    lost = min(sum(1 / one.probability for one in waiting), 80 * 4 / (4 + len(answered)))
     for entry in pick.standing[1:]:
         other = MODELS.index(str(entry.model))
         wrong = {one.id: predictions[one.id] != labels[one.id] for one in answered}
         differ = [number for number, row in wrong.items() if row[best] != row[other]]
         variance = sum(cost[number] for number in differ) + UNSEEN * mean
         variance += 4 * weight * (len(differ) + 1) / (len(answered) + 2)
-        half = WIDE * math.sqrt(variance) / (80 - lost)
+        half = WIDE * math.sqrt(variance) / (80 * len(answered) / (4 + len(answered)))
         gap = entry.gap or 0.0
         found = intervals(campaign)[entry.model]
         assert found == pytest.approx((max(-1, gap - half), min(1, gap + half)))

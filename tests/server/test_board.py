@@ -151,14 +151,11 @@ def intervals(campaign: Campaign) -> dict[Any, tuple[float, float]]:
     found = {}
 
     def covered(since: int) -> float:
-        """Rounds, less those that queries without a label stand for."""
+        """Rounds, or the share of them whose queries are answered."""
         rounds = len(asked) - missed(records, campaign.budget) - since
-        without = [one["probability"] for one in (*waiting, *skipped) if one["id"] >= since]
-        lost = sum(1 / chance for chance in without)
-        if without and min(without) < 1.0:
-            answered = sum(number >= since for number in labelled)
-            lost = min(lost, rounds * len(without) / (len(without) + answered))
-        return float(rounds - lost)
+        without = sum(one["id"] >= since for one in (*waiting, *skipped))
+        answered = sum(number >= since for number in labelled)
+        return float(rounds * answered / (answered + without))
 
     for entry in pick.standing[1:]:
         differ = [

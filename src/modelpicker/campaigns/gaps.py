@@ -1,21 +1,26 @@
 """How much less accurate than the pick each model is: differences of mistakes, over the rounds that they speak of.
 
 Estimates speak of the rounds in which labels could be bought: not of those that came when the budget was spent, nor
-of those after a race was won. A query without an answer, because it waits or was skipped, says nothing either: with
-the probability q it stood for 1/q rounds, and so many are left out. What remains is what a gap is a share of.
+of those after a race was won. Of a model that was eliminated they speak until then, and its mistakes are counted on
+the labels of those rounds. Where queries have no answer, because they wait or were skipped, the labels speak of a
+part of the rounds only: of the share of the queries that are answered.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from modelpicker.algorithms import Algorithm
+from modelpicker.algorithms.base import Tally
 from modelpicker.algorithms.options import ModelName
 from modelpicker.campaigns.events import Joining
-from modelpicker.guarantees.wealth import power
 
 Unanswered = Mapping[int, float]
 """Rounds that were queried and have no label, each with the probability of its query."""
+Labelled = Mapping[int, npt.NDArray[np.bool_]]
+"""Rounds that have a label, each with which of the models were wrong."""
 
 
 class Measured(NamedTuple):
@@ -27,6 +32,8 @@ class Measured(NamedTuple):
     """Its mistakes per round, up to a constant that all models share."""
     rounds: float
     """Of how many rounds that speaks."""
+    labels: int
+    """How many labels that rests on."""
 
 
 class Span(NamedTuple):
@@ -38,17 +45,11 @@ class Span(NamedTuple):
 
 
 def share_known(picker: Algorithm, span: Span, unanswered: Unanswered) -> float:
-    """The share of the rounds of a span that the estimates speak of; with a window, old rounds count less."""
-    missing = {number: chance for number, chance in unanswered.items() if span.first <= number < span.last}
-    if not missing:
-        return 1.0
-    # Summed exactly, so that the order in which queries were made or answered does not matter.
-    lost = math.fsum(power(picker.keep, picker.rounds - 1 - number) / chance for number, chance in missing.items())
-    share = 1.0 - lost / counted(picker, span)
-    if min(missing.values()) == 1.0:
-        return share
-    # 1/q is right in the mean only: never more is left out than the share of the queries without an answer.
-    return max(share, span.labels / (len(missing) + span.labels))
+    """The share of the queries in a span that are answered; with a window, of those that still count."""
+    window = picker.rounds if picker.keep == 1.0 else round(1.0 / (1.0 - picker.keep))
+    first = max(span.first, picker.rounds - window) if picker.keep < 1.0 else span.first
+    missing = sum(first <= number < span.last for number in unanswered)
+    return span.labels / (span.labels + missing) if span.labels else 1.0
 
 
 def counted(picker: Algorithm, span: Span) -> float:
@@ -62,6 +63,7 @@ def measure(
     unanswered: Unanswered,
     labels: Sequence[int],
     joined: Mapping[ModelName, Joining],
+    labelled: Labelled,
 ) -> list[Measured]:
     """How each model compares with the others.
 
@@ -71,30 +73,51 @@ def measure(
         picker: whose estimates they are.
         covered: labels could be bought in so many rounds, the first ones.
         unanswered: queries without a label.
-        labels: how many labels speak of each model.
+        labels: how many labels there are since each model takes part.
         joined: the models that joined late, in the order of their joining.
+        labelled: who was wrong on which label; only needed of algorithms that drop models.
     """
     tally = picker.tally(covered)
-    spans = [Span(*span) for span in zip(tally.first.tolist(), tally.last.tolist(), labels, strict=True)]
-    shares = {span: share_known(picker, span, unanswered) for span in set(spans)}
+    if picker.drops and len(set(tally.last.tolist())) > 1:
+        return _compared_on_labels(picker, tally, unanswered, labelled)
     losses = dict(zip(picker.models, tally.losses.tolist(), strict=True))
-    whole, level = spans[tally.reference], float(tally.losses[tally.reference])
+    level = min(losses.values())
     found: dict[ModelName, Measured] = {}
-    for model, span in zip(picker.models, spans, strict=True):
-        rate = _over(losses[model] - level, counted(picker, span) * shares[span])
-        estimate = losses[model]
-        if span.last != whole.last:
-            estimate = level + rate * counted(picker, whole) * shares[whole]
-        found[model] = Measured(estimate, rate, (span.last - span.first) * shares[span])
+    for place, model in enumerate(picker.models):
+        span = Span(int(tally.first[place]), int(tally.last[place]), labels[place])
+        share = share_known(picker, span, unanswered)
+        rate = _over(losses[model] - level, counted(picker, span) * share)
+        found[model] = Measured(losses[model], rate, (span.last - span.first) * share, span.labels)
     for model, change in joined.items():  # in the order of joining: the models that they followed come first
         if model in found and change.heir_of in found and _earlier(change.heir_of, model, joined):
-            told = labels[picker.models.index(model)]
-            since = Span(change.round, max(covered, change.round), told)
+            since = Span(change.round, max(covered, change.round), labels[picker.models.index(model)])
             share = share_known(picker, since, unanswered)
             own = _over(losses[model] - losses[change.heir_of], counted(picker, since) * share)
             rate = found[change.heir_of].rate + own
-            found[model] = Measured(losses[model], rate, (since.last - since.first) * share)
+            found[model] = Measured(losses[model], rate, (since.last - since.first) * share, since.labels)
     return [found[model] for model in picker.models]
+
+
+def _compared_on_labels(
+    picker: Algorithm, tally: Tally, unanswered: Unanswered, labelled: Labelled
+) -> list[Measured]:
+    """Where models were eliminated: each against the recommended one, on the labels of the rounds until then."""
+    numbers = np.array(sorted(labelled), dtype=np.int64)
+    wrong = np.array([labelled[number] for number in numbers.tolist()], dtype=np.int64)
+    wrong = wrong.reshape(len(numbers), len(picker.models))
+    best = picker.models.index(picker.recommended)
+    whole = int(tally.last.max())
+    level = float(tally.losses[best])
+    found = []
+    for place, end in enumerate(tally.last.tolist()):
+        upto = int(np.searchsorted(numbers, end))
+        span = Span(0, end, upto)
+        share = share_known(picker, span, unanswered)
+        behind = float((wrong[:upto, place] - wrong[:upto, best]).sum())
+        rate = _over(behind, end * share)
+        known = whole * share_known(picker, Span(0, whole, len(numbers)), unanswered)
+        found.append(Measured(level + rate * known, rate, end * share, upto))
+    return found
 
 
 def _over(difference: float, rounds: float) -> float:

@@ -65,7 +65,8 @@ class Change:
         """Store an event; its number."""
         number = self.head.events + 1
         if changes_the_past(event) and self.before is None:
-            self.replica.unanswered(self.log)  # as it is now: until all is learned, this is what is shown
+            self.replica.unanswered(self.log)  # as they are now: until all is learned, this is what is shown
+            self.replica.labelled(self.log)
         self.log.add(number, self.at, event)
         rounds = len(event) if isinstance(event, Rounds) else 0
         rebuilt = self.head.rebuilt

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from modelpicker.algorithms import Algorithm, Trace, run_stream
 from modelpicker.algorithms.encoding import ClassName
@@ -79,6 +80,8 @@ class Run:
     stopped: str = "end"
     unanswered: dict[int, float] = field(default_factory=dict)
     """Rounds whose label was asked for and is not there, with the probabilities of their queries."""
+    labelled: dict[int, npt.NDArray[np.bool_]] = field(default_factory=dict)
+    """Rounds whose label was bought, with which models were wrong."""
 
     @property
     def to_play(self) -> int:
@@ -91,17 +94,20 @@ class Run:
             budget = self.goal.budget
             left = None if budget is None else budget - self.picker.labels_used
             trace = run_stream(self.picker, piece, budget=left, stop_when=self.goal.stop_when)
-            self._note_skips(trace, piece)
+            self._note(trace, piece)
             self.stopped = trace.stopped
             yield trace, piece, places
             if trace.stopped != "end":
                 return
 
-    def _note_skips(self, trace: Trace, piece: ModelCollection) -> None:
-        """Note which of the labels that were asked for are not there."""
-        first = self.picker.rounds - len(trace)
-        for place in np.flatnonzero(trace.queried & (np.asarray(piece.labels)[: len(trace)] < 0)).tolist():
-            self.unanswered[first + place] = float(trace.probability[place])
+    def _note(self, trace: Trace, piece: ModelCollection) -> None:
+        """Note who was wrong on the labels that were bought, and which of those that were asked for are missing."""
+        first, labels = self.picker.rounds - len(trace), np.asarray(piece.labels)
+        for place in np.flatnonzero(trace.queried).tolist():
+            if labels[place] == ABSTAINED:
+                self.unanswered[first + place] = float(trace.probability[place])
+            elif self.picker.drops:
+                self.labelled[first + place] = piece.predictions[place] != labels[place]
 
     def _pieces(self) -> Iterator[tuple[ModelCollection, Array]]:
         """The items that are played, in pieces small enough to show progress; and where in the source they are."""
@@ -137,6 +143,8 @@ class Run:
                 self.picker.learn(decision.round, label)
                 if label is None:
                     self.unanswered[decision.round] = decision.probability
+                else:
+                    self.labelled[decision.round] = np.array([name != label for name in _names(whole, place)])
 
     @property
     def spent(self) -> bool:
@@ -159,6 +167,7 @@ class Run:
             unanswered=self.unanswered | waiting,
             counts=Counted(picker.labels_used, len(waiting), len(self.unanswered)),
             labels=[picker.labels_used] * len(picker.models),
+            labelled=self.labelled,
         )
         wanted = Wanted(self.goal.budget, self.to_play, self.goal.stop_when, self.goal.usual)
         return assemble(picker, evidence, wanted, lambda _, rule: picker.certificate(rule.confidence, rule.kind))
@@ -191,14 +200,18 @@ def check_choice(source: Source, name: str) -> None:
         )
 
 
-def suited_options(source: Source, kind: type[Algorithm], budget: int | None) -> dict[str, Any]:
-    """Options that suit a budget: label efficient spreads it over the items on which models disagree."""
+def suited_options(
+    source: Source, kind: type[Algorithm], budget: int | None, *, play_unlabelled: bool
+) -> dict[str, Any]:
+    """Options that suit a budget: label efficient spreads it over the items played on which models disagree."""
     if kind.name != "label-efficient" or budget is None:
         return {}
-    divided = sum(
-        int((batch.predictions != batch.predictions[:, :1]).any(axis=1).sum())
-        for batch in source.batches(fields=False)
-    )
+    divided = 0
+    for batch in source.batches(fields=False):
+        played = np.ones(len(batch), dtype=np.bool_)
+        if not play_unlabelled and batch.labels is not None:
+            played = np.asarray(batch.labels) != ABSTAINED
+        divided += int(((batch.predictions != batch.predictions[:, :1]).any(axis=1) & played).sum())
     return {"probability": min(1.0, budget / max(1, divided))}
 
 
@@ -254,7 +267,11 @@ def pick(
         found, options or {}, budget=budget, tolerance=tolerance, confidence=confidence, certificate=kind
     )
     picker = make_algorithm(
-        found, opened.models, seed, suited_options(opened, found, budget) | given, len(opened.classes)
+        found,
+        opened.models,
+        seed,
+        suited_options(opened, found, budget, play_unlabelled=play_unlabelled or asked) | given,
+        len(opened.classes),
     )
     run = Run(opened, picker, goal, shuffled(len(opened), seed) if shuffle else None, play_unlabelled or asked)
     if callable(labels):

@@ -8,7 +8,7 @@ from modelpicker.algorithms import Algorithm
 from modelpicker.algorithms.kernels import Codes
 from modelpicker.algorithms.options import ModelName
 from modelpicker.campaigns.events import Joining
-from modelpicker.campaigns.gaps import Unanswered, measure
+from modelpicker.campaigns.gaps import Labelled, Unanswered, measure
 from modelpicker.campaigns.log import Log
 from modelpicker.campaigns.pacing import MISSED
 from modelpicker.campaigns.replica import Replica, joined_late
@@ -37,7 +37,9 @@ class Evidence(NamedTuple):
     unanswered: Unanswered
     counts: Counted
     labels: Sequence[int]
-    """How many labels speak of each model."""
+    """How many labels there are since each model takes part."""
+    labelled: Labelled = MappingProxyType({})
+    """Who was wrong on which label, where the algorithm drops models."""
     joined: Mapping[ModelName, Joining] = MappingProxyType({})
 
 
@@ -61,6 +63,7 @@ def make_pick(log: Log, replica: Replica) -> Pick:
         unanswered=replica.unanswered(log),
         counts=Counted(counts.labels, counts.waiting, counts.skipped, counts.references),
         labels=rests_on,
+        labelled=replica.labelled(log),
         joined=joined_late(replica.changes),
     )
     wanted = Wanted(settings.budget, settings.expected_rounds, settings.stop_when)
@@ -74,7 +77,7 @@ def assemble(
 ) -> Pick:
     """The pick of a picker; `certify` tells how sure one of its models is."""
     joined, counts, rests_on = evidence.joined, evidence.counts, evidence.labels
-    measured = measure(picker, evidence.covered, evidence.unanswered, rests_on, joined)
+    measured = measure(picker, evidence.covered, evidence.unanswered, rests_on, joined, evidence.labelled)
     losses = [one.estimate for one in measured]
     best = _best(picker, losses, rests_on)
     goal = wanted.stop_when or picker.aim
@@ -92,7 +95,7 @@ def assemble(
                 model=picker.models[place],
                 estimate=losses[place],
                 gap=measured[place].rate - measured[best].rate if picker.weighted else None,
-                labels=rests_on[place],
+                labels=measured[place].labels,
                 since=joined[picker.models[place]].round if picker.models[place] in joined else 0,
                 covered=measured[place].rounds,
             )

@@ -32,9 +32,9 @@ from modelpicker.campaigns.events import (
     Rounds,
     changes_the_past,
 )
+from modelpicker.campaigns.log import LABELLED, Log, Stored
 from modelpicker.campaigns.log import SKIPPED as SKIPPED_STATE
 from modelpicker.campaigns.log import WAITING as WAITING_STATE
-from modelpicker.campaigns.log import Log, Stored
 from modelpicker.campaigns.pacing import CLOSED, MISSED, SPENT, Plan, make_plan, new_pace, no_labels, paced
 from modelpicker.campaigns.rows import Matrix, Rows
 from modelpicker.campaigns.settings import Settings
@@ -103,6 +103,8 @@ class Replica:
     changes: list[ModelChange] = field(default_factory=list)
     _unanswered: dict[int, float] | None = None
     """Queries without a label and their probabilities; looked up when somebody asks, and kept up from then on."""
+    _labelled: dict[int, npt.NDArray[np.bool_]] | None = None
+    """Labelled rounds and who was wrong, of an algorithm that drops models; looked up and kept up likewise."""
 
     def __post_init__(self) -> None:
         self.picker.witness.most_bytes = BYTES_WAITING
@@ -130,6 +132,7 @@ class Replica:
             counts=replace(self.counts),
             changes=list(self.changes),
             _unanswered=None,
+            _labelled=None,
         )
 
     @property
@@ -151,6 +154,19 @@ class Replica:
                     rounds = log.rounds_with(found.round)
                     self._unanswered[found.round] = float(rounds.probability[found.round - rounds.first])
         return self._unanswered
+
+    def labelled(self, log: Log) -> Mapping[int, npt.NDArray[np.bool_]]:
+        """Which models were wrong on which label, where the algorithm drops models: others need not know."""
+        if not self.picker.drops:
+            return {}
+        if self._labelled is None:
+            self._labelled = {}
+            for found in list(log.answered(LABELLED)):
+                if found.label is not None:
+                    rounds = log.rounds_with(found.round)
+                    row = self.as_now(rounds)[found.round - rounds.first]
+                    self._labelled[found.round] = row != encode_label(found.label, rounds.classes)
+        return self._labelled
 
     def _note_queries(self, first: int, queried: npt.NDArray[np.bool_], probability: Floats) -> None:
         """Count new queries, none of which has an answer yet."""
@@ -280,6 +296,8 @@ class Replica:
         code, probability = encode_label(label, rounds.classes), float(rounds.probability[row])
         self._learn(number, codes, code, probability)
         self.picker.witness.told(codes, number, code, probability)
+        if self._labelled is not None:
+            self._labelled[number] = np.array(codes) != code
 
     def _learn(self, number: int, codes: list[int], label: int, probability: float) -> None:
         self.picker.kernel.learn(*self.picker.views, number + 1, codes, label, probability)
@@ -349,7 +367,7 @@ class Replica:
     def count(self, number: int, before: "Told | None", after: "Told | None") -> None:
         """Count an answer that took the place of another, or of none; a skip gives its label back to the budget."""
         if before is not None:
-            self._unanswered = None  # the past has changed: looked up again
+            self._unanswered = self._labelled = None  # the past has changed: looked up again
         elif self._unanswered is not None and after is not None and after.label is not None:
             self._unanswered.pop(number, None)
         for told, sign in ((before, -1), (after, 1)):

@@ -59,6 +59,8 @@ class Pick:
     """How many of the labels were known before, where a person is asked."""
     unanswered: dict[int, float] = field(default_factory=dict)
     """Rounds whose label was asked for and is not there, with the probabilities of their queries."""
+    labelled: dict[int, Any] = field(default_factory=dict)
+    """Rounds whose label is known, with which models were wrong."""
 
     @property
     def rounds(self) -> int:
@@ -99,7 +101,8 @@ class Pick:
         """The models, the pick first, then by their estimates."""
         picker = self.picker
         without = self.unanswered | {number: picker.chance_of(number) for number in picker.open_queries}
-        measured = measure(picker, picker.rounds, without, [self.labels_used] * len(picker.models), {})
+        labels = [self.labels_used] * len(picker.models)
+        measured = measure(picker, picker.rounds, without, labels, {}, self.labelled)
         best = picker.models.index(picker.recommended)
         for model in sorted(range(len(measured)), key=lambda model: (model != best, measured[model].estimate)):
             gap = measured[model].rate - measured[best].rate if self.weighted else None
@@ -124,13 +127,18 @@ class Pick:
         if not self.labels_used:
             return False
         own = self.picker.aim is not None  # a race that is won has proved its goal, however few rounds that took
-        return self.certificate.gap <= rule.gap if own else rule.met_by(self.certificate)
+        found = self.certificate_for(rule)
+        return found.gap <= rule.gap if own else rule.met_by(found)
+
+    def certificate_for(self, rule: Certified) -> Certificate:
+        """How sure the pick is, in the terms of a rule."""
+        return self.picker.certificate(rule.confidence, rule.kind)
 
     @property
     def state(self) -> Status:
         """Where this stands, why, and what to do next."""
         wanted = self.settings.wanted
-        usual = Certified(USUAL_GAP, wanted.confidence, wanted.kind)
+        rule = self.goal or Certified(USUAL_GAP, wanted.confidence, wanted.kind)
         return find_status(
             Facts(
                 rounds=self.rounds,
@@ -138,7 +146,7 @@ class Pick:
                 pending=self.pending,
                 budget=self.settings.budget,
                 items=self.to_play,
-                proved=in_short(self.certificate) if self._proved(self.goal or usual) else "",
+                proved=in_short(self.certificate_for(rule)) if self._proved(rule) else "",
                 won=self.picker.won,
             )
         )
@@ -181,7 +189,7 @@ def look_up(source: ModelCollection | WideReader, settings: Settings) -> Pick:
     order = shuffled(len(source), settings.seed) if settings.shuffle else None
     goal = Goal(settings.budget, settings.stop_when, settings.wanted)
     run = Run(source, picker, goal, order, settings.play_unlabelled)
-    result = Pick(settings, picker, len(source), run.to_play, unanswered=run.unanswered)
+    result = Pick(settings, picker, len(source), run.to_play, unanswered=run.unanswered, labelled=run.labelled)
     journal.start_anew()
     try:
         with progress("Playing", result.to_play) as bar:
@@ -204,10 +212,13 @@ def in_order(whole: ModelCollection, settings: Settings) -> tuple[ModelCollectio
     return whole.take(order), order.tolist()
 
 
-def make_picker(source: ModelCollection | WideReader, settings: Settings) -> Algorithm:
+def make_picker(source: ModelCollection | WideReader, settings: Settings, *, asks: bool = False) -> Algorithm:
     """The algorithm that was asked for; label efficient has to know how often models disagree."""
     with waiting("Looking at the models"):
-        suited = suited_options(source, find_algorithm(settings.algorithm), settings.budget)
+        everything = settings.play_unlabelled or asks
+        suited = suited_options(
+            source, find_algorithm(settings.algorithm), settings.budget, play_unlabelled=everything
+        )
     return make_algorithm(
         settings.algorithm, source.models, settings.seed, suited | settings.options, classes=len(source.classes)
     )

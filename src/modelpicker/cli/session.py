@@ -135,6 +135,8 @@ class Session:
         question.label = label
         if label is None:
             result.unanswered[decision.round] = decision.probability
+        else:
+            result.labelled[decision.round] = self.collection.predictions[decision.round] != label
         result.known += not question.asked
         self.answered.append(question)
 
@@ -154,12 +156,13 @@ class Session:
         """The last query is as if it had not been answered."""
         last = self.answered.pop()
         self.result.unanswered.pop(last.decision.round, None)
+        self.result.labelled.pop(last.decision.round, None)
         self.result.known -= not last.asked
         return last
 
     def _before(self, last: Question) -> Algorithm:
         """The picker as it was when it asked: a new one that is told the same."""
-        picker = make_picker(self.collection, self.result.settings)
+        picker = make_picker(self.collection, self.result.settings, asks=True)
         known = {question.decision.round: question.label for question in self.answered}
         for row in self.collection.predictions[: last.decision.round + 1]:
             decision = picker.observe(row)
@@ -202,7 +205,7 @@ def ask_person(source: ModelCollection | WideReader, settings: Settings, *, use_
     settings = replace(settings, options=begun_options(settings.out, settings.algorithm) | settings.options)
     whole = source.read() if isinstance(source, WideReader) else source
     collection, order = in_order(whole, settings)
-    picker = make_picker(collection, settings)
+    picker = make_picker(collection, settings, asks=True)
     journal = Journal(settings.out, header(whole, settings, picker, "asked"))
     result = Pick(settings, picker, len(collection), len(collection))
     session = Session(collection, order, journal, result, use_known=use_known)

@@ -6,12 +6,11 @@ FROM python:3.13-slim AS build
 WORKDIR /src
 COPY pyproject.toml README.md LICENSE requirements.lock ./
 COPY src src
-# The lock also holds what only the tests need: it says which versions, not which packages. What draws figures is
-# left out: a server draws none.
+# The lock also holds what only the tests need: it says which versions, not which packages.
 RUN sed -e '/--hash=/d' -e 's/ *\\$//' requirements.lock > versions.txt \
  && python -m venv /app \
- && /app/bin/pip install --no-cache-dir --constraint versions.txt '.[postgresql]' \
- && /app/bin/pip uninstall --yes matplotlib plotly contourpy cycler fonttools kiwisolver pillow pip \
+ && /app/bin/pip install --no-cache-dir --constraint versions.txt '.[server,postgresql]' \
+ && /app/bin/pip uninstall --yes pip \
  && find /app -type d '(' -name __pycache__ -o -name tests -o -name include ')' -prune -exec rm -rf {} + \
  && /app/bin/python -m compileall -q /app/lib
 

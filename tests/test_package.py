@@ -110,7 +110,12 @@ def test_every_dependency_is_locked() -> None:
     locked = set(re.findall(r"^([a-z0-9-]+)==", (ROOT / "requirements.lock").read_text(), re.MULTILINE))
     groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
     for requirement in [*PROJECT["dependencies"], *OPTIONAL, *groups["dev"]]:
-        assert re.split(r"[<>=!\[ ]", requirement)[0].replace("_", "-") in locked
+        assert re.split(r"[<>=!\[ ]", requirement)[0] in locked
+
+
+def imported_name(requirement: str) -> str:
+    """The name by which Python imports what is required."""
+    return re.split(r"[<>=[;]", requirement)[0].replace("-", "_")
 
 
 def imported_libraries() -> set[str]:
@@ -125,7 +130,7 @@ def imported_libraries() -> set[str]:
 
 
 def test_what_the_package_imports_is_what_it_declares() -> None:
-    declared = {re.split(r"[<>=[;]", requirement)[0] for requirement in [*PROJECT["dependencies"], *OPTIONAL]}
+    declared = {imported_name(requirement) for requirement in [*PROJECT["dependencies"], *OPTIONAL]}
     by_name = {"psycopg", "httptools", "uvloop"}  # SQLAlchemy imports the first, uvicorn the others
     assert imported_libraries() | by_name == declared
 
@@ -197,7 +202,7 @@ class Environment:
 def test_the_wheel_works_in_an_empty_environment(wheel: Path, tmp_path: Path) -> None:
     own = Environment(tmp_path)
     own.done("python", "-m", "pip", "install", "--quiet", str(wheel))
-    left_out = {re.split(r"[<>=[;]", requirement)[0] for requirement in OPTIONAL}
+    left_out = {imported_name(requirement) for requirement in OPTIONAL}
     assert own.installed() & left_out == {"pydantic"}, "which typer brings"
     assert json.loads(own.done("modelpicker", "demo", "--json"))["rounds"] == 10_000
 

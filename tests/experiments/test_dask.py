@@ -101,11 +101,3 @@ def test_a_scheduler_without_workers(monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.raises(mp.InputError, match="has no workers; start some"),
     ):
         small(engine="dask", scheduler=empty.scheduler_address)
-
-
-def test_dask_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(mp.InputError, match=r"pip install 'modelpicker\[dask\]'"):
-        small(engine="dask")

@@ -74,7 +74,7 @@ def reply(status: str, *headers: str, body: str = '{"campaigns": []}') -> bytes:
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How long the client has waited between tries; here it does not."""
     found: list[float] = []
-    monkeypatch.setattr(calling.time, "sleep", found.append)
+    monkeypatch.setattr("modelpicker.server.calling.sleep", found.append)
     return found
 
 
@@ -163,7 +163,7 @@ def test_what_never_left_is_not_taken_for_done(server: Running, name: str, monke
             listener.listen()
             thread.start()
 
-        monkeypatch.setattr(calling.time, "sleep", begin)
+        monkeypatch.setattr("modelpicker.server.calling.sleep", begin)
         with mp.Client(url) as client:
             there = type(campaign)(client._caller, name)
             with pytest.raises(mp.ConflictError, match="'ant'"):

@@ -5,7 +5,7 @@ import random
 import re
 import ssl
 import threading
-import time
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -88,7 +88,7 @@ class Caller:
 
         unsent = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
         headers = self._headers | ({} if content is None else {"Content-Type": kind})
-        stop = time.monotonic() + self._patience
+        stop = monotonic() + self._patience
         pause, unsure = FIRST_PAUSE, False
         while True:
             wait = 0.0
@@ -112,9 +112,9 @@ class Caller:
                 wait = _wish(answer.headers.get("Retry-After"))
             pause = min(LONGEST_PAUSE, pause * 2)
             wait = max(wait, pause * random.uniform(0.5, 1.0))  # noqa: S311  # not a secret
-            if time.monotonic() + wait > stop:
+            if monotonic() + wait > stop:
                 raise failure
-            time.sleep(wait)
+            sleep(wait)
 
     def _http(self) -> "httpx2.Client":
         """What sends requests: what the user has given, or one made for the first call."""

@@ -9,7 +9,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 TARGET = Path(__file__).parents[1] / "types" / "api.d.ts"
-HEADER = """// The server's documents, as its OpenAPI description has them. Do not edit: run python -m tools.page_types
+HEADER = """// What the server takes and sends, from its OpenAPI description.
+// Do not edit: run .venv/bin/python -m tools.page_types
 
 declare namespace Api {
 """

@@ -1,4 +1,5 @@
-// The server's documents, as its OpenAPI description has them. Do not edit: run python -m tools.page_types
+// What the server takes and sends, from its OpenAPI description.
+// Do not edit: run .venv/bin/python -m tools.page_types
 
 declare namespace Api {
   interface Answered {

@@ -112,7 +112,7 @@ def test_who_joins_late_is_not_known_from_what_another_model_did(memory: str) ->
     campaign.join("elk")
     joined = both(campaign)
     assert [one.gap for one in joined] == [1.0, 1.0]
-    assert joined[1].sentence == f"Nothing can be said of {joined[1].model} yet."
+    assert joined[1].sentence == f"Nothing is proven about {joined[1].model} yet."
     rows = np.concatenate([predictions[300:], predictions[300:, :1]], axis=1)
     play(campaign, rows, labels[300:])
     since = both(campaign)

@@ -73,7 +73,7 @@ def test_before_anything_is_known_the_gap_is_everything() -> None:
     for kind in KINDS:
         nothing = picker.certificate(kind=kind)
         assert nothing.gap == 1.0
-        assert nothing.sentence == f"Nothing can be said of {nothing.model} yet."
+        assert nothing.sentence == f"Nothing is proven about {nothing.model} yet."
     picker.observe([0, 1])
     assert picker.certificate().gap == 1.0
     picker.observe([1, 1])

@@ -84,6 +84,9 @@ def main() -> None:
     except ModelPickerError as error:
         print(visible(f"modelpicker: {error}"), file=sys.stderr)
         _fail(type(error).__name__, str(error), error.exit_code, as_json)
+    except OSError as error:
+        print(f"modelpicker: the output cannot be written: {error.strerror or error}.", file=sys.stderr)
+        sys.exit(1)
     except Exception as error:
         if not isinstance(error, typer.Abort) and not hasattr(error, "format_message"):
             raise

@@ -113,11 +113,16 @@ def as_id(campaign: "Campaign", text: str, key: bool) -> int | str:
 
 def as_label(campaign: "Campaign", number: int | str, text: str) -> int | str:
     """A label as it was typed, in the form of the classes: whole numbers where those are."""
-    classes = campaign.classes
-    if classes is None:
-        said = next(campaign.history(number))["predictions"]
-        classes = tuple(name for name in said if name is not None)
-    numbers = bool(classes) and isinstance(classes[0], int)
+    from modelpicker.campaigns.known_classes import KnownClasses
+
+    classes = KnownClasses(campaign).names()
+    if text in classes:
+        return text
+    alike = [name for name in classes if str(name).casefold() == text.strip().casefold()]
+    if len(alike) == 1:
+        return alike[0]
+    said = [name for name in next(campaign.history(number))["predictions"] if name is not None]
+    numbers = bool(said or classes) and isinstance((said or classes)[0], int)
     return int(text) if numbers and is_number(text) else text
 
 

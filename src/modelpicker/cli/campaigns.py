@@ -3,6 +3,7 @@
 import json
 import shlex
 import textwrap
+from dataclasses import replace as replace_fields
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -36,10 +37,10 @@ from modelpicker.cli.terminal import (
     table,
     visible,
 )
-from modelpicker.errors import InputError, ModelPickerError, NotFoundError, brief
+from modelpicker.errors import InputError, ModelPickerError, NotFoundError, StorageError, brief
 
 if TYPE_CHECKING:
-    from modelpicker.campaigns import Campaign
+    from modelpicker.campaigns import Campaign, Listed
     from modelpicker.guarantees.certificate import Certified
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The id of a query, or its key.", show_default=False)]
@@ -129,6 +130,7 @@ def list_verb(storage: Storage = None, as_json: Json = False) -> None:
     from modelpicker.campaigns.records import as_time
 
     found = list_campaigns(storage_url(storage))
+    found = [one if one.damage else _checked(storage, one) for one in found]
     states: dict[str, Any] = {one.name: None if one.damage else _state(storage, one.name) for one in found}
     if as_json:
         rows = [
@@ -157,7 +159,7 @@ def list_verb(storage: Storage = None, as_json: Json = False) -> None:
         made.add_row(
             visible(one.name),
             "damaged" if one.damage else "-" if state is None else state.title,
-            f"{one.models:,}",
+            "-" if one.damage else f"{one.models:,}",
             f"{one.rounds:,}",
             budget,
             as_time(one.created)[:16].replace("T", " "),
@@ -166,6 +168,15 @@ def list_verb(storage: Storage = None, as_json: Json = False) -> None:
     for one in found:
         if one.damage:
             say(*textwrap.wrap(visible(one.damage), WIDTH - 1))
+
+
+def _checked(storage: str | None, listed: "Listed") -> "Listed":
+    """The campaign, with what is damaged if its state cannot be found from its events."""
+    try:
+        _state(storage, listed.name)
+    except StorageError as error:
+        return replace_fields(listed, damage=str(error))
+    return listed
 
 
 def _state(storage: str | None, name: str) -> Any:

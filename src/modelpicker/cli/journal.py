@@ -16,7 +16,7 @@ from modelpicker.errors import ConflictError, FileError, InputError
 
 FORMAT = "modelpicker pick 1"
 # Settings that change no decision.
-MAY_CHANGE = ("collection", "version", "budget", "stop_when")
+MAY_CHANGE = ("collection", "version", "budget", "stop_when", "labels_known")
 
 
 @contextmanager

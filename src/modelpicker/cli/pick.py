@@ -1,6 +1,5 @@
 """`modelpicker pick`: the best model of one collection, with labels from a file or from a person."""
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -125,6 +124,7 @@ def pick(
     else:
         if known < total and not play_unlabelled:
             say(f"{known:,} of {count(total, 'item')} have labels; the others are left out.")
+            say(f"(To be asked for the others: --ask --labels {labels or source})")
         result = look_up(collection, settings)
     print_json(result.document()) if as_json else print_result(result)
 
@@ -157,6 +157,8 @@ def print_result(result: "Pick") -> None:
     typer.echo(seen(result))
     state = result.state
     step = "The same command goes on from here." if result.stopped == "quit" else state.next
+    if not result.labels_used and result.stopped != "quit":
+        step = "Without a label there is no pick."
     print_sentence(f"{state.title}: {state.reason} {step}")
     typer.echo("")
     if result.reached is False:
@@ -171,9 +173,10 @@ def print_result(result: "Pick") -> None:
 
 def seen(result: "Pick") -> str:
     """How far it went, and what that cost."""
-    whole = f"{result.rounds:,}" if result.rounds == result.items else f"{result.rounds:,} of {result.items:,}"
+    whole = f"{result.rounds:,} of " if result.rounds != result.items else ""
     share = f" ({result.labels_used / result.rounds:.1%})" if result.rounds else ""
-    told = f"{result.algorithm} saw {whole} items and used {count(result.labels_used, 'label')}{share}"
+    told = f"{result.algorithm} saw {whole}{count(result.items, 'item')}"
+    told += f" and used {count(result.labels_used, 'label')}{share}"
     if result.known:
         told += f", {result.known:,} of which {'was' if result.known == 1 else 'were'} known before"
     if result.skipped:
@@ -189,26 +192,35 @@ def shortfall(result: "Pick") -> str:
     """That the goal was not reached, and what would help."""
     from modelpicker.guarantees.certificate import rounded_up
 
-    goal, gap = result.goal, result.certificate.gap
+    goal = result.goal
     if goal is None:
         return ""
+    gap = result.certificate_for(goal).gap
     wanted = f"within {100 * goal.gap:g}% of the best model, with confidence {100 * goal.confidence:g}%"
     now = "nothing is proved so far" if gap >= 1.0 else f"so far it is proved to be within {rounded_up(gap)}"
-    help_with = []
-    if result.settings.budget is not None and result.labels_used >= result.settings.budget:
-        help_with.append(f"a larger --budget than {result.settings.budget:,}")
-    if result.rounds >= result.to_play:
-        help_with.append(f"more items than these {result.to_play:,}")
-    if "query_scale" in result.picker.options:
-        help_with.append(f"asking about more of them (--option query_scale={4 * result.picker.scale:g})")
-    if result.algorithm != "race":
-        help_with.append("--algorithm race, which needs fewer labels for a proof")
-    if gap < 1.0 and goal.gap > 0.0 and result.algorithm != "race":
-        needed = math.ceil(result.labels_used * (gap / goal.gap) ** 2)
-        now += f"; at this rate it would take about {needed:,} labels"
     if result.stopped == "quit":
         return f"The goal is not reached yet: {wanted}; {now}."
-    return f"The goal was not reached: {wanted}; {now}. What would help: {'; '.join(help_with)}."
+    advice = "; ".join(what_would_help(result))
+    return f"The goal was not reached: {wanted}; {now}. What would help: {advice}."
+
+
+def what_would_help(result: "Pick") -> list[str]:
+    """What may bring a pick nearer to its goal; nothing is promised."""
+    budget = result.settings.budget
+    found = []
+    if result.skipped:
+        found.append(f"the {count(result.skipped, 'label')} that {_is_are(result.skipped)} missing")
+    if budget is not None and result.labels_used >= budget:
+        found.append(f"a larger --budget than {budget:,}")
+    if result.rounds >= result.to_play:
+        found.append(f"more items than these {result.to_play:,}")
+    if result.picker.options.get("patience") is not None:
+        found.append("no patience: a model that was given up is never proved to be worse")
+    if result.algorithm == "model-picker" and result.passed_over:
+        found.append(f"asking about more of them (--option query_scale={4 * result.picker.scale:g})")
+    if result.algorithm != "race" and not result.skipped:
+        found.append("--algorithm race, which often needs fewer labels for a proof")
+    return found
 
 
 def _print_standing(result: "Pick") -> None:

@@ -61,6 +61,8 @@ class Pick:
     """Rounds whose label was asked for and is not there, with the probabilities of their queries."""
     labelled: dict[int, Any] = field(default_factory=dict)
     """Rounds whose label is known, with which models were wrong."""
+    passed_over: int = 0
+    """How many rounds had a chance of being asked about, and were not."""
 
     @property
     def rounds(self) -> int:
@@ -195,6 +197,7 @@ def look_up(source: ModelCollection | WideReader, settings: Settings) -> Pick:
         with progress("Playing", result.to_play) as bar:
             for trace, piece, places in run.play():
                 journal.write_lines(list(_lines(trace, piece, result, places)))
+                result.passed_over += int(((trace.probability > 0.0) & ~trace.queried).sum())
                 bar.advance(bar.task_ids[0], len(trace))
         spent_at_the_end = run.stopped == "budget" and result.rounds == result.to_play
         result.stopped = "end" if spent_at_the_end else run.stopped
@@ -224,6 +227,14 @@ def make_picker(source: ModelCollection | WideReader, settings: Settings, *, ask
     )
 
 
+def fingerprint_of(source: ModelCollection | WideReader) -> str:
+    """What stands for the models, the items and their predictions; labels may become known while people answer."""
+    if isinstance(source, ModelCollection):
+        bare = ModelCollection.of_codes(source.predictions, None, source.models, source.classes)
+        return bare.fingerprint
+    return source.fingerprint
+
+
 def header(
     source: ModelCollection | WideReader, settings: Settings, picker: Algorithm, labels: str
 ) -> dict[str, Any]:
@@ -241,7 +252,7 @@ def header(
         "models": list(source.models),
         "classes": list(source.classes),
         "items": len(source),
-        "fingerprint": source.fingerprint,
+        "fingerprint": fingerprint_of(source),
     }
 
 

@@ -24,6 +24,9 @@ from modelpicker.errors import InputError, NotFoundError, brief
 # What messages call labels that are no file.
 NAME = Path("labels")
 
+# Predictions in the result of a pick that are compared with those here.
+SOME = 2_000
+
 
 class Labels(NamedTuple):
     """Labels in the order of their file, and which items they belong to if the file says so."""
@@ -40,7 +43,7 @@ def add_labels(
     """The same collection, with labels from elsewhere: matched by an identity that both have, else row by row."""
     words = any(isinstance(name, str) for name in found.classes)
     path = Path(given) if isinstance(given, str | Path) else NAME
-    labels = read_result(path, len(found)) if path is not NAME else None
+    labels = read_result(path, found) if path is not NAME else None
     if labels is None:
         labels = read_labels(_open(given, path), fields_of(found), reading, reading.text or words)
     names = _matched(labels, found, path) if labels.identity else labels.names
@@ -95,22 +98,56 @@ def is_result(path: Path) -> bool:
         return file.readline(2**24).startswith(b'{"format": "modelpicker pick')
 
 
-def read_result(path: Path, items: int) -> Labels | None:
+def read_result(path: Path, found: ModelCollection | WideReader) -> Labels | None:
     """The labels in the result file of a pick, which names items by their places; None for any other file."""
     if not is_result(path):
         return None
-    names: list[ClassName | None] = [None] * items
+    names: list[ClassName | None] = [None] * len(found)
+    predicted: dict[int, ClassName] = {}
     with path.open("rb") as file:
-        file.readline(2**24)
+        _check_header(path, file.readline(2**24), found)
         for line in file:
             try:
                 entry = json.loads(line)
-                item, name = entry.get("item"), entry.get("label")
+                item, name, said = entry.get("item"), entry.get("label"), entry.get("prediction")
             except (ValueError, RecursionError, AttributeError):
                 continue
-            if type(item) is int and 0 <= item < items and isinstance(name, int | str):
-                names[item] = name
+            if type(item) is int and 0 <= item < len(found):
+                if isinstance(name, int | str):
+                    names[item] = name
+                if isinstance(said, int | str) and len(predicted) < SOME:
+                    predicted[item] = said
+    _check_predictions(path, predicted, found)
     return Labels(names)
+
+
+def _check_header(path: Path, line: bytes, found: ModelCollection | WideReader) -> None:
+    """The result must be of a file with the same models and as many items: it names items by their places."""
+    try:
+        header = json.loads(line)
+    except (ValueError, RecursionError):
+        return
+    for key, here in (("models", list(found.models)), ("items", len(found))):
+        if key in header and header[key] != here:
+            raise InputError(
+                f"{path} is of another file: its {key} are {brief(header[key])}, here they are {brief(here)}. "
+                "Answers belong to items by their places, so the file must be the same."
+            )
+
+
+def _check_predictions(path: Path, predicted: dict[int, ClassName], found: ModelCollection | WideReader) -> None:
+    """What was predicted then must be what some model says of the item now."""
+    start = 0
+    for batch in found.batches(fields=False):
+        for item in (item for item in predicted if start <= item < start + len(batch)):
+            said = {batch.classes[code] for code in batch.predictions[item - start].tolist() if code != ABSTAINED}
+            if predicted[item] not in said:
+                raise InputError(
+                    f"{path} is of other items: it says that {brief(predicted[item])} was predicted for item "
+                    f"{item}, which no model says of it here. Answers belong to items by their places, so the file "
+                    "must be the same, in the same order."
+                )
+        start += len(batch)
 
 
 def _open(given: object, path: Path) -> Table:

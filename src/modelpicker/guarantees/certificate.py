@@ -161,7 +161,7 @@ def _sentence(
 ) -> str:
     """The statement, claiming neither more nor less than what is proved."""
     if gap >= 1.0:
-        return f"Nothing can be said of {model} yet."
+        return f"Nothing is proven about {model} yet."
     sure = f"with confidence {100.0 * confidence:.12g}%, whenever you look"
     if kind == "population":
         since = ", a model that joined late judged by the items since" if late else ""

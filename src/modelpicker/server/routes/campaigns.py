@@ -14,7 +14,7 @@ from modelpicker.campaigns.log import LABELLED, SKIPPED, WAITING
 from modelpicker.campaigns.records import as_time
 from modelpicker.campaigns.settings import known_algorithm
 from modelpicker.campaigns.status import Facts, Status, find_status
-from modelpicker.errors import InputError, NotFoundError
+from modelpicker.errors import InputError, NotFoundError, StorageError
 from modelpicker.guarantees.certificate import Certified
 from modelpicker.server import documents
 from modelpicker.server.access import Anybody, Owner
@@ -52,19 +52,23 @@ async def list_campaigns(caller: Anybody, service: Service) -> Response:
         del known[gone]
     rows = []
     for one in found:
-        if one.damage:
-            row = {**_summary(one, None, one.rounds, 0, 0, 0), "damage": one.damage}
-            rows.append(row if caller.predictions else {**row, **HIDDEN})
-            continue
-        last = known.get(one.name)
+        last = _damaged(one, one.damage) if one.damage else known.get(one.name)
         if last is None or (last.created, last.event) != (one.created, one.events):
             try:
                 last = await _summarized(service, one)
-            except NotFoundError:  # its algorithm is of somebody's own, and not here
-                continue
+            except NotFoundError as error:  # its algorithm is of somebody's own, and not here
+                last = _damaged(one, str(error))
+            except StorageError as error:  # it cannot be found from its events; the others can
+                last = _damaged(one, str(error))
             known[one.name] = last
         rows.append(last.row if caller.predictions else {**last.row, **HIDDEN})
     return answer({"campaigns": rows})
+
+
+def _damaged(listed: Listed, why: str) -> Summarized:
+    """A campaign that cannot be opened, in a list; looked at again the next time only if something has changed."""
+    row = {**_summary(listed, None, listed.rounds, 0, 0, 0), "damage": why}
+    return Summarized(listed.created, listed.events, row)
 
 
 def _listed(url: str) -> list[Listed]:

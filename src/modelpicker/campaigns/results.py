@@ -33,7 +33,7 @@ class Standing:
     since: int
     """The first round that it took part in."""
     covered: float
-    """Of how many rounds the gap speaks: of those whose labels are known, or stood for by others that are."""
+    """Of how many rounds the gap speaks: where queries have no answer, of the share of those that have one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,8 @@ class Pick:
     covered: int
     """Of how many rounds the estimates speak.
 
-    Not among them: rounds that came when the budget was spent or the race was won, and rounds that queries without
-    an answer stand for.
+    Not among them: rounds that came when the budget was spent or the race was won. Where queries have no answer, it
+    is the share of those that have one.
     """
     labels_saved: int
     """How many rounds have no label and wait for none: not asked about, or skipped."""

@@ -174,5 +174,4 @@ def print_standing(pick: "Pick") -> None:
         typer.echo(f"… and {len(pick.standing) - FIRST_MODELS} more.")
     if pick.weighted:
         typer.echo("The gap is how much less accurate than the pick a model is estimated to be,")
-        typer.echo(f"on {count(pick.covered, 'item')} whose labels are known or stood for by others;")
-        typer.echo("with few labels, estimates are rough.")
+        typer.echo(f"judged by {pick.covered:,} of {count(pick.rounds, 'item')}; with few labels, it is rough.")

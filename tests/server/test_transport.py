@@ -182,8 +182,9 @@ def test_what_a_proxy_has_passed_on_without_an_answer_is_done_once(
         answer = forward(server)(request)
         return lost.pop() if lost and request.startswith(b"POST") else answer
 
-    with listening(proxy) as url, mp.Client(url) as client:
-        campaign = client.campaign(name)
+    one_by_one = httpx2.Limits(max_keepalive_connections=0)  # the proxy answers once per connection
+    with listening(proxy) as url, httpx2.Client(limits=one_by_one) as http:
+        campaign = mp.Client(url, http_client=http).campaign(name)
         campaign.join("dog")
         assert campaign.describe()["models"] == [*MODELS, "dog"]
     assert len(pauses) == 1

@@ -171,6 +171,25 @@ def test_what_never_left_is_not_taken_for_done(server: Running, name: str, monke
         thread.join(10)
 
 
+@pytest.mark.parametrize("status", ["502 Bad Gateway", "504 Gateway Timeout"])
+def test_what_a_proxy_has_passed_on_without_an_answer_is_done_once(
+    server: Running, name: str, status: str, pauses: list[float]
+) -> None:
+    server.client().create_campaign(name, models=MODELS)
+    lost = [reply(status)]
+
+    def proxy(request: bytes) -> bytes:
+        answer = forward(server)(request)
+        return lost.pop() if lost and request.startswith(b"POST") else answer
+
+    one_by_one = httpx2.Limits(max_keepalive_connections=0)  # the proxy answers once per connection
+    with listening(proxy) as url, httpx2.Client(limits=one_by_one) as http:
+        campaign = mp.Client(url, http_client=http).campaign(name)
+        campaign.join("dog")
+        assert campaign.describe()["models"] == [*MODELS, "dog"]
+    assert len(pauses) == 1
+
+
 def test_a_client_that_was_closed_opens_itself_again_and_leaves_a_given_one_open(server: Running) -> None:
     with mp.Client(server.url) as client:
         client.campaigns()
@@ -204,6 +223,13 @@ def test_a_token_that_cannot_be_sent_is_refused_and_not_shown(token: object) -> 
     with pytest.raises(mp.InputError, match="tokens create") as caught:
         mp.Client(token=token)  # type: ignore[arg-type]
     assert str(token) not in str(caught.value)
+
+
+@pytest.mark.parametrize("given", ["http://proxy", 5, httpx2.AsyncClient, httpx2.AsyncClient()])
+def test_what_cannot_send_requests_is_refused(given: object) -> None:
+    with pytest.raises(mp.InputError, match=r"pass an httpx2\.Client") as caught:
+        mp.Client(http_client=given)  # type: ignore[arg-type]
+    assert caught.value.parameter == "http_client"
 
 
 def test_an_address_may_have_a_path(server: Running) -> None:

@@ -37,6 +37,8 @@ KINDS: dict[int, type[ModelPickerError]] = {
     429: AccessError,
 }
 AGAIN = (408, 429, 502, 503, 504)
+# Of these, a proxy's own: what it has passed on may be done.
+UNSURE = (502, 504)
 FIRST_PAUSE = 0.05
 LONGEST_PAUSE = 5.0
 # The longest that is waited because a server asks for it, and that a call may take: a year.
@@ -60,7 +62,7 @@ class Caller:
         self._headers = {"Authorization": f"Bearer {_check_token(token)}"} if token else {}
         self._timeout = _seconds("timeout", timeout)
         self._patience = _seconds("patience", patience, least=0.0)
-        self._given = http_client
+        self._given = _check_http_client(http_client)
         self._own: httpx2.Client | None = None
         self._lock = threading.Lock()
 
@@ -109,6 +111,7 @@ class Caller:
                     return b""
                 if answer.status_code not in AGAIN:
                     raise failure
+                unsure |= answer.status_code in UNSURE
                 wait = _wish(answer.headers.get("Retry-After"))
             pause = min(LONGEST_PAUSE, pause * 2)
             wait = max(wait, pause * random.uniform(0.5, 1.0))  # noqa: S311  # not a secret
@@ -162,6 +165,15 @@ def _check_token(token: object) -> str:
             "token: pass the text that `modelpicker tokens create` printed, without spaces.", parameter="token"
         )
     return token
+
+
+def _check_http_client(given: Any) -> "httpx2.Client | None":
+    """Something that sends requests and waits for the answers."""
+    import httpx2
+
+    if given is None or isinstance(given, httpx2.Client):
+        return given
+    raise InputError(f"http_client {brief(given)}: pass an httpx2.Client, or nothing.", parameter="http_client")
 
 
 def _is_untrusted(error: BaseException) -> bool:

@@ -78,12 +78,11 @@ def test_a_column_that_is_no_model_is_in_doubt(name: str, items: int, labelled: 
     assert doubts(columns) == {name: role}
 
 
-@pytest.mark.parametrize("name", [name for name in STRANGE if name != "leer"])
+# Four numbers may be classes.
+@pytest.mark.parametrize("name", [name for name in STRANGE if name not in ("leer", "zeile")])
 def test_four_rows_and_two_models_are_enough_for_most(name: str) -> None:
     columns = {"a": ["spam", "ham", "ham", "spam"], "b": ["ham", "ham", "spam", "spam"]}
     value, role = STRANGE[name]
-    if name == "zeile":  # four numbers may be classes
-        return
     assert doubts(columns | {name: [value(number) for number in range(4)]}) == {name: role}
 
 

@@ -60,6 +60,7 @@ def test_the_extras_are_those_that_are_declared() -> None:
 @pytest.mark.parametrize("extra", EXTRAS)
 def test_an_extra_that_is_installed_is_fine(extra: str) -> None:
     require(extra)
+    assert sys.modules.keys() >= set(EXTRAS[extra].modules)
 
 
 COMMANDS = [

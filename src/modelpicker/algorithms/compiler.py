@@ -139,8 +139,6 @@ def _dispatcher(function: Function, parts: Mapping[Function, Function]) -> Funct
     """A Numba dispatcher with a cache, if there is a place for one."""
     import numba
 
-    from modelpicker.algorithms.merging import part_options
-
     key = digits_of(numba.__version__, sys.version, *_content(function, parts))
     layers = _layers(function, parts)
 
@@ -149,7 +147,7 @@ def _dispatcher(function: Function, parts: Mapping[Function, Function]) -> Funct
         copy.__qualname__ = f"{copy.__qualname__}_{key}"
         options = {"inline": "always"} if original in layers else {"forceinline": True}
         if original is not function:
-            options |= part_options()
+            options |= _part_options()
         # Kernels make no arrays, so they need no reference counts, which cost more than most kernels do.
         return numba.njit(nogil=True, _nrt=False, no_cfunc_wrapper=True, **options)(copy)
 
@@ -159,6 +157,15 @@ def _dispatcher(function: Function, parts: Mapping[Function, Function]) -> Funct
         with suppress(Exception):  # no place that Numba likes either
             dispatcher._cache = _cache_in(folder, dispatcher.py_func)
     return dispatcher  # type: ignore[no-any-return]
+
+
+def _part_options() -> dict[str, Any]:
+    """How parts are compiled; as everything else, by a Numba that has moved what the quick way builds on."""
+    try:
+        from modelpicker.algorithms.merging import part_options
+    except ImportError:
+        return {}
+    return part_options()
 
 
 def _layers(function: Function, parts: Mapping[Function, Function]) -> set[Function]:

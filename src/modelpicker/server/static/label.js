@@ -14,7 +14,7 @@ import { link } from './link.js';
 import { useMedia } from './media.js';
 import { Messages } from './messages.js';
 import { post } from './post.js';
-import { isSecondClick, usePress } from './press.js';
+import { usePress } from './press.js';
 import { recentOf, used } from './recent.js';
 import { inCampaign } from './router.js';
 import { session } from './session.js';
@@ -96,6 +96,8 @@ function Desk({ name, labeller, vocabulary, refresh }) {
   const { current } = labeller;
   const wide = useMedia(WIDE);
   const mayAnswer = usePress(current?.id);
+  const [undone, setUndone] = useState(0);
+  const mayUndo = usePress(undone); // an answer may be undone at once, but a double click undoes one
   /** @type {{current: Element}} */
   const pane = useRef(null);
   const answer = (/** @type {UIEvent} */ event, /** @type {() => void} */ act) => {
@@ -113,7 +115,11 @@ function Desk({ name, labeller, vocabulary, refresh }) {
   const said = current?.classes ?? null;
   const toggle = () => said && setShown(!shown);
   const skip = (/** @type {UIEvent} */ event) => answer(event, () => labeller.skip());
-  const undo = (/** @type {UIEvent} */ event) => !isSecondClick(event) && labeller.undo();
+  const undo = (/** @type {UIEvent} */ event) => {
+    if (event.detail > 0 && !mayUndo(event)) return;
+    labeller.undo();
+    setUndone(undone + 1);
+  };
   useKeys({ s: skip, u: undo, 'mod+z': undo, p: toggle, '?': () => setHelp(true) });
   const recent = slots.map((slot) => slot.name).filter((label) => classes.includes(label));
   return html`<div class="desk">

@@ -150,7 +150,9 @@ def label_view(page: Page, campaign: Campaign) -> None:
     """Who may label sees the state above the item, or in its place."""
     pick = campaign.best()
     expect(page.locator(".state-strip .badge")).to_have_text(pick.state.title)
-    expect(page.locator(".state-strip")).to_contain_text(pick.state.reason)
+    waits = pick.state.name == "waiting-for-labels"  # then the item says how many, and nothing else does
+    expect(page.locator(".state-strip")).to_contain_text(pick.state.title if waits else pick.state.reason)
+    expect(page.get_by_text(re.compile(r"\d items? (waits?|to label)"))).to_have_count(1 if pick.pending else 0)
     expect(page.get_by_role("article")).to_have_count(1 if pick.pending else 0)
     instead = page.locator(".item-pane .empty").filter(has_text=pick.state.reason)
     expect(instead).to_have_count(0 if pick.pending else 1)

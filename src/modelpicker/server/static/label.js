@@ -18,7 +18,7 @@ import { usePress } from './press.js';
 import { recentOf, used } from './recent.js';
 import { inCampaign } from './router.js';
 import { session } from './session.js';
-import { isOver, StateLine, takesItems } from './state.js';
+import { isOver, StateBadge, StateLine, takesItems } from './state.js';
 import { Failure, Loading, useLoaded } from './states.js';
 import { useStore } from './store.js';
 import { called, count, list, text } from './words.js';
@@ -249,7 +249,9 @@ function StateOf({ name, labeller }) {
     return () => clearInterval(timer);
   }, [name]);
   return html`<div class="state-strip" role="status">
-    ${campaign && html`<${StateLine} state=${campaign.state} next=${isOver(campaign.state)} />`}
+    ${campaign && (campaign.state.name === 'waiting-for-labels'
+      ? html`<p class="state-line"><${StateBadge} state=${campaign.state} /></p>` // how many is said with the item
+      : html`<${StateLine} state=${campaign.state} next=${isOver(campaign.state)} />`)}
     ${labeller.current && campaign && isOver(campaign.state) && session.seesStanding && html`
       <a class="button primary" href=${inCampaign(name, 'standing')}>See the result</a>`}
   </div>`;

@@ -230,12 +230,26 @@ function Done({ name, labeller, others }) {
     <h2>${others ? 'Others have the rest' : more ? 'Nothing to label just now' : state.title}</h2>
     <p>${others ? left : state.reason}</p>
     ${more && html`<p>As soon as there is an item for you, it appears here.</p>`}
+    ${!more && !session.owns && html`<p>The owner of the campaign decides what happens next.
+      If there is another item for you, it appears here.</p>`}
     ${session.owns && !others && html`<p>${state.next}</p>`}
-    ${session.seesStanding && html`<p class="actions">
-      <a class="button primary" href=${inCampaign(name, 'standing')}>See the standing</a>
-      ${session.owns && takesItems(state) && html`<a class="button" href=${inCampaign(name, 'files')}>Add predictions</a>`}
-    </p>`}
+    <${Steps} name=${name} state=${state} others=${others} />
   </div>`;
+}
+
+/**
+ * Where to go from here. The main button is the next step that the state names; while others label there is none.
+ * @param {{name: string, state: Api.StateDocument, others: boolean}} props
+ */
+function Steps({ name, state, others }) {
+  if (!session.seesStanding) return null;
+  const adds = session.owns && takesItems(state);
+  const main = others || state.name === 'waiting-for-labels' ? null : state.name === 'running' ? 'files' : 'standing';
+  const step = (/** @type {'files'|'standing'} */ view, /** @type {string} */ words) => html`
+    <a key=${view} class=${view === main ? 'button primary' : 'button'} href=${inCampaign(name, view)}>${words}</a>`;
+  const steps = [step('standing', isOver(state) ? 'See the result' : 'See the standing')];
+  if (adds) steps.push(step('files', 'Add predictions'));
+  return html`<p class="actions">${main === 'files' ? steps.reverse() : steps}</p>`;
 }
 
 /**

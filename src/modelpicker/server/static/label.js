@@ -61,7 +61,8 @@ function Work({ name }) {
 }
 
 /**
- * A labeller once it is sure whose leases these are; another one when the annotator's name changes.
+ * A labeller once it is sure whose leases these are. It stays when the annotator's name changes: another one would
+ * begin without an item, and take the box away in which somebody types.
  * @param {string} name
  */
 function useLabeller(name) {
@@ -82,7 +83,8 @@ function useLabeller(name) {
       made?.stop();
       setLabeller(null);
     };
-  }, [name, id]);
+  }, [name]);
+  useLayoutEffect(() => labeller?.rename(annotator.id), [labeller, id]);
   return labeller;
 }
 
@@ -116,7 +118,7 @@ function Desk({ name, labeller, vocabulary, refresh }) {
   const toggle = () => said && setShown(!shown);
   const skip = (/** @type {UIEvent} */ event) => answer(event, () => labeller.skip());
   const undo = (/** @type {UIEvent} */ event) => {
-    if (event.detail > 0 && !mayUndo(event)) return;
+    if (event.detail > 1 && !mayUndo(event)) return;
     labeller.undo();
     setUndone(undone + 1);
   };

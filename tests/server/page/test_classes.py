@@ -26,6 +26,9 @@ def test_a_thousand_classes_are_found_by_typing(labeller: Person, name: str) -> 
     search.fill("")
     search.type("0777")
     expect(page.get_by_role("option")).to_have_count(1)
+    search.press("Enter")  # it is in the name, but the name does not begin with it
+    desk.sees("Message number 0")
+    search.fill("species 0777")
     search.press("Enter")
     desk.sees("Message number 1")
     page.wait_for_timeout(UNSEEN)
@@ -95,6 +98,40 @@ def test_a_new_class_is_asked_about_before_it_is_added(labeller: Person, name: s
     desk.sees("Message number 2")
     desk.settled()
     assert answers(campaign) == {0: "phishing", 1: "phishing"}
+
+
+def test_a_class_that_only_has_it_in_its_name_is_not_what_was_typed(labeller: Person, name: str) -> None:
+    page = labeller.page
+    rows = [["ham", "not spam", "not spam"]] * 3
+    campaign = campaign_of(labeller.server.storage, name, messages(3), classes=None, rows=rows)
+    desk = labeller.desk(name)
+    for typed in ("no", "spam"):  # a beginning is no class either, where one can be added
+        page.get_by_role("combobox").fill(typed)
+        expect(page.get_by_role("option")).to_have_count(2)
+        desk.press("Enter")
+        expect(page.get_by_role("dialog", name=f"Add “{typed}” as a new class?")).to_be_visible()
+        if typed == "no":
+            page.keyboard.press("Escape")
+    page.get_by_role("button", name="Add it").click()
+    desk.sees("Message number 1")
+    page.get_by_role("combobox").fill("SPAM ")
+    desk.press("Enter")
+    desk.sees("Message number 2")
+    desk.settled()
+    assert answers(campaign) == {0: "spam", 1: "spam"}
+
+
+def test_a_beginning_is_enough_where_the_classes_are_given(labeller: Person, name: str) -> None:
+    classes = ["spam", "not spam", *SPECIES[:60]]
+    campaign = campaign_of(labeller.server.storage, name, messages(3), classes=classes)
+    desk = labeller.desk(name)
+    for place, typed in enumerate(("not", "sPa")):
+        desk.sees(f"Message number {place}")
+        labeller.page.get_by_role("combobox").fill(typed)
+        desk.press("Enter")
+    desk.sees("Message number 2")
+    desk.settled()
+    assert answers(campaign) == {0: "not spam", 1: "spam"}
 
 
 def test_keys_never_land_in_the_box_and_what_is_typed_in_it_labels_nothing(labeller: Person, name: str) -> None:

@@ -152,6 +152,32 @@ def test_labels_are_recorded_under_the_name_that_was_typed(labeller: Person, nam
     assert label["by"].startswith(f"{labeller.role}/mia-")
 
 
+def test_a_name_typed_on_the_way_to_the_class_box_takes_nothing_away(labeller: Person, name: str) -> None:
+    page = labeller.page
+    campaign = campaign_of(labeller.server.storage, name, messages(4), classes=None)
+    desk = labeller.desk(name)
+    box = page.get_by_role("combobox")
+    for number, person in enumerate(("mia", "")):
+        page.wait_for_timeout(260)
+        page.get_by_label("Your name").fill(person)
+        with page.expect_response(lambda response: response.url.endswith("/leases")):
+            box.click()
+            page.keyboard.type("s1")
+        page.keyboard.type("u2", delay=100)
+        expect(box).to_be_focused()
+        expect(box).to_have_value("s1u2")
+        desk.sees(f"Message number {number}")
+        page.keyboard.press("Escape")
+        page.keyboard.type("ham")
+        page.keyboard.press("Enter")
+        desk.sees(f"Message number {number + 1}")
+    desk.settled()
+    expect(page.locator(".notice")).to_have_count(0)
+    labels = [record["by"].split("/")[1][:4] for record in campaign.history() if record["kind"] == "label"]
+    assert labels == ["mia-", "page"]
+    assert answers(campaign) == {0: "ham", 1: "ham"}
+
+
 def test_when_all_is_labelled_it_says_so_and_shows_what_comes_later(labeller: Person, name: str) -> None:
     campaign = campaign_of(labeller.server.storage, name, messages(1))
     labeller.desk(name).press("1")

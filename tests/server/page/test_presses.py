@@ -64,6 +64,21 @@ def test_one_press_answers_one_item(labeller: Person, name: str) -> None:
     assert answers(campaign) == {0: "ham", 1: "spam", 2: "ham", 3: None}
 
 
+def test_deliberate_clicks_on_one_button_all_count(page: Page, server: Serving, name: str) -> None:
+    campaign = campaign_of(server.storage, name, messages(5))
+    desk = Desk(page, server.url, name).open()
+    undo = page.get_by_role("button", name="Undo")
+    for button, places in ((desk.class_button("ham"), (1, 2, 3)), (undo, (2, 1))):
+        button.hover()
+        for number, place in enumerate(places, start=1):  # the browser counts on, as for a double click
+            page.wait_for_timeout(UNSEEN)
+            page.mouse.down(click_count=number)
+            page.mouse.up(click_count=number)
+            desk.sees(f"Message number {place}")
+    desk.settled()
+    assert answers(campaign) == {0: "ham"}
+
+
 def test_a_press_that_began_on_another_item_answers_none(page: Page, server: Serving, name: str) -> None:
     campaign = campaign_of(server.storage, name, messages(4))
     desk = Desk(page, server.url, name).open()

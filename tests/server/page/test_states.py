@@ -150,26 +150,40 @@ def label_view(page: Page, campaign: Campaign) -> None:
     """Who may label sees the state above the item, or in its place."""
     pick = campaign.best()
     expect(page.locator(".state-strip .badge")).to_have_text(pick.state.title)
-    expect(page.locator(".state-strip")).to_contain_text(pick.state.reason)
+    waits = pick.state.name == "waiting-for-labels"  # then the item says how many, and nothing else does
+    expect(page.locator(".state-strip")).to_contain_text(pick.state.title if waits else pick.state.reason)
+    expect(page.get_by_text(re.compile(r"\d items? (waits?|to label)"))).to_have_count(1 if pick.pending else 0)
     expect(page.get_by_role("article")).to_have_count(1 if pick.pending else 0)
     instead = page.locator(".item-pane .empty").filter(has_text=pick.state.reason)
     expect(instead).to_have_count(0 if pick.pending else 1)
 
 
 def annotators_label_view(page: Page, campaign: Campaign) -> None:
-    """The same, and no way to a standing that they may not see."""
+    """The same, and what happens next, but no way to a standing that they may not see."""
     label_view(page, campaign)
+    if not campaign.best().pending:
+        expect(page.locator(".item-pane .empty")).to_contain_text("it appears here.")
     expect(page.get_by_role("link", name=re.compile("standing|result", re.IGNORECASE))).to_have_count(0)
 
 
 def owners_label_view(page: Page, campaign: Campaign) -> None:
-    """The same; where it is over, the main button leads to the result."""
+    """The same; the main button is the next step that the state names, unless that is to label."""
     label_view(page, campaign)
-    pick = campaign.best()
-    main = (
-        [] if pick.pending and not pick.state.over else ["See the result" if pick.pending else "See the standing"]
-    )
-    expect(page.get_by_role("main").locator("a.primary")).to_have_text(main)
+    state = campaign.best().state.name
+    main = page.get_by_role("main").locator("a.primary")
+    expect(main).to_have_text([words for words, _ in MAIN_STEPS[state]])
+    for _, view in MAIN_STEPS[state]:
+        expect(main).to_have_attribute("href", f"#/c/{campaign.name}/{view}")
+
+
+MAIN_STEPS = {
+    "running": [("Add predictions", "files")],
+    "waiting-for-labels": [],
+    "certified": [("See the result", "standing")],
+    "won": [("See the result", "standing")],
+    "budget-spent": [("See the standing", "standing")],
+    "all-items-asked": [("See the standing", "standing")],
+}
 
 
 def readers_label_view(page: Page, _: Campaign) -> None:

@@ -14,11 +14,11 @@ import { link } from './link.js';
 import { useMedia } from './media.js';
 import { Messages } from './messages.js';
 import { post } from './post.js';
-import { isSecondClick, usePress } from './press.js';
+import { usePress } from './press.js';
 import { recentOf, used } from './recent.js';
 import { inCampaign } from './router.js';
 import { session } from './session.js';
-import { isOver, StateLine, takesItems } from './state.js';
+import { isOver, StateBadge, StateLine, takesItems } from './state.js';
 import { Failure, Loading, useLoaded } from './states.js';
 import { useStore } from './store.js';
 import { called, count, list, text } from './words.js';
@@ -61,7 +61,8 @@ function Work({ name }) {
 }
 
 /**
- * A labeller once it is sure whose leases these are; another one when the annotator's name changes.
+ * A labeller once it is sure whose leases these are. It stays when the annotator's name changes: another one would
+ * begin without an item, and take the box away in which somebody types.
  * @param {string} name
  */
 function useLabeller(name) {
@@ -82,7 +83,8 @@ function useLabeller(name) {
       made?.stop();
       setLabeller(null);
     };
-  }, [name, id]);
+  }, [name]);
+  useLayoutEffect(() => labeller?.rename(annotator.id), [labeller, id]);
   return labeller;
 }
 
@@ -96,6 +98,8 @@ function Desk({ name, labeller, vocabulary, refresh }) {
   const { current } = labeller;
   const wide = useMedia(WIDE);
   const mayAnswer = usePress(current?.id);
+  const [undone, setUndone] = useState(0);
+  const mayUndo = usePress(undone); // an answer may be undone at once, but a double click undoes one
   /** @type {{current: Element}} */
   const pane = useRef(null);
   const answer = (/** @type {UIEvent} */ event, /** @type {() => void} */ act) => {
@@ -113,7 +117,11 @@ function Desk({ name, labeller, vocabulary, refresh }) {
   const said = current?.classes ?? null;
   const toggle = () => said && setShown(!shown);
   const skip = (/** @type {UIEvent} */ event) => answer(event, () => labeller.skip());
-  const undo = (/** @type {UIEvent} */ event) => !isSecondClick(event) && labeller.undo();
+  const undo = (/** @type {UIEvent} */ event) => {
+    if (event.detail > 1 && !mayUndo(event)) return;
+    labeller.undo();
+    setUndone(undone + 1);
+  };
   useKeys({ s: skip, u: undo, 'mod+z': undo, p: toggle, '?': () => setHelp(true) });
   const recent = slots.map((slot) => slot.name).filter((label) => classes.includes(label));
   return html`<div class="desk">
@@ -224,12 +232,26 @@ function Done({ name, labeller, others }) {
     <h2>${others ? 'Others have the rest' : more ? 'Nothing to label just now' : state.title}</h2>
     <p>${others ? left : state.reason}</p>
     ${more && html`<p>As soon as there is an item for you, it appears here.</p>`}
+    ${!more && !session.owns && html`<p>The owner of the campaign decides what happens next.
+      If there is another item for you, it appears here.</p>`}
     ${session.owns && !others && html`<p>${state.next}</p>`}
-    ${session.seesStanding && html`<p class="actions">
-      <a class="button primary" href=${inCampaign(name, 'standing')}>See the standing</a>
-      ${session.owns && takesItems(state) && html`<a class="button" href=${inCampaign(name, 'files')}>Add predictions</a>`}
-    </p>`}
+    <${Steps} name=${name} state=${state} others=${others} />
   </div>`;
+}
+
+/**
+ * Where to go from here. The main button is the next step that the state names; while others label there is none.
+ * @param {{name: string, state: Api.StateDocument, others: boolean}} props
+ */
+function Steps({ name, state, others }) {
+  if (!session.seesStanding) return null;
+  const adds = session.owns && takesItems(state);
+  const main = others || state.name === 'waiting-for-labels' ? null : state.name === 'running' ? 'files' : 'standing';
+  const step = (/** @type {'files'|'standing'} */ view, /** @type {string} */ words) => html`
+    <a key=${view} class=${view === main ? 'button primary' : 'button'} href=${inCampaign(name, view)}>${words}</a>`;
+  const steps = [step('standing', isOver(state) ? 'See the result' : 'See the standing')];
+  if (adds) steps.push(step('files', 'Add predictions'));
+  return html`<p class="actions">${main === 'files' ? steps.reverse() : steps}</p>`;
 }
 
 /**
@@ -243,7 +265,9 @@ function StateOf({ name, labeller }) {
     return () => clearInterval(timer);
   }, [name]);
   return html`<div class="state-strip" role="status">
-    ${campaign && html`<${StateLine} state=${campaign.state} next=${isOver(campaign.state)} />`}
+    ${campaign && (campaign.state.name === 'waiting-for-labels'
+      ? html`<p class="state-line"><${StateBadge} state=${campaign.state} /></p>` // how many is said with the item
+      : html`<${StateLine} state=${campaign.state} next=${isOver(campaign.state)} />`)}
     ${labeller.current && campaign && isOver(campaign.state) && session.seesStanding && html`
       <a class="button primary" href=${inCampaign(name, 'standing')}>See the result</a>`}
   </div>`;

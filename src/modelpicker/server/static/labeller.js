@@ -83,7 +83,18 @@ export class Labeller extends Store {
       outbox.onSent = () => undefined;
       outbox.onRefused = refused;
     }];
-    releasing.then(() => this.fill());
+    this.fill();
+  }
+
+  /**
+   * Go on under another name. Leases go by the name, so they are given back and taken again; the item on screen stays.
+   * @param {string} annotator
+   */
+  rename(annotator) {
+    if (annotator === this.annotator) return;
+    this.annotator = annotator;
+    this.#release(this.queue);
+    this.fill();
   }
 
   /**
@@ -147,11 +158,15 @@ export class Labeller extends Store {
     }
     clearTimeout(this.#timer);
     this.#filling = true;
+    await releasing;
+    const { annotator } = this;
     this.#answered.clear();
     this.#returned.clear();
     try {
       const most = Math.min(MOST_LEASES, Math.max(AHEAD, this.queue.length) + this.#unsent());
-      this.#take(await api.lease(this.campaign, { most, seconds: LEASE, annotator: this.annotator }));
+      const leased = await api.lease(this.campaign, { most, seconds: LEASE, annotator });
+      if (annotator === this.annotator) this.#take(leased);
+      else this.#release(leased.queries); // under the name before: the next request asks again
     } catch (error) {
       this.error = /** @type {RequestError} */ (error);
     }

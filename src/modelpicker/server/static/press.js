@@ -8,6 +8,7 @@ import { useLayoutEffect, useRef } from './html.js';
 const UNSEEN = 250; // milliseconds in which nobody has seen a new item
 
 /**
+ * Two clicks of which each began on an item that was there long enough are two answers, however fast the hand is.
  * @param {number|undefined} id of the item on screen
  * @returns {(event: UIEvent & {repeat?: boolean}) => boolean} whether a press may answer it
  */
@@ -23,11 +24,8 @@ export function usePress(id) {
     return () => document.removeEventListener('pointerdown', down, true);
   }, []);
   return (event) => {
-    if (event.repeat || isSecondClick(event)) return false;
+    if (event.repeat) return false;
     const pressed = event.detail > 0 ? began.current : event.timeStamp; // a key's click has no pointer
     return pressed - shown.current >= UNSEEN;
   };
 }
-
-/** Whether this click is the second of a double click. @param {UIEvent} event */
-export const isSecondClick = (event) => event.detail > 0 && event.detail % 2 === 0;

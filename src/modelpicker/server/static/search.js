@@ -38,7 +38,7 @@ export function ClassSearch({ classes, open, many, box, refresh, choose }) {
     const step = STEPS[event.key];
     if (event.isComposing) return;
     if (step && options.length) setPlace(moved(marked, step, options.length));
-    else if (event.key === 'Enter') take(options[marked], event);
+    else if (event.key === 'Enter') take(options[marked] ?? options.find((option) => option.fresh), event);
     else if (event.key === 'Escape') leave(event, typed, clear);
     else if (!isShortcut(event, typed, classes)) return;
     event.preventDefault();
@@ -88,13 +88,15 @@ function optionsFor(classes, wanted, open) {
 }
 
 /**
- * Whether Enter may take the first option: it is what was typed, or the only one there is.
+ * Whether Enter may take the first option: it is what was typed, or the only one that begins so where no class can be
+ * added, or the offer to add one and nothing else. A class that has it elsewhere in its name was not meant by it.
  * @param {Name[]} classes @param {string} wanted @param {Choice[]} options
  */
 function isClear(classes, wanted, options) {
-  if (!wanted) return false;
-  return meant(classes, wanted) !== undefined || options.filter(({ fresh }) => !fresh).length === 1
-    || (options.length === 1 && options[0].fresh);
+  if (!wanted || !options.length) return false;
+  if (meant(classes, wanted) !== undefined) return true;
+  if (options.some(({ fresh }) => fresh)) return options.length === 1;
+  return options.filter(({ name }) => folded(name).startsWith(folded(wanted))).length === 1;
 }
 
 /** A name without its case: upper and then lower, as some letters have more than one small form. @param {Name} name */
@@ -166,5 +168,8 @@ function leave(event, typed, clear) {
 function summary(found, options, wanted, marked) {
   if (!options.length) return wanted ? 'No class matches.' : 'No classes yet: type one.';
   if (found > MOST_MATCHES) return `The first ${MOST_MATCHES} of ${number(found)}. Type to narrow them down.`;
-  return wanted && marked === NONE ? 'Type more, or choose with the arrow keys.' : '';
+  if (!wanted || marked !== NONE) return '';
+  return options.some(({ fresh }) => fresh)
+    ? 'Choose with the arrow keys. Enter alone asks about a new class.'
+    : 'Type more, or choose with the arrow keys.';
 }

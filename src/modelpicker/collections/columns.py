@@ -166,7 +166,7 @@ def refuse_unclear(table: Table, columns: Sequence[Column]) -> None:
     what = "it is" if len(unclear) == 1 else "they are"
     raise UnclearColumnsError(
         f"{table.path}, column {reasons}{more} Say what {what}, for example {as_typed(said)} "
-        f"(in Python: {written}). Or list all models with --models (models=).",
+        f"(in Python: mp.load_collection(…, {written})). Or list all models with --models (models=).",
         [column.document() for column in unclear],
     )
 

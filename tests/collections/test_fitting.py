@@ -182,3 +182,38 @@ def test_ids_that_occur_twice_among_labels_are_refused(tmp_path: Path) -> None:
     (tmp_path / "l.csv").write_text("id,label\n7,x\n8,y\n7,x\n")
     with pytest.raises(mp.InputError, match=r'l\.csv, column "id": .7. is in rows 1 and 3'):
         mp.load_collection(tmp_path / "x.csv", tmp_path / "l.csv")
+
+
+def with_label_file(tmp_path: Path, ids: list[object]) -> tuple[Path, Path]:
+    """Predictions for the items 0 to 59, and labels for some ids."""
+    rows = [f"{number},{'xy'[number % 2]},{'xy'[number // 30]}" for number in range(60)]
+    (tmp_path / "p.csv").write_text("\n".join(["id,a,b", *rows]))
+    (tmp_path / "l.csv").write_text(
+        "\n".join(["id,label", *(f"{one},{'xy'[place % 2]}" for place, one in enumerate(ids))])
+    )
+    return tmp_path / "p.csv", tmp_path / "l.csv"
+
+
+@pytest.mark.parametrize("read", [mp.load_collection, mp.open_collection])
+@pytest.mark.parametrize(
+    ("ids", "note"),
+    [
+        ([*range(30, 3030)], "2,970 of 3,000 rows of {} belong to no item of this collection."),
+        ([*range(60), ""], "1 of 61 rows of {} belongs to no item of this collection."),
+        ([*range(60)], None),
+        ([*range(10)], None),
+    ],
+    ids=["many", "one without id", "none", "items without a label"],
+)
+def test_rows_of_a_label_file_that_belong_to_no_item_are_counted_in_a_note(
+    tmp_path: Path, read: Callable[..., Any], ids: list[object], note: str | None
+) -> None:
+    predictions, labels = with_label_file(tmp_path, ids)
+    strays = [said for said in read(predictions, labels).notes if "no item" in said]
+    assert strays == ([] if note is None else [note.format(labels)])
+
+
+def test_a_label_file_of_which_no_row_belongs_to_an_item_is_refused(tmp_path: Path) -> None:
+    predictions, labels = with_label_file(tmp_path, [*range(100, 160)])
+    with pytest.raises(mp.InputError, match="no value is one of the items'"):
+        mp.load_collection(predictions, labels)

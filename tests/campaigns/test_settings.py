@@ -15,7 +15,7 @@ from modelpicker.campaigns.settings import settings_checksum
 from modelpicker.campaigns.storage import Storage, find_storage, open_storage
 from modelpicker.campaigns.transfer import export_campaign, import_campaign
 from modelpicker.campaigns.upgrading import upgrade
-from modelpicker.campaigns.verifying import verify, verify_named
+from modelpicker.campaigns.verifying import all_names, verify, verify_named
 from tests.campaigns.streams import MODELS, check, play, state, stream
 from tests.campaigns.test_upgrading import OLD
 
@@ -179,6 +179,27 @@ def test_other_campaigns_are_verified_beside_one_that_was_changed(url: str) -> N
     assert verify_named(campaign.storage, "whole").wrong == []
     assert verify_named(campaign.storage, "tickets").wrong
     check(mp.open_campaign(url, "whole"), url)
+
+
+def test_a_campaign_whose_algorithm_cannot_be_imported_is_reported_and_the_others_are_verified(url: str) -> None:
+    campaign = begin(url)
+    document = json.loads(json.dumps(campaign.settings.document()))
+    document["algorithm"] = "nowhere_to_be_found:Own"
+    with campaign.storage.writing() as connection:
+        row = {"settings": json.dumps(document), "checksum": settings_checksum(document)}
+        connection.execute(sa.update(campaigns).values(**row))
+    play(mp.create_campaign(url, "whole", models=4, seed=2), *stream(20))
+    verdicts = [verify_named(campaign.storage, name) for name in all_names(campaign.storage)]
+    assert [verdict.name for verdict in verdicts] == ["tickets", "whole"]
+    assert "nowhere_to_be_found" in verdicts[0].wrong[0]
+    assert (verdicts[0].rounds, verdicts[0].labels, verdicts[0].repaired) == (40, None, False)
+    assert verdicts[1].wrong == []
+
+
+def test_verifying_a_campaign_that_does_not_exist_is_an_error(url: str) -> None:
+    campaign = begin(url)
+    with pytest.raises(mp.NotFoundError, match="there is no campaign 'other'"):
+        verify_named(campaign.storage, "other")
 
 
 def flip(place: int) -> Callable[[bytes], bytes]:

@@ -96,6 +96,34 @@ def test_a_column_that_is_confirmed_as_a_model_is_told_with_all_models(folder: P
     assert "--ignore confidence --models question,bert,gpt" in text
 
 
+@pytest.mark.parametrize(
+    ("typed", "options"),
+    [
+        ("label", "--label gold"),
+        ("La", "--label gold"),
+        ("b", "--label gold"),
+        ("left out", "--ignore gold"),
+        ("left", "--ignore gold"),
+        ("l", "--ignore gold"),
+        ("shown", "--fields gold"),
+        ("id", "--id gold"),
+        ("model", "--models bert,gpt,gold"),
+        ("lost\nmole\n?\nlabel", "--label gold"),
+    ],
+)
+def test_a_role_is_typed_as_its_letter_its_name_or_a_beginning_of_it(
+    tmp_path: Path, typed: str, options: str
+) -> None:
+    rows = [f"{'ab'[number % 2]},{'ab'[number // 2]},{'ab'[number // 3]}" for number in range(4)]
+    if typed == "id":
+        rows = rows[1:4:2]
+    (tmp_path / "x.csv").write_text("\n".join(["bert,gpt,gold", *rows]))
+    code, text = at_terminal(tmp_path, f"{typed}\n".encode(), "collections", "show", "x.csv")
+    assert code == 0
+    assert f"To say so next time: {options}" in text
+    assert text.count("Is it a [m]odel") == 1 + typed.count("\n")
+
+
 def test_the_end_of_the_input_is_no_answer(folder: Path) -> None:
     code, text = at_terminal(folder, b"\x04", "collections", "show", "x.csv")
     assert code == 1

@@ -216,7 +216,8 @@ def test_the_error_names_each_column_and_the_options_and_carries_them_as_data(tm
         mp.load_collection(tmp_path / "x.csv")
     said = str(caught.value)
     assert 'x.csv, column "question": The name suggests that it is not a model.' in said
-    assert "--fields question --ignore confidence (in Python: fields=['question'], ignore=['confidence'])" in said
+    advice = "(in Python: mp.load_collection(…, fields=['question'], ignore=['confidence']))"
+    assert f"--fields question --ignore confidence {advice}." in said
     assert [(column["name"], column["role"]) for column in caught.value.columns] == [
         ("question", "shown"),
         ("confidence", "left out"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,19 +27,19 @@ def from_labels_file(tmp_path: Path) -> object:
     return mp.load_collection(tmp_path / "p.csv", tmp_path / "l.csv")
 
 
-def from_long_form(tmp_path: Path) -> object:
+def from_long_form(tmp_path: Path, labels: object = None) -> object:
     rows = [
         f"{item},{model},{said},{item}"
         for item, row in enumerate(WORDS)
         for model, said in zip("ab", row, strict=True)
     ]
     (tmp_path / "x.csv").write_text("\n".join(["item,model,prediction,label", *rows]))
-    return mp.load_collection(tmp_path / "x.csv")
+    return mp.load_collection(tmp_path / "x.csv", labels)
 
 
-def from_arrays(tmp_path: Path) -> object:
+def from_arrays(tmp_path: Path, labels: object = None) -> object:
     np.savez(tmp_path / "x.npz", predictions=np.array(WORDS), labels=np.array(["0", "1", "2"]))
-    return mp.load_collection(tmp_path / "x.npz")
+    return mp.load_collection(tmp_path / "x.npz", labels)
 
 
 FACES: dict[str, Callable[[Path], object]] = {
@@ -62,6 +63,41 @@ def test_labels_that_no_model_ever_predicts_are_refused_with_both_named(
         face(tmp_path)
     assert MIXED_UP in str(caught.value)
     assert "is not guessed" in str(caught.value)
+
+
+GOOD = ["cat", "dog", "cat"]
+
+
+def labelled_folder(path: Path) -> Path:
+    codes = [[0, 1], [1, 1], [2, 0]]
+    np.save(path / "predictions.npy", np.array(codes))
+    np.save(path / "oracle.npy", np.array([7, 8, 9]))
+    return path
+
+
+RELABELLED: dict[str, Callable[[Path], Any]] = {
+    "label column": lambda path: mp.load_collection(wide(path), GOOD),
+    "label column of scores": lambda path: mp.load_collection(
+        pd.read_csv(wide(path)).assign(label=[0.25, 0.5, 0.75]), GOOD
+    ),
+    "batch by batch": lambda path: mp.open_collection(wide(path), GOOD),
+    "long form": lambda path: from_long_form(path, GOOD),
+    "archive": lambda path: from_arrays(path, GOOD),
+    "folder": lambda path: mp.load_collection(labelled_folder(path), [0, 1, 0]),
+    "data frame": lambda path: mp.ModelCollection(pd.read_csv(wide(path)), GOOD),
+}
+
+
+@pytest.mark.parametrize("face", RELABELLED.values(), ids=RELABELLED.keys())
+def test_labels_of_a_file_are_not_looked_at_where_others_are_given(
+    tmp_path: Path, face: Callable[[Path], Any]
+) -> None:
+    found = face(tmp_path)
+    assert found.models in (("a", "b"), ("model-0", "model-1"))
+    assert len(found.classes) == 3
+    whole = next(iter(found.batches()))
+    assert whole.labels is not None
+    assert whole.labels.tolist() == [0, 1, 0]
 
 
 def test_codes_that_share_nothing_are_refused_too() -> None:
@@ -146,3 +182,38 @@ def test_ids_that_occur_twice_among_labels_are_refused(tmp_path: Path) -> None:
     (tmp_path / "l.csv").write_text("id,label\n7,x\n8,y\n7,x\n")
     with pytest.raises(mp.InputError, match=r'l\.csv, column "id": .7. is in rows 1 and 3'):
         mp.load_collection(tmp_path / "x.csv", tmp_path / "l.csv")
+
+
+def with_label_file(tmp_path: Path, ids: list[object]) -> tuple[Path, Path]:
+    """Predictions for the items 0 to 59, and labels for some ids."""
+    rows = [f"{number},{'xy'[number % 2]},{'xy'[number // 30]}" for number in range(60)]
+    (tmp_path / "p.csv").write_text("\n".join(["id,a,b", *rows]))
+    (tmp_path / "l.csv").write_text(
+        "\n".join(["id,label", *(f"{one},{'xy'[place % 2]}" for place, one in enumerate(ids))])
+    )
+    return tmp_path / "p.csv", tmp_path / "l.csv"
+
+
+@pytest.mark.parametrize("read", [mp.load_collection, mp.open_collection])
+@pytest.mark.parametrize(
+    ("ids", "note"),
+    [
+        ([*range(30, 3030)], "2,970 of 3,000 rows of {} belong to no item of this collection."),
+        ([*range(60), ""], "1 of 61 rows of {} belongs to no item of this collection."),
+        ([*range(60)], None),
+        ([*range(10)], None),
+    ],
+    ids=["many", "one without id", "none", "items without a label"],
+)
+def test_rows_of_a_label_file_that_belong_to_no_item_are_counted_in_a_note(
+    tmp_path: Path, read: Callable[..., Any], ids: list[object], note: str | None
+) -> None:
+    predictions, labels = with_label_file(tmp_path, ids)
+    strays = [said for said in read(predictions, labels).notes if "no item" in said]
+    assert strays == ([] if note is None else [note.format(labels)])
+
+
+def test_a_label_file_of_which_no_row_belongs_to_an_item_is_refused(tmp_path: Path) -> None:
+    predictions, labels = with_label_file(tmp_path, [*range(100, 160)])
+    with pytest.raises(mp.InputError, match="no value is one of the items'"):
+        mp.load_collection(predictions, labels)

@@ -55,12 +55,17 @@ def verify(campaign: Campaign, *, repair: bool = True) -> Verdict:
 
 
 def verify_named(storage: Storage, name: str, *, repair: bool = True) -> Verdict:
-    """Verify a campaign by its name; that its settings cannot be trusted is part of the verdict."""
+    """Verify a campaign by its name; that it cannot be opened is part of the verdict.
+
+    Its settings may be damaged, or its algorithm cannot be imported here.
+    """
     try:
         campaign = open_campaign(storage.place, name)
-    except StorageError as error:
+    except (StorageError, NotFoundError) as error:
         with storage.reading() as connection:
             row = find_campaign(connection, name)
+        if row is None:
+            raise
         return Verdict(name, row.events, row.rounds, None, [str(error).rstrip(".")])
     with campaign:
         return verify(campaign, repair=repair)

@@ -55,6 +55,15 @@ def _ask(error: UnclearColumnsError, source: str) -> dict[str, "Role"]:
             line = sys.stdin.readline()
             if not line:
                 raise error
-            role = KEYS.get(line.strip().lower()[:1] or usual)
+            role = _role_of(line.strip().lower() or usual)
         chosen[name] = role
     return chosen
+
+
+def _role_of(typed: str) -> "Role | None":
+    """The role that was typed: by its key, by its name, or by a beginning that no other name has."""
+    if typed in KEYS:
+        return KEYS[typed]
+    words = " ".join(typed.split())
+    meant = [role for role in KEYS.values() if words and role.startswith(words)]
+    return meant[0] if len(meant) == 1 else None

@@ -163,7 +163,8 @@ def _collect(path: Path, arrays: Mapping[str, Array], reading: Reading) -> Model
     if values is None:
         found = ", ".join(arrays) or "nothing"
         raise InputError(f"{path} has no array named predictions or probabilities, only {found}.")
-    labels = next((arrays[name] for name in LABELS if name in arrays), None)
+    wanted = () if reading.labels_elsewhere else LABELS
+    labels = next((arrays[name] for name in wanted if name in arrays), None)
     fields = meta["fields"] if meta else {}
     try:
         models, classes = (
@@ -178,7 +179,7 @@ def _collect(path: Path, arrays: Mapping[str, Array], reading: Reading) -> Model
             labels = _as_column(labels, len(values))
         names = check_models(models, values.shape[1])
         coded = classes is not None and (meta is not None or _are_places(values, classes))
-        if coded and reading == Reading():
+        if coded and reading == Reading(labels_elsewhere=reading.labels_elsewhere):
             return ModelCollection(values, labels, names, classes, fields=fields)
         if coded:
             values = _named(values, classes or [])

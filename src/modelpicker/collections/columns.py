@@ -48,6 +48,8 @@ class Reading:
     ignore: Sequence[str] = ()
     columns: Mapping[str, Role] = field(default_factory=dict)
     """The roles of some columns; what is not named here is guessed as ever."""
+    labels_elsewhere: bool = False
+    """Whether labels come from elsewhere: then those of the table itself are not read, and cannot be wrong."""
 
     def said(self) -> dict[str, Role]:
         """The roles that the user gave, by column; an error if a column was given two."""
@@ -104,7 +106,8 @@ def guess_columns(table: Table, reading: Reading | None = None) -> tuple[Column,
     if reading.models is not None:
         known |= {name: Column(name, "shown") for name in table.columns if name not in known}
     open_names = [name for name in table.columns if name not in known]
-    label = next((name for name, column in known.items() if column.role == "label"), None)
+    labels = [name for name, column in known.items() if column.role == "label"]
+    label = labels[0] if labels and not reading.labels_elsewhere else None
     profiles = profile_columns(table, [*open_names, *([label] if label and open_names else [])])
     classes = (*(reading.classes or ()), *table.metadata.get("classes", ()))
     doubts = find_doubts([profiles[name] for name in open_names], profiles.get(label or ""), classes)
@@ -166,7 +169,7 @@ def refuse_unclear(table: Table, columns: Sequence[Column]) -> None:
     what = "it is" if len(unclear) == 1 else "they are"
     raise UnclearColumnsError(
         f"{table.path}, column {reasons}{more} Say what {what}, for example {as_typed(said)} "
-        f"(in Python: {written}). Or list all models with --models (models=).",
+        f"(in Python: mp.load_collection(…, {written})). Or list all models with --models (models=).",
         [column.document() for column in unclear],
     )
 

@@ -53,7 +53,9 @@ def open_collection(
         if isinstance(listed, str):
             raise InputError(f"{name} {brief(listed)}: pass a list of names.")
     chosen = dict(columns or {})
-    reading = Reading(models, tuple(fields), classes, normalise, text, label, id, tuple(ignore), chosen)
+    reading = Reading(
+        models, tuple(fields), classes, normalise, text, label, id, tuple(ignore), chosen, labels is not None
+    )
     table = None if isinstance(source, str | Path) else frame_table(source)
     if table is None:
         found = _open(_as_path(source), reading)

@@ -52,7 +52,7 @@ def collect_frame(
     named = None if models is None else [str(name) for name in models]
     if named is not None and not set(named) & set(table.columns) and len(named) == len(table.columns):
         return ModelCollection(as_matrix(columns, table.columns), labels, named, classes, fields=fields)
-    reading = Reading(models=named, classes=classes)
+    reading = Reading(models=named, classes=classes, labels_elsewhere=labels is not None)
     if classes is not None and all(isinstance(name, str) for name in classes):
         roles = find_roles(table, reading)
         if _are_numbers([columns[name] for name in roles.models]):

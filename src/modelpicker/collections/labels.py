@@ -46,7 +46,7 @@ def add_labels(
     labels = read_result(path, found) if path is not NAME else None
     if labels is None:
         labels = read_labels(_open(given, path), fields_of(found), reading, reading.text or words)
-    names = _matched(labels, found, path) if labels.identity else labels.names
+    names, strays = _matched(labels, found, path) if labels.identity else (labels.names, 0)
     if len(names) != len(found):
         raise InputError(
             f"{path} has {len(names):,} labels, but there are {len(found):,} items; give one an item, or a column "
@@ -68,7 +68,8 @@ def add_labels(
         raise InputError(f"{path} has no label for any of the items.")
     how = f"by column {quoted(labels.identity)}" if labels.identity else "row by row"
     notes = [note for note in found.notes if not note.endswith("items have no label.")]
-    notes += [f"the labels of {path} are matched {how}.", *unlabelled_notes(names.count(None), len(names))]
+    notes += [f"the labels of {path} are matched {how}.", *_stray_notes(strays, len(labels.names), path)]
+    notes += unlabelled_notes(names.count(None), len(names))
     notes += class_notes(known, set(told))
     if isinstance(found, WideReader):
         found.take_labels(encoded.labels, encoded.classes, notes)
@@ -203,14 +204,21 @@ def _label_column(table: Table, wanted: str | None) -> str:
     return found[0]
 
 
-def _matched(labels: Labels, found: ModelCollection | WideReader, path: Path) -> list[ClassName | None]:
-    """A label an item, by the item's identity."""
+def _stray_notes(strays: int, rows: int, path: Path) -> list[str]:
+    """How many labels are of other items: many of them hint at a wrong file."""
+    belong = "belongs" if strays == 1 else "belong"
+    return [f"{strays:,} of {rows:,} rows of {path} {belong} to no item of this collection."] if strays else []
+
+
+def _matched(labels: Labels, found: ModelCollection | WideReader, path: Path) -> tuple[list[ClassName | None], int]:
+    """One label per item, by the item's identity; and how many labels belong to no item."""
     identity = labels.identity or ""
     check_different(cell(path, None, identity), labels.items)
     by_item = {str(item): name for item, name in zip(labels.items, labels.names, strict=True) if item is not None}
     values = [item for batch in found.batches(fields=True) for item in batch.fields[identity]]
     check_different(f"column {quoted(identity)}", values)
     items = [None if item is None else str(item) for item in values]
-    if not by_item.keys() & set(items):
+    matched = by_item.keys() & set(items)
+    if not matched:
         raise InputError(f"{cell(path, None, identity)}: no value is one of the items'; are the files of one set?")
-    return [None if item is None else by_item.get(item) for item in items]
+    return [None if item is None else by_item.get(item) for item in items], len(labels.names) - len(matched)

@@ -46,7 +46,8 @@ class Names(NamedTuple):
 
 def read_long(table: Table, reading: Reading) -> ModelCollection:
     """The collection of a long table; items and models in the order in which they first come."""
-    columns = [name for name in table.columns if name not in ROW_NUMBERS]
+    unread = (*ROW_NUMBERS, *([LABEL] if reading.labels_elsewhere else []))
+    columns = [name for name in table.columns if name not in unread]
     check_columns(table, reading.fields)
     batches = list(table.batches(columns))
     if not batches:

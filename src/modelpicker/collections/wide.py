@@ -49,6 +49,8 @@ def find_roles(table: Table, reading: Reading) -> Roles:
         raise InputError(f"{table.path} has no model column, only {found}. List the models in models (--models).")
     fields = tuple(column.name for column in columns if column.role in ("shown", "id"))
     label, identity = (next(iter(named[role]), None) for role in ("label", "id"))
+    if reading.labels_elsewhere:
+        return Roles(models, None, fields, (*named["left out"], *named["label"]), identity)
     return Roles(models, label, fields, named["left out"], identity)
 
 

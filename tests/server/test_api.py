@@ -113,6 +113,12 @@ def test_a_campaign_is_described_with_what_it_was_made_with(server: Running, api
         "budget": 9,
         "expected_rounds": 90,
         "stop_when": None,
+        "state": {
+            "name": "running",
+            "title": "Running",
+            "reason": "No item has come yet.",
+            "next": "Add items with the models' predictions.",
+        },
         "rounds": 0,
         "labels_used": 0,
         "labels_saved": 0,
@@ -141,7 +147,7 @@ def test_campaigns_are_listed_by_name_with_how_far_they_have_come(tmp_path: Path
         assert found[2]["tied"] == 2
 
 
-def test_a_campaign_whose_algorithm_is_not_here_hides_itself_and_nothing_else(tmp_path: Path) -> None:
+def test_a_campaign_whose_algorithm_is_not_here_is_listed_as_such_and_hides_no_other(tmp_path: Path) -> None:
     class Mine(ModelPicker):
         name = "mine"
 
@@ -149,7 +155,10 @@ def test_a_campaign_whose_algorithm_is_not_here_hides_itself_and_nothing_else(tm
     create_campaign(storage, "strange", models=2, algorithm=Mine)
     create_campaign(storage, "usual", models=2)
     with serving(storage) as server:
-        assert [one["name"] for one in server.get("/campaigns").json()["campaigns"]] == ["usual"]
+        strange, usual = server.get("/campaigns").json()["campaigns"]
+        assert (strange["name"], strange["state"]) == ("strange", None)
+        assert "algorithm" in strange["damage"]
+        assert (usual["name"], usual["state"]["name"], usual["damage"]) == ("usual", "running", None)
         assert server.get("/campaigns/strange").status_code == 404
 
 
@@ -184,7 +193,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     (GOOD | {"budget": "2"}, "budget"),
     (GOOD | {"budget": True}, "budget"),
     (GOOD | {"budget": 2**53 + 1}, "budget"),
-    (GOOD | {"expected_rounds": 5}, "pass a budget as well"),
+    (GOOD | {"expected_rounds": 0}, "expected_rounds"),
     (GOOD | {"algorithm": "nobody"}, "no algorithm 'nobody'"),
     (GOOD | {"algorithm": "os:system"}, "no algorithm 'os:system'"),
     (GOOD | {"options": {"nonsense": 1}}, "nonsense"),

@@ -1,5 +1,6 @@
 """Forms as people leave them: untouched, or with any combination of what they may fill in."""
 
+import re
 from itertools import product
 from typing import NamedTuple
 
@@ -98,6 +99,68 @@ def test_whatever_is_filled_in_or_left_out_a_campaign_is_made_as_it_says(
             assert (settings.stop_when, settings.options.get("tolerance")) == (None, 0.025 if filled.stop else None)
         else:
             assert settings.stop_when == (mp.Certified(gap=0.025) if filled.stop else None)
+
+
+def test_classes_that_the_list_lacks_are_named_before_anything_is_created(
+    page: Page, server: Serving, name: str
+) -> None:
+    page.goto(f"{server.url}/#/new")
+    page.get_by_label("File of predictions").set_input_files(file_called(f"{name}.csv"))
+    page.get_by_label("Only these").check()
+    classes = page.get_by_label("Classes, one per line")
+    classes.fill("spam\nurgent")
+    create(page)
+    expect(page.locator(".form-error")).to_contain_text("The file has a class that is not in the list: ham.")
+    assert name not in [summary.name for summary in mp.list_campaigns(server.storage)]
+    classes.fill("spam\nham\nurgent")
+    create(page)
+    expect(page.locator(".class-button")).to_have_text(["spam1", "ham2", "urgent3"])
+    assert mp.open_campaign(server.storage, name).classes == ("spam", "ham", "urgent")
+
+
+def test_a_form_that_changed_after_its_campaign_was_made_needs_another_name(
+    page: Page, server: Serving, name: str
+) -> None:
+    page.goto(f"{server.url}/#/new")
+    page.get_by_label("File of predictions").set_input_files(file_called(f"{name}.csv"))
+    refused = re.compile(r"/campaigns/[^/]+/files")
+    page.route(refused, lambda route: route.fulfill(status=422, json={"detail": "Not this file."}))
+    create(page)
+    expect(page.locator(".form-error")).to_have_text("Not this file.")
+    page.unroute(refused)
+    page.get_by_label("Budget").fill("12")
+    create(page)
+    expect(page.locator(".form-error")).to_contain_text("Choose another name")
+    page.get_by_label("Budget").fill("")  # as it was: the file goes to the campaign that is there
+    create(page)
+    expect(page.get_by_role("article")).to_be_visible()
+    campaign = mp.open_campaign(server.storage, name)
+    assert (campaign.rounds, campaign.budget) == (30, None)
+
+
+def test_one_model_is_too_few(page: Page, server: Serving, name: str) -> None:
+    page.goto(f"{server.url}/#/new")
+    button, few = page.get_by_role("button", name="Create"), page.get_by_text("At least two models are needed.")
+    for models, enough in (("bert", False), ("bert\n bert \n", False), ("bert\ngpt", True)):
+        page.get_by_label("Or the names of the models").fill(models)
+        expect(few).to_have_count(0 if enough else 1)
+        expect(button).to_be_enabled(enabled=enough)
+    page.get_by_label("File of predictions").set_input_files(file_called(f"{name}.csv"))
+    expect(page.get_by_text("30 items, 3 models, 2 classes.")).to_be_visible()
+    for model in ("bert", "roberta"):
+        page.get_by_label(f"What {model} is").select_option("left out")
+    expect(few).to_be_visible()
+    expect(button).to_be_disabled()
+    page.get_by_label("What bert is").select_option("model")
+    expect(few).to_have_count(0)
+    expect(button).to_be_enabled()
+    page.route(
+        re.compile(r"/v1/files"), lambda route: route.fulfill(status=422, json={"detail": "It cannot be read so."})
+    )
+    page.get_by_label("What gpt is").select_option("shown")
+    expect(page.locator(".form-error")).to_have_text("It cannot be read so.")
+    expect(page.locator(".seen")).to_have_text("")
+    expect(button).to_be_disabled()
 
 
 def test_a_form_without_what_it_needs_says_so_and_sends_nothing(page: Page, server: Serving) -> None:

@@ -55,7 +55,7 @@ export function CreateView() {
   const look = useLook();
   const { file, seen } = look;
   const [busy, setBusy] = useState('');
-  const [made, setMade] = useState(/** @type {string|null} */ (null));
+  const [made, setMade] = useState(/** @type {Api.NewCampaign|null} */ (null));
   const [error, setError] = useState(/** @type {Error|null} */ (null));
   const set = (/** @type {Partial<Form>} */ change) => setForm((before) => ({ ...before, ...change }));
 
@@ -72,13 +72,19 @@ export function CreateView() {
     setBusy('');
   };
   const create = async () => {
+    const wanted = campaignOf(form, seen);
+    const { name } = wanted;
+    refuseMissing(wanted, seen);
     // If the file was refused, the campaign is there already when it is sent again.
-    const name = made === form.name ? made : (await api.create(campaignOf(form, seen))).name;
-    setMade(name);
+    if (made?.name !== name) await api.create(wanted);
+    else if (JSON.stringify(made) !== JSON.stringify(wanted)) throw new Error(otherName(name));
+    setMade(made?.name === name ? made : wanted);
     if (file) await upload(name, file, look.chosen, setBusy);
     go(inCampaign(name, file ? 'label' : 'files'));
   };
-  const ready = !file || (seen && !seen.problem && !look.busy && !look.error && !look.open.length);
+  const read = !file || (seen && !seen.problem && !look.busy && !look.error);
+  const few = read && hasTooFewModels(form, seen);
+  const ready = read && !few && !look.open.length;
   return html`<form class="card form" onSubmit=${submit} aria-busy=${busy !== '' || look.busy}>
     <h1 tabindex="-1">New campaign</h1>
     <${FileField} look=${look} choose=${choose} />
@@ -95,6 +101,7 @@ export function CreateView() {
       <button class="primary" disabled=${busy !== '' || !ready}>
         ${busy || (look.busy ? 'Reading the file …' : 'Create campaign')}</button>
       <a class="button" href=${home}>Cancel</a>
+      ${few && html`<span class="quiet-text" role="status">At least two models are needed.</span>`}
       ${look.open.length > 0 && html`<span class="quiet-text">
         ${count(look.open.length, 'column')} to look at first</span>`}
     </p>
@@ -111,7 +118,7 @@ function FileField({ look, choose }) {
   return html`<${Field} label="File of predictions" hint=${FILE_HINT}>
     ${(own) => html`<input ...${own} type="file" accept=${FORMATS} onChange=${chosen} />`}
   <//>
-  <p class="seen" role="status">${seen && !seen.problem && html`<${Seen} seen=${seen} />`}</p>
+  <p class="seen" role="status">${seen && !seen.problem && !look.error && html`<${Seen} seen=${seen} />`}</p>
   ${seen?.problem && html`<p class="form-error" dir="auto">${seen.problem}</p>`}
   <${ColumnTable} look=${look} again />`;
 }
@@ -196,12 +203,33 @@ const lines = (value) => value.split('\n').map((line) => line.trim()).filter(Boo
 const wholeOrNull = (value) => (value === '' ? null : Number(value));
 
 /**
+ * Whether one model alone was named. (Where none is, the browser says that the field is required.)
+ * @param {Form} form @param {Api.FileLook|null} seen
+ */
+const hasTooFewModels = (form, seen) => (seen ? seen.models.length < 2 : new Set(lines(form.models)).size === 1);
+
+/** @param {string} name */
+const otherName = (name) => `“${name}” was created already, with what the form said before. `
+  + 'Choose another name to create a campaign with what it says now.';
+
+/**
+ * Before a campaign is made: the server would make it, and then refuse the file.
+ * @param {Api.NewCampaign} wanted @param {Api.FileLook|null} seen
+ */
+function refuseMissing({ classes }, seen) {
+  const missing = (seen?.classes ?? []).filter((name) => classes && !classes.includes(name));
+  if (!missing.length) return;
+  throw new Error(`The file has ${missing.length === 1 ? 'a class that is' : 'classes that are'} not in the list: `
+    + `${several(missing.map(text), NAMED)}. Add to the list, or accept whatever the models predict.`);
+}
+
+/**
  * What the server is asked to create: what this person decided, and what the file says where they did not.
  * Classes that the file has stay what they are there, numbers or text.
  * @param {Form} form @param {Api.FileLook|null} seen @returns {Api.NewCampaign}
  */
 function campaignOf(form, seen) {
-  const known = new Map((seen?.classes ?? []).map((name) => [String(name), name]));
+  const known = new Map((seen?.classes ?? []).map((name) => [String(name).trim(), name]));
   const race = form.algorithm === 'race';
   const gap = form.stop === '' ? null : Number(form.stop) / 100;
   return {

@@ -4,7 +4,9 @@
 |---|---|---|
 | named by the user, or `label`, `id`, `key`, `item`, `text`, `image`, `url`, row numbers | yes | never |
 | in long form, in arrays, in files that we saved | yes | never |
-| objects, addresses, fractions, numbers among text, row numbers, names such as `question` | no | if few are so |
+| objects, addresses, numbers among text, row numbers, names such as `question` | no | if few are so |
+| numbers that are not whole | no | unless all columns or the labels hold such numbers |
+| two groups of columns, each with values of its own | no | both, unless labels or classes tell |
 | values that hardly any other column has, constant ones among them | no | if the other columns share theirs |
 | free text where every column is free text; a constant that others answer too | model | no |
 """
@@ -177,6 +179,76 @@ def test_a_column_called_like_labels_is_guessed_to_be_the_label() -> None:
 
 def test_two_columns_of_classes_that_share_nothing_are_both_in_doubt() -> None:
     assert doubts({"a": ["cat", "dog"] * 10, "b": ["0", "one"] * 10}).keys() == {"a", "b"}
+
+
+def flags(items: int, typed: bool, count: int = 4) -> dict[str, Any]:
+    """Columns of true and false, which are no models."""
+    draw = np.random.default_rng(7)
+    told = {f"is_{'abcdefgh'[number]}": draw.random(items) < 0.5 for number in range(count)}
+    return {name: [bool(one) if typed else str(bool(one)) for one in column] for name, column in told.items()}
+
+
+@pytest.mark.parametrize("typed", [True, False], ids=["truth values", "text"])
+@pytest.mark.parametrize("count", [2, 4, 8])
+@pytest.mark.parametrize("items", [6, 30, 300])
+def test_two_groups_of_columns_that_share_nothing_are_both_in_doubt(items: int, count: int, typed: bool) -> None:
+    animals = models(items, 2, ("cat", "dog", "owl"))
+    columns = {"bert": animals["model-0"], "gpt": animals["model-1"]} | flags(items, typed, count)
+    found = guess(columns)
+    assert {name for name, column in found.items() if column.doubt} == set(columns)
+    kept = {name for name, column in found.items() if column.role == "model"}
+    assert kept in ({"bert", "gpt"}, set(columns) - {"bert", "gpt"})
+    told = guess(columns | {"label": animals["model-0"]})
+    assert {name for name, column in told.items() if column.doubt} == set(columns) - {"bert", "gpt"}
+    assert doubts(columns, classes=["cat", "dog", "owl"]).keys() == set(columns) - {"bert", "gpt"}
+
+
+def test_the_reasons_for_two_groups_name_the_other_group() -> None:
+    animals = models(30, 2, ("cat", "dog", "owl"))
+    found = guess({"bert": animals["model-0"], "gpt": animals["model-1"]} | flags(30, typed=False))
+    assert found["bert"].doubt == (
+        "None of its values occurs in the columns taken as models: is_a, is_b, is_c and is_d."
+    )
+    assert found["is_a"].doubt == "It shares hardly any value with bert and gpt, which may be the models instead."
+
+
+def test_two_texts_or_two_constants_beside_models_leave_no_doubt_about_the_models() -> None:
+    texts = {"frage": QUESTIONS[:50], "nochmal": QUESTIONS[:50]}
+    constants = {"teil": ["test"] * 50, "phase": ["test"] * 50}
+    found = guess(models(50) | texts | constants)
+    assert {name for name, column in found.items() if column.doubt} == {*texts, *constants}
+    assert found["teil"].doubt.startswith(
+        'It is always "test", which does not occur in the columns taken as models'
+    )
+
+
+@pytest.mark.parametrize("labelled", [False, True], ids=["no labels", "labels"])
+@pytest.mark.parametrize("classes", [WORDS, (0, 1, 2)], ids=["words", "numbers"])
+@pytest.mark.parametrize("count", [1, 3, 60, 200])
+def test_columns_of_scores_are_in_doubt_however_many_and_the_models_are_not(
+    count: int, classes: tuple[object, ...], labelled: bool
+) -> None:
+    draw = np.random.default_rng(5)
+    scores = {f"f{number}": draw.random(40).round(3).tolist() for number in range(count)}
+    answers = models(40, 3, classes)
+    columns = scores | answers | ({"label": answers["model-0"]} if labelled else {})
+    assert doubts(columns) == dict.fromkeys(scores, "left out")
+    assert mp.load_collection(columns, ignore=list(scores)).models == tuple(answers)
+
+
+def test_models_that_work_out_numbers_are_not_taken_for_scores() -> None:
+    draw = np.random.default_rng(6)
+    truth = [*(number + 0.5 for number in range(20)), *range(20)]
+    worked_out = {
+        f"llm-{model}": [str(truth[row] if draw.random() < 0.9 else 99) for row in range(40)] for model in range(6)
+    }
+    for model in (0, 1, 2, 3):  # in most columns more than half of the numbers are not whole, in two of them fewer
+        worked_out[f"llm-{model}"][-3:] = ["1.5", "2.5", "3.5"]
+        worked_out[f"llm-{model}"][:20] = [str(one) for one in truth[:20]]
+    for model in (4, 5):
+        worked_out[f"llm-{model}"][19] = "7"
+        worked_out[f"llm-{model}"][-1] = "7"
+    assert doubts(worked_out) == {}
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,9 @@
 """Which columns stand out among those that may be models, and why a person should look at them.
 
 Models answer the same question, so they share their answers. A column whose values no other column has is likely
-to be something else. Everything here is relative: where all columns hold free text that hardly ever repeats, or all
-hold numbers that are not whole, none of them stands out for that.
+to be something else. Nearly everything here is relative: where all columns hold free text that hardly ever repeats,
+or all hold numbers that are not whole, none of them stands out for that. But scores are no answers, however many
+columns hold them. And where two groups of columns share nothing, nobody but the user knows which are the models.
 """
 
 from collections import Counter
@@ -11,6 +12,7 @@ from statistics import median
 from typing import NamedTuple
 
 from modelpicker.collections.column_names import hint_of
+from modelpicker.collections.fitting import listed_models
 from modelpicker.collections.profiles import HARDLY, Profile
 from modelpicker.collections.tables import quoted
 
@@ -77,10 +79,9 @@ def _by_pattern(candidates: Sequence[Profile], label: Profile | None, known: set
 
 def _by_numbers(candidates: Sequence[Profile], label: Profile | None, known: set[str]) -> dict[str, Doubt]:
     """Numbers that are not whole, and numbers where the others hold text."""
-    broken = _standing_out(candidates, label, lambda one: one.fractional)
     found = {
         one.name: Doubt("left out", f"It holds numbers that are not whole, such as {one.fraction}.")
-        for one in broken
+        for one in _scores(candidates, label, known)
     }
     rest = [one for one in candidates if one.name not in found and one.answers]
     for one in rest:
@@ -90,6 +91,19 @@ def _by_numbers(candidates: Sequence[Profile], label: Profile | None, known: set
         if one.numeric and one.answers >= FEW and text * 2 > len(others) and one.share_in(said) < SHARED:
             found[one.name] = Doubt("left out", "It holds numbers, but most other columns hold text.")
     return found
+
+
+def _scores(candidates: Sequence[Profile], label: Profile | None, known: set[str]) -> list[Profile]:
+    """Columns of numbers that are not whole, however many; none if all columns or the labels hold such numbers.
+
+    Models that work out numbers share them with each other, also with those whose numbers are mostly whole.
+    """
+    answering = [one for one in candidates if one.answers]
+    others = [one for one in answering if not one.fractional]
+    if not others or (label is not None and label.fractional):
+        return []
+    said = known.union(*(one.counts for one in others))
+    return [one for one in answering if one.fractional and one.share_in(said) < SHARED]
 
 
 def _by_counting(candidates: Sequence[Profile], label: Profile | None, known: set[str]) -> dict[str, Doubt]:
@@ -119,15 +133,27 @@ def _by_name(candidates: Sequence[Profile], label: Profile | None, known: set[st
 
 
 def _by_answers(candidates: Sequence[Profile], known: set[str]) -> dict[str, Doubt]:
-    """Columns whose values hardly ever occur in the others."""
+    """Columns whose values hardly ever occur in those that share theirs.
+
+    If these share values of their own, and no label or class tells which are meant, both groups are in doubt.
+    """
     group = _sharing(candidates, known)
     if len(group) + bool(known) < 2 or not _shares_much(group, known):
         return _by_variety(candidates, alone=len(group) < 2)
-    return {
-        one.name: Doubt("shown" if len(one.counts) > 1 else "left out", _rare(one, group, known))
-        for one in candidates
-        if one not in group and one.answers >= FEW
-    }
+    outside = [one for one in candidates if one not in group and one.answers >= FEW]
+    found = {one.name: Doubt("shown" if len(one.counts) > 1 else "left out", _rare(one, group)) for one in outside}
+    rivals = _sharing([one for one in outside if _may_be_classes(one)], set())
+    told = any(one.share_in(known) > HARDLY for one in group)
+    if not told and len(rivals) > 1 and _shares_much(rivals, set()):
+        listed = listed_models([one.name for one in rivals])
+        why = f"It shares hardly any value with {listed}, which may be the models instead."
+        found |= {one.name: Doubt("model", why) for one in group}
+    return found
+
+
+def _may_be_classes(one: Profile) -> bool:
+    """Whether a column may answer a question: it is not always the same, nor a text that hardly ever repeats."""
+    return len(one.counts) > 1 and (one.variety <= VARIED or one.answers < MANY)
 
 
 def _sharing(candidates: Sequence[Profile], known: set[str]) -> list[Profile]:
@@ -159,14 +185,15 @@ def _shares_much(group: Sequence[Profile], known: set[str]) -> bool:
     return bool(group) and median(one.share_in(common) for one in group) >= SHARED
 
 
-def _rare(one: Profile, group: Sequence[Profile], known: set[str]) -> str:
+def _rare(one: Profile, group: Sequence[Profile]) -> str:
     """Why a column does not belong to a group."""
+    taken = f"the columns taken as models: {listed_models([other.name for other in group])}."
     if len(one.counts) == 1:
-        return f"It is always {quoted(next(iter(one.counts)))}, which no other column says."
-    shared = round(one.share_in(known.union(*(other.counts for other in group))) * one.answers)
+        return f"It is always {quoted(next(iter(one.counts)))}, which does not occur in {taken}"
+    shared = round(one.share_in(set().union(*(other.counts for other in group))) * one.answers)
     if not shared:
-        return f"None of its {len(one.counts):,} different values occurs in the other columns."
-    return f"Only {shared:,} of its {one.answers:,} values occur in the other columns."
+        return f"None of its values occurs in {taken}"
+    return f"Only {shared:,} of its {one.answers:,} values occur in {taken}"
 
 
 def _by_variety(candidates: Sequence[Profile], alone: bool) -> dict[str, Doubt]:

@@ -79,11 +79,15 @@ def test_settings_that_were_changed_are_named_by_every_verb_and_by_verify(tmp_pa
     corrected(tmp_path, "first", "spam")
     corrected(tmp_path, "second", "ham")
     sql(tmp_path, "UPDATE campaigns SET settings = replace(settings, 'roberta', 'robert') WHERE id = 1")
-    for arguments in ("best first", "show first", "tell first k1 ham", "export first out.jsonl", "list"):
+    for arguments in ("best first", "show first", "tell first k1 ham", "export first out.jsonl"):
         done = call(tmp_path, *arguments.split())
         assert done.returncode == 1
         assert "settings of campaign 'first' were changed in the storage" in done.stderr
         assert len(done.stderr.splitlines()) == 1
+    listed = call(tmp_path, "list")
+    assert listed.returncode == 0
+    assert "settings of campaign 'first' were changed in the storage" in " ".join(listed.stderr.split())
+    assert [line.split()[0] for line in listed.stdout.splitlines() if line][1:] == ["first", "second"]
     done = call(tmp_path, "verify")
     assert done.returncode == 1
     first, second = done.stdout.splitlines()

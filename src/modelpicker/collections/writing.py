@@ -13,8 +13,9 @@ import pyarrow as pa
 from modelpicker.collections.codes import ABSTAINED, Array
 from modelpicker.collections.collection import ModelCollection
 from modelpicker.collections.column_names import LABEL, NOT_MODELS, ROW_NUMBERS
+from modelpicker.collections.columns import Role
 from modelpicker.collections.tables import BATCH_ROWS, quoted
-from modelpicker.errors import FileError, InputError, brief
+from modelpicker.errors import FileError, InputError, UnclearColumnsError, brief
 
 
 def save_collection(collection: ModelCollection, path: Path) -> None:
@@ -117,7 +118,14 @@ def _check_back(collection: ModelCollection, path: Path) -> None:
 
     back = None
     with suppress(InputError):
-        back = load_collection(path)
+        try:
+            back = load_collection(path)
+        except UnclearColumnsError as error:  # its reader has to say what these are, and can
+            doubtful: dict[str, Role] = {
+                column["name"]: "model" if column["name"] in collection.models else "shown"
+                for column in error.columns
+            }
+            back = load_collection(path, columns=doubtful)
     if back is None or back.models != collection.models or not _same_cells(collection, back):
         raise InputError(
             f"as {path.suffix} these names of models and classes would be read as something else; use .parquet."

@@ -100,7 +100,7 @@ def test_efficient_actives_probability_beyond_the_threshold() -> None:
 
 
 def test_efficient_active_queries_models_that_are_all_equal_whatever_its_options() -> None:
-    picker = mp.EfficientActive(3, c0=1e308, threshold_scale=0.0)
+    picker = mp.EfficientActive(3, c0=1e100, threshold_scale=0.0)
     assert {picker.observe([0, 1, 1]).probability for _ in range(20)} == {1.0}
 
 

@@ -13,7 +13,7 @@ from modelpicker.campaigns import list_campaigns as find_campaigns
 from modelpicker.campaigns.log import LABELLED, SKIPPED, WAITING
 from modelpicker.campaigns.records import as_time
 from modelpicker.campaigns.settings import known_algorithm
-from modelpicker.campaigns.status import Facts, Status, find_status
+from modelpicker.campaigns.status import Status
 from modelpicker.errors import InputError, NotFoundError, StorageError
 from modelpicker.guarantees.certificate import Certified
 from modelpicker.server import documents
@@ -37,6 +37,9 @@ from modelpicker.server.state import State, Summarized
 PREFIX = f"{VERSION}/campaigns"
 router = APIRouter(
     prefix=PREFIX, tags=["campaigns"], route_class=QuickRoute, generate_unique_id_function=operation_id
+)
+LEARNING = Status(
+    "running", "How it stands is being found again from everything that happened.", "Look again in a moment."
 )
 # What annotators who see no predictions are not told.
 HIDDEN = {"models": None, "pick": None, "tied": None}
@@ -83,10 +86,7 @@ async def _summarized(service: State, listed: Listed) -> Summarized:
         event, pick = await desk.look()
     except Problem:  # it learns anew, and nothing is known but how many labels there are
         labels, pending, skipped = await desk.read(_tally)
-        facts = Facts(listed.rounds, labels, pending, listed.budget, items=None, proved="")
-        return Summarized(
-            listed.created, -1, _summary(listed, find_status(facts), listed.rounds, labels, pending, skipped)
-        )
+        return Summarized(listed.created, -1, _summary(listed, LEARNING, listed.rounds, labels, pending, skipped))
     leads = {"pick": pick.model if pick.labels_used else None, "tied": len(pick.tied)}
     row = _summary(listed, pick.state, pick.rounds, pick.labels_used, pick.pending, pick.skipped)
     return Summarized(listed.created, event, {**row, **leads})

@@ -46,8 +46,9 @@ class Span(NamedTuple):
 
 def share_known(picker: Algorithm, span: Span, unanswered: Unanswered) -> float:
     """The share of the queries in a span that are answered; with a window, of those that still count."""
-    window = picker.rounds if picker.keep == 1.0 else round(1.0 / (1.0 - picker.keep))
-    first = max(span.first, picker.rounds - window) if picker.keep < 1.0 else span.first
+    first = span.first
+    if picker.keep < 1.0:
+        first = max(first, picker.rounds - round(1.0 / (1.0 - picker.keep)))
     missing = sum(first <= number < span.last for number in unanswered)
     return span.labels / (span.labels + missing) if span.labels else 1.0
 
@@ -82,10 +83,11 @@ def measure(
         return _compared_on_labels(picker, tally, unanswered, labelled)
     losses = dict(zip(picker.models, tally.losses.tolist(), strict=True))
     level = min(losses.values())
+    spans = [Span(*span) for span in zip(tally.first.tolist(), tally.last.tolist(), labels, strict=True)]
+    shares = {span: share_known(picker, span, unanswered) for span in set(spans)}  # most models have the same span
     found: dict[ModelName, Measured] = {}
-    for place, model in enumerate(picker.models):
-        span = Span(int(tally.first[place]), int(tally.last[place]), labels[place])
-        share = share_known(picker, span, unanswered)
+    for model, span in zip(picker.models, spans, strict=True):
+        share = shares[span]
         rate = _over(losses[model] - level, counted(picker, span) * share)
         found[model] = Measured(losses[model], rate, (span.last - span.first) * share, span.labels)
     for model, change in joined.items():  # in the order of joining: the models that they followed come first
@@ -108,6 +110,7 @@ def _compared_on_labels(
     best = picker.models.index(picker.recommended)
     whole = int(tally.last.max())
     level = float(tally.losses[best])
+    known = whole * share_known(picker, Span(0, whole, len(numbers)), unanswered)
     found = []
     for place, end in enumerate(tally.last.tolist()):
         upto = int(np.searchsorted(numbers, end))
@@ -115,7 +118,6 @@ def _compared_on_labels(
         share = share_known(picker, span, unanswered)
         behind = float((wrong[:upto, place] - wrong[:upto, best]).sum())
         rate = _over(behind, end * share)
-        known = whole * share_known(picker, Span(0, whole, len(numbers)), unanswered)
         found.append(Measured(level + rate * known, rate, end * share, upto))
     return found
 

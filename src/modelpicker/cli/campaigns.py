@@ -41,6 +41,7 @@ from modelpicker.errors import InputError, ModelPickerError, NotFoundError, Stor
 
 if TYPE_CHECKING:
     from modelpicker.campaigns import Campaign, Listed
+    from modelpicker.campaigns.status import Status
     from modelpicker.guarantees.certificate import Certified
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The id of a query, or its key.", show_default=False)]
@@ -129,9 +130,8 @@ def list_verb(storage: Storage = None, as_json: Json = False) -> None:
     from modelpicker.campaigns import list_campaigns
     from modelpicker.campaigns.records import as_time
 
-    found = list_campaigns(storage_url(storage))
-    found = [one if one.damage else _checked(storage, one) for one in found]
-    states: dict[str, Any] = {one.name: None if one.damage else _state(storage, one.name) for one in found}
+    looked_at = [_look(storage, one) for one in list_campaigns(storage_url(storage))]
+    found = [one for one, _ in looked_at]
     if as_json:
         rows = [
             {
@@ -141,10 +141,10 @@ def list_verb(storage: Storage = None, as_json: Json = False) -> None:
                 "models": one.models,
                 "algorithm": one.algorithm,
                 "budget": one.budget,
-                "state": None if states[one.name] is None else states[one.name].document(),
+                "state": None if state is None else state.document(),
                 "damage": one.damage or None,
             }
-            for one in found
+            for one, state in looked_at
         ]
         print_json({"campaigns": rows})
         return
@@ -153,9 +153,8 @@ def list_verb(storage: Storage = None, as_json: Json = False) -> None:
         return
     made = table("campaign", "state", "models", "items", "budget", "created (UTC)")
     made.columns[1].justify = "left"
-    for one in found:
+    for one, state in looked_at:
         budget = "-" if one.budget is None else f"{one.budget:,}"
-        state = states[one.name]
         made.add_row(
             visible(one.name),
             "damaged" if one.damage else "-" if state is None else state.title,
@@ -170,21 +169,16 @@ def list_verb(storage: Storage = None, as_json: Json = False) -> None:
             say(*textwrap.wrap(visible(one.damage), WIDTH - 1))
 
 
-def _checked(storage: str | None, listed: "Listed") -> "Listed":
-    """The campaign, with what is damaged if its state cannot be found from its events."""
+def _look(storage: str | None, listed: "Listed") -> tuple["Listed", "Status | None"]:
+    """A campaign and where it stands; None if it is damaged, which is noted, or its algorithm is not known here."""
+    if listed.damage:
+        return listed, None
     try:
-        _state(storage, listed.name)
-    except StorageError as error:
-        return replace_fields(listed, damage=str(error))
-    return listed
-
-
-def _state(storage: str | None, name: str) -> Any:
-    """Where a campaign stands; None if its algorithm is not known here."""
-    try:
-        return opened(storage, name).best().state
+        return listed, opened(storage, listed.name).best().state
     except NotFoundError:
-        return None
+        return listed, None
+    except StorageError as error:
+        return replace_fields(listed, damage=str(error)), None
 
 
 def show(name: Name, storage: Storage = None, as_json: Json = False) -> None:

@@ -11,7 +11,7 @@ import modelpicker
 from modelpicker.algorithms import Algorithm, Trace
 from modelpicker.algorithms.making import find_algorithm
 from modelpicker.campaigns.gaps import measure
-from modelpicker.campaigns.offline import Goal, Run, shuffled, suited_options
+from modelpicker.campaigns.offline import USUAL_GAP, Goal, Run, shuffled, suited_options
 from modelpicker.campaigns.status import Facts, Status, find_status, in_short
 from modelpicker.cli.choosing import make_algorithm
 from modelpicker.cli.journal import Journal
@@ -20,9 +20,6 @@ from modelpicker.collections import ModelCollection
 from modelpicker.collections.codes import Array
 from modelpicker.collections.wide import WideReader
 from modelpicker.guarantees.certificate import Certificate, Certified
-
-# What counts as certified where nobody named a goal: within 1 %.
-USUAL_GAP = 0.01
 
 
 @dataclass(frozen=True)

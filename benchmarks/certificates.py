@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 import modelpicker as mp
-from modelpicker.algorithms.gathering import gatherer
+from modelpicker.algorithms.gathering import evidence_kernels
 from modelpicker.bench.streams import make_stream
 
 DATA = Path(os.environ.get("MODELPICKER_TEST_DATA", "../shared/data"))
@@ -180,7 +180,7 @@ def tell_stream(streams: int) -> None:
 
 def tell_speed() -> None:
     """What evidence costs, as a factor of the picker's own time."""
-    gatherer().warm_up()
+    evidence_kernels().warm_up()
     print("\nTime of a round, microseconds: deciding alone, and with evidence for certificates.")
     print(f"{'k':>4} {'classes':>8} {'β':>4} {'labels':>7} {'alone':>8} {'with':>8} {'factor':>7}")
     for k, classes in ((8, 4), (30, 2), (30, 10), (100, 10)):
@@ -199,11 +199,11 @@ def _quickest(rows: Array, labels: Array, k: int, scale: float, *, watches: bool
     best, used = math.inf, 0
     for _ in range(9):
         picker = mp.ModelPicker(k, query_scale=scale)
-        picker.witness.watches = watches
+        picker.recorder.watches = watches
         begun = time.perf_counter()
         used = mp.run_stream(picker, rows, labels).labels_used
         if watches:
-            picker.witness.take_in()
+            picker.recorder.take_in()
         best = min(best, time.perf_counter() - begun)
     return best / len(rows), used
 

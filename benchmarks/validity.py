@@ -22,8 +22,8 @@ from modelpicker.algorithms.engine import (
     LABELS,
     ROUNDS,
     Kernel,
-    Settings,
-    State,
+    AlgorithmSettings,
+    AlgorithmState,
     learn_label,
     observe_round,
     recommend,
@@ -54,8 +54,8 @@ Array = npt.NDArray[Any]
 
 
 def first_falsehood(
-    state: State,
-    settings: Settings,
+    state: AlgorithmState,
+    settings: AlgorithmSettings,
     clock: Ints,
     rows: Codes,
     labels: Codes,

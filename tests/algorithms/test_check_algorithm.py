@@ -174,7 +174,7 @@ class Exaggerates(mp.LabelEfficient):
         query = self._open[round]
         super().learn(round, label)
         if label is not None and self.labels_used <= 5:
-            self.witness.told(query.row.codes, round, label, query.probability)
+            self.recorder.told(query.row.codes, round, label, query.probability)
 
 
 def forgive(state: Any, settings: Any, t: int, row: Any, label: int, probability: float) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import modelpicker as mp
 from modelpicker.algorithms.compiler import CompiledKernel
-from modelpicker.algorithms.gathering import gatherer
+from modelpicker.algorithms.gathering import evidence_kernels
 from modelpicker.algorithms.stopping import stopping
 from modelpicker.campaigns.pacing import paced
 from modelpicker.experiments.playing import compiled
@@ -112,16 +112,16 @@ def test_a_stream_of_any_type_gives_the_same_bits_and_is_compiled_once(
 
 
 def test_evidence_of_streams_of_any_type_is_the_same_and_is_compiled_once(tmp_path: Path) -> None:
-    gatherer().warm_up()
+    evidence_kernels().warm_up()
     rows, labels = drawn(600)
     found = set()
     for same in as_all_types(tmp_path, rows):
         picker = mp.ModelPicker(MODELS)
         mp.run_stream(picker, same, labels)
-        found.add((picker.certificate(kind="stream").gap, picker.witness.document()))
+        found.add((picker.certificate(kind="stream").gap, picker.recorder.document()))
     assert len(found) == 1
-    assert count_of(gatherer().gather) == 1
-    assert count_of(gatherer().read) == 1
+    assert count_of(evidence_kernels().gather) == 1
+    assert count_of(evidence_kernels().read) == 1
 
 
 @pytest.mark.parametrize("classes", [2, 100, 1_000, 100_000])

@@ -211,7 +211,7 @@ def test_certificates_speak_of_all_rounds_whatever_the_window() -> None:
     plain, recent = (mp.ModelPicker(5, 1, query_scale=1e9, window=window) for window in (0, 50))
     for picker in (plain, recent):
         mp.run_stream(picker, predictions[:1_800], labels[:1_800])
-    assert plain.witness.document() == recent.witness.document()
+    assert plain.recorder.document() == recent.recorder.document()
     assert (plain.recommended, recent.recommended) == (0, 1)
     assert recent.certificate().rounds == 1_800
     assert recent.certificate().gap > plain.certificate().gap

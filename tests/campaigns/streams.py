@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 import modelpicker as mp
 from modelpicker.algorithms.testing import make_stream
-from modelpicker.campaigns.log import Log
-from modelpicker.campaigns.replica import Replica, rebuild
+from modelpicker.campaigns.log import EventStore
+from modelpicker.campaigns.replica import Projection, rebuild
 from modelpicker.campaigns.verifying import verify
 
 Matrix = npt.NDArray[Any]
@@ -32,21 +32,21 @@ def play(campaign: mp.Campaign, predictions: Matrix, labels: Matrix) -> list[mp.
 
 def state(campaign: mp.Campaign) -> dict[str, Any]:
     """Everything that a campaign has come to, in this process."""
-    with campaign.reading() as (_, replica):
-        return _document(replica)
+    with campaign.reading() as (_, projection):
+        return _document(projection)
 
 
 def rebuilt(campaign: mp.Campaign) -> dict[str, Any]:
     """The same, found from the events alone."""
     with campaign.storage.reading() as connection:
-        log = Log(connection, campaign._number)
+        log = EventStore(connection, campaign._number)
         head = log.head()
         return _document(rebuild(log, campaign.settings, head.events, head.rebuilt))
 
 
-def _document(replica: Replica) -> dict[str, Any]:
+def _document(projection: Projection) -> dict[str, Any]:
     """Without the number of events, in which campaigns that came to the same may differ."""
-    return {key: value for key, value in replica.document().items() if key != "event"}
+    return {key: value for key, value in projection.document().items() if key != "event"}
 
 
 def check(campaign: mp.Campaign, url: str) -> None:

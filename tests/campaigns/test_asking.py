@@ -313,8 +313,8 @@ def test_a_batch_may_have_more_classes_than_there_are_models(url: str, algorithm
     campaigns = [mp.create_campaign(url, f"{way}", models=3, algorithm=algorithm, seed=2) for way in range(3)]
     singly = [campaigns[0].ask(row) for row in rows]
     assert list(campaigns[1].ask_many(rows)) == singly
-    with campaigns[2].reading() as (_, replica):
-        kernel = paced(replica.picker.kernel)
+    with campaigns[2].reading() as (_, projection):
+        kernel = paced(projection.picker.kernel)
         interpreted, kernel._interpreted = kernel._interpreted, MANY
     assert list(campaigns[2].ask_many(rows)) == singly
     kernel._interpreted = interpreted

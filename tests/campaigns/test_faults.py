@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import modelpicker as mp
-from modelpicker.campaigns.log import Log
+from modelpicker.campaigns.log import EventStore
 from modelpicker.campaigns.statements import driver
 from tests.campaigns.streams import MODELS, check, play, state, stream, without_times
 from tests.unprivileged import unprivileged
@@ -114,13 +114,13 @@ def test_an_interruption_at_any_moment_leaves_everything_as_it_was(
     predictions, labels = stream(600)
     play(campaign, predictions[:30], labels[:30])
     before = state(campaign), without_times(campaign)
-    whole = getattr(Log, moment)
+    whole = getattr(EventStore, moment)
 
     def broken(*arguments: object) -> None:
         whole(*arguments)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Log, moment, broken)
+    monkeypatch.setattr(EventStore, moment, broken)
     with pytest.raises(KeyboardInterrupt):
         campaign.ask_many(predictions)
     monkeypatch.undo()

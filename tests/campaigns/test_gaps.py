@@ -91,8 +91,8 @@ class Ledger:
 
 def spans(campaign: mp.Campaign, end: int) -> dict[Any, int]:
     """Until which round each model was compared: the end, or its elimination."""
-    with campaign.reading() as (_, replica):
-        return dict(zip(replica.picker.models, replica.picker.tally(end).last.tolist(), strict=True))
+    with campaign.reading() as (_, projection):
+        return dict(zip(projection.picker.models, projection.picker.tally(end).last.tolist(), strict=True))
 
 
 @pytest.mark.parametrize(
@@ -151,8 +151,8 @@ def test_a_won_race_shows_the_gaps_of_the_rounds_until_it_was_won(memory: str) -
     campaign.ask_many(make_stream(7, 500, len(MODELS), 3)[0])
     pick, ledger = campaign.best(), Ledger(campaign, told)
     assert pick.state.name == "won"
-    with campaign.reading() as (_, replica):
-        won = replica.picker.won
+    with campaign.reading() as (_, projection):
+        won = projection.picker.won
     assert won is not None
     assert pick.covered == won < 240 < pick.rounds
     assert [entry.labels for entry in pick.standing[:1]] == [pick.labels_used]

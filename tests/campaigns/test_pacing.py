@@ -8,7 +8,7 @@ from benchmarks.pacing import CASES, measure
 
 import modelpicker as mp
 from modelpicker.algorithms.making import make_algorithm
-from modelpicker.campaigns.pacing import FACTOR, SPENT, Plan, aim, make_plan, new_pace, paced
+from modelpicker.campaigns.pacing import FACTOR, SPENT, BudgetPlan, aim, make_plan, new_pace, paced
 from tests.campaigns.streams import state, stream
 from tests.shared_data import need
 
@@ -119,12 +119,12 @@ def test_of_an_unknown_length_something_is_always_left() -> None:
 
 def test_what_is_aimed_at_is_what_is_left_over_what_is_to_come() -> None:
     pace = np.array([100.0, 999.0, 0.0, 1.0, 0.0, 0.0])
-    half = aim(pace, Plan(200.0, 2_000.0), 1_000)
-    assert aim(pace, Plan(200.0, math.inf), 5) == pytest.approx(100 / (2_000 + 4 * math.sqrt(200_000)))
+    half = aim(pace, BudgetPlan(200.0, 2_000.0), 1_000)
+    assert aim(pace, BudgetPlan(200.0, math.inf), 5) == pytest.approx(100 / (2_000 + 4 * math.sqrt(200_000)))
     assert half == pytest.approx(100 / (961 * (1 - 0.5 / math.sqrt(1_001))))
-    assert aim(pace, Plan(100.0, 2_000.0), 1_000) == 0.0
-    assert aim(pace, Plan(2_000.0, 2_000.0), 1_000) == 1.0
-    assert aim(pace, Plan(200.0, 1_000.0), 1_000) == 1.0
+    assert aim(pace, BudgetPlan(100.0, 2_000.0), 1_000) == 0.0
+    assert aim(pace, BudgetPlan(2_000.0, 2_000.0), 1_000) == 1.0
+    assert aim(pace, BudgetPlan(200.0, 1_000.0), 1_000) == 1.0
 
 
 def test_paced_estimates_are_unbiased_by_brute_force_over_every_coin() -> None:

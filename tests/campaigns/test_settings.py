@@ -80,8 +80,8 @@ def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 def keep(campaign: mp.Campaign) -> None:
     """Have the state kept now."""
-    with campaign.reading() as (_, replica):
-        document = replica.document()
+    with campaign.reading() as (_, projection):
+        document = projection.document()
     with campaign.exclusive() as log:
         log.keep(document)
 

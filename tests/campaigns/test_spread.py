@@ -16,9 +16,9 @@ MODELS = ["ant", "bee", "cat", "dog"]
 def intervals(campaign: mp.Campaign, spread: Spread | None = None) -> dict[int | str, Interval]:
     """The intervals as they are now."""
     spread = spread or Spread()
-    with campaign.reading() as (log, replica):
-        spread.follow(log, replica)
-        return spread.intervals(make_pick(log, replica), log)
+    with campaign.reading() as (log, projection):
+        spread.follow(log, projection)
+        return spread.intervals(make_pick(log, projection), log)
 
 
 def test_an_interval_is_what_the_formula_says(memory: str) -> None:

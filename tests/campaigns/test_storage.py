@@ -169,14 +169,14 @@ def test_opening_goes_through_a_bounded_number_of_events(url: str, monkeypatch: 
     play(campaign, predictions[:400], labels[:400])
     campaign.ask_many(predictions[400:])
     read: list[int] = []
-    page = log.Log.page
+    page = log.EventStore.page
 
-    def counted(self: log.Log, after: int, upto: int) -> list[log.Stored]:
+    def counted(self: log.EventStore, after: int, upto: int) -> list[log.Stored]:
         found = page(self, after, upto)
         read.extend(stored.number for stored in found)
         return found
 
-    monkeypatch.setattr(log.Log, "page", counted)
+    monkeypatch.setattr(log.EventStore, "page", counted)
     opened = mp.open_campaign(url, "long")
     assert opened.best().rounds == 700
     assert 0 < len(read) <= handle.EVENTS_KEPT < 700

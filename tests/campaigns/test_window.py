@@ -86,9 +86,9 @@ def test_rough_intervals_are_left_out(memory: str) -> None:
     campaign = mp.create_campaign(memory, "rough", models=MODELS, options=RECENT)
     play(campaign, *stream(80))
     spread = Spread()
-    with campaign.reading() as (log, replica):
-        spread.follow(log, replica)
-        assert spread.intervals(make_pick(log, replica), log) == {}
+    with campaign.reading() as (log, projection):
+        spread.follow(log, projection)
+        assert spread.intervals(make_pick(log, projection), log) == {}
 
 
 def test_a_window_that_makes_no_sense_is_refused_before_anything_is_stored(memory: str) -> None:

@@ -9,11 +9,13 @@ import pytest
 import modelpicker as mp
 from modelpicker.algorithms.engine import Kernel
 from modelpicker.algorithms.kernels import Codes
-from modelpicker.algorithms.model_picker import Settings, State, decide, learn, recommend
+from modelpicker.algorithms.model_picker import ModelPickerSettings, ModelPickerState, decide, learn, recommend
 from tests.shared_data import need
 
 
-def learn_half(state: State, settings: Settings, t: int, row: Codes, label: int, probability: float) -> None:
+def learn_half(
+    state: ModelPickerState, settings: ModelPickerSettings, t: int, row: Codes, label: int, probability: float
+) -> None:
     """Forget about every second label, by the last digits of its probability."""
     if int(probability * 1_000_003.0) % 2 == 0:
         learn(state, settings, t, row, label, probability)

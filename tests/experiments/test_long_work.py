@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import modelpicker as mp
-from modelpicker.experiments.jobs import Block, Cell, Job, Task
+from modelpicker.experiments.jobs import Block, ComparisonCell, Job, Task
 from modelpicker.experiments.ledger import Ledger
 from tests.experiments.test_comparing import SMALL, assert_equal, small
 from tests.experiments.test_playing import collection
@@ -35,7 +35,7 @@ def test_a_comparison_that_is_cut_short_goes_on_and_gives_the_same(
 ) -> None:
     """Cut off at every few tasks, until it is through."""
     whole, play, left = small(), Job.play, [0]
-    played: list[tuple[Cell, int]] = []
+    played: list[tuple[ComparisonCell, int]] = []
 
     def play_some(self: Job, task: Task) -> Block:
         left[0] -= 1

@@ -7,7 +7,7 @@ import pytest
 
 import modelpicker as mp
 from modelpicker.algorithms import Trace
-from modelpicker.experiments.jobs import EVALUATION, Cell, Job, Task
+from modelpicker.experiments.jobs import EVALUATION, ComparisonCell, Job, Task
 from modelpicker.experiments.methods import METHODS
 from modelpicker.experiments.playing import FIELDS, Player
 from modelpicker.experiments.realizations import Pool, Realization, coins_of, draw, key_of
@@ -123,7 +123,7 @@ def test_a_task_gives_the_same_whatever_it_is_done_with() -> None:
         seed=3,
         marks=np.array([100, 200]),
     )
-    cells = tuple(Cell(name, value, 30) for name, value in VALUES.items())
+    cells = tuple(ComparisonCell(name, value, 30) for name, value in VALUES.items())
     together = job.play(Task(cells, (4, 7)))
     assert together.records.shape == (7, 2, 2, 4)
     for place, cell in enumerate(cells):

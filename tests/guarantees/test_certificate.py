@@ -95,7 +95,7 @@ def test_with_every_label_the_stream_is_known_exactly() -> None:
     mp.run_stream(picker, rows, labels)
     mistakes = (rows != labels[:, None]).sum(axis=0)
     for place in range(4):
-        found = picker.witness.certificate(picker.models, place, 0.999, "stream")
+        found = picker.recorder.certificate(picker.models, place, 0.999, "stream")
         assert found.items == mistakes[place] - mistakes.min()
 
 

@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pytest
 
 import modelpicker as mp
-from modelpicker.algorithms.gathering import gatherer
+from modelpicker.algorithms.gathering import evidence_kernels
 from modelpicker.algorithms.testing import make_stream
-from modelpicker.algorithms.witness import Witness
+from modelpicker.algorithms.witness import Recorder
 from modelpicker.guarantees.certificate import KINDS, bar_for, tables
 from modelpicker.guarantees.evidence import (
     BETS,
@@ -51,14 +51,14 @@ def by_the_book(rows: Array, labels: Array, queried: Array, chances: Array, i: i
     return total
 
 
-def watched(rows: Array, labels: Array, queried: Array, chances: Array) -> Witness:
-    """The same stream as a picker's witness sees it."""
-    witness = Witness(rows.shape[1])
+def watched(rows: Array, labels: Array, queried: Array, chances: Array) -> Recorder:
+    """The same stream as a picker's recorder sees it."""
+    recorder = Recorder(rows.shape[1])
     for number, (row, label, query, chance) in enumerate(zip(rows, labels, queried, chances, strict=True)):
-        witness.saw(row.tolist(), number, chance, query)
+        recorder.saw(row.tolist(), number, chance, query)
         if query and label >= 0:
-            witness.told(row.tolist(), number, label, chance)
-    return witness
+            recorder.told(row.tolist(), number, label, chance)
+    return recorder
 
 
 def some_stream(seed: int, rounds: int = 300, models: int = 4) -> tuple[Array, Array, Array, Array]:
@@ -149,14 +149,14 @@ def _ever_refuted(
     bar: float,
 ) -> bool:
     """Whether it is ever said that model 1 is better by less than it is."""
-    witness = Witness(2)
+    recorder = Recorder(2)
     for number, ((row, label), query, chance) in enumerate(zip(rounds, coins, chances, strict=True)):
-        witness.saw(row, number, chance, query)
+        recorder.saw(row, number, chance, query)
         if query:
-            witness.told(row, number, label, chance)
+            recorder.told(row, number, label, chance)
         if gaps[number] > 0.0:
             gap = (gaps[number] - 1.0) / (number + 1.0) if kind == STREAM else gaps[number]
-            if challenger(witness.take_in(), tables(), new_room(2), kind, 0, gap, 0, bar, 0) < 0:
+            if challenger(recorder.take_in(), tables(), new_room(2), kind, 0, gap, 0, bar, 0) < 0:
                 return True
     return False
 
@@ -172,12 +172,12 @@ def test_a_round_multiplies_the_wealth_by_at_most_what_it_may(chance: float, d: 
         for query, share in ((True, chance), (False, 1.0 - chance)):
             if share == 0.0:
                 continue
-            witness = Witness(2)
-            witness.saw(row, 0, chance, query)
+            recorder = Recorder(2)
+            recorder.saw(row, 0, chance, query)
             if query:
-                witness.told(row, 0, label, chance)
+                recorder.told(row, 0, label, chance)
             weights = np.zeros(BETS)
-            weigh_pair(witness.take_in(), tables(), weights, number, 0, 1)
+            weigh_pair(recorder.take_in(), tables(), weights, number, 0, 1)
             mean += share * np.exp(weights)
         bets = tables().bets
         allowed = (1.0 - bets) ** d if kind == "stream" else 1.0 - bets * d
@@ -186,84 +186,84 @@ def test_a_round_multiplies_the_wealth_by_at_most_what_it_may(chance: float, d: 
 
 def test_both_speeds_gather_the_same_bits() -> None:
     rows, labels, queried, chances = some_stream(3)
-    slow, fast = Witness(4), Witness(4)
-    gatherer().warm_up()
-    for witness in (slow, fast):
-        gatherer().gather.ready = witness is fast
+    slow, fast = Recorder(4), Recorder(4)
+    evidence_kernels().warm_up()
+    for recorder in (slow, fast):
+        evidence_kernels().gather.ready = recorder is fast
         for half in (slice(0, 100), slice(100, None)):
-            witness.saw_stream(rows[half], half.start, labels[half].astype(np.int32), queried[half], chances[half])
-        witness.take_in()
-    assert gatherer().gather.ready
+            recorder.saw_stream(rows[half], half.start, labels[half].astype(np.int32), queried[half], chances[half])
+        recorder.take_in()
+    assert evidence_kernels().gather.ready
     by_step = watched(rows, labels, queried, chances)
     assert _bits(slow) == _bits(fast) == _bits(by_step)
 
 
 def test_rounds_of_agreement_leave_nothing_but_their_count() -> None:
-    witness = Witness(3)
+    recorder = Recorder(3)
     for number in range(5):
-        witness.saw([1, 1, 1], number, 0.0, False)
-    evidence = witness.take_in()
+        recorder.saw([1, 1, 1], number, 0.0, False)
+    evidence = recorder.take_in()
     assert not any(array.any() for array in evidence[:5])
     assert evidence.seen.tolist() == [5, 5, 0]
 
 
 def test_closed_rounds_count_against_the_stream_and_not_for_the_population() -> None:
-    before, after = (Witness(2) for _ in range(2))
-    for witness in (before, after):
+    before, after = (Recorder(2) for _ in range(2))
+    for recorder in (before, after):
         for number in range(200):
-            witness.saw([0, 1], number, 0.5, True)
-            witness.told([0, 1], number, 0, 0.5)
+            recorder.saw([0, 1], number, 0.5, True)
+            recorder.told([0, 1], number, 0, 0.5)
     for number in range(200, 300):
         after.saw([0, 1], number, 0.0, False, closed=True)
     assert _gap(after, "population") == _gap(before, "population") < 0.1
     weights = [np.zeros(BETS) for _ in range(2)]
     worst = [
-        weigh_pair(witness.take_in(), tables(), found, STREAM, 0, 1)
-        for witness, found in zip((before, after), weights, strict=True)
+        weigh_pair(recorder.take_in(), tables(), found, STREAM, 0, 1)
+        for recorder, found in zip((before, after), weights, strict=True)
     ]
     assert worst == [-200.0, -100.0]
     assert np.allclose(weights[1] - weights[0], 100 * np.log1p(-tables().bets))
 
 
-def _gap(witness: Witness, kind: Any, best: int = 0) -> float:
-    return witness.certificate(tuple(range(witness.models)), best, 0.95, kind).gap
+def _gap(recorder: Recorder, kind: Any, best: int = 0) -> float:
+    return recorder.certificate(tuple(range(recorder.models)), best, 0.95, kind).gap
 
 
 def test_who_joins_late_is_judged_by_the_rounds_since() -> None:
     """Before it joins, a model's column holds what its predecessor said: none of that counts."""
     rows, labels, queried, chances = some_stream(5, rounds=400)
-    late = Witness(4, np.array([0, 0, 0, 250]))
-    young = Witness(4)
+    late = Recorder(4, np.array([0, 0, 0, 250]))
+    young = Recorder(4)
     for number, (row, query, chance) in enumerate(zip(rows.tolist(), queried, chances, strict=True)):
-        for witness, first in ((late, 0), (young, 250)):
+        for recorder, first in ((late, 0), (young, 250)):
             if number >= first:
-                witness.saw(row, number - first if witness is young else number, chance, query)
+                recorder.saw(row, number - first if recorder is young else number, chance, query)
     for number in np.flatnonzero(queried & (labels >= 0)).tolist():  # all labels late: some are of rounds before
         late.told(rows[number].tolist(), number, int(labels[number]), chances[number])
         if number >= 250:
             young.told(rows[number].tolist(), number - 250, int(labels[number]), chances[number])
     for other, kind in itertools.product(range(3), (STREAM, POPULATION)):
         found = []
-        for witness in (late, young):
+        for recorder in (late, young):
             weights = np.zeros(BETS)
-            worst = weigh_pair(witness.take_in(), tables(), weights, kind, 3, other)
-            rounds = rounds_of(witness.take_in(), kind, 3, other)
+            worst = weigh_pair(recorder.take_in(), tables(), weights, kind, 3, other)
+            rounds = rounds_of(recorder.take_in(), kind, 3, other)
             found.append((rounds, worst, weights.tolist()))
         assert found[0] == found[1]
 
 
 def test_a_model_that_has_seen_nothing_yet_is_not_known_to_be_worse() -> None:
-    witness = Witness(3, np.array([0, 0, 100]))
+    recorder = Recorder(3, np.array([0, 0, 100]))
     for number in range(100):
-        witness.saw([0, 1, 1], number, 1.0, True)
-        witness.told([0, 1, 1], number, 0, 1.0)
-    assert _gap(witness, "population") == _gap(witness, "stream") == 1.0
+        recorder.saw([0, 1, 1], number, 1.0, True)
+        recorder.told([0, 1, 1], number, 0, 1.0)
+    assert _gap(recorder, "population") == _gap(recorder, "stream") == 1.0
     for number in range(100, 110):
-        witness.saw([0, 1, 1], number, 1.0, True)
-        witness.told([0, 1, 1], number, 0 if number % 5 else 1, 1.0)
-    found = witness.certificate((0, 1, 2), 0, 0.95, "stream")
+        recorder.saw([0, 1, 1], number, 1.0, True)
+        recorder.told([0, 1, 1], number, 0 if number % 5 else 1, 1.0)
+    found = recorder.certificate((0, 1, 2), 0, 0.95, "stream")
     assert (found.gap, found.rounds) == (0.0, 10)
-    found = witness.certificate((0, 1, 2), 2, 0.95, "stream")
+    found = recorder.certificate((0, 1, 2), 2, 0.95, "stream")
     assert found.gap == 0.6, "model 0 makes six mistakes fewer on the ten items since"
     assert found.sentence == (
         "On the 110 items seen so far, or those since a model joined late, no model makes fewer mistakes than 2 by "
@@ -275,30 +275,30 @@ def test_a_model_that_has_seen_nothing_yet_is_not_known_to_be_worse() -> None:
 def test_reading_compiled_gives_the_same_gap(kind: str) -> None:
     evidence = watched(*some_stream(7)).take_in()
     bar = bar_for(4, 0.8, KINDS[kind])
-    ready = gatherer().read.ready
+    ready = evidence_kernels().read.ready
     try:
-        gatherer().read.ready = False
-        slow = [gatherer().gap(evidence, KINDS[kind], place, bar) for place in range(4)]
-        gatherer().read.ready = True
-        assert slow == [gatherer().gap(evidence, KINDS[kind], place, bar) for place in range(4)]
+        evidence_kernels().read.ready = False
+        slow = [evidence_kernels().gap(evidence, KINDS[kind], place, bar) for place in range(4)]
+        evidence_kernels().read.ready = True
+        assert slow == [evidence_kernels().gap(evidence, KINDS[kind], place, bar) for place in range(4)]
         assert len(set(slow)) == 4
     finally:
-        gatherer().read.ready = ready
+        evidence_kernels().read.ready = ready
 
 
 def test_evidence_survives_being_saved() -> None:
     stream = some_stream(6)
-    witness = watched(*stream)
-    again = Witness.load(4, witness.document())
-    assert _bits(witness) == _bits(again)
+    recorder = watched(*stream)
+    again = Recorder.load(4, recorder.document())
+    assert _bits(recorder) == _bits(again)
 
 
-def _bits(witness: Witness) -> list[bytes]:
-    arrays: list[Array] = list(witness.take_in())
+def _bits(recorder: Recorder) -> list[bytes]:
+    arrays: list[Array] = list(recorder.take_in())
     return [array.tobytes() for array in arrays]
 
 
 @pytest.mark.parametrize("text", ["", "nonsense", None, 7, "c$@$~Nem"])
 def test_evidence_that_was_damaged_is_refused(text: object) -> None:
     with pytest.raises(mp.StateError, match=r"evidence.*damaged"):
-        Witness.load(4, text)
+        Recorder.load(4, text)

@@ -14,7 +14,7 @@ import pytest
 from modelpicker.algorithms import ALGORITHMS
 from modelpicker.campaigns import Campaign, create_campaign, open_campaign
 from modelpicker.campaigns.storage import open_storage
-from modelpicker.server.board import MOST_LINES, MOST_POINTS, Board
+from modelpicker.server.board import MOST_LINES, MOST_POINTS, Dashboard
 from modelpicker.server.window import (
     LARGEST_PICTURE,
     LONGEST_TEXT,
@@ -45,7 +45,7 @@ def api(server: Running) -> Api:
     return Api.of(server.http)
 
 
-def check(api: Api, board: Board) -> tuple[dict[str, Any], dict[str, Any]]:
+def check(api: Api, board: Dashboard) -> tuple[dict[str, Any], dict[str, Any]]:
     """Standing and charts, which are what the API says they are."""
     standing, charts = board.standing(), board.charts()
     assert api.faults("#/components/schemas/StandingDocument", json.loads(json.dumps(standing))) == []
@@ -74,7 +74,7 @@ def test_before_the_first_label_nobody_is_named(api: Api, memory: str) -> None:
     campaign = create_campaign(memory, "c", models=MODELS)
     for rounds in (0, 5):
         play(campaign, rounds, 0, answered=0)
-        standing, charts = check(api, Board(campaign))
+        standing, charts = check(api, Dashboard(campaign))
         assert (standing["pick"], standing["tied"], standing["rounds"]) == (None, MODELS, rounds)
         for entry in standing["standing"]:
             assert (entry["estimate"], entry["gap"], entry["low"], entry["high"]) == (0, 0, None, None)
@@ -87,7 +87,7 @@ def test_models_that_are_level_are_tied(api: Api, memory: str) -> None:
     campaign = create_campaign(memory, "c", models=MODELS, **SURE)
     for _ in range(4):
         campaign.tell(campaign.ask(["x", "x", "y"]).id, "x")
-    standing, _ = check(api, Board(campaign))
+    standing, _ = check(api, Dashboard(campaign))
     assert standing["tied"] == ["ant", "bee"]
     assert standing["pick"] in standing["tied"]
     assert standing["standing"][0]["model"] == standing["pick"]
@@ -100,10 +100,10 @@ def test_models_that_are_level_are_tied(api: Api, memory: str) -> None:
 def test_every_algorithm_has_a_board(api: Api, memory: str, algorithm: str) -> None:
     campaign = create_campaign(memory, "c", models=MODELS, classes=CLASSES, algorithm=algorithm)
     play(campaign, 150, 1)
-    with campaign.reading() as (_, replica):
-        weights, weighted, drops = replica.picker.weights, replica.picker.weighted, replica.picker.drops
-        losses = dict(zip(replica.picker.models, replica.picker.losses.tolist(), strict=True))
-    standing, charts = check(api, Board(campaign))
+    with campaign.reading() as (_, projection):
+        weights, weighted, drops = projection.picker.weights, projection.picker.weighted, projection.picker.drops
+        losses = dict(zip(projection.picker.models, projection.picker.losses.tolist(), strict=True))
+    standing, charts = check(api, Dashboard(campaign))
     assert {entry["model"]: entry["estimate"] for entry in standing["standing"]} == losses
     assert [entry["weight"] for entry in standing["standing"]] == (
         [None] * 3
@@ -178,7 +178,7 @@ def test_intervals_are_those_of_brute_force(
     api: Api, memory: str, budget: int | None, answered: float, late: bool
 ) -> None:
     campaign = create_campaign(memory, "c", models=MODELS, budget=budget)
-    board = Board(campaign)
+    board = Dashboard(campaign)
     for part in range(4):
         play(campaign, 40, part, answered)
         check(api, board)
@@ -197,7 +197,7 @@ def test_of_a_newcomer_little_is_known(api: Api, memory: str) -> None:
     play(campaign, 600, 0, answered=1)
     campaign.join("new")
     play(campaign, 30, 1, answered=1)
-    standing, charts = check(api, Board(campaign))
+    standing, charts = check(api, Dashboard(campaign))
     width = {
         entry["model"]: entry["high"] - entry["low"] for entry in standing["standing"] if entry["low"] is not None
     }
@@ -213,7 +213,7 @@ def test_of_a_newcomer_little_is_known(api: Api, memory: str) -> None:
 
 def test_a_board_that_was_kept_up_shows_what_a_new_one_does(memory: str) -> None:
     campaign = create_campaign(memory, "c", models=MODELS, classes=CLASSES)
-    kept = Board(campaign)
+    kept = Dashboard(campaign)
     draw = random.Random(4)
     for step in range(40):
         play(campaign, draw.randrange(8), step)
@@ -228,7 +228,7 @@ def test_a_board_that_was_kept_up_shows_what_a_new_one_does(memory: str) -> None
             case 3:
                 rows = [[draw.choice(CLASSES) for _ in campaign.models] for _ in range(draw.choice([1, 30]))]
                 campaign.ask_many(rows)
-        new = Board(campaign)
+        new = Dashboard(campaign)
         assert kept.charts() == new.charts()
         assert kept.classes.names() == new.classes.names()
         now, then = kept.standing(), new.standing()
@@ -243,18 +243,18 @@ def test_a_storage_that_was_brought_back_from_a_backup_is_shown_as_it_is(memory:
     campaign, backup = (create_campaign(memory, name, models=MODELS) for name in ("now", "then"))
     play(campaign, 20, 0)
     play(backup, 7, 0)
-    board = Board(campaign)
+    board = Dashboard(campaign)
     assert (board.standing()["rounds"], board.charts()["disagreement"]["rounds"]) == (20, 20)
     board.campaign = backup
-    assert board.charts() == Board(backup).charts()
-    assert board.standing() == Board(backup).standing()
+    assert board.charts() == Dashboard(backup).charts()
+    assert board.standing() == Dashboard(backup).standing()
 
 
 def test_more_models_than_pairs_can_be_kept_of_have_no_intervals(api: Api, memory: str) -> None:
     campaign = create_campaign(memory, "c", models=1_000, classes=["x", "y"], **SURE)
     row = ["x"] * 999 + ["y"]
     campaign.tell(campaign.ask(row).id, "x")
-    board = Board(campaign)
+    board = Dashboard(campaign)
     standing, _ = check(api, board)
     assert standing["standing"][1]["high"] is not None
     campaign.join("one too many")
@@ -294,7 +294,7 @@ def test_lines_of_queries_and_labels_are_those_of_brute_force(api: Api, memory: 
     if made:
         campaign.tell(next(one.id for one in made if not one.query), "x")  # for reference
     asked, told = brute(campaign)
-    _, charts = check(api, Board(campaign))
+    _, charts = check(api, Dashboard(campaign))
     lines = charts["labels"]
     assert lines["rounds"][0] == 0
     assert lines["rounds"][-1] == rounds
@@ -313,7 +313,7 @@ def test_the_last_rounds_and_where_models_disagree_are_those_of_brute_force(api:
         items = [{"text": f"t{draw.random()}"} for _ in rows]
         campaign.ask_many(rows, items=items, keys=[f"k{draw.random()}" for _ in rows])
     asked, _ = brute(campaign)
-    _, charts = check(api, Board(campaign))
+    _, charts = check(api, Dashboard(campaign))
     shown = asked[-SHOWN:]
     assert charts["recent"] == {
         "rounds": [one["id"] for one in shown],
@@ -347,12 +347,12 @@ def test_the_last_rounds_and_where_models_disagree_are_those_of_brute_force(api:
 def test_weights_end_where_they_are_now(api: Api, memory: str) -> None:
     campaign = create_campaign(memory, "c", models=MODELS)
     play(campaign, 300, 5)
-    _, charts = check(api, Board(campaign))
+    _, charts = check(api, Dashboard(campaign))
     lines = charts["weights"]
-    with campaign.reading() as (_, replica):
-        weights = replica.picker.weights
+    with campaign.reading() as (_, projection):
+        weights = projection.picker.weights
         assert weights is not None
-        now = dict(zip(replica.picker.models, weights.tolist(), strict=True))
+        now = dict(zip(projection.picker.models, weights.tolist(), strict=True))
     assert {model: line[-1] for model, line in zip(lines["models"], lines["values"], strict=True)} == {
         model: pytest.approx(now[model], rel=1e-6, abs=1e-30) for model in MODELS
     }
@@ -376,7 +376,7 @@ def test_items_are_shown_as_far_as_a_list_can_show_them(memory: str) -> None:
         "none": None,
     }
     campaign.ask(["x", "y", "z"], item=item | {f"more {number}": number for number in range(20)})
-    (shown,) = Board(campaign).charts()["disagreement"]["items"]
+    (shown,) = Dashboard(campaign).charts()["disagreement"]["items"]
     assert len(shown["item"]) == MOST_FIELDS
     assert shown["item"]["text"] == "x" * LONGEST_TEXT + "…"
     assert (shown["item"]["small"], shown["item"]["n"], shown["item"]["none"]) == (small, 5, None)
@@ -416,7 +416,7 @@ def test_boards_of_large_campaigns_are_small(tmp_path_factory: pytest.TempPathFa
         assert len(found["disagreement"]["pairs"]) <= MOST_PAIRS
         assert len(found["disagreement"]["items"]) <= MOST_ITEMS
         again = open_campaign(storage, "large")
-        assert Board(again).charts() == found
+        assert Dashboard(again).charts() == found
 
 
 def test_boards_over_http_are_those_of_the_library(server: Running, name: str) -> None:
@@ -430,6 +430,6 @@ def test_boards_over_http_are_those_of_the_library(server: Running, name: str) -
         made = here.ask(["x", "y", "xy"[number % 2]], item={"text": str(number)}, key=str(number))
         if made.query:
             here.tell(made.id, "x")
-    board = Board(here)
+    board = Dashboard(here)
     assert server.get(f"/campaigns/{name}/standing").json() == json.loads(json.dumps(board.standing()))
     assert server.get(f"/campaigns/{name}/charts").json() == json.loads(json.dumps(board.charts()))

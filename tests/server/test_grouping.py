@@ -10,7 +10,7 @@ import pytest
 
 import modelpicker as mp
 from modelpicker.campaigns import handle
-from modelpicker.server.desks import Desk, Desks
+from modelpicker.server.desks import CommitQueue, CommitQueues
 from modelpicker.server.metrics import Metrics
 from tests.campaigns.streams import check, stream
 from tests.server.servers import finished
@@ -18,11 +18,11 @@ from tests.server.servers import finished
 MODELS = ["ant", "bee", "cat", "dog"]
 
 
-def together(url: str, *makes: Callable[[Desk], Any], commits: int = 1) -> list[Any]:
+def together(url: str, *makes: Callable[[CommitQueue], Any], commits: int = 1) -> list[Any]:
     """What comes of changes that wait while another is under way: they go to disk in one commit, or so many."""
 
     async def run() -> list[Any]:
-        desks = Desks(url, Metrics())
+        desks = CommitQueues(url, Metrics())
         try:
             desk = await desks.find("group")
             await desk.do(lambda _: None)  # the campaign is loaded
@@ -47,11 +47,11 @@ def url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path}/campaigns.db"
 
 
-def ask(row: Any, key: str | None = None) -> Callable[[Desk], Any]:
+def ask(row: Any, key: str | None = None) -> Callable[[CommitQueue], Any]:
     return lambda desk: desk.ask(row, None, key)
 
 
-def tell(number: int, label: int, **options: Any) -> Callable[[Desk], Any]:
+def tell(number: int, label: int, **options: Any) -> Callable[[CommitQueue], Any]:
     return lambda desk: desk.do(lambda campaign: campaign.tell(number, label, **options))
 
 
@@ -173,7 +173,7 @@ def test_what_a_change_gave_up_on_is_done_all_the_same(url: str) -> None:
     mp.create_campaign(url, "group", models=MODELS)
 
     async def run() -> int:
-        desks = Desks(url, Metrics())
+        desks = CommitQueues(url, Metrics())
         try:
             desk = await desks.find("group")
             gone = asyncio.ensure_future(desk.ask([0, 1, 1, 0], None, "gone"))

@@ -11,7 +11,7 @@ from benchmarks.idle_campaigns import Client, use
 
 import modelpicker as mp
 from modelpicker.server import desks
-from modelpicker.server.desks import Desk, Desks
+from modelpicker.server.desks import CommitQueue, CommitQueues
 from modelpicker.server.metrics import Metrics
 from tests.campaigns.streams import MODELS, play, stream
 from tests.server.servers import Running, finished, serving
@@ -26,11 +26,11 @@ def url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path}/campaigns.db"
 
 
-def within(url: str, work: Callable[[Desks], Coroutine[Any, Any, Any]]) -> Any:
+def within(url: str, work: Callable[[CommitQueues], Coroutine[Any, Any, Any]]) -> Any:
     """What comes of work with the campaigns of a storage."""
 
     async def run() -> Any:
-        opened = Desks(url, Metrics())
+        opened = CommitQueues(url, Metrics())
         try:
             return await work(opened)
         finally:
@@ -39,7 +39,7 @@ def within(url: str, work: Callable[[Desks], Coroutine[Any, Any, Any]]) -> Any:
     return finished(run())
 
 
-async def _look(desk: Desk) -> None:
+async def _look(desk: CommitQueue) -> None:
     await desk.read(lambda _: (desk.board.standing(), desk.board.charts()))
 
 
@@ -54,7 +54,7 @@ def test_no_more_campaigns_are_kept_than_there_may_be(url: str, monkeypatch: pyt
     monkeypatch.setattr(desks, "MOST_DESKS", FEW)
     names = create(url)
 
-    async def work(opened: Desks) -> None:
+    async def work(opened: CommitQueues) -> None:
         for _ in range(2):
             for name in names:
                 desk = await opened.find(name)
@@ -68,7 +68,7 @@ def test_no_more_campaigns_are_kept_than_there_may_be(url: str, monkeypatch: pyt
 def test_no_more_bytes_are_kept_than_there_may_be(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     names = create(url)
 
-    async def work(opened: Desks) -> None:
+    async def work(opened: CommitQueues) -> None:
         first = await opened.find(names[0])
         before = first.nbytes
         await _look(first)
@@ -90,7 +90,7 @@ def test_a_campaign_that_nobody_has_used_for_long_is_let_go(url: str, monkeypatc
     names = create(url, 2)
     monkeypatch.setattr(desks, "SWEEP", 0.01)
 
-    async def work(opened: Desks) -> None:
+    async def work(opened: CommitQueues) -> None:
         for name in names:
             await (await opened.find(name)).read(lambda campaign: campaign.rounds)
         sweeping = asyncio.ensure_future(opened.sweep())
@@ -114,7 +114,7 @@ def test_one_that_was_let_go_goes_on_where_it_was_for_who_has_it_in_hand_and_for
     predictions, labels = stream(20)
     play(alone, predictions, labels)
 
-    async def work(opened: Desks) -> list[Any]:
+    async def work(opened: CommitQueues) -> list[Any]:
         mine = await opened.find(names[0])
         made = [await mine.ask([0, 1, 1, 0], None, None)]
         await opened.find(names[1])

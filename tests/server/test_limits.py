@@ -23,7 +23,7 @@ import pytest
 from modelpicker.campaigns import Campaign
 from modelpicker.errors import InputError
 from modelpicker.server import connections, guard, unpacking
-from modelpicker.server.desks import Change, Desk
+from modelpicker.server.desks import QueuedWrite, CommitQueue
 from tests.server.raw import Answer, connection, head, is_closed, receive, send
 from tests.server.servers import API, Running, serving
 
@@ -564,7 +564,7 @@ def test_a_change_that_fails_unexpectedly_fails_alone(
     server: Running, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go, waiting = threading.Event(), list[object]()
-    join, wait_for = Campaign.join, Desk._wait_for
+    join, wait_for = Campaign.join, CommitQueue._wait_for
 
     def joined(campaign: Campaign, model: int | str) -> None:
         if model == "slow":
@@ -573,12 +573,12 @@ def test_a_change_that_fails_unexpectedly_fails_alone(
             raise RuntimeError("what only the log may know")
         join(campaign, model)
 
-    async def counted(desk: Desk, change: Change[Any]) -> Any:
+    async def counted(desk: CommitQueue, change: QueuedWrite[Any]) -> Any:
         waiting.append(change)
         return await wait_for(desk, change)
 
     monkeypatch.setattr(Campaign, "join", joined)
-    monkeypatch.setattr(Desk, "_wait_for", counted)
+    monkeypatch.setattr(CommitQueue, "_wait_for", counted)
     server.post("/campaigns", {"name": name, "models": ["ant", "bee"]})
     with ThreadPoolExecutor(10) as pool:
         first = pool.submit(server.post, f"/campaigns/{name}/models", {"model": "slow"})

@@ -9,9 +9,9 @@ import pytest
 
 import modelpicker as mp
 from modelpicker.campaigns import handle
-from modelpicker.campaigns.log import Log
-from modelpicker.campaigns.replica import Replica, rebuild
-from modelpicker.campaigns.settings import Settings
+from modelpicker.campaigns.log import EventStore
+from modelpicker.campaigns.replica import Projection, rebuild
+from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.server import desks
 from tests.campaigns.streams import MODELS, check, estimates, play, stream
 from tests.server.servers import Running, serving, wait_until
@@ -27,7 +27,7 @@ class Gate:
         self.open = threading.Event()
         self.reached = threading.Event()
 
-    def rebuild(self, log: Log, settings: Settings, upto: int, rebuilt: int) -> Replica:
+    def rebuild(self, log: EventStore, settings: CampaignSettings, upto: int, rebuilt: int) -> Projection:
         if settings.seed == SEED and rebuilt > 0:
             self.reached.set()
             assert self.open.wait(60), "nobody has opened the gate"

@@ -12,14 +12,21 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.algorithms.encoding import ClassName, Row, encode_label, encode_row, plain
-from modelpicker.algorithms.engine import LABELS, ROUNDS, Kernel, Settings, State
+from modelpicker.algorithms.engine import LABELS, ROUNDS, Kernel, AlgorithmSettings, AlgorithmState
 from modelpicker.algorithms.kernels import LEADER, SKIPPED, SPARE, TIED, Floats, Ints, Scratch, new_scratch
 from modelpicker.algorithms.options import ModelName, Models, check_models
 from modelpicker.algorithms.philox import draw_many
-from modelpicker.algorithms.witness import Witness
+from modelpicker.algorithms.witness import Recorder
 from modelpicker.coins import check_seed, draw_coins
 from modelpicker.errors import RoundError, StateError, brief
-from modelpicker.guarantees.certificate import Certificate, Certified, Kind, check_confidence, check_kind, state
+from modelpicker.guarantees.certificate import (
+    Certificate,
+    Certified,
+    CertificateKind,
+    check_confidence,
+    check_kind,
+    state,
+)
 from modelpicker.guarantees.wealth import power
 
 STATE_VERSION = 3
@@ -85,17 +92,17 @@ class Algorithm(ABC):
         self.options = options
         self.clock = np.zeros(2, dtype=np.int64)
         self.state = self.start(len(self.models))
-        self.witness = Witness(len(self.models))
+        self.recorder = Recorder(len(self.models))
         self._open: dict[int, OpenQuery] = {}
         self._drawn_from = 0
         self._drawn: list[list[float]] = []
 
     @abstractmethod
-    def start(self, models: int) -> State:
+    def start(self, models: int) -> AlgorithmState:
         """The arrays that the kernels work on, before the first round."""
 
     @abstractmethod
-    def settings(self) -> Settings:
+    def settings(self) -> AlgorithmSettings:
         """The numbers that the kernels are told."""
 
     def observe(self, row: Sequence[object] | npt.NDArray[Any]) -> Decision:
@@ -112,7 +119,7 @@ class Algorithm(ABC):
             )
             if query:
                 self._open[number] = OpenQuery(probability, encoded)
-            self.witness.saw(codes, number, probability, query)
+            self.recorder.saw(codes, number, probability, query)
         prediction = None if said < 0 else classes[said]
         return Decision(number, query, probability, prediction, self.models[recommended])
 
@@ -128,7 +135,7 @@ class Algorithm(ABC):
         with self.all_or_nothing(round):
             if code != SKIPPED:
                 self.kernel.learn(*self.views, int(round) + 1, query.row.codes, code, query.probability)
-                self.witness.told(query.row.codes, round, code, query.probability)
+                self.recorder.told(query.row.codes, round, code, query.probability)
             del self._open[round]
 
     @property
@@ -195,7 +202,7 @@ class Algorithm(ABC):
         models = len(self.models)
         return Tally(self.losses, np.zeros(models, dtype=np.int64), np.full(models, covered), 0)
 
-    def certificate(self, confidence: float = 0.95, kind: Kind = "stream") -> Certificate:
+    def certificate(self, confidence: float = 0.95, kind: CertificateKind = "stream") -> Certificate:
         """How sure the recommended model is, in a statement that holds whenever one looks.
 
         Queries that wait, were skipped, or were never made count as the worst that they could have been. All rounds
@@ -211,7 +218,7 @@ class Algorithm(ABC):
         if proved is not None:
             return state(self.recommended, proved, confidence, kind, self.rounds, self.rounds, changes=0)
         best = self.models.index(self.recommended)
-        return self.witness.certificate(self.models, best, confidence, kind)
+        return self.recorder.certificate(self.models, best, confidence, kind)
 
     @property
     def remark(self) -> str:
@@ -233,7 +240,7 @@ class Algorithm(ABC):
         """The statement with which the algorithm stops by itself, if it does."""
         return None
 
-    def proof(self, confidence: float, kind: Kind) -> float | None:  # noqa: ARG002 (for those who have one)
+    def proof(self, confidence: float, kind: CertificateKind) -> float | None:  # noqa: ARG002 (for those who have one)
         """The gap that the algorithm itself has proved, 1 if none yet; None if it leaves that to its evidence."""
         return None
 
@@ -242,14 +249,14 @@ class Algorithm(ABC):
         """If what is done meanwhile fails or is interrupted, the picker is as it was, and the round's query too."""
         arrays = (self.clock, *self.state)
         before = [array.copy() for array in arrays]
-        seen = self.witness.kept
+        seen = self.recorder.kept
         query = self._open.get(number)
         try:
             yield
         except BaseException:
             for array, copy in zip(arrays, before, strict=True):
                 array[...] = copy
-            self.witness.kept = seen
+            self.recorder.kept = seen
             self._open.pop(number, None)
             if query is not None:
                 self._open[number] = query
@@ -274,7 +281,7 @@ class Algorithm(ABC):
             "options": dict(self.options),
             "clock": self.clock.tolist(),
             "state": {field: array.tolist() for field, array in self.state._asdict().items()},
-            "evidence": self.witness.document(),
+            "evidence": self.recorder.document(),
             "checksum": self._checksum(),
             "open": [
                 [number, query.probability, query.row.codes.copy(), query.row.classes.copy()]
@@ -322,7 +329,7 @@ class Algorithm(ABC):
             arrays.pop(field)[...] = array
         if arrays:
             raise self.damaged(f"it lacks {', '.join(arrays)}")
-        self.witness = Witness.load(len(self.models), blob["evidence"])
+        self.recorder = Recorder.load(len(self.models), blob["evidence"])
         if blob["checksum"] != self._checksum():
             raise self.damaged("its checksum is wrong")
         self.check_state()
@@ -358,7 +365,7 @@ class Algorithm(ABC):
     def _checksum(self) -> int:
         """Guards compiled kernels, which trust their state, from one that was damaged on its way."""
         checksum = 0
-        evidence = self.witness.take_in() if self.witness.watches else ()
+        evidence = self.recorder.take_in() if self.recorder.watches else ()
         for array in (self.clock, *self.state, *evidence):
             checksum = zlib.crc32(array.astype(array.dtype.newbyteorder("<")).tobytes(), checksum)
         return checksum
@@ -400,12 +407,12 @@ class Algorithm(ABC):
         return self._drawn[place].copy()
 
     @cached_property
-    def told(self) -> Settings:
+    def told(self) -> AlgorithmSettings:
         """The settings, made once."""
         return self.settings()
 
     @cached_property
-    def views(self) -> tuple[State, Settings, memoryview]:
+    def views(self) -> tuple[AlgorithmState, AlgorithmSettings, memoryview]:
         """What interpreted kernels work on: views of the arrays, which Python indexes faster, and lists."""
         return (
             type(self.state)(*(memoryview(array) for array in self.state)),

@@ -30,7 +30,7 @@ class Chunk(NamedTuple):
     names: Ints | None = None  # what a code stands for, if not for itself
 
 
-class Stream:
+class StreamInput:
     """Predictions and labels, checked and encoded as they are needed."""
 
     def __init__(self, predictions: object, labels: object, models: int) -> None:

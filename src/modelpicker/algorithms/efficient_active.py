@@ -21,7 +21,7 @@ from modelpicker.algorithms.kernels import (
 from modelpicker.algorithms.options import Models, check_scale
 
 
-class State(NamedTuple):
+class EfficientActiveState(NamedTuple):
     """What efficient active learning remembers."""
 
     losses: Floats  # mistakes on the labels bought, each over its round's query probability
@@ -29,7 +29,7 @@ class State(NamedTuple):
     lead: Floats  # the second smallest distinct loss minus the smallest; 0 if all are equal
 
 
-class Settings(NamedTuple):
+class EfficientActiveSettings(NamedTuple):
     """What its kernel is told."""
 
     threshold_scale: float
@@ -45,7 +45,13 @@ def lead_of(losses: Floats, lowest: float) -> float:
 
 
 def decide(
-    state: State, settings: Settings, t: int, row: Codes, coins: Floats, scale: float, scratch: Scratch
+    state: EfficientActiveState,
+    settings: EfficientActiveSettings,
+    t: int,
+    row: Codes,
+    coins: Floats,
+    scale: float,
+    scratch: Scratch,
 ) -> tuple[float, int]:
     """1 while the gap is within the threshold, else the mean of both roots of the gap equation."""
     if agreed(row):
@@ -59,7 +65,14 @@ def decide(
     return min(1.0, allowance * (2.0 * gap + 1.0) / (2.0 * gap * gap)), FOLLOW
 
 
-def learn(state: State, settings: Settings, t: int, row: Codes, label: int, probability: float) -> None:
+def learn(
+    state: EfficientActiveState,
+    settings: EfficientActiveSettings,
+    t: int,
+    row: Codes,
+    label: int,
+    probability: float,
+) -> None:
     """A mistake counts one over the probability of having seen it."""
     charge(state.losses, state.standing, row, label, 1.0 / probability)
     state.lead[0] = lead_of(state.losses, state.losses[state.standing[LEADER]])
@@ -79,16 +92,16 @@ class EfficientActive(Algorithm):
     dial: ClassVar[str] = "c0"
     weighted: ClassVar[bool] = True
     kernel: ClassVar[Kernel] = Kernel(decide, smallest_loss, learn)
-    state: State
+    state: EfficientActiveState
 
     def __init__(self, models: Models, seed: int = 0, *, c0: float, threshold_scale: float = 1.0) -> None:
         threshold_scale = check_scale("threshold_scale", threshold_scale)
         super().__init__(models, seed, c0=check_scale("c0", c0), threshold_scale=threshold_scale)
 
-    def start(self, models: int) -> State:
+    def start(self, models: int) -> EfficientActiveState:
         """No losses, everybody tied."""
-        return State(losses=np.zeros(models), standing=np.array([0, models]), lead=np.zeros(1))
+        return EfficientActiveState(losses=np.zeros(models), standing=np.array([0, models]), lead=np.zeros(1))
 
-    def settings(self) -> Settings:
+    def settings(self) -> EfficientActiveSettings:
         """How generous the threshold is."""
-        return Settings(threshold_scale=float(self.options["threshold_scale"]))
+        return EfficientActiveSettings(threshold_scale=float(self.options["threshold_scale"]))

@@ -27,12 +27,18 @@ from modelpicker.algorithms.kernels import (
 # Fields of a picker's clock: rounds observed, labels learned.
 ROUNDS, LABELS = range(2)
 
-State: TypeAlias = Any  # an algorithm's own NamedTuple of arrays
-Settings: TypeAlias = Any  # an algorithm's own NamedTuple of numbers
+AlgorithmState: TypeAlias = Any  # an algorithm's own NamedTuple of arrays
+AlgorithmSettings: TypeAlias = Any  # an algorithm's own NamedTuple of numbers
 
 
 def decide(
-    state: State, settings: Settings, t: int, row: Codes, coins: Floats, scale: float, scratch: Scratch
+    state: AlgorithmState,
+    settings: AlgorithmSettings,
+    t: int,
+    row: Codes,
+    coins: Floats,
+    scale: float,
+    scratch: Scratch,
 ) -> tuple[float, int]:
     """An algorithm's own: the query probability of round t, counted from 1, and the model that predicts.
 
@@ -41,22 +47,24 @@ def decide(
     raise NotImplementedError
 
 
-def recommend(state: State, settings: Settings, coin: float) -> int:
+def recommend(state: AlgorithmState, settings: AlgorithmSettings, coin: float) -> int:
     """An algorithm's own: the best model so far; the coin decides between equals."""
     raise NotImplementedError
 
 
-def learn(state: State, settings: Settings, t: int, row: Codes, label: int, probability: float) -> None:
+def learn(
+    state: AlgorithmState, settings: AlgorithmSettings, t: int, row: Codes, label: int, probability: float
+) -> None:
     """An algorithm's own: take in the label of round t, which was queried with this probability."""
     raise NotImplementedError
 
 
-def finished(state: State, settings: Settings) -> bool:
+def finished(state: AlgorithmState, settings: AlgorithmSettings) -> bool:
     """An algorithm's own: whether it needs no more rounds."""
     raise NotImplementedError
 
 
-def never(state: State, settings: Settings) -> bool:
+def never(state: AlgorithmState, settings: AlgorithmSettings) -> bool:
     """Most algorithms go on for as long as there are rounds."""
     return False
 
@@ -74,8 +82,8 @@ class Outcome(NamedTuple):
 
 
 def observe_round(
-    state: State,
-    settings: Settings,
+    state: AlgorithmState,
+    settings: AlgorithmSettings,
     clock: Ints,
     row: Codes,
     coins: Floats,
@@ -95,7 +103,13 @@ def observe_round(
 
 
 def learn_label(
-    state: State, settings: Settings, clock: Ints, t: int, row: Codes, label: int, probability: float
+    state: AlgorithmState,
+    settings: AlgorithmSettings,
+    clock: Ints,
+    t: int,
+    row: Codes,
+    label: int,
+    probability: float,
 ) -> None:
     """Take in the label of round t, which was queried, now or later."""
     clock[LABELS] += 1
@@ -114,8 +128,8 @@ def take_row(rows: Codes, i: int, row: Codes, classes: int) -> bool:
 
 
 def play_stream(
-    state: State,
-    settings: Settings,
+    state: AlgorithmState,
+    settings: AlgorithmSettings,
     clock: Ints,
     rows: Codes,
     labels: Codes,

@@ -59,7 +59,7 @@ def listed_room(models: int) -> Room:
     return room
 
 
-class Gatherer:
+class EvidenceKernels:
     """Takes entries into evidence, and reads gaps from it."""
 
     def __init__(self) -> None:
@@ -93,6 +93,6 @@ class Gatherer:
 
 
 @cache
-def gatherer() -> Gatherer:
+def evidence_kernels() -> EvidenceKernels:
     """The one gatherer."""
-    return Gatherer()
+    return EvidenceKernels()

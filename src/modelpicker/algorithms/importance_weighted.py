@@ -11,7 +11,7 @@ from modelpicker.algorithms.kernels import FOLLOW, LEADER, TIED, Codes, Floats, 
 from modelpicker.algorithms.options import Models, check_probability, check_scale
 
 
-class State(NamedTuple):
+class ImportanceWeightedState(NamedTuple):
     """What importance weighting remembers."""
 
     losses: Floats  # mistakes on the labels bought, each over its round's query probability
@@ -21,7 +21,7 @@ class State(NamedTuple):
     standing: Ints
 
 
-class Settings(NamedTuple):
+class ImportanceWeightedSettings(NamedTuple):
     """What its kernel is told."""
 
     delta: float
@@ -34,7 +34,7 @@ def slack(t: int, survivors: int, delta: float) -> float:
     return math.sqrt(8.0 / t * math.log(2.0 * t * (t + 1.0) * survivors * survivors / delta))
 
 
-def drop(state: State, lowest: float, t: int, bar: float) -> None:
+def drop(state: ImportanceWeightedState, lowest: float, t: int, bar: float) -> None:
     """Drop for good every survivor whose mean loss is above the bar."""
     worst = lowest
     for i in range(len(state.losses)):
@@ -71,7 +71,13 @@ def rank_survivors(losses: Floats, alive: Codes, standing: Ints) -> None:
 
 
 def decide(
-    state: State, settings: Settings, t: int, row: Codes, coins: Floats, scale: float, scratch: Scratch
+    state: ImportanceWeightedState,
+    settings: ImportanceWeightedSettings,
+    t: int,
+    row: Codes,
+    coins: Floats,
+    scale: float,
+    scratch: Scratch,
 ) -> tuple[float, int]:
     """Drop who can be told to be worse; query where those who are left disagree."""
     if agreed(row):
@@ -85,7 +91,7 @@ def decide(
     return min(1.0, scale) if split(state.alive, leader, row) else 0.0, FOLLOW
 
 
-def recommend(state: State, settings: Settings, coin: float) -> int:
+def recommend(state: ImportanceWeightedState, settings: ImportanceWeightedSettings, coin: float) -> int:
     """The survivor of the smallest importance-weighted loss; the coin decides between equals."""
     leader = int(state.standing[LEADER])
     passed_over = min(int(coin * state.standing[TIED]), state.standing[TIED] - 1)
@@ -99,7 +105,14 @@ def recommend(state: State, settings: Settings, coin: float) -> int:
     return leader
 
 
-def learn(state: State, settings: Settings, t: int, row: Codes, label: int, probability: float) -> None:
+def learn(
+    state: ImportanceWeightedState,
+    settings: ImportanceWeightedSettings,
+    t: int,
+    row: Codes,
+    label: int,
+    probability: float,
+) -> None:
     """A mistake counts one over the probability of having seen it."""
     charge(state.losses, state.standing, row, label, 1.0 / probability)
     state.worst[0] += 1.0 / probability
@@ -120,15 +133,15 @@ class ImportanceWeighted(Algorithm):
     dial: ClassVar[str] = "query_scale"
     weighted: ClassVar[bool] = True
     kernel: ClassVar[Kernel] = Kernel(decide, recommend, learn)
-    state: State
+    state: ImportanceWeightedState
 
     def __init__(self, models: Models, seed: int = 0, *, query_scale: float = 1.0, delta: float = 0.01) -> None:
         query_scale = check_scale("query_scale", query_scale)
         super().__init__(models, seed, query_scale=query_scale, delta=check_probability("delta", delta))
 
-    def start(self, models: int) -> State:
+    def start(self, models: int) -> ImportanceWeightedState:
         """Everybody alive and tied."""
-        return State(
+        return ImportanceWeightedState(
             losses=np.zeros(models),
             alive=np.ones(models, dtype=np.int32),
             survivors=np.array([models]),
@@ -145,6 +158,6 @@ class ImportanceWeighted(Algorithm):
         if self.state.survivors[0] != alive.sum():
             raise self.damaged("it miscounts the survivors")
 
-    def settings(self) -> Settings:
+    def settings(self) -> ImportanceWeightedSettings:
         """The confidence parameter."""
-        return Settings(delta=float(self.options["delta"]))
+        return ImportanceWeightedSettings(delta=float(self.options["delta"]))

@@ -18,14 +18,20 @@ from modelpicker.algorithms.kernels import (
 from modelpicker.algorithms.options import Models, check_probability
 
 
-class Settings(NamedTuple):
+class LabelEfficientSettings(NamedTuple):
     """What its kernel is told, besides the probability: nothing it needs, but Numba wants something."""
 
     models: int
 
 
 def decide(
-    state: Mistakes, settings: Settings, t: int, row: Codes, coins: Floats, scale: float, scratch: Scratch
+    state: Mistakes,
+    settings: LabelEfficientSettings,
+    t: int,
+    row: Codes,
+    coins: Floats,
+    scale: float,
+    scratch: Scratch,
 ) -> tuple[float, int]:
     """ε wherever models disagree."""
     return 0.0 if agreed(row) else scale, FOLLOW
@@ -53,6 +59,6 @@ class LabelEfficient(Algorithm):
         """No mistakes, everybody tied."""
         return no_mistakes(models)
 
-    def settings(self) -> Settings:
+    def settings(self) -> LabelEfficientSettings:
         """How many models there are."""
-        return Settings(models=len(self.models))
+        return LabelEfficientSettings(models=len(self.models))

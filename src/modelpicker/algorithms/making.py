@@ -9,7 +9,7 @@ from modelpicker.algorithms.base import Algorithm
 from modelpicker.algorithms.options import Models
 from modelpicker.errors import InputError, UnknownOptionError, brief
 
-Kind: TypeAlias = str | type[Algorithm]
+AlgorithmChoice: TypeAlias = str | type[Algorithm]
 
 # Options without which an algorithm cannot be made, where nothing better is known.
 USUAL: dict[str, dict[str, Any]] = {
@@ -19,7 +19,7 @@ USUAL: dict[str, dict[str, Any]] = {
 }
 
 
-def find_algorithm(kind: Kind) -> type[Algorithm]:
+def find_algorithm(kind: AlgorithmChoice) -> type[Algorithm]:
     """The class of an algorithm."""
     if isinstance(kind, str) and kind in ALGORITHMS:
         return ALGORITHMS[kind]

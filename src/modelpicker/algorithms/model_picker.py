@@ -38,7 +38,7 @@ from modelpicker.errors import InputError
 from modelpicker.guarantees.wealth import power
 
 
-class State(NamedTuple):
+class ModelPickerState(NamedTuple):
     """What Model Picker remembers."""
 
     losses: Floats  # L̂: mistakes on the labels bought, each over its round's query probability
@@ -47,7 +47,7 @@ class State(NamedTuple):
     as_of: Ints  # window only: the round t in whose terms the losses are; it counts in full, those before it less
 
 
-class Settings(NamedTuple):
+class ModelPickerSettings(NamedTuple):
     """What its kernel is told."""
 
     log_models: float
@@ -57,18 +57,24 @@ class Settings(NamedTuple):
     keep: float  # how much of a round's weight is left when another has gone by
 
 
-def learning_rate(settings: Settings, t: int) -> float:
+def learning_rate(settings: ModelPickerSettings, t: int) -> float:
     """η of round t: it falls with the root of the rounds that count."""
     return math.sqrt(settings.log_models / (2.0 * min(t, settings.longest)))
 
 
-def faded(state: State, settings: Settings, t: int) -> float:
+def faded(state: ModelPickerState, settings: ModelPickerSettings, t: int) -> float:
     """What is left of the losses by round t."""
     return 1.0 if settings.keep == 1.0 else power(settings.keep, t - state.as_of[0])
 
 
 def decide(
-    state: State, settings: Settings, t: int, row: Codes, coins: Floats, scale: float, scratch: Scratch
+    state: ModelPickerState,
+    settings: ModelPickerSettings,
+    t: int,
+    row: Codes,
+    coins: Floats,
+    scale: float,
+    scratch: Scratch,
 ) -> tuple[float, int]:
     """The query probability (paper, eq. 1) and the model I_t that predicts."""
     disagreed = not agreed(row)
@@ -90,14 +96,16 @@ def decide(
     return query_probability(share, rate, scale), speaker
 
 
-def recommend(state: State, settings: Settings, coin: float) -> int:
+def recommend(state: ModelPickerState, settings: ModelPickerSettings, coin: float) -> int:
     """The model of the smallest estimated loss, or of a random round."""
     if settings.random_round and state.kept[0] >= 0:
         return int(state.kept[0])
     return best(state.losses, state.standing, coin)
 
 
-def learn(state: State, settings: Settings, t: int, row: Codes, label: int, probability: float) -> None:
+def learn(
+    state: ModelPickerState, settings: ModelPickerSettings, t: int, row: Codes, label: int, probability: float
+) -> None:
     """The unbiased loss estimates: a mistake counts one over the probability of having seen it.
 
     With a window, losses are first brought up to round t; if they are of a later one, t counts less by then.
@@ -141,7 +149,7 @@ class ModelPicker(Algorithm):
     dial: ClassVar[str] = "query_scale"
     weighted: ClassVar[bool] = True
     kernel: ClassVar[Kernel] = Kernel(decide, recommend, learn)
-    state: State
+    state: ModelPickerState
 
     def __init__(
         self,
@@ -164,18 +172,18 @@ class ModelPicker(Algorithm):
             )
         super().__init__(models, seed, query_scale=query_scale, predict=predict, recommend=recommend, window=window)
 
-    def start(self, models: int) -> State:
+    def start(self, models: int) -> ModelPickerState:
         """No losses, everybody tied."""
-        return State(
+        return ModelPickerState(
             losses=np.zeros(models),
             standing=np.array([0, models]),
             kept=np.array([-1]),
             as_of=np.array([0]),
         )
 
-    def settings(self) -> Settings:
+    def settings(self) -> ModelPickerSettings:
         """The variants as the kernel sees them."""
-        return Settings(
+        return ModelPickerSettings(
             log_models=math.log(len(self.models)),
             sample=self.options["predict"] == "sample",
             random_round=self.options["recommend"] == "random-round",

@@ -32,7 +32,7 @@ from modelpicker.algorithms.kernels import (
     weigh,
 )
 from modelpicker.algorithms.options import ModelName, Models, check_fraction, check_scale
-from modelpicker.guarantees.certificate import Certified, Kind, check_confidence
+from modelpicker.guarantees.certificate import Certified, CertificateKind, check_confidence
 from modelpicker.guarantees.wealth import (
     BETS,
     NEVER,
@@ -57,7 +57,7 @@ WATCH_BET = 0.5
 FALSE_ALARM = 200.0  # labels of a watch, at least, in the mean before a false alarm
 
 
-class State(NamedTuple):
+class RaceState(NamedTuple):
     """What Race remembers; a place a model, but for `standing`, `race` and `luck`."""
 
     losses: Floats  # mistakes on labels; who is out is charged what the leader is
@@ -79,7 +79,7 @@ class State(NamedTuple):
     luck: Floats  # a coin for the whole stream: a patience between two whole numbers is one of them
 
 
-class Settings(NamedTuple):
+class RaceSettings(NamedTuple):
     """What its kernel is told."""
 
     bar: float
@@ -91,7 +91,7 @@ class Settings(NamedTuple):
     growth: Floats  # 1 / (1 - bε), a bet
 
 
-def contested(state: State, row: Codes, leader: int) -> bool:
+def contested(state: RaceState, row: Codes, leader: int) -> bool:
     """Whether a model that is still in the race differs from the leader."""
     said = row[leader]
     against = 0
@@ -100,7 +100,7 @@ def contested(state: State, row: Codes, leader: int) -> bool:
     return against > 0
 
 
-def give_up(state: State, leader: int, patience: float) -> None:
+def give_up(state: RaceState, leader: int, patience: float) -> None:
     """Without a proof, give up whoever is too many mistakes behind."""
     for i in range(len(state.places)):
         if i != leader and state.places[i] == IN and state.behind[i] >= patience:
@@ -108,7 +108,7 @@ def give_up(state: State, leader: int, patience: float) -> None:
             state.until[i] = min(state.until[i], state.race[NOW])
 
 
-def reached(state: State, settings: Settings, i: int, leader: int, now: int) -> int:
+def reached(state: RaceState, settings: RaceSettings, i: int, leader: int, now: int) -> int:
     """The round in which credit made the wealth enough: that, and not the next row, ends the bets."""
     low, high = max(state.begun[i], state.due[i] - 1), now
     while high - low > 1:
@@ -120,7 +120,7 @@ def reached(state: State, settings: Settings, i: int, leader: int, now: int) -> 
     return int(high)
 
 
-def look_at(state: State, settings: Settings, i: int, told: bool) -> None:
+def look_at(state: RaceState, settings: RaceSettings, i: int, told: bool) -> None:
     """Drop a model if it is beaten, by what was just told or by credit; else note when to look again."""
     now, leader = state.race[NOW], state.race[FIRST_PLACE]
     wealth = wealth_against(state, settings, i, leader, now)
@@ -136,7 +136,7 @@ def look_at(state: State, settings: Settings, i: int, told: bool) -> None:
     state.due[i] = now + int(min(1e15, wait))
 
 
-def finish(state: State) -> None:
+def finish(state: RaceState) -> None:
     """The race is won once everybody else is proved to be beaten."""
     left = 0
     for i in range(len(state.places)):
@@ -145,7 +145,7 @@ def finish(state: State) -> None:
         state.race[WON] = state.race[NOW]
 
 
-def runner_up(state: State, leader: int) -> int:
+def runner_up(state: RaceState, leader: int) -> int:
     """Who is closest behind the leader, of those in the race; UNDECIDED if nobody is."""
     second = UNDECIDED
     for i in range(len(state.places)):
@@ -154,7 +154,7 @@ def runner_up(state: State, leader: int) -> int:
     return second
 
 
-def front(state: State, settings: Settings) -> int:
+def front(state: RaceState, settings: RaceSettings) -> int:
     """Who leads: the fewest mistakes, but what a leader has been credited as such counts for it."""
     worth = STICKY * settings.tolerance
     leader = state.race[FIRST_PLACE]
@@ -166,7 +166,7 @@ def front(state: State, settings: Settings) -> int:
     return int(leader)
 
 
-def hand_over(state: State, leader: int) -> None:
+def hand_over(state: RaceState, leader: int) -> None:
     """Another model leads: who was beaten by the old leader is in the race again until this one beats it too."""
     ahead = state.behind[leader]
     state.race[FIRST_PLACE] = leader
@@ -177,7 +177,7 @@ def hand_over(state: State, leader: int) -> None:
             state.places[i] = IN
 
 
-def match_up(state: State, settings: Settings) -> None:
+def match_up(state: RaceState, settings: RaceSettings) -> None:
     """Give everybody the opponent that is due: the leader, and to the leader the runner-up."""
     leader, now = state.race[FIRST_PLACE], state.race[NOW]
     second = runner_up(state, leader)
@@ -192,7 +192,7 @@ def match_up(state: State, settings: Settings) -> None:
 
 
 def decide(
-    state: State, settings: Settings, t: int, row: Codes, coins: Floats, scale: float, scratch: Scratch
+    state: RaceState, settings: RaceSettings, t: int, row: Codes, coins: Floats, scale: float, scratch: Scratch
 ) -> tuple[float, int]:
     """Query if a model in the race differs from the leader."""
     race = state.race
@@ -211,7 +211,9 @@ def decide(
     return asked, FOLLOW
 
 
-def chance(state: State, settings: Settings, t: int, row: Codes, patience: float, scratch: Scratch) -> float:
+def chance(
+    state: RaceState, settings: RaceSettings, t: int, row: Codes, patience: float, scratch: Scratch
+) -> float:
     """The query probability of a round on which models differ."""
     race = state.race
     if race[BROKEN] > 0:
@@ -235,7 +237,7 @@ def chance(state: State, settings: Settings, t: int, row: Codes, patience: float
     return settings.exploration
 
 
-def start_bets(state: State, settings: Settings, t: int) -> None:
+def start_bets(state: RaceState, settings: RaceSettings, t: int) -> None:
     """Bet against everybody from the next round on."""
     state.race[WARM] = t
     for i in range(len(state.places)):
@@ -243,7 +245,7 @@ def start_bets(state: State, settings: Settings, t: int) -> None:
             begin(state, settings, i, t)
 
 
-def as_model_picker(state: State, settings: Settings, t: int, row: Codes, scratch: Scratch) -> float:
+def as_model_picker(state: RaceState, settings: RaceSettings, t: int, row: Codes, scratch: Scratch) -> float:
     """What Model Picker would ask, had its stream begun when the assumption was seen to be broken."""
     leader = state.standing[LEADER]
     rate = math.sqrt(settings.log_models / (2.0 * t))
@@ -252,7 +254,7 @@ def as_model_picker(state: State, settings: Settings, t: int, row: Codes, scratc
     return query_probability(share, rate, 1.0)
 
 
-def recommend(state: State, settings: Settings, coin: float) -> int:
+def recommend(state: RaceState, settings: RaceSettings, coin: float) -> int:
     """The winner, if there is one; else the fewest mistakes."""
     if state.race[WON] > 0 and state.race[BROKEN] == 0:
         return int(state.race[FIRST_PLACE])
@@ -267,7 +269,7 @@ def recommend(state: State, settings: Settings, coin: float) -> int:
     return int(first)
 
 
-def rank(state: State) -> None:
+def rank(state: RaceState) -> None:
     """Note who has the smallest loss of those in the race, and how many share it."""
     leader = -1
     for i in range(len(state.losses)):
@@ -280,7 +282,7 @@ def rank(state: State) -> None:
     state.standing[TIED] = tied
 
 
-def count(state: State, t: int, row: Codes, label: int) -> None:
+def count(state: RaceState, t: int, row: Codes, label: int) -> None:
     """Count the mistakes of those who are in the race; the others stay as far behind the leader as they were."""
     leader = state.race[FIRST_PLACE]
     missed = int(row[leader] != label)
@@ -292,7 +294,9 @@ def count(state: State, t: int, row: Codes, label: int) -> None:
         state.losses[i] += wrong
 
 
-def keep_watch(state: State, settings: Settings, t: int, row: Codes, label: int, probability: float) -> None:
+def keep_watch(
+    state: RaceState, settings: RaceSettings, t: int, row: Codes, label: int, probability: float
+) -> None:
     """Bet that somebody who is out is better than the leader now; fall back if that wins much."""
     leader = state.race[FIRST_PLACE]
     stake = min(WATCH_BET, WATCH_BET * settings.exploration / probability)
@@ -311,7 +315,7 @@ def keep_watch(state: State, settings: Settings, t: int, row: Codes, label: int,
         rank(state)
 
 
-def learn(state: State, settings: Settings, t: int, row: Codes, label: int, probability: float) -> None:
+def learn(state: RaceState, settings: RaceSettings, t: int, row: Codes, label: int, probability: float) -> None:
     """Count mistakes, put bets right, see who leads and who is beaten."""
     race = state.race
     if race[BROKEN] > 0:
@@ -326,7 +330,7 @@ def learn(state: State, settings: Settings, t: int, row: Codes, label: int, prob
         keep_watch(state, settings, t, row, label, probability)
 
 
-def move_on(state: State, settings: Settings, row: Codes) -> None:
+def move_on(state: RaceState, settings: RaceSettings, row: Codes) -> None:
     """After a label: who leads now, who is whose opponent, who is out."""
     race = state.race
     leader = front(state, settings)
@@ -341,7 +345,7 @@ def move_on(state: State, settings: Settings, row: Codes) -> None:
     finish(state)
 
 
-def finished(state: State, settings: Settings) -> bool:
+def finished(state: RaceState, settings: RaceSettings) -> bool:
     """A race that is won needs no more rounds, unless a watch is kept."""
     return bool(state.race[WON] > 0 and state.race[BROKEN] == 0 and settings.exploration == 0.0)
 
@@ -376,7 +380,7 @@ class Race(Algorithm):
     drops: ClassVar[bool] = True
     spreads: ClassVar[bool] = False
     kernel: ClassVar[Kernel] = Kernel(decide, recommend, learn, finished)
-    state: State
+    state: RaceState
 
     def __init__(
         self,
@@ -397,9 +401,9 @@ class Race(Algorithm):
             exploration=check_fraction("exploration", exploration),
         )
 
-    def start(self, models: int) -> State:
+    def start(self, models: int) -> RaceState:
         """Everybody in the race and tied, no bet made."""
-        return State(
+        return RaceState(
             losses=np.zeros(models),
             standing=np.array([0, models]),
             race=np.zeros(6, dtype=np.int64),
@@ -419,10 +423,10 @@ class Race(Algorithm):
             luck=np.zeros(1),
         )
 
-    def settings(self) -> Settings:
+    def settings(self) -> RaceSettings:
         """The options as the kernel sees them."""
         tolerance, bets = float(self.options["tolerance"]), np.array(BETS)
-        return Settings(
+        return RaceSettings(
             bar=1.0 / (1.0 - float(self.options["confidence"])),
             tolerance=tolerance,
             exploration=float(self.options["exploration"]),
@@ -508,7 +512,7 @@ class Race(Algorithm):
         """The statement that it stops with."""
         return Certified(self.options["tolerance"], self.options["confidence"], "population")
 
-    def proof(self, confidence: float, kind: Kind) -> float | None:
+    def proof(self, confidence: float, kind: CertificateKind) -> float | None:
         """The tolerance, once the race is won and while nothing speaks against its assumption."""
         if kind == "stream":
             return None

@@ -9,8 +9,8 @@ from modelpicker.algorithms.engine import (
     ROUNDS,
     Kernel,
     Outcome,
-    Settings,
-    State,
+    AlgorithmSettings,
+    AlgorithmState,
     learn_label,
     observe_round,
     recommend,
@@ -46,8 +46,8 @@ def make_rule(stop_when: Certified, models: int) -> Rule:
 
 
 def play_until(
-    state: State,
-    settings: Settings,
+    state: AlgorithmState,
+    settings: AlgorithmSettings,
     clock: Ints,
     rows: Codes,
     labels: Codes,

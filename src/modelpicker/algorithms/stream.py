@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.algorithms.base import Algorithm
-from modelpicker.algorithms.chunks import Chunk, Stream
+from modelpicker.algorithms.chunks import Chunk, StreamInput
 from modelpicker.algorithms.encoding import ClassName
 from modelpicker.algorithms.engine import Outcome
 from modelpicker.algorithms.kernels import SKIPPED, Codes, Floats, Ints, new_scratch
@@ -103,7 +103,7 @@ def run_stream(
     if labels is None:
         raise InputError("labels: None is no table; pass a list with one label a round, -1 where there is none.")
     with picker.all_or_nothing():
-        return _run(picker, Stream(predictions, labels, len(picker.models)), stop_when, limit)
+        return _run(picker, StreamInput(predictions, labels, len(picker.models)), stop_when, limit)
 
 
 def _check_rule(picker: Algorithm, stop_when: object) -> None:
@@ -117,7 +117,7 @@ def _check_rule(picker: Algorithm, stop_when: object) -> None:
             f"stop_when={brief(stop_when)}: {picker.name} stops by itself, with a statement of its own; "
             "say how good it is to be when you make it: tolerance=0.01, confidence=0.95."
         )
-    if not picker.witness.watches:
+    if not picker.recorder.watches:
         raise InputError(f"stop_when={brief(stop_when)}: {picker.certificate().sentence}")
 
 
@@ -139,7 +139,7 @@ def _run_batches(
     parts: list[Trace] = []
     with picker.all_or_nothing():
         for batch in source.batches():
-            parts.append(_run(picker, Stream(*_piece(batch), len(names)), stop_when, limit))
+            parts.append(_run(picker, StreamInput(*_piece(batch), len(names)), stop_when, limit))
             if parts[-1].stopped != "end":
                 break
     return Trace(
@@ -164,7 +164,7 @@ def _piece(batch: Any) -> tuple[Any, Any]:
     return batch.predictions, batch.labels
 
 
-def _run(picker: Algorithm, stream: Stream, stop_when: Certified | None, limit: int) -> Trace:
+def _run(picker: Algorithm, stream: StreamInput, stop_when: Certified | None, limit: int) -> Trace:
     """Move the picker on by a stream, or until it may stop."""
     rounds = len(stream)
     outcome = Outcome(
@@ -175,7 +175,7 @@ def _run(picker: Algorithm, stream: Stream, stop_when: Certified | None, limit: 
     )
     labels_before = picker.labels_used
     if stop_when is not None:
-        picker.witness.own()
+        picker.recorder.own()
     done = 0
     stopped: Stopped = "won" if picker.finished else "end"
     for chunk in () if stopped != "end" else stream.chunks():
@@ -231,7 +231,7 @@ def _play(
     certified = False
     if stop_when is None:
         done: int = picker.kernel.stream(*arguments, limit)
-        picker.witness.saw_stream(
+        picker.recorder.saw_stream(
             chunk.rows[:done],
             first,
             chunk.labels[:done],
@@ -241,7 +241,7 @@ def _play(
     else:
         models = len(picker.models)
         done, certified = stopping(picker.kernel)(
-            *arguments, picker.witness.take_in(), tables(), new_room(models), make_rule(stop_when, models), limit
+            *arguments, picker.recorder.take_in(), tables(), new_room(models), make_rule(stop_when, models), limit
         )
     if chunk.names is not None:
         said = part.predicted[:done]

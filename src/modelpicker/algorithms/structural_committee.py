@@ -25,7 +25,7 @@ from modelpicker.algorithms.kernels import (
 from modelpicker.algorithms.options import Models, check_scale
 
 
-class State(NamedTuple):
+class CommitteeState(NamedTuple):
     """What structural committee remembers."""
 
     losses: Floats  # mistakes on the labels bought
@@ -34,7 +34,7 @@ class State(NamedTuple):
     differed: npt.NDArray[np.int32]  # [i, j] + [j, i] is twice the rounds on which models i and j differed
 
 
-class Settings(NamedTuple):
+class CommitteeSettings(NamedTuple):
     """What its kernel is told."""
 
     beta: float
@@ -59,7 +59,13 @@ def note_differences(row: Codes, leader: int, differed: npt.NDArray[np.int32], o
 
 
 def decide(
-    state: State, settings: Settings, t: int, row: Codes, coins: Floats, scale: float, scratch: Scratch
+    state: CommitteeState,
+    settings: CommitteeSettings,
+    t: int,
+    row: Codes,
+    coins: Floats,
+    scale: float,
+    scratch: Scratch,
 ) -> tuple[float, int]:
     """The share of rounds so far, this one included, on which two models drawn from the posterior differ."""
     if agreed(row):
@@ -71,7 +77,9 @@ def decide(
     return min(1.0, scale * differed / t), FOLLOW
 
 
-def learn(state: State, settings: Settings, t: int, row: Codes, label: int, probability: float) -> None:
+def learn(
+    state: CommitteeState, settings: CommitteeSettings, t: int, row: Codes, label: int, probability: float
+) -> None:
     """Count the mistakes, and turn the posterior away from those who made them."""
     charge(state.losses, state.standing, row, label, 1.0)
     lowest = state.losses[state.standing[LEADER]]
@@ -93,25 +101,25 @@ class StructuralCommittee(Algorithm):
     name: ClassVar[str] = "structural-committee"
     dial: ClassVar[str] = "disagreement_scale"
     kernel: ClassVar[Kernel] = Kernel(decide, smallest_loss, learn)
-    state: State
+    state: CommitteeState
 
     def __init__(self, models: Models, seed: int = 0, *, beta: float, disagreement_scale: float = 1.0) -> None:
         beta = check_scale("beta", beta)
         disagreement_scale = check_scale("disagreement_scale", disagreement_scale)
         super().__init__(models, seed, beta=beta, disagreement_scale=disagreement_scale)
 
-    def start(self, models: int) -> State:
+    def start(self, models: int) -> CommitteeState:
         """No mistakes, everybody tied, nobody has differed."""
-        return State(
+        return CommitteeState(
             losses=np.zeros(models),
             standing=np.array([0, models]),
             cumulated=np.arange(1.0, models + 1.0),
             differed=np.zeros((models, models), dtype=np.int32),
         )
 
-    def settings(self) -> Settings:
+    def settings(self) -> CommitteeSettings:
         """The posterior's temper."""
-        return Settings(beta=float(self.options["beta"]))
+        return CommitteeSettings(beta=float(self.options["beta"]))
 
     @property
     def weights(self) -> Floats:

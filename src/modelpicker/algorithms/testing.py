@@ -17,16 +17,16 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.algorithms.base import Algorithm, Decision
-from modelpicker.algorithms.gathering import gatherer
+from modelpicker.algorithms.gathering import evidence_kernels
 from modelpicker.algorithms.kernels import FOLLOW, new_scratch
 from modelpicker.algorithms.options import Models
 from modelpicker.algorithms.stream import Trace, run_stream
 from modelpicker.errors import ModelPickerError, RoundError
-from modelpicker.guarantees.certificate import Kind
+from modelpicker.guarantees.certificate import CertificateKind
 
 Factory: TypeAlias = Callable[[Models, int], Algorithm]
 Matrix: TypeAlias = npt.NDArray[Any]
-KINDS: tuple[Kind, ...] = ("stream", "population")
+KINDS: tuple[CertificateKind, ...] = ("stream", "population")
 
 MEMORY_ALLOWED = 64 * 1024  # bytes that 1,200 further rounds may cost: below a tenth of what storing them would
 
@@ -147,7 +147,7 @@ def memory_bounded(factory: Factory) -> None:
     """Memory depends on the models and the unanswered queries, not on the rounds gone by."""
     predictions, labels = make_stream(4, rounds=1500, models=20, classes=3)
     picker = factory(20, 0)
-    gatherer().warm_up()
+    evidence_kernels().warm_up()
     play(factory(20, 1), predictions, labels, keep=False)  # what is loaded or made once is no growth
     tracemalloc.start()
     try:
@@ -219,7 +219,7 @@ def certificates(factory: Factory) -> None:
     waiting = late.state_dict()
     for number in reversed(asked):
         late.learn(number, int(labels[number]))
-    pairs: list[tuple[Any, Any]] = list(zip(late.witness.take_in(), prompt.witness.take_in(), strict=True))
+    pairs: list[tuple[Any, Any]] = list(zip(late.recorder.take_in(), prompt.recorder.take_in(), strict=True))
     close = all(np.allclose(one, other, rtol=1e-9) for one, other in pairs)
     expect(close, "evidence depends on when labels come")
     for worse in (skipping, type(late).from_state_dict(waiting)):
@@ -230,10 +230,10 @@ def certificates(factory: Factory) -> None:
             )
 
 
-def _gaps(picker: Algorithm, kind: Kind) -> list[float]:
+def _gaps(picker: Algorithm, kind: CertificateKind) -> list[float]:
     """The gap of every model, as if it were recommended."""
     places = range(len(picker.models))
-    return [picker.witness.certificate(picker.models, place, 0.9, kind).gap for place in places]
+    return [picker.recorder.certificate(picker.models, place, 0.9, kind).gap for place in places]
 
 
 def _retold(

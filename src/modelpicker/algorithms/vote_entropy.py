@@ -22,7 +22,7 @@ from modelpicker.algorithms.kernels import (
 from modelpicker.algorithms.options import Models, check_count, check_scale
 
 
-class Settings(NamedTuple):
+class VoteEntropySettings(NamedTuple):
     """What its kernel is told."""
 
     together: Floats  # n log2 n, by n
@@ -33,7 +33,13 @@ class Settings(NamedTuple):
 
 
 def decide(
-    state: Mistakes, settings: Settings, t: int, row: Codes, coins: Floats, scale: float, scratch: Scratch
+    state: Mistakes,
+    settings: VoteEntropySettings,
+    t: int,
+    row: Codes,
+    coins: Floats,
+    scale: float,
+    scratch: Scratch,
 ) -> tuple[float, int]:
     """The entropy of the votes in bits, over that of an even vote; those who abstain vote alike.
 
@@ -83,9 +89,9 @@ class VoteEntropy(Algorithm):
         """No mistakes, everybody tied."""
         return no_mistakes(models)
 
-    def settings(self) -> Settings:
+    def settings(self) -> VoteEntropySettings:
         """The normalisers; a single class leaves room for an abstention beside it."""
         models = len(self.models)
         classes = max(2, int(self.options["classes"]))
         together = np.array([0.0] + [n * math.log2(n) for n in range(1, models + 1)])
-        return Settings(together, np.diff(together), 1.0 / models, math.log2(models), math.log2(classes))
+        return VoteEntropySettings(together, np.diff(together), 1.0 / models, math.log2(models), math.log2(classes))

@@ -16,7 +16,7 @@ from modelpicker.algorithms.gathering import (
     SOME,
     Entries,
     each,
-    gatherer,
+    evidence_kernels,
     listed_room,
     no_entries,
     steps_of,
@@ -30,7 +30,7 @@ from modelpicker.guarantees.certificate import (
     MOST_MODELS,
     Certificate,
     Certified,
-    Kind,
+    CertificateKind,
     bar_for,
     check_confidence,
     check_kind,
@@ -104,7 +104,7 @@ class Past(NamedTuple):
     changes: int = 0
 
 
-class Witness:
+class Recorder:
     """What a picker has seen of every two of its models."""
 
     def __init__(self, models: int, since: Ints | None = None) -> None:
@@ -187,7 +187,7 @@ class Witness:
             grown = evidence if in_place else each(np.copy, evidence)
         for part in waiting:
             entries = part.entries() if isinstance(part, Played) else part
-            gatherer().take_in(grown, entries)
+            evidence_kernels().take_in(grown, entries)
         self.kept = self._blank(grown)
         return grown
 
@@ -198,7 +198,12 @@ class Witness:
         return mine
 
     def certificate(
-        self, models: tuple[ModelName, ...], best: int, confidence: float, kind: Kind, past: Past | None = None
+        self,
+        models: tuple[ModelName, ...],
+        best: int,
+        confidence: float,
+        kind: CertificateKind,
+        past: Past | None = None,
     ) -> Certificate:
         """What is known of one of the models."""
         confidence = check_confidence(confidence)
@@ -210,7 +215,7 @@ class Witness:
         ever, changes = past or Past(self.models)
         gap, seen = 1.0, int(evidence.seen[ROUNDS])
         if seen:
-            gap = gatherer().gap(evidence, number, best, bar_for(ever, confidence, number, changes))
+            gap = evidence_kernels().gap(evidence, number, best, bar_for(ever, confidence, number, changes))
         others = (place for place in range(self.models) if place != best)
         rounds = min(rounds_of(evidence, STREAM, best, other) for other in others)
         return state(models[best], gap, confidence, kind, seen, rounds, changes)
@@ -218,7 +223,7 @@ class Witness:
     def meets(self, best: int, rule: Certified, past: Past) -> bool:
         """Whether one of the models is certified as a rule wants it; quick to say no.
 
-        Takes in what was written down in place: if that fails, the witness must not be used any more.
+        Takes in what was written down in place: if that fails, the recorder must not be used any more.
         """
         if not self.watches:
             return False

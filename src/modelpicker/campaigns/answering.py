@@ -2,24 +2,24 @@
 
 from modelpicker.algorithms.encoding import ClassName
 from modelpicker.campaigns.events import Answer, Reference
-from modelpicker.campaigns.handle import Change
-from modelpicker.campaigns.log import REFERENCE, WAITING, State
-from modelpicker.campaigns.replica import Told
+from modelpicker.campaigns.handle import Transaction
+from modelpicker.campaigns.log import REFERENCE, WAITING, RoundState
+from modelpicker.campaigns.replica import KnownAnswers
 from modelpicker.errors import ConflictError
 
 
-def answer(change: Change, number: int, label: ClassName | None, replace: bool, by: str | None) -> None:
+def answer(change: Transaction, number: int, label: ClassName | None, replace: bool, by: str | None) -> None:
     """Store an answer, unless it is there already, and learn it."""
-    known = change.log.state(number)
+    known = change.store.state(number)
     if known is None or known.state == REFERENCE:
         _refer(change, number, label, known, replace, by)
         return
     if known.state == WAITING:
         change.touched = True
         change.add(Answer(number, label, by))
-        change.replica.count(number, None, Told(label))
+        change.projection.count(number, None, KnownAnswers(label))
         if label is not None and change.before is None:  # otherwise it is learned with everything else
-            change.replica.learn(change.log, number, label)
+            change.projection.learn(change.store, number, label)
         return
     if known.label == label:
         return
@@ -29,18 +29,18 @@ def answer(change: Change, number: int, label: ClassName | None, replace: bool, 
             f"round {number} was {said} before; pass replace=True (--replace) if that was wrong, "
             f"and {'skipping it' if label is None else repr(label)} is right."
         )
-    if known.label is None and change.replica.left < 1:
+    if known.label is None and change.projection.left < 1:
         raise spent(number)
     change.touched = True
     change.add(Answer(number, label, by, replaces=True))
-    change.replica.count(number, Told(known.label), Told(label))
+    change.projection.count(number, KnownAnswers(known.label), KnownAnswers(label))
 
 
 def _refer(
-    change: Change,
+    change: Transaction,
     number: int,
     label: ClassName | None,
-    known: State | None,
+    known: RoundState | None,
     replace: bool,
     by: str | None,
 ) -> None:
@@ -55,7 +55,7 @@ def _refer(
             "was wrong."
         )
     change.touched = True
-    change.replica.counts.references += known is None
+    change.projection.counts.references += known is None
     change.add(Reference(number, label, by, replaces=known is not None))
 
 

@@ -14,23 +14,23 @@ from modelpicker.campaigns.answering import answer, spent
 from modelpicker.campaigns.deciding import decide, decide_new, new_ones
 from modelpicker.campaigns.events import Joining, Leaving, Retraction, Rounds
 from modelpicker.campaigns.framing import frame_batch
-from modelpicker.campaigns.handle import Change, Handle
-from modelpicker.campaigns.log import REFERENCE, SKIPPED, WAITING, Log, State
+from modelpicker.campaigns.handle import Transaction, CampaignTransactions
+from modelpicker.campaigns.log import REFERENCE, SKIPPED, WAITING, EventStore, RoundState
 from modelpicker.campaigns.picks import best_place, make_pick
 from modelpicker.campaigns.records import Record, records_of, records_of_round
-from modelpicker.campaigns.replica import Counts, Replica, Told
+from modelpicker.campaigns.replica import CampaignCounts, Projection, KnownAnswers
 from modelpicker.campaigns.results import Pick, Query
 from modelpicker.campaigns.rounds import Decisions, check_item, check_items, check_key, check_keys
 from modelpicker.campaigns.rows import count_rows, encode_one
 from modelpicker.errors import ConflictError, InputError, NotFoundError, brief
 from modelpicker.frames import as_columns
-from modelpicker.guarantees.certificate import MOST_MODELS, Certificate, Kind
+from modelpicker.guarantees.certificate import MOST_MODELS, Certificate, CertificateKind
 
 LONGEST_LEASE = 1e9
 MOST_PENDING = 2**31 - 1
 
 
-class Campaign(Handle):
+class Campaign(CampaignTransactions):
     """One durable labelling effort: a stream, its models, a picker, a budget, every label bought.
 
     Made by `create_campaign` and `open_campaign`. May be used by several threads, and by several processes if each
@@ -40,8 +40,8 @@ class Campaign(Handle):
     @property
     def models(self) -> tuple[ModelName, ...]:
         """The models that take part now."""
-        with self.reading() as (_, replica):
-            return replica.picker.models
+        with self.reading() as (_, projection):
+            return projection.picker.models
 
     @property
     def classes(self) -> tuple[ClassName, ...] | None:
@@ -68,12 +68,12 @@ class Campaign(Handle):
         key = check_key(key)
         item = check_item(item)
         with self.writing() as change:
-            known = None if key is None else change.log.round_of(key)
+            known = None if key is None else change.store.round_of(key)
             if known is not None:
-                return _decision(change.log.rounds_with(known), known, change.replica)
-            rows = encode_one(predictions, change.replica.picker.models, self.vocabulary)
+                return _decision(change.store.rounds_with(known), known, change.projection)
+            rows = encode_one(predictions, change.projection.picker.models, self.vocabulary)
             event = decide(change, rows, [item], [key])
-            return _decision(event, event.first, change.replica)
+            return _decision(event, event.first, change.projection)
 
     def ask_many(
         self,
@@ -100,21 +100,21 @@ class Campaign(Handle):
             places: Sequence[int] = range(total)
             numbers: Sequence[int] = range(first, first + total)
             if checked_keys is not None:
-                known = change.log.rounds_of({key for key in checked_keys if key is not None})
+                known = change.store.rounds_of({key for key in checked_keys if key is not None})
                 places, numbers = new_ones(checked_keys, known, first)
             made = decide_new(change, self.vocabulary, predictions, places, checked_items, checked_keys)
             older = sorted({number for number in numbers if number < first}) if places != range(total) else []
-            found = {rounds.first: rounds for rounds in map(change.log.rounds_with, older)}
-            return Decisions(numbers, [*found.values(), *made], change.replica.models_at)
+            found = {rounds.first: rounds for rounds in map(change.store.rounds_with, older)}
+            return Decisions(numbers, [*found.values(), *made], change.projection.models_at)
 
     def _unframed(self, predictions: object, items: Any, keys: Any) -> tuple[object, Any, Any]:
         """The columns of a data frame that are no models, as the fields and keys of its items."""
         columns = as_columns(predictions)
         if columns is None:
             return predictions, items, keys
-        with self.reading() as (_, replica):
-            models = replica.picker.models
-            hidden = {str(model) for model in (*self.settings.models, *(one.model for one in replica.changes))}
+        with self.reading() as (_, projection):
+            models = projection.picker.models
+            hidden = {str(model) for model in (*self.settings.models, *(one.model for one in projection.changes))}
         batch = frame_batch(columns, models, hidden)
         return batch.predictions, batch.items if items is None else items, batch.keys if keys is None else keys
 
@@ -157,18 +157,18 @@ class Campaign(Handle):
             for entry in pairs:
                 if not (isinstance(entry, Sequence) and len(entry) == 2) or isinstance(entry, str):
                     raise InputError(f"labels: {brief(entry)} is no pair of an id and a label.")
-                number = self._number_of(change.log, entry[0], change.head.rounds)
+                number = self._number_of(change.store, entry[0], change.head.rounds)
                 answer(change, number, self._label(change, number, entry[1]), replace, by)
 
     def skip(self, id: int | str, *, replace: bool = False, annotator: str | None = None) -> None:
         """Say that nobody can tell the label of a query: no estimate changes, the budget gets the label back."""
         self.tell(id, None, replace=replace, annotator=annotator)
 
-    def _label(self, change: Change, number: int, label: object) -> ClassName | None:
+    def _label(self, change: Transaction, number: int, label: object) -> ClassName | None:
         """A label that fits the campaign and its round."""
         name = self.vocabulary.name(label, f"label of {number}")
         if name is not None:
-            check_same_kind(name, change.log.rounds_with(number).classes[:1], f"label of {number}")
+            check_same_kind(name, change.store.rounds_with(number).classes[:1], f"label of {number}")
         return name
 
     def retract(
@@ -184,26 +184,26 @@ class Campaign(Handle):
         by = _check_annotator(annotator)
         seconds = None if lease is None else _seconds(lease)
         with self.writing() as change:
-            number = self._number_of(change.log, id, change.head.rounds)
-            known = change.log.state(number)
+            number = self._number_of(change.store, id, change.head.rounds)
+            known = change.store.state(number)
             if known is None or known.state == WAITING:
                 raise ConflictError(f"round {number} has no answer to take back.")
-            if known.state == SKIPPED and change.replica.left < 1:
+            if known.state == SKIPPED and change.projection.left < 1:
                 raise spent(number)
             change.touched = True
             change.add(Retraction(number, by, reference=known.state == REFERENCE))
             if known.state == REFERENCE:
-                change.replica.counts.references -= 1
+                change.projection.counts.references -= 1
             else:
                 if seconds is not None:
-                    until = self.storage.now(change.log.connection) + seconds
-                    change.log.lease([number], until, by)
-                change.replica.count(number, Told(known.label), None)
+                    until = self.storage.now(change.store.connection) + seconds
+                    change.store.lease([number], until, by)
+                change.projection.count(number, KnownAnswers(known.label), None)
 
-    def _number_of(self, log: Log, id: object, rounds: int) -> int:
+    def _number_of(self, store: EventStore, id: object, rounds: int) -> int:
         """The round that an id or a key stands for."""
         if isinstance(id, str):
-            number = log.round_of(check_key(id) or "")
+            number = store.round_of(check_key(id) or "")
             if number is None:
                 raise NotFoundError(f"nothing was asked with the key {brief(id)} in campaign {self.name!r}.")
             return number
@@ -218,21 +218,21 @@ class Campaign(Handle):
 
     def best(self) -> Pick:
         """The best model so far, how every model stands, and what that rests on."""
-        with self.reading() as (log, replica):
-            return make_pick(log, replica)
+        with self.reading() as (store, projection):
+            return make_pick(store, projection)
 
     @property
     def rounds(self) -> int:
         """How many rounds there have been."""
-        with self.reading() as (_, replica):
-            return replica.picker.rounds
+        with self.reading() as (_, projection):
+            return projection.picker.rounds
 
-    def counts(self) -> Counts:
+    def counts(self) -> CampaignCounts:
         """How many labels, skips, references and unanswered queries there are; `best` takes longer to say so."""
-        with self.reading() as (_, replica):
-            return copy.copy(replica.counts)
+        with self.reading() as (_, projection):
+            return copy.copy(projection.counts)
 
-    def certificate(self, confidence: float = 0.95, kind: Kind = "stream") -> Certificate:
+    def certificate(self, confidence: float = 0.95, kind: CertificateKind = "stream") -> Certificate:
         """How sure the pick is, in a statement that holds whenever one looks; `best` has one as well.
 
         Args:
@@ -240,8 +240,8 @@ class Campaign(Handle):
             kind: "stream" speaks of the items seen so far, and assumes nothing of them; "population" speaks of the
                 models' accuracies, if items are drawn independently from one distribution.
         """
-        with self.reading() as (log, replica):
-            return replica.certificate(best_place(log, replica), confidence, kind)
+        with self.reading() as (store, projection):
+            return projection.certificate(best_place(store, projection), confidence, kind)
 
     def pending(
         self, most: int | None = None, *, lease: float | timedelta | None = None, annotator: str | None = None
@@ -258,28 +258,28 @@ class Campaign(Handle):
         if most is not None:
             most = min(check_count("most", most), MOST_PENDING)
         if lease is None:
-            with self.looking() as log:
-                return self._queries(log, log.waiting(most))
+            with self.looking() as store:
+                return self._queries(store, store.waiting(most))
         return self._lease(most or 1, _seconds(lease), by)
 
     def _lease(self, most: int, seconds: float, by: str | None) -> list[Query]:
         with self.writing() as change:
-            now = self.storage.now(change.log.connection)
-            taken = change.log.free(now, by, most)
+            now = self.storage.now(change.store.connection)
+            taken = change.store.free(now, by, most)
             if taken:
-                change.log.lease([state.round for state in taken], now + seconds, by)
+                change.store.lease([state.round for state in taken], now + seconds, by)
             leased = [state._replace(leased_until=now + seconds, leased_by=by) for state in taken]
-            return self._queries(change.log, leased)
+            return self._queries(change.store, leased)
 
     def release(self, *ids: int | str) -> None:
         """Give leased queries back, so that others need not wait for the lease to expire."""
         with self.writing() as change:
-            change.log.lease([self._number_of(change.log, id, change.head.rounds) for id in ids], None, None)
+            change.store.lease([self._number_of(change.store, id, change.head.rounds) for id in ids], None, None)
 
-    def _queries(self, log: Log, found: list[State]) -> list[Query]:
+    def _queries(self, store: EventStore, found: list[RoundState]) -> list[Query]:
         queries = []
         for state in found:
-            rounds = log.rounds_with(state.round)
+            rounds = store.rounds_with(state.round)
             queries.append(
                 Query(
                     id=state.round,
@@ -294,18 +294,18 @@ class Campaign(Handle):
 
     def history(self, id: int | str | None = None) -> Iterator[Record]:
         """Everything that happened, in order, as JSON-ready records; or all that happened to one round."""
-        with self.looking() as log:
-            head = log.head()
+        with self.looking() as store:
+            head = store.head()
             if id is not None:
-                number = self._number_of(log, id, head.rounds)
-                return iter(list(records_of_round(log, self.settings, number)))
+                number = self._number_of(store, id, head.rounds)
+                return iter(list(records_of_round(store, self.settings, number)))
         return records_of(self.stored(head.events), self.settings)
 
     def records(self, after: int, most: int) -> list[Record]:
         """A page of the history: so many records after an event, and the rest of the last one's event."""
-        with self.looking() as log:
-            last = log.head().events
-            found = [stored.event for stored in log.others((Joining.kind, Leaving.kind), upto=after)]
+        with self.looking() as store:
+            last = store.head().events
+            found = [stored.event for stored in store.others((Joining.kind, Leaving.kind), upto=after)]
         before = [event for event in found if isinstance(event, Joining | Leaving)]
         page: list[Record] = []
         for record in records_of(self.stored(last, after), self.settings, before):
@@ -316,8 +316,8 @@ class Campaign(Handle):
 
     def number_of(self, id: int | str) -> int:
         """The round that an id or a key stands for."""
-        with self.looking() as log:
-            return self._number_of(log, id, log.head().rounds)
+        with self.looking() as store:
+            return self._number_of(store, id, store.head().rounds)
 
     def join(self, model: ModelName) -> None:
         """Let another model take part from the next round on.
@@ -326,13 +326,13 @@ class Campaign(Handle):
         with the leader, and its estimate differs from the leader's only by what both say from now on.
         """
         with self.writing() as change:
-            models = change.replica.picker.models
+            models = change.projection.picker.models
             check_model(model)
             if str(model) in {str(one) for one in models}:
                 raise ConflictError(f"model {model!r} takes part already.")
-            if change.replica.picker.drops:
+            if change.projection.picker.drops:
                 raise ConflictError(
-                    f"model {model!r} cannot join: {change.replica.picker.name} may have dropped models that it "
+                    f"model {model!r} cannot join: {change.projection.picker.name} may have dropped models that it "
                     "would have to be compared with; start a new campaign with all of them."
                 )
             name = check_models([*models, model])[-1]
@@ -342,12 +342,12 @@ class Campaign(Handle):
                     f"most {MOST_MODELS} models."
                 )
             change.touched = True
-            change.add(Joining(change.head.rounds, name, make_pick(change.log, change.replica).model))
+            change.add(Joining(change.head.rounds, name, make_pick(change.store, change.projection).model))
 
     def leave(self, model: ModelName) -> None:
         """Let a model take no part any more, from the next round on; what is known of the others stays."""
         with self.writing() as change:
-            models = change.replica.picker.models
+            models = change.projection.picker.models
             check_model(model)
             name = next((one for one in models if str(one) == str(model)), None)
             if name is None:
@@ -358,9 +358,9 @@ class Campaign(Handle):
             change.add(Leaving(change.head.rounds, name))
 
 
-def _decision(rounds: Rounds, number: int, replica: Replica) -> Decision:
+def _decision(rounds: Rounds, number: int, projection: Projection) -> Decision:
     """A decision that was made, as it was returned then."""
-    return Decisions([number], [rounds], replica.models_at)[0]
+    return Decisions([number], [rounds], projection.models_at)[0]
 
 
 def _seconds(lease: object) -> float:

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from modelpicker.campaigns.events import Rounds
-from modelpicker.campaigns.handle import Change
+from modelpicker.campaigns.handle import Transaction
 from modelpicker.campaigns.picks import best_place, without_newcomers
 from modelpicker.campaigns.results import Item
-from modelpicker.campaigns.rows import Rows, Vocabulary, encode_many, some_rows, take_rows
+from modelpicker.campaigns.rows import Rows, ClassCodes, encode_many, some_rows, take_rows
 
 # Rounds of one event: more are stored as several, in the same transaction.
 ROUNDS_AT_ONCE = 10_000
@@ -30,8 +30,8 @@ def new_ones(keys: Sequence[str | None], known: dict[str, int], first: int) -> t
 
 
 def decide_new(
-    change: Change,
-    vocabulary: Vocabulary,
+    change: Transaction,
+    vocabulary: ClassCodes,
     predictions: object,
     places: Sequence[int],
     items: list[Item | None] | None,
@@ -40,7 +40,7 @@ def decide_new(
     """Decide the rounds at some places, in events of a bounded size."""
     if not places:
         return []
-    models = change.replica.picker.models
+    models = change.projection.picker.models
     rows = encode_many(take_rows(predictions, places), models, vocabulary)
     made: list[Rounds] = []
     for start in range(0, len(places), ROUNDS_AT_ONCE):
@@ -56,18 +56,20 @@ def decide_new(
     return made
 
 
-def may_stop(change: Change) -> bool:
+def may_stop(change: Transaction) -> bool:
     """Whether the pick is certified as the campaign's rule wants it, so that no label need be bought for now."""
-    rule = change.replica.settings.stop_when
-    return rule is not None and change.replica.certifies(best_place(change.log, change.replica), rule)
+    rule = change.projection.settings.stop_when
+    return rule is not None and change.projection.certifies(best_place(change.store, change.projection), rule)
 
 
-def decide(change: Change, rows: Rows, items: list[Item | None] | None, keys: list[str | None] | None) -> Rounds:
+def decide(
+    change: Transaction, rows: Rows, items: list[Item | None] | None, keys: list[str | None] | None
+) -> Rounds:
     """Let the picker decide, and store what it decided."""
     change.touched = True
     first = change.head.rounds
-    outcome = change.replica.decide(rows, closed=may_stop(change))
-    without_newcomers(change.log, change.replica, outcome.recommended)
+    outcome = change.projection.decide(rows, closed=may_stop(change))
+    without_newcomers(change.store, change.projection, outcome.recommended)
     event = Rounds(
         first=first,
         codes=rows.codes,
@@ -78,8 +80,8 @@ def decide(change: Change, rows: Rows, items: list[Item | None] | None, keys: li
         predicted=outcome.predicted.astype(np.int32),
         items=items if items and any(item is not None for item in items) else None,
         keys=keys if keys and any(key is not None for key in keys) else None,
-        pace=change.replica.pace.tolist(),
-        settings=change.replica.settings.checksum,
+        pace=change.projection.pace.tolist(),
+        settings=change.projection.settings.checksum,
     )
     change.add(event)
     return event

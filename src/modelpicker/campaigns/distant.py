@@ -7,13 +7,13 @@ tidy up its files, and a storage in memory, which has room for one transaction a
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from modelpicker.campaigns.log import LABELLED, Head, Log, Recent, State, Stored
+from modelpicker.campaigns.log import LABELLED, Head, EventStore, Recent, RoundState, Stored
 from modelpicker.campaigns.storage import Storage
 
 T = TypeVar("T")
 
 
-class DistantLog(Log):
+class PagedEventStore(EventStore):
     """The events of one campaign, and a transaction each time that they are looked at."""
 
     def __init__(self, storage: Storage, campaign: int) -> None:
@@ -21,34 +21,34 @@ class DistantLog(Log):
         self.campaign = campaign
         self.recent = Recent()
 
-    def _look(self, call: Callable[[Log], T]) -> T:
+    def _look(self, call: Callable[[EventStore], T]) -> T:
         with self.storage.reading() as connection:
-            return call(Log(connection, self.campaign, self.recent))
+            return call(EventStore(connection, self.campaign, self.recent))
 
     def head(self, *, lock: bool = False) -> Head:
         """How far the campaign has come; nothing can be locked from afar."""
         if lock:
             raise NotImplementedError
-        return self._look(lambda log: log.head())
+        return self._look(lambda store: store.head())
 
     def snapshot(self) -> dict[str, Any] | None:
         """The last state that was kept; None if there is none, or it is damaged."""
-        return self._look(lambda log: log.snapshot())
+        return self._look(lambda store: store.snapshot())
 
     def page(self, after: int, upto: int) -> list[Stored]:
         """Some events in order, at least one."""
-        return self._look(lambda log: log.page(after, upto))
+        return self._look(lambda store: store.page(after, upto))
 
     def others(
         self, kinds: Sequence[str], number: int | None = None, after: int = 0, upto: int | None = None
     ) -> Iterator[Stored]:
         """Events of some kinds, or only those about one round."""
-        return iter(self._look(lambda log: list(log.others(kinds, number, after, upto))))
+        return iter(self._look(lambda store: list(store.others(kinds, number, after, upto))))
 
-    def labelled(self) -> tuple[Head, list[State]]:
+    def labelled(self) -> tuple[Head, list[RoundState]]:
         """How far the campaign has come, and the rounds that have a label by then, in their order."""
-        return self._look(lambda log: (log.head(), list(log.answered(LABELLED))))
+        return self._look(lambda store: (store.head(), list(store.answered(LABELLED))))
 
     def round_event(self, number: int) -> Stored:
         """The event in which a round was decided."""
-        return self.recent.find(number) or self._look(lambda log: log.round_event(number))
+        return self.recent.find(number) or self._look(lambda store: store.round_event(number))

@@ -18,9 +18,9 @@ def batches_of(path: str | Path, campaign: Campaign, columns: Mapping[str, Role]
     The campaign knows its models, so no column is in doubt. The others are shown with the items, except what models
     said that have left. `columns` may say otherwise: that one is the id, or is left out.
     """
-    with campaign.reading() as (_, replica):
-        models = [str(model) for model in replica.picker.models]
-        hidden = {str(model) for model in (*campaign.settings.models, *(one.model for one in replica.changes))}
+    with campaign.reading() as (_, projection):
+        models = [str(model) for model in projection.picker.models]
+        hidden = {str(model) for model in (*campaign.settings.models, *(one.model for one in projection.changes))}
     chosen = dict(columns or {})
     for name, role in chosen.items():
         if role == "model" and name not in models:

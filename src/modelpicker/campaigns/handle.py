@@ -18,13 +18,13 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from modelpicker.campaigns.distant import DistantLog
+from modelpicker.campaigns.distant import PagedEventStore
 from modelpicker.campaigns.events import Event, Rounds, changes_the_past
-from modelpicker.campaigns.log import Head, Log, Recent, Stored
-from modelpicker.campaigns.replica import Replica, catch_up, rebuild
-from modelpicker.campaigns.rows import Vocabulary
+from modelpicker.campaigns.log import Head, EventStore, Recent, Stored
+from modelpicker.campaigns.replica import Projection, catch_up, rebuild
+from modelpicker.campaigns.rows import ClassCodes
 from modelpicker.campaigns.samples import Sample, add_sample, last_sample
-from modelpicker.campaigns.settings import Settings
+from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.campaigns.storage import Storage
 from modelpicker.errors import StateError, StorageError
 
@@ -46,18 +46,18 @@ class BehindError(Exception):
 
 
 @dataclass
-class Change:
+class Transaction:
     """A transaction that may add events."""
 
-    log: Log
-    replica: Replica
+    store: EventStore
+    projection: Projection
     head: Head
     at: int
     touched: bool = False
     """Whether what is under way, or has failed, has moved the replica: it is wrong from then on."""
     moved: bool = False
     """Whether what was finished in the same transaction has moved it: it is wrong if that fails."""
-    before: Replica | None = None
+    before: Projection | None = None
     """How it stood before the past was changed. From then on `replica` only counts, and nothing else may follow in
     the same transaction: what it would be decided from has yet to be learned."""
 
@@ -65,36 +65,36 @@ class Change:
         """Store an event; its number."""
         number = self.head.events + 1
         if changes_the_past(event) and self.before is None:
-            self.replica.unanswered(self.log)  # as they are now: until all is learned, this is what is shown
-            self.replica.labelled(self.log)
-        self.log.add(number, self.at, event)
+            self.projection.unanswered(self.store)  # as they are now: until all is learned, this is what is shown
+            self.projection.labelled(self.store)
+        self.store.add(number, self.at, event)
         rounds = len(event) if isinstance(event, Rounds) else 0
         rebuilt = self.head.rebuilt
         if changes_the_past(event):
             rebuilt = number
             if self.before is None:
-                self.before, self.replica = self.replica, self.replica.counting()
+                self.before, self.projection = self.projection, self.projection.counting()
         self.head = Head(number, self.head.rounds + rounds, rebuilt)
-        self.replica.event = number
+        self.projection.event = number
         return number
 
 
-class Handle:
+class CampaignTransactions:
     """What a campaign is, and how this process reads and changes it."""
 
-    def __init__(self, storage: Storage, number: int, name: str, created: int, settings: Settings) -> None:
+    def __init__(self, storage: Storage, number: int, name: str, created: int, settings: CampaignSettings) -> None:
         self.storage = storage
         self.name = name
         self.created = created
         self.settings = settings
-        self.vocabulary = Vocabulary(settings.classes)
+        self.vocabulary = ClassCodes(settings.classes)
         self._number = number
-        self._replica: Replica | None = None
+        self._projection: Projection | None = None
         self._recent = Recent()
         self._kept = 0
         self._kept_rounds = 0
         self._sampled: Sample | None = None
-        self._group: Change | None = None
+        self._group: Transaction | None = None
         self._lock = threading.RLock()
         self._learning = threading.Lock()
         """Held by whoever finds the state from the storage; never asked for while holding the other."""
@@ -109,23 +109,23 @@ class Handle:
     @property
     def events(self) -> int:
         """How many events there have been."""
-        with self.looking() as log:
-            return log.head().events
+        with self.looking() as store:
+            return store.head().events
 
     def warm_up(self) -> None:
         """Compile what decides many rounds at once, beside whatever else goes on: worth it where many will come."""
-        Replica.new(self.settings).warm_up()
+        Projection.new(self.settings).warm_up()
 
     def stored(self, upto: int, after: int = 0) -> Iterator[Stored]:
         """Events in order, a page a transaction: they do not change, and whoever reads them may take their time."""
         while after < upto:
-            with self.looking() as log:
-                page = log.page(after, upto)
+            with self.looking() as store:
+                page = store.page(after, upto)
             yield from page
             after = page[-1].number
 
     @contextmanager
-    def writing(self) -> Iterator[Change]:
+    def writing(self) -> Iterator[Transaction]:
         """A transaction in which nobody else changes this campaign; when it ends, or its group, it is on disk."""
         with self._lock:
             change = self._group
@@ -146,7 +146,7 @@ class Handle:
                 self.learn()
 
     @contextmanager
-    def grouped(self, *, patient: bool = True) -> Iterator[Change]:
+    def grouped(self, *, patient: bool = True) -> Iterator[Transaction]:
         """One transaction for all that is changed within it: everything is on disk when it ends, or nothing.
 
         Who catches the error of a change may go on with the next, unless the change was `touched`: then all must be
@@ -158,74 +158,74 @@ class Handle:
                 self._check_open()
                 try:
                     with self.storage.writing() as connection:
-                        log = Log(connection, self._number, self._recent)
-                        head = log.head(lock=True)
-                        replica = self._near(log, head)
-                        if replica is not None:
-                            self._group = Change(log, replica, head, int(time.time() * 1e6))
+                        store = EventStore(connection, self._number, self._recent)
+                        head = store.head(lock=True)
+                        projection = self._near(store, head)
+                        if projection is not None:
+                            self._group = Transaction(store, projection, head, int(time.time() * 1e6))
                             yield self._group
                     if self._group is not None:
-                        self._replica = self._group.before or self._group.replica
+                        self._projection = self._group.before or self._group.projection
                         return
                 except BaseException:
                     if self._group is not None and (self._group.touched or self._group.moved):
-                        self._replica = None
+                        self._projection = None
                     raise
                 finally:
                     self._group = None
             self.learn(patient=patient)
 
-    def _settle(self, change: Change, before: Head) -> None:
+    def _settle(self, change: Transaction, before: Head) -> None:
         """Note what a change came to."""
         if change.head == before:
             return
-        change.log.move(change.head)
+        change.store.move(change.head)
         if change.before is None:
             self._keep_if_due(change)
             self._sample_if_due(change)
 
     @contextmanager
-    def exclusive(self) -> Iterator[Log]:
+    def exclusive(self) -> Iterator[EventStore]:
         """The log itself, while nobody else changes it; this process's replica is found anew afterwards."""
         with self._lock:
             self._check_open()
-            self._replica = None
+            self._projection = None
             with self.storage.writing() as connection:
-                yield Log(connection, self._number)
+                yield EventStore(connection, self._number)
 
     @contextmanager
-    def looking(self) -> Iterator[Log]:
+    def looking(self) -> Iterator[EventStore]:
         """The log alone, for who needs nothing that was learned."""
         with self._lock:
             self._check_open()
             if self._group is not None:
-                yield self._group.log
+                yield self._group.store
                 return
             with self.storage.reading() as connection:
-                yield Log(connection, self._number, self._recent)
+                yield EventStore(connection, self._number, self._recent)
 
     @contextmanager
-    def reading(self) -> Iterator[tuple[Log, Replica]]:
+    def reading(self) -> Iterator[tuple[EventStore, Projection]]:
         """The log and the state, as they are at one moment; within a group, as the group has them."""
         while True:
             with self._lock:
                 self._check_open()
                 if self._group is not None:
-                    yield self._group.log, self._group.replica
+                    yield self._group.store, self._group.projection
                     return
                 with self.storage.reading() as connection:
-                    log = Log(connection, self._number, self._recent)
-                    replica = self._near(log, log.head())
-                    if replica is None and self.behind:
-                        replica = self._replica
-                    if replica is not None:
-                        yield log, replica
+                    store = EventStore(connection, self._number, self._recent)
+                    projection = self._near(store, store.head())
+                    if projection is None and self.behind:
+                        projection = self._projection
+                    if projection is not None:
+                        yield store, projection
                         return
             self._find()
 
     def _find(self) -> None:
         """Learn what there is to learn, or note that the last known state is to be shown in the meantime."""
-        if not (self.shows_last_known and self._replica is not None):
+        if not (self.shows_last_known and self._projection is not None):
             self.learn(patient=not self.shows_last_known)
             return
         try:
@@ -233,9 +233,9 @@ class Handle:
         except BehindError:
             self.behind = True
 
-    def distant(self) -> DistantLog:
+    def distant(self) -> PagedEventStore:
         """The log for whoever goes through much of it, and should keep nobody waiting."""
-        return DistantLog(self.storage, self._number)
+        return PagedEventStore(self.storage, self._number)
 
     def learn(self, *, patient: bool = True) -> None:
         """Find the state from what is stored, in no transaction; nothing happens if it is known already.
@@ -256,25 +256,25 @@ class Handle:
 
     def _learn(self, patient: bool) -> bool:
         """Whether the state was learned anew, and should be kept."""
-        log = self.distant()
+        store = self.distant()
         with self._lock:
             self._check_open()
-            known = self._replica
-        head = log.head()
+            known = self._projection
+        head = store.head()
         if known is not None and _follows(known, head):
             return False
         with self._named():
-            replica = self._load(log, head)
-        kept = (0, 0) if replica is None else (replica.event, replica.picker.rounds)
-        anew = replica is None and head.rebuilt > 0
-        if replica is None:
+            projection = self._load(store, head)
+        kept = (0, 0) if projection is None else (projection.event, projection.picker.rounds)
+        anew = projection is None and head.rebuilt > 0
+        if projection is None:
             if not patient and head.events > FEW_EVENTS:
                 raise BehindError(f"campaign {self.name!r} has to be learned anew.")
             with self._named():
-                replica = rebuild(log, self.settings, head.events, head.rebuilt)
+                projection = rebuild(store, self.settings, head.events, head.rebuilt)
         with self._lock:
             self._check_open()
-            self._replica, self._sampled, self.behind = replica, None, False
+            self._projection, self._sampled, self.behind = projection, None, False
             self._recent = Recent()  # the storage may have been brought back from a backup
             self._kept, self._kept_rounds = kept
         return anew
@@ -287,67 +287,67 @@ class Handle:
         except StorageError as error:
             raise StorageError(f"campaign {self.name!r}: {error}") from error
 
-    def _load(self, log: Log, head: Head) -> Replica | None:
+    def _load(self, store: EventStore, head: Head) -> Projection | None:
         """The state that was kept last; None if there is none, or it is damaged or of another past."""
-        kept = log.snapshot()
+        kept = store.snapshot()
         if kept is None:
             return None
         try:
-            replica = Replica.load(self.settings, kept)
+            projection = Projection.load(self.settings, kept)
         except StateError:
             return None
-        return replica if _follows(replica, head) else None
+        return projection if _follows(projection, head) else None
 
-    def _keep_if_due(self, change: Change) -> None:
+    def _keep_if_due(self, change: Transaction) -> None:
         """Keep the state now and then, so that opening is quick."""
-        seldom = min(SELDOM, max(1, len(change.replica.picker.models) // FEW_MODELS))
+        seldom = min(SELDOM, max(1, len(change.projection.picker.models) // FEW_MODELS))
         events, rounds = change.head.events - self._kept, change.head.rounds - self._kept_rounds
         if events >= EVENTS_KEPT * seldom or rounds >= ROUNDS_KEPT * seldom:
             self._keep(change)
 
-    def _keep(self, change: Change) -> None:
-        change.log.keep(change.replica.document())
+    def _keep(self, change: Transaction) -> None:
+        change.store.keep(change.projection.document())
         self._kept, self._kept_rounds = change.head.events, change.head.rounds
 
-    def _sample_if_due(self, change: Change) -> None:
+    def _sample_if_due(self, change: Transaction) -> None:
         """Note how the models stand now and then, for charts."""
-        last = self._sampled or last_sample(change.log)
-        if last is None or last.due(change.replica):
-            last = Sample.take(change.replica)
-            add_sample(change.log, last)
+        last = self._sampled or last_sample(change.store)
+        if last is None or last.due(change.projection):
+            last = Sample.take(change.projection)
+            add_sample(change.store, last)
         self._sampled = last
 
-    def _near(self, log: Log, head: Head) -> Replica | None:
+    def _near(self, store: EventStore, head: Head) -> Projection | None:
         """This process's replica, moved on to where the campaign is; None if it has to be learned."""
-        replica = self._replica
-        if replica is None or not _follows(replica, head):
+        projection = self._projection
+        if projection is None or not _follows(projection, head):
             return None
-        if replica.event < head.events:
-            self._replica = None
+        if projection.event < head.events:
+            self._projection = None
             with self._named():
-                catch_up(replica, log, head.events)
-            self._replica = replica
-        if replica.picker.rounds != head.rounds:
-            self._replica = None
+                catch_up(projection, store, head.events)
+            self._projection = projection
+        if projection.picker.rounds != head.rounds:
+            self._projection = None
             raise StorageError(
                 f"campaign {self.name!r} says it has {head.rounds:,} rounds, but its events have "
-                f"{replica.picker.rounds:,}; `modelpicker verify` repairs that."
+                f"{projection.picker.rounds:,}; `modelpicker verify` repairs that."
             )
-        return replica
+        return projection
 
     @property
     def nbytes(self) -> int:
         """The memory that this process keeps for the campaign, roughly."""
-        replica = self._replica
+        projection = self._projection
         learned = 0
-        if replica is not None:
-            learned = replica.picker.witness.nbytes + sum(array.nbytes for array in replica.picker.state)
+        if projection is not None:
+            learned = projection.picker.recorder.nbytes + sum(array.nbytes for array in projection.picker.state)
         return learned + DECODED * self._recent.size + REST
 
     def forget(self) -> None:
         """Let go of all that is kept in memory; whoever comes next finds it in the storage."""
         with self._lock:
-            self._replica = self._sampled = None
+            self._projection = self._sampled = None
             self._recent = Recent()
 
     def _check_open(self) -> None:
@@ -360,7 +360,7 @@ class Handle:
         """Let go of the campaign; everything is on disk already, and it can be opened again."""
         with self._lock:
             self._closed = True
-            self._replica = None
+            self._projection = None
         self.storage.leave(self)
 
     def __enter__(self) -> Self:
@@ -375,6 +375,6 @@ class Handle:
         return f"<Campaign {self.name!r} in {self.storage.url}>"
 
 
-def _follows(replica: Replica, head: Head) -> bool:
+def _follows(projection: Projection, head: Head) -> bool:
     """Whether the campaign has only gone on since, and its past is still the one that was learned."""
-    return head.rebuilt <= replica.event <= head.events
+    return head.rebuilt <= projection.event <= head.events

@@ -4,7 +4,7 @@ import threading
 
 from modelpicker.algorithms.encoding import ClassName
 from modelpicker.campaigns.events import Answer, Event, Reference, Retraction, Rounds
-from modelpicker.campaigns.handle import Handle
+from modelpicker.campaigns.handle import CampaignTransactions
 
 
 class KnownClasses:
@@ -13,7 +13,7 @@ class KnownClasses:
     It does not say which model named a class, or of which item: annotators may see it.
     """
 
-    def __init__(self, campaign: Handle) -> None:
+    def __init__(self, campaign: CampaignTransactions) -> None:
         self._campaign = campaign
         self._lock = threading.Lock()
         self._forget()

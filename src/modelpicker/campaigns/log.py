@@ -22,7 +22,7 @@ from modelpicker.campaigns.events import (
     unseal,
 )
 from modelpicker.campaigns.schema import answers, campaigns, events, keys, snapshots
-from modelpicker.campaigns.settings import Settings
+from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.campaigns.statements import Prepared
 from modelpicker.errors import ConflictError, NotFoundError, StorageError, brief
 
@@ -54,7 +54,7 @@ class Stored(NamedTuple):
     event: Event
 
 
-class State(NamedTuple):
+class RoundState(NamedTuple):
     """What is known of a round that was queried or answered."""
 
     round: int
@@ -154,7 +154,7 @@ class Recent:
         self.size -= size
 
 
-class Log:
+class EventStore:
     """The events of one campaign, within a transaction."""
 
     def __init__(self, connection: sa.Connection, campaign: int, recent: Recent | None = None) -> None:
@@ -272,20 +272,20 @@ class Log:
         values = {"mine": self.campaign, "until": until, "by": by}
         _LEASE.run_many(self.connection, [{**values, "wanted": number} for number in rounds])
 
-    def waiting(self, most: int | None = None) -> list[State]:
+    def waiting(self, most: int | None = None) -> list[RoundState]:
         """Queries that wait for an answer, oldest first."""
         return self._waiting(most)
 
-    def free(self, now: float, by: str | None, most: int) -> list[State]:
+    def free(self, now: float, by: str | None, most: int) -> list[RoundState]:
         """Those that nobody has leased, but for this annotator."""
         free = sa.or_(answers.c.leased_until.is_(None), answers.c.leased_until <= now)
         return self._waiting(most, free if by is None else sa.or_(free, answers.c.leased_by == by))
 
-    def _waiting(self, most: int | None, *conditions: sa.ColumnElement[bool]) -> list[State]:
+    def _waiting(self, most: int | None, *conditions: sa.ColumnElement[bool]) -> list[RoundState]:
         statement = _STATE.where(answers.c.state == WAITING, *conditions).order_by(answers.c.round).limit(most)
         return [_state(row) for row in self.connection.execute(statement, {"mine": self.campaign})]
 
-    def state(self, number: int) -> State | None:
+    def state(self, number: int) -> RoundState | None:
         """What is known of a round; None if it was neither queried nor answered."""
         row = _STATE_OF.run(self.connection, {"mine": self.campaign, "wanted": number}).fetchone()
         return None if row is None else _state(row)
@@ -405,13 +405,13 @@ class Log:
         if _KEEP.run(self.connection, values).rowcount == 0:
             _ADD_SNAPSHOT.run(self.connection, {"campaign": self.campaign, "body": values["new_body"]})
 
-    def answered(self, *states: int) -> Iterator[State]:
+    def answered(self, *states: int) -> Iterator[RoundState]:
         """Rounds that are in one of these states, or in any at all, in their order."""
         statement = (_STATE.where(answers.c.state.in_(states)) if states else _STATE).order_by(answers.c.round)
         for row in self.connection.execute(statement, {"mine": self.campaign}):
             yield _state(row)
 
-    def labelled(self) -> tuple[Head, Iterable[State]]:
+    def labelled(self) -> tuple[Head, Iterable[RoundState]]:
         """How far the campaign has come, and the rounds that have a label by then, in their order."""
         return self.head(), self.answered(LABELLED)
 
@@ -436,10 +436,10 @@ class Log:
             self.connection.execute(sa.delete(table).where(table.c.campaign == self.campaign))
 
 
-def _state(row: Any) -> State:
+def _state(row: Any) -> RoundState:
     number, state, label, until, by = row
     try:
-        return State(number, state, None if label is None else json.loads(label), until, by)
+        return RoundState(number, state, None if label is None else json.loads(label), until, by)
     except (TypeError, ValueError) as error:
         raise StorageError(f"the answer to round {number} is damaged; `modelpicker verify` repairs it.") from error
 
@@ -462,7 +462,7 @@ def all_campaigns(connection: sa.Connection) -> list[Any]:
     return list(connection.execute(sa.select(campaigns).order_by(campaigns.c.name)))
 
 
-def add_campaign(connection: sa.Connection, name: str, created: int, settings: Settings) -> int:
+def add_campaign(connection: sa.Connection, name: str, created: int, settings: CampaignSettings) -> int:
     """A campaign without events; its number."""
     taken = ConflictError(f"there is a campaign {name!r} already; open that one, or choose another name.")
     if find_campaign(connection, name) is not None:

@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from modelpicker.algorithms import Algorithm, Trace, run_stream
 from modelpicker.algorithms.encoding import ClassName
-from modelpicker.algorithms.making import Kind as AlgorithmKind
+from modelpicker.algorithms.making import AlgorithmChoice
 from modelpicker.algorithms.making import find_algorithm, make_algorithm
 from modelpicker.algorithms.options import check_count
 from modelpicker.algorithms.witness import Past
-from modelpicker.campaigns.picks import Counted, Evidence, Wanted, assemble
+from modelpicker.campaigns.picks import Counted, PickEvidence, Wanted, assemble
 from modelpicker.campaigns.results import Pick
 from modelpicker.collections import ModelCollection, open_collection
 from modelpicker.collections.codes import ABSTAINED, Array
@@ -22,15 +22,15 @@ from modelpicker.collections.column_names import IDENTITIES
 from modelpicker.collections.fitting import listed_models
 from modelpicker.collections.wide import WideReader
 from modelpicker.errors import InputError, brief
-from modelpicker.guarantees.certificate import Certified, Kind
+from modelpicker.guarantees.certificate import Certified, CertificateKind
 
 # Rounds that are played together, so that somebody may watch.
 PIECE = 2**14
 # What counts as certified where nobody named a goal: within 1 %.
 USUAL_GAP = 0.01
 
-Source: TypeAlias = ModelCollection | WideReader
-Ask: TypeAlias = Callable[[dict[str, Any]], ClassName | None]
+CollectionSource: TypeAlias = ModelCollection | WideReader
+AskLabel: TypeAlias = Callable[[dict[str, Any]], ClassName | None]
 """Asked for the label of one item: gets its fields and its place, and gives a class, or None if nobody can tell."""
 
 
@@ -51,7 +51,7 @@ def make_goal(
     budget: int | None,
     tolerance: float | None,
     confidence: float,
-    certificate: Kind | None,
+    certificate: CertificateKind | None,
 ) -> tuple[Goal, dict[str, Any]]:
     """The goal, and the options of the algorithm: one that stops by itself takes the tolerance as its own."""
     given = dict(options)
@@ -70,7 +70,7 @@ def make_goal(
 class Run:
     """A collection being played: how far it has come, and why it stopped."""
 
-    source: Source
+    source: CollectionSource
     picker: Algorithm
     goal: Goal
     order: Array | None = None
@@ -128,7 +128,7 @@ class Run:
             return self.source.batches(fields=False)
         return [self.source.read() if isinstance(self.source, WideReader) else self.source]
 
-    def ask(self, ask: Ask) -> None:
+    def ask(self, ask: AskLabel) -> None:
         """Play one item after the other, and ask for each label that is wanted before the next."""
         whole = self.source.read() if isinstance(self.source, WideReader) else self.source
         places = range(len(whole)) if self.order is None else self.order.tolist()
@@ -156,13 +156,13 @@ class Run:
         """Whether the recommended model is certified as the goal wants it."""
         picker, rule = self.picker, self.goal.stop_when
         best = picker.models.index(picker.recommended)
-        return rule is not None and picker.witness.meets(best, rule, Past(len(picker.models)))
+        return rule is not None and picker.recorder.meets(best, rule, Past(len(picker.models)))
 
     def pick(self) -> Pick:
         """What came of it so far."""
         picker = self.picker
         waiting = {number: picker.chance_of(number) for number in picker.open_queries}
-        evidence = Evidence(
+        evidence = PickEvidence(
             covered=picker.rounds,
             unanswered=self.unanswered | waiting,
             counts=Counted(picker.labels_used, len(waiting), len(self.unanswered)),
@@ -179,7 +179,7 @@ def _names(whole: ModelCollection, place: int) -> list[ClassName | None]:
     return [None if code == ABSTAINED else whole.classes[code] for code in codes]
 
 
-def known_labels(source: Source) -> int:
+def known_labels(source: CollectionSource) -> int:
     """How many items have a label."""
     return source.labels_known if isinstance(source, WideReader) else source.labelled
 
@@ -189,7 +189,7 @@ def shuffled(items: int, seed: int) -> Array:
     return np.random.Generator(np.random.Philox(seed)).permutation(items)
 
 
-def check_choice(source: Source, name: str) -> None:
+def check_choice(source: CollectionSource, name: str) -> None:
     """An error if there is nothing to choose from: one model, or several that are the same."""
     if len(source.models) < 2:
         raise InputError(f"{name} has one model, {source.models[0]}; there must be two to choose from.")
@@ -201,7 +201,7 @@ def check_choice(source: Source, name: str) -> None:
 
 
 def suited_options(
-    source: Source, kind: type[Algorithm], budget: int | None, *, play_unlabelled: bool
+    source: CollectionSource, kind: type[Algorithm], budget: int | None, *, play_unlabelled: bool
 ) -> dict[str, Any]:
     """Options that suit a budget: label efficient spreads it over the items played on which models disagree."""
     if kind.name != "label-efficient" or budget is None:
@@ -222,8 +222,8 @@ def pick(
     budget: int | None = None,
     tolerance: float | None = None,
     confidence: float = 0.95,
-    kind: Kind | None = None,
-    algorithm: AlgorithmKind = "model-picker",
+    kind: CertificateKind | None = None,
+    algorithm: AlgorithmChoice = "model-picker",
     options: Mapping[str, Any] | None = None,
     seed: int = 0,
     shuffle: bool = False,
@@ -256,7 +256,7 @@ def pick(
     asked = callable(labels)
     mapped = isinstance(labels, Mapping) and not any(_is_column(value) for value in labels.values())
     if isinstance(source, ModelCollection):
-        opened: Source = source if labels is None or asked or mapped else source.with_labels(labels)
+        opened: CollectionSource = source if labels is None or asked or mapped else source.with_labels(labels)
     else:
         opened = open_collection(source, None if asked or mapped else labels, **reading)
     if mapped:
@@ -288,7 +288,7 @@ def _is_column(value: object) -> bool:
     return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes)
 
 
-def _with_mapping(source: Source, labels: Any) -> ModelCollection:
+def _with_mapping(source: CollectionSource, labels: Any) -> ModelCollection:
     """The collection with labels by the ids of its items, or by their places where it has none."""
     whole = source.read() if isinstance(source, WideReader) else source
     identity = next((name for name in IDENTITIES if name in whole.fields), None)

@@ -10,12 +10,12 @@ from sqlalchemy import Connection
 
 from modelpicker.algorithms import Algorithm
 from modelpicker.algorithms.encoding import ClassName
-from modelpicker.algorithms.making import Kind
+from modelpicker.algorithms.making import AlgorithmChoice
 from modelpicker.algorithms.options import Models
 from modelpicker.campaigns.campaign import Campaign
 from modelpicker.campaigns.events import Joining, Leaving
-from modelpicker.campaigns.log import Log, add_campaign, all_campaigns, find_campaign
-from modelpicker.campaigns.settings import Settings, stored_document
+from modelpicker.campaigns.log import EventStore, add_campaign, all_campaigns, find_campaign
+from modelpicker.campaigns.settings import CampaignSettings, stored_document
 from modelpicker.campaigns.storage import open_storage
 from modelpicker.errors import InputError, NotFoundError, StorageError, brief
 from modelpicker.guarantees.certificate import Certified
@@ -49,7 +49,7 @@ def create_campaign(
     expected_rounds: int | None = None,
     stop_when: Certified | None = None,
     seed: int = 0,
-    algorithm: Kind = "model-picker",
+    algorithm: AlgorithmChoice = "model-picker",
     options: Mapping[str, Any] | None = None,
 ) -> Campaign:
     """Begin a campaign.
@@ -75,7 +75,7 @@ def create_campaign(
     >>> campaign.best().model
     'bert'
     """
-    settings = Settings.check(models, classes, algorithm, options, seed, budget, expected_rounds, stop_when)
+    settings = CampaignSettings.check(models, classes, algorithm, options, seed, budget, expected_rounds, stop_when)
     check_name(name)
     opened = open_storage(storage, create=True)
     created = int(time.time() * 1e6)
@@ -94,7 +94,7 @@ def open_campaign(storage: str, name: str, *, algorithm: type[Algorithm] | None 
         there = f"those there are: {', '.join(known[:10])}" if known else "there is none yet"
         raise NotFoundError(f"there is no campaign {brief(name)} in {opened.url}; {there}.")
     document = stored_document(row.name, row.settings, row.checksum)
-    return Campaign(opened, row.id, row.name, row.created, Settings.load(document, algorithm))
+    return Campaign(opened, row.id, row.name, row.created, CampaignSettings.load(document, algorithm))
 
 
 def list_campaigns(storage: str) -> list[Listed]:
@@ -109,7 +109,7 @@ def _listed(connection: Connection, row: Any) -> Listed:
         settings = stored_document(row.name, row.settings, row.checksum)
     except StorageError as error:  # the others can be used all the same
         return Listed(row.name, row.created, row.rounds, 0, "", None, row.events, str(error))
-    changes = [stored.event for stored in Log(connection, row.id).others((Joining.kind, Leaving.kind))]
+    changes = [stored.event for stored in EventStore(connection, row.id).others((Joining.kind, Leaving.kind))]
     models = len(settings["models"]) + sum(1 if isinstance(event, Joining) else -1 for event in changes)
     return Listed(row.name, row.created, row.rounds, models, settings["algorithm"], settings["budget"], row.events)
 

@@ -29,8 +29,8 @@ from modelpicker.algorithms.engine import (
     ROUNDS,
     Kernel,
     Outcome,
-    Settings,
-    State,
+    AlgorithmSettings,
+    AlgorithmState,
     learn_label,
     observe_round,
     take_row,
@@ -52,14 +52,14 @@ FEW = 8
 MANY = 20_000
 
 
-class Plan(NamedTuple):
+class BudgetPlan(NamedTuple):
     """What a budget is planned for; infinite numbers stand for none, and for an unknown length."""
 
     budget: float
     rounds: float
 
 
-CLOSED = Plan(0.0, math.inf)
+CLOSED = BudgetPlan(0.0, math.inf)
 """A plan under which nothing is queried."""
 
 
@@ -67,10 +67,10 @@ AT_ONCE = 0.0
 """The rounds of a plan by which labels are bought as fast as the algorithm asks, while there are any left."""
 
 
-def make_plan(budget: int | None, expected_rounds: int | None, *, spread: bool = True) -> Plan:
+def make_plan(budget: int | None, expected_rounds: int | None, *, spread: bool = True) -> BudgetPlan:
     """The plan for a budget, if there is one, over a number of rounds, if that is known."""
     rounds = math.inf if expected_rounds is None else float(expected_rounds)
-    return Plan(math.inf if budget is None else float(budget), rounds if spread else AT_ONCE)
+    return BudgetPlan(math.inf if budget is None else float(budget), rounds if spread else AT_ONCE)
 
 
 def new_pace() -> Floats:
@@ -78,7 +78,7 @@ def new_pace() -> Floats:
     return np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0])
 
 
-def aim(pace: Floats, plan: Plan, t: int) -> float:
+def aim(pace: Floats, plan: BudgetPlan, t: int) -> float:
     """The mean probability of a query that spends the budget in time, on rounds that can be queried at all."""
     left = plan.budget - float(pace[SPENT])
     if left <= 0.0:
@@ -94,7 +94,7 @@ def aim(pace: Floats, plan: Plan, t: int) -> float:
     return min(1.0, left / (askable - LIKELY * error))
 
 
-def turned(pace: Floats, plan: Plan, t: int, proposed: float) -> float:
+def turned(pace: Floats, plan: BudgetPlan, t: int, proposed: float) -> float:
     """The probability that the budget allows, of one that the algorithm proposes; turns the factor for the next."""
     target = aim(pace, plan, t)
     if target == 0.0:
@@ -115,8 +115,8 @@ def turned(pace: Floats, plan: Plan, t: int, proposed: float) -> float:
 
 
 def observe_paced(
-    state: State,
-    settings: Settings,
+    state: AlgorithmState,
+    settings: AlgorithmSettings,
     clock: Ints,
     row: Codes,
     coins: Floats,
@@ -124,7 +124,7 @@ def observe_paced(
     scale: float,
     scratch: Scratch,
     pace: Floats,
-    plan: Plan,
+    plan: BudgetPlan,
 ) -> tuple[bool, float, int, int]:
     """Decide one round within the budget: `observe_round`, but for the probability."""
     query, probability, recommended, predicted = observe_round(
@@ -140,8 +140,8 @@ def observe_paced(
 
 
 def play_paced(
-    state: State,
-    settings: Settings,
+    state: AlgorithmState,
+    settings: AlgorithmSettings,
     clock: Ints,
     rows: Codes,
     labels: Codes,
@@ -150,7 +150,7 @@ def play_paced(
     scale: float,
     scratch: Scratch,
     pace: Floats,
-    plan: Plan,
+    plan: BudgetPlan,
     outcome: Outcome,
     decided: bool,
 ) -> int:

@@ -9,9 +9,9 @@ from modelpicker.algorithms.kernels import Codes
 from modelpicker.algorithms.options import ModelName
 from modelpicker.campaigns.events import Joining
 from modelpicker.campaigns.gaps import Labelled, Unanswered, measure
-from modelpicker.campaigns.log import Log
+from modelpicker.campaigns.log import EventStore
 from modelpicker.campaigns.pacing import MISSED
-from modelpicker.campaigns.replica import Replica, joined_late
+from modelpicker.campaigns.replica import Projection, joined_late
 from modelpicker.campaigns.results import Pick, Standing
 from modelpicker.campaigns.status import Facts, find_status, in_short
 from modelpicker.guarantees.certificate import Certificate, Certified
@@ -29,7 +29,7 @@ class Counted(NamedTuple):
     references: int = 0
 
 
-class Evidence(NamedTuple):
+class PickEvidence(NamedTuple):
     """What a pick rests on, beside the picker itself."""
 
     covered: int
@@ -54,26 +54,26 @@ class Wanted(NamedTuple):
     """What is told where no goal was named."""
 
 
-def make_pick(log: Log, replica: Replica) -> Pick:
+def make_pick(store: EventStore, projection: Projection) -> Pick:
     """The state of a campaign as people want to know it."""
-    picker, counts, settings = replica.picker, replica.counts, replica.settings
-    rests_on = _rests_on(log, replica)
-    evidence = Evidence(
-        covered=picker.rounds - int(replica.pace[MISSED]),
-        unanswered=replica.unanswered(log),
+    picker, counts, settings = projection.picker, projection.counts, projection.settings
+    rests_on = _rests_on(store, projection)
+    evidence = PickEvidence(
+        covered=picker.rounds - int(projection.pace[MISSED]),
+        unanswered=projection.unanswered(store),
         counts=Counted(counts.labels, counts.waiting, counts.skipped, counts.references),
         labels=rests_on,
-        labelled=replica.labelled(log),
-        joined=joined_late(replica.changes),
+        labelled=projection.labelled(store),
+        joined=joined_late(projection.changes),
     )
     wanted = Wanted(settings.budget, settings.expected_rounds, settings.stop_when)
     return assemble(
-        picker, evidence, wanted, lambda best, rule: replica.certificate(best, rule.confidence, rule.kind)
+        picker, evidence, wanted, lambda best, rule: projection.certificate(best, rule.confidence, rule.kind)
     )
 
 
 def assemble(
-    picker: Algorithm, evidence: Evidence, wanted: Wanted, certify: Callable[[int, Certified], Certificate]
+    picker: Algorithm, evidence: PickEvidence, wanted: Wanted, certify: Callable[[int, Certified], Certificate]
 ) -> Pick:
     """The pick of a picker; `certify` tells how sure one of its models is."""
     joined, counts, rests_on = evidence.joined, evidence.counts, evidence.labels
@@ -133,27 +133,27 @@ def assemble(
     )
 
 
-def best_place(log: Log, replica: Replica) -> int:
+def best_place(store: EventStore, projection: Projection) -> int:
     """The place of the model that a pick would name."""
-    return _best(replica.picker, replica.picker.losses.tolist(), _rests_on(log, replica))
+    return _best(projection.picker, projection.picker.losses.tolist(), _rests_on(store, projection))
 
 
-def _rests_on(log: Log, replica: Replica) -> list[int]:
+def _rests_on(store: EventStore, projection: Projection) -> list[int]:
     """How many labels speak of each model."""
-    joined = joined_late(replica.changes)
+    joined = joined_late(projection.changes)
     return [
-        log.labels_since(joined[model].round) if model in joined else replica.counts.labels
-        for model in replica.picker.models
+        store.labels_since(joined[model].round) if model in joined else projection.counts.labels
+        for model in projection.picker.models
     ]
 
 
-def without_newcomers(log: Log, replica: Replica, recommended: Codes) -> None:
+def without_newcomers(store: EventStore, projection: Projection, recommended: Codes) -> None:
     """Where a model is recommended that no label speaks for yet, name the one that it is level with instead."""
-    models = replica.picker.models
-    for model, change in joined_late(replica.changes).items():
+    models = projection.picker.models
+    for model, change in joined_late(projection.changes).items():
         if model in models and change.heir_of in models:
             place = models.index(model)
-            if (recommended == place).any() and log.labels_since(change.round) == 0:
+            if (recommended == place).any() and store.labels_since(change.round) == 0:
                 recommended[recommended == place] = models.index(change.heir_of)
 
 

@@ -10,12 +10,12 @@ import numpy as np
 
 from modelpicker.algorithms.options import ModelName, check_models
 from modelpicker.campaigns.events import Answer, Event, Joining, Leaving, Reference, Retraction, Rounds
-from modelpicker.campaigns.log import Log, Stored
+from modelpicker.campaigns.log import EventStore, Stored
 from modelpicker.campaigns.pacing import new_pace
 from modelpicker.campaigns.replica import ModelChange, members
 from modelpicker.campaigns.rounds import check_item, check_key
-from modelpicker.campaigns.rows import Vocabulary, encode_many
-from modelpicker.campaigns.settings import Settings
+from modelpicker.campaigns.rows import ClassCodes, encode_many
+from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.errors import InputError, brief
 
 Record: TypeAlias = dict[str, Any]
@@ -38,7 +38,7 @@ def from_time(text: str) -> int:
 
 
 def records_of(
-    events: Iterable[Stored], settings: Settings, before: Iterable[ModelChange] = ()
+    events: Iterable[Stored], settings: CampaignSettings, before: Iterable[ModelChange] = ()
 ) -> Iterator[Record]:
     """The records of events in order; `before` are the models that joined or left before the first of them."""
     changes: list[ModelChange] = list(before)
@@ -48,12 +48,12 @@ def records_of(
             changes.append(stored.event)
 
 
-def records_of_round(log: Log, settings: Settings, number: int) -> Iterator[Record]:
+def records_of_round(store: EventStore, settings: CampaignSettings, number: int) -> Iterator[Record]:
     """What happened to one round, in order."""
-    found = [stored.event for stored in log.others((Joining.kind, Leaving.kind))]
+    found = [stored.event for stored in store.others((Joining.kind, Leaving.kind))]
     models = members(settings, [event for event in found if isinstance(event, Joining | Leaving)], number)
-    yield next(record for record in _records(log.round_event(number), models) if record["id"] == number)
-    for stored in log.others(ANSWERS, number):
+    yield next(record for record in _records(store.round_event(number), models) if record["id"] == number)
+    for stored in store.others(ANSWERS, number):
         yield from _records(stored, models)
 
 
@@ -97,7 +97,7 @@ def _rounds(head: Record, rounds: Rounds, models: Sequence[ModelName]) -> Iterat
         yield record | {"pace": list(rounds.pace)} if number == last else record
 
 
-def events_of(records: Iterable[Record], settings: Settings) -> Iterator[Stored]:
+def events_of(records: Iterable[Record], settings: CampaignSettings) -> Iterator[Stored]:
     """The events that records stand for, checked."""
     changes: list[ModelChange] = []
     rounds = 0
@@ -120,7 +120,7 @@ def events_of(records: Iterable[Record], settings: Settings) -> Iterator[Stored]
         yield Stored(expected, at, event)
 
 
-def _event(records: list[Record], settings: Settings, changes: list[ModelChange], rounds: int) -> Event:
+def _event(records: list[Record], settings: CampaignSettings, changes: list[ModelChange], rounds: int) -> Event:
     """One event from its records."""
     record = records[0]
     models = members(settings, changes)
@@ -144,7 +144,7 @@ def _event(records: list[Record], settings: Settings, changes: list[ModelChange]
             raise InputError(f"there are no events of kind {brief(other)}.")
 
 
-def _answer(record: Record, settings: Settings, rounds: int) -> Event:
+def _answer(record: Record, settings: CampaignSettings, rounds: int) -> Event:
     """A label, a skip, a reference, or one taken back."""
     number, by = record["id"], check_key(record["by"], "by")
     if type(number) is not int or not 0 <= number < rounds:
@@ -153,18 +153,18 @@ def _answer(record: Record, settings: Settings, rounds: int) -> Event:
         return Retraction(number, by, record["reference"] is True)
     if record["kind"] == "skip":
         return Answer(number, None, by, record["replaces"] is True)
-    label = Vocabulary(settings.classes).name(record["label"], f"label of {number}")
+    label = ClassCodes(settings.classes).name(record["label"], f"label of {number}")
     if label is None:
         raise InputError(f"the label of {number} is missing.")
     kind = Reference if record["kind"] == "reference" else Answer
     return kind(number, label, by, record["replaces"] is True)
 
 
-def _asked(records: list[Record], models: Sequence[ModelName], settings: Settings, first: int) -> Rounds:
+def _asked(records: list[Record], models: Sequence[ModelName], settings: CampaignSettings, first: int) -> Rounds:
     """The rounds that were decided together."""
     if [record["id"] for record in records] != list(range(first, first + len(records))):
         raise InputError(f"round {first} was expected; records are missing or out of order.")
-    rows = encode_many([record["predictions"] for record in records], models, Vocabulary(settings.classes))
+    rows = encode_many([record["predictions"] for record in records], models, ClassCodes(settings.classes))
     place = {name: code for code, name in enumerate(rows.classes)}
     said = [record["prediction"] for record in records]
     items = [check_item(record["item"]) for record in records]

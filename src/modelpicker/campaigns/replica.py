@@ -18,10 +18,10 @@ from modelpicker.algorithms import Algorithm
 from modelpicker.algorithms.base import STATE_VERSION
 from modelpicker.algorithms.encoding import ClassName, encode_label
 from modelpicker.algorithms.engine import Outcome
-from modelpicker.algorithms.gathering import gatherer
+from modelpicker.algorithms.gathering import evidence_kernels
 from modelpicker.algorithms.kernels import ABSTAINED, SKIPPED, Codes, Floats, kernel_codes, new_scratch
 from modelpicker.algorithms.options import ModelName
-from modelpicker.algorithms.witness import Past, Witness
+from modelpicker.algorithms.witness import Past, Recorder
 from modelpicker.campaigns.events import (
     Answer,
     Event,
@@ -32,14 +32,14 @@ from modelpicker.campaigns.events import (
     Rounds,
     changes_the_past,
 )
-from modelpicker.campaigns.log import LABELLED, Log, Stored
+from modelpicker.campaigns.log import LABELLED, EventStore, Stored
 from modelpicker.campaigns.log import SKIPPED as SKIPPED_STATE
 from modelpicker.campaigns.log import WAITING as WAITING_STATE
-from modelpicker.campaigns.pacing import CLOSED, MISSED, SPENT, Plan, make_plan, new_pace, no_labels, paced
+from modelpicker.campaigns.pacing import CLOSED, MISSED, SPENT, BudgetPlan, make_plan, new_pace, no_labels, paced
 from modelpicker.campaigns.rows import Matrix, Rows
-from modelpicker.campaigns.settings import Settings
+from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.errors import InputError, StateError, StorageError
-from modelpicker.guarantees.certificate import Certificate, Certified, Kind, state
+from modelpicker.guarantees.certificate import Certificate, Certified, CertificateKind, state
 
 # Rounds that are gone through at once.
 PIECE = 2**14
@@ -52,7 +52,7 @@ ModelChange: TypeAlias = Joining | Leaving
 
 
 @dataclass
-class Counts:
+class CampaignCounts:
     """How many labels, skips, references and unanswered queries there are."""
 
     labels: int = 0
@@ -61,7 +61,9 @@ class Counts:
     waiting: int = 0
 
 
-def members(settings: Settings, changes: Iterable[ModelChange], number: float = math.inf) -> tuple[ModelName, ...]:
+def members(
+    settings: CampaignSettings, changes: Iterable[ModelChange], number: float = math.inf
+) -> tuple[ModelName, ...]:
     """The models that took part in a round, or take part now."""
     models = list(settings.models)
     for change in changes:
@@ -92,14 +94,14 @@ def column_of(model: ModelName, then: Sequence[ModelName], changes: Sequence[Mod
 
 
 @dataclass
-class Replica:
+class Projection:
     """What a campaign has come to, as of an event."""
 
-    settings: Settings
+    settings: CampaignSettings
     picker: Algorithm
     pace: Floats = field(default_factory=new_pace)
     event: int = 0
-    counts: Counts = field(default_factory=Counts)
+    counts: CampaignCounts = field(default_factory=CampaignCounts)
     changes: list[ModelChange] = field(default_factory=list)
     _unanswered: dict[int, float] | None = None
     """Queries without a label and their probabilities; looked up when somebody asks, and kept up from then on."""
@@ -107,10 +109,10 @@ class Replica:
     """Labelled rounds and who was wrong, of an algorithm that drops models; looked up and kept up likewise."""
 
     def __post_init__(self) -> None:
-        self.picker.witness.most_bytes = BYTES_WAITING
+        self.picker.recorder.most_bytes = BYTES_WAITING
 
     @classmethod
-    def new(cls, settings: Settings, changes: Sequence[ModelChange] = ()) -> Self:
+    def new(cls, settings: CampaignSettings, changes: Sequence[ModelChange] = ()) -> Self:
         """Nothing has happened yet, whatever models take part."""
         try:
             picker = settings.make(members(settings, changes))
@@ -121,7 +123,7 @@ class Replica:
             ) from error
         joined = joined_late(changes)
         since = [joined[model].round if model in joined else 0 for model in picker.models]
-        picker.witness = Witness(len(since), np.array(since, dtype=np.int64))
+        picker.recorder = Recorder(len(since), np.array(since, dtype=np.int64))
         return cls(settings, picker, changes=list(changes))
 
     def counting(self) -> Self:
@@ -136,7 +138,7 @@ class Replica:
         )
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> BudgetPlan:
         """What the budget is planned for."""
         return make_plan(self.settings.budget, self.settings.expected_rounds, spread=self.picker.spreads)
 
@@ -145,25 +147,25 @@ class Replica:
         """Labels of the budget that are neither bought nor on order."""
         return float(self.plan.budget - self.pace[SPENT])
 
-    def unanswered(self, log: Log) -> Mapping[int, float]:
+    def unanswered(self, store: EventStore) -> Mapping[int, float]:
         """The queries that wait or were skipped, each with its probability."""
         if self._unanswered is None:
             self._unanswered = {}
             if self.counts.waiting or self.counts.skipped:
-                for found in list(log.answered(WAITING_STATE, SKIPPED_STATE)):
-                    rounds = log.rounds_with(found.round)
+                for found in list(store.answered(WAITING_STATE, SKIPPED_STATE)):
+                    rounds = store.rounds_with(found.round)
                     self._unanswered[found.round] = float(rounds.probability[found.round - rounds.first])
         return self._unanswered
 
-    def labelled(self, log: Log) -> Mapping[int, npt.NDArray[np.bool_]]:
+    def labelled(self, store: EventStore) -> Mapping[int, npt.NDArray[np.bool_]]:
         """Which models were wrong on which label, where the algorithm drops models: others need not know."""
         if not self.picker.drops:
             return {}
         if self._labelled is None:
             self._labelled = {}
-            for found in list(log.answered(LABELLED)):
+            for found in list(store.answered(LABELLED)):
                 if found.label is not None:
-                    rounds = log.rounds_with(found.round)
+                    rounds = store.rounds_with(found.round)
                     row = self.as_now(rounds)[found.round - rounds.first]
                     self._labelled[found.round] = row != encode_label(found.label, rounds.classes)
         return self._labelled
@@ -185,19 +187,19 @@ class Replica:
         joined = sum(isinstance(change, Joining) for change in self.changes)
         return Past(len(self.settings.models) + joined, len(self.changes))
 
-    def certificate(self, best: int, confidence: float, kind: Kind) -> Certificate:
+    def certificate(self, best: int, confidence: float, kind: CertificateKind) -> Certificate:
         """What is known of one of the models."""
         if not self.changes and best == self.picker.models.index(self.picker.recommended):
             return self.picker.certificate(confidence, kind)
         if kind == "population" and self.picker.aim is not None:  # its error was spent on the models there were
             return state(self.picker.models[best], 1.0, confidence, kind, self.picker.rounds, self.picker.rounds, 1)
-        return self.picker.witness.certificate(self.picker.models, best, confidence, kind, self.past)
+        return self.picker.recorder.certificate(self.picker.models, best, confidence, kind, self.past)
 
     def certifies(self, best: int, rule: Certified) -> bool:
         """Whether one of the models is certified well enough."""
-        return self.picker.witness.meets(best, rule, self.past)
+        return self.picker.recorder.meets(best, rule, self.past)
 
-    def observe(self, codes: list[int], plan: Plan) -> tuple[bool, float, int, int]:
+    def observe(self, codes: list[int], plan: BudgetPlan) -> tuple[bool, float, int, int]:
         """Decide one round, interpreted: query, probability, recommended model, code of the prediction."""
         picker = self.picker
         # A picker has room for as many classes as models; codes of a batch may be larger, so they are counted anew.
@@ -227,7 +229,7 @@ class Replica:
                 query, probability, recommended, said = self.observe(codes, plan)
                 outcome.queried[i], outcome.probability[i] = query, probability
                 outcome.recommended[i], outcome.predicted[i] = recommended, said
-        self._witness(
+        self._record(
             rows.codes,
             first,
             no_labels(len(rows.codes)),
@@ -238,7 +240,7 @@ class Replica:
         self._note_queries(first, outcome.queried, outcome.probability)
         return outcome
 
-    def _witness(
+    def _record(
         self,
         codes: Matrix,
         first: int,
@@ -248,26 +250,26 @@ class Replica:
         closed: npt.NDArray[np.bool_],
     ) -> None:
         """Note rounds for certificates; few of them are only written down."""
-        witness = self.picker.witness
+        recorder = self.picker.recorder
         if len(codes) >= FEW_ROUNDS:
-            witness.saw_stream(codes, first, labels, queried, probability, closed)
+            recorder.saw_stream(codes, first, labels, queried, probability, closed)
             return
         columns = (labels, queried, probability, closed)
         for number, (row, *entry) in enumerate(
             zip(codes.tolist(), *(column.tolist() for column in columns), strict=True), first
         ):
             label, query, chance, shut = entry
-            witness.saw(row, number, chance, query, shut)
+            recorder.saw(row, number, chance, query, shut)
             if label != SKIPPED:
-                witness.told(row, number, label, chance)
+                recorder.told(row, number, label, chance)
 
     def warm_up(self) -> None:
         """Have the kernel compiled, so that nobody waits for it later; the replica is of no use afterwards."""
         codes = np.zeros((1, len(self.picker.models)), dtype=np.int32)
         self._play(codes, no_labels(1), _outcome(1), self.plan, decided=False)
-        gatherer().warm_up()
+        evidence_kernels().warm_up()
 
-    def _play(self, codes: Matrix, labels: Codes, outcome: Outcome, plan: Plan, *, decided: bool) -> None:
+    def _play(self, codes: Matrix, labels: Codes, outcome: Outcome, plan: BudgetPlan, *, decided: bool) -> None:
         """Go through rounds with the compiled kernel."""
         picker = self.picker
         done = paced(picker.kernel).play(
@@ -288,14 +290,14 @@ class Replica:
         if done < len(codes):
             raise StorageError("a round holds codes that stand for no class: the storage is damaged.")
 
-    def learn(self, log: Log, number: int, label: ClassName) -> None:
+    def learn(self, store: EventStore, number: int, label: ClassName) -> None:
         """Take in the label of a round."""
-        rounds = log.rounds_with(number)
+        rounds = store.rounds_with(number)
         row = number - rounds.first
         codes = self.as_now(rounds)[row].tolist()
         code, probability = encode_label(label, rounds.classes), float(rounds.probability[row])
         self._learn(number, codes, code, probability)
-        self.picker.witness.told(codes, number, code, probability)
+        self.picker.recorder.told(codes, number, code, probability)
         if self._labelled is not None:
             self._labelled[number] = np.array(codes) != code
 
@@ -329,7 +331,7 @@ class Replica:
                 self.observe(row, self.plan)
                 if label != SKIPPED:
                     self._learn(self.picker.rounds - 1, row, label, chance)
-        self._witness(codes, first, known, queried, probability, closed)
+        self._record(codes, first, known, queried, probability, closed)
         self._note_queries(first, queried, probability)
         self.pace[:] = rounds[-1].pace
 
@@ -344,7 +346,7 @@ class Replica:
                         known[event.first - rounds[0].first + row] = encode_label(label, event.classes)
         return known
 
-    def follow(self, log: Log, stored: Stored) -> None:
+    def follow(self, store: EventStore, stored: Stored) -> None:
         """Move on by an event that changes nothing of what was learned before it."""
         if changes_the_past(stored.event):
             raise StorageError(
@@ -355,16 +357,16 @@ class Replica:
             case Rounds() as rounds:
                 self.see([rounds], {})
             case Answer(round=number, label=label):
-                self.count(number, None, Told(label))
+                self.count(number, None, KnownAnswers(label))
                 if label is not None:
-                    self.learn(log, number, label)
+                    self.learn(store, number, label)
             case Reference(replaces=replaces):
                 self.counts.references += not replaces
             case Retraction():
                 self.counts.references -= 1
         self.event = stored.number
 
-    def count(self, number: int, before: "Told | None", after: "Told | None") -> None:
+    def count(self, number: int, before: "KnownAnswers | None", after: "KnownAnswers | None") -> None:
         """Count an answer that took the place of another, or of none; a skip gives its label back to the budget."""
         if before is not None:
             self._unanswered = self._labelled = None  # the past has changed: looked up again
@@ -392,7 +394,7 @@ class Replica:
         }
 
     @classmethod
-    def load(cls, settings: Settings, document: Mapping[str, Any]) -> Self:
+    def load(cls, settings: CampaignSettings, document: Mapping[str, Any]) -> Self:
         """What `document` described; an error if it is damaged, or was kept with other settings."""
         try:
             kinds = {kind.kind: kind for kind in (Joining, Leaving)}
@@ -402,14 +404,14 @@ class Replica:
                 settings.kind.from_state_dict(document["picker"]),
                 np.array(document["pace"], dtype=np.float64),
                 int(document["event"]),
-                Counts(**document["counts"]),
+                CampaignCounts(**document["counts"]),
                 [kinds[kind](**fields) for kind, fields in document["changes"]],
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise StateError(f"the snapshot is damaged: {error!r}.") from error
 
 
-def check_settings(settings: Settings, checksum: str | None, what: str) -> None:
+def check_settings(settings: CampaignSettings, checksum: str | None, what: str) -> None:
     """Refuse what was made with other settings; older events do not say with which."""
     if checksum not in (None, settings.checksum):
         raise StorageError(
@@ -425,7 +427,7 @@ def outdated(document: Mapping[str, Any]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class KnownAnswers:
     """An answer: a label, or None for a skip."""
 
     label: ClassName | None
@@ -454,11 +456,11 @@ def _outcome(rounds: int) -> Outcome:
     )
 
 
-def rebuild(log: Log, settings: Settings, upto: int, rebuilt: int) -> Replica:
+def rebuild(store: EventStore, settings: CampaignSettings, upto: int, rebuilt: int) -> Projection:
     """The state as of an event, found from the events alone; everything up to `rebuilt` is learned anew."""
     changes: list[ModelChange] = []
     final: dict[int, ClassName | None] = {}
-    for stored in log.others((Joining.kind, Leaving.kind, Answer.kind, Retraction.kind), upto=rebuilt):
+    for stored in store.others((Joining.kind, Leaving.kind, Answer.kind, Retraction.kind), upto=rebuilt):
         match stored.event:
             case Joining() | Leaving() as change:
                 changes.append(change)
@@ -466,39 +468,39 @@ def rebuild(log: Log, settings: Settings, upto: int, rebuilt: int) -> Replica:
                 final[number] = label
             case Retraction(round=number, reference=False):
                 final.pop(number, None)
-    replica = Replica.new(settings, changes)
-    told: dict[int, Told] = {}
-    piece = _Piece(replica, final)
-    for stored in log.events(upto=rebuilt):
+    projection = Projection.new(settings, changes)
+    told: dict[int, KnownAnswers] = {}
+    piece = _Piece(projection, final)
+    for stored in store.events(upto=rebuilt):
         if isinstance(stored.event, Rounds):
             piece.add(stored.event)
         else:
             piece.finish()
-            _revise(replica, told, stored.event)
+            _revise(projection, told, stored.event)
     piece.finish()
-    replica.event = rebuilt
-    catch_up(replica, log, upto)
-    return replica
+    projection.event = rebuilt
+    catch_up(projection, store, upto)
+    return projection
 
 
-def catch_up(replica: Replica, log: Log, upto: int) -> None:
+def catch_up(projection: Projection, store: EventStore, upto: int) -> None:
     """Move on by the events that were added since; none of them changes what was learned before it."""
-    piece = _Piece(replica, {})
-    for stored in log.events(replica.event, upto):
+    piece = _Piece(projection, {})
+    for stored in store.events(projection.event, upto):
         if isinstance(stored.event, Rounds):
             piece.add(stored.event)
         else:
             piece.finish()
-            replica.follow(log, stored)
+            projection.follow(store, stored)
     piece.finish()
-    replica.event = upto
+    projection.event = upto
 
 
 class _Piece:
     """Consecutive rounds that are gone through together."""
 
-    def __init__(self, replica: Replica, labels: Mapping[int, ClassName | None]) -> None:
-        self.replica = replica
+    def __init__(self, projection: Projection, labels: Mapping[int, ClassName | None]) -> None:
+        self.projection = projection
         self.labels = labels
         self.rounds: list[Rounds] = []
         self.size = 0
@@ -511,19 +513,19 @@ class _Piece:
 
     def finish(self) -> None:
         if self.rounds:
-            self.replica.see(self.rounds, self.labels)
+            self.projection.see(self.rounds, self.labels)
         self.rounds, self.size = [], 0
 
 
-def _revise(replica: Replica, told: dict[int, Told], event: Event) -> None:
+def _revise(projection: Projection, told: dict[int, KnownAnswers], event: Event) -> None:
     """Count an event of a history that is learned anew: what it means for the estimates is known already."""
     match event:
         case Answer(round=number, label=label):
-            replica.count(number, told.get(number), Told(label))
-            told[number] = Told(label)
+            projection.count(number, told.get(number), KnownAnswers(label))
+            told[number] = KnownAnswers(label)
         case Retraction(reference=True):
-            replica.counts.references -= 1
+            projection.counts.references -= 1
         case Retraction(round=number):
-            replica.count(number, told.pop(number), None)
+            projection.count(number, told.pop(number), None)
         case Reference(replaces=replaces):
-            replica.counts.references += not replaces
+            projection.counts.references += not replaces

@@ -31,7 +31,7 @@ class Rows(NamedTuple):
     classes: list[ClassName]
 
 
-class Vocabulary:
+class ClassCodes:
     """The classes that a campaign takes: those it was given, or whatever is said.
 
     Where the classes are given as strings, a whole number is the place of a class in their list.
@@ -114,7 +114,7 @@ def in_order(predictions: object, models: Sequence[ModelName], where: str) -> li
     return values
 
 
-def encode_one(predictions: object, models: Sequence[ModelName], vocabulary: Vocabulary) -> Rows:
+def encode_one(predictions: object, models: Sequence[ModelName], vocabulary: ClassCodes) -> Rows:
     """The codes of one round."""
     values = in_order(predictions, models, "predictions")
     names = [vocabulary.name(value, f"prediction of {model}") for model, value in zip(models, values, strict=True)]
@@ -155,7 +155,7 @@ def take_rows(predictions: Any, places: Sequence[int]) -> Any:
     return [predictions[place] for place in places]
 
 
-def encode_many(predictions: Any, models: Sequence[ModelName], vocabulary: Vocabulary) -> Rows:
+def encode_many(predictions: Any, models: Sequence[ModelName], vocabulary: ClassCodes) -> Rows:
     """The codes of many rounds: a matrix of class codes, a collection, or a list of what `encode_one` takes."""
     if isinstance(predictions, ModelCollection):
         return _of_collection(predictions, models, vocabulary)
@@ -166,7 +166,7 @@ def encode_many(predictions: Any, models: Sequence[ModelName], vocabulary: Vocab
     return _of_rows(predictions, models, vocabulary)
 
 
-def _of_numbers(matrix: npt.NDArray[Any], models: Sequence[ModelName], vocabulary: Vocabulary) -> Rows:
+def _of_numbers(matrix: npt.NDArray[Any], models: Sequence[ModelName], vocabulary: ClassCodes) -> Rows:
     """A numeric matrix: its distinct values are found at once."""
     if matrix.ndim != 2 or matrix.shape[1] != len(models):
         raise InputError(
@@ -195,7 +195,7 @@ def _counted(values: npt.NDArray[Any]) -> tuple[list[int], Matrix]:
     return distinct[shift:].tolist(), (codes.reshape(values.shape) - shift).astype(np.int32)
 
 
-def _of_collection(collection: ModelCollection, models: Sequence[ModelName], vocabulary: Vocabulary) -> Rows:
+def _of_collection(collection: ModelCollection, models: Sequence[ModelName], vocabulary: ClassCodes) -> Rows:
     """A collection: its columns by name, its codes by their classes."""
     names = list(collection.models)
     if [str(model) for model in models] != [str(name) for name in names]:
@@ -215,7 +215,7 @@ def _of_collection(collection: ModelCollection, models: Sequence[ModelName], voc
     return _in_class_order(codes, spoken)
 
 
-def _given(vocabulary: Vocabulary, name: ClassName) -> ClassName:
+def _given(vocabulary: ClassCodes, name: ClassName) -> ClassName:
     """A collection's class as the campaign knows it: numbers that were read as such may be meant as names."""
     if vocabulary.by_place and isinstance(name, int) and str(name) in vocabulary.known:
         name = str(name)
@@ -223,12 +223,12 @@ def _given(vocabulary: Vocabulary, name: ClassName) -> ClassName:
     return name if found is None else found
 
 
-def _of_rows(rows: Any, models: Sequence[ModelName], vocabulary: Vocabulary) -> Rows:
+def _of_rows(rows: Any, models: Sequence[ModelName], vocabulary: ClassCodes) -> Rows:
     """Rows of any kind: together if they are plain, and one by one if not, or if something is wrong with them."""
     return _together(rows, models, vocabulary) or _one_by_one(rows, models, vocabulary)
 
 
-def _together(rows: Any, models: Sequence[ModelName], vocabulary: Vocabulary) -> Rows | None:
+def _together(rows: Any, models: Sequence[ModelName], vocabulary: ClassCodes) -> Rows | None:
     """Lists or mappings of strings alone, or of whole numbers alone: each class is looked at once."""
     values: list[Any] = []
     for row in rows:
@@ -251,7 +251,7 @@ def _together(rows: Any, models: Sequence[ModelName], vocabulary: Vocabulary) ->
     return Rows(codes.reshape(len(rows), len(models)), classes)
 
 
-def _one_by_one(rows: Any, models: Sequence[ModelName], vocabulary: Vocabulary) -> Rows:
+def _one_by_one(rows: Any, models: Sequence[ModelName], vocabulary: ClassCodes) -> Rows:
     """Rows of any kind, one by one; each value is looked at once."""
     known: dict[object, int] = {}
     names: list[ClassName] = []

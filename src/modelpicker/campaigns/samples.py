@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 import sqlalchemy as sa
 
-from modelpicker.campaigns.log import LABELLED, REFERENCE, Log
+from modelpicker.campaigns.log import LABELLED, REFERENCE, EventStore
 from modelpicker.campaigns.pacing import MISSED
-from modelpicker.campaigns.replica import Replica
+from modelpicker.campaigns.replica import Projection
 from modelpicker.campaigns.schema import answers, samples
 from modelpicker.campaigns.statements import Prepared
 
@@ -28,22 +28,26 @@ class Sample(NamedTuple):
     values: npt.NDArray[np.float32]
 
     @classmethod
-    def take(cls, replica: Replica) -> "Sample":
+    def take(cls, projection: Projection) -> "Sample":
         """How the models stand now."""
-        picker = replica.picker
-        covered = picker.rounds - int(replica.pace[MISSED])
+        picker = projection.picker
+        covered = picker.rounds - int(projection.pace[MISSED])
         values = picker.losses_over(covered) if picker.weights is None else picker.weights
         return cls(
-            replica.event, picker.rounds, replica.counts.labels, len(replica.changes), values.astype(np.float32)
+            projection.event,
+            picker.rounds,
+            projection.counts.labels,
+            len(projection.changes),
+            values.astype(np.float32),
         )
 
-    def due(self, replica: Replica) -> bool:
+    def due(self, projection: Projection) -> bool:
         """Whether so much has happened since that it is time for another: often at first, then ever more seldom."""
-        labels, rounds = replica.counts.labels, replica.picker.rounds
+        labels, rounds = projection.counts.labels, projection.picker.rounds
         return (
             abs(labels - self.labels) * PARTS >= max(labels, PARTS)
             or (rounds - self.rounds) * PARTS >= max(rounds, LEAST_ROUNDS * PARTS)
-            or len(replica.changes) != self.changes
+            or len(projection.changes) != self.changes
         )
 
 
@@ -62,21 +66,23 @@ _ADD = Prepared(sa.insert(samples))
 _LAST = Prepared(_MINE.order_by(samples.c.event.desc()).limit(1))
 
 
-def add_sample(log: Log, sample: Sample) -> None:
+def add_sample(store: EventStore, sample: Sample) -> None:
     """Note how the models stand."""
     body = sample.values.astype("<f4").tobytes()
-    _ADD.run(log.connection, {"campaign": log.campaign, **sample._asdict(), "body": body})
+    _ADD.run(store.connection, {"campaign": store.campaign, **sample._asdict(), "body": body})
 
 
-def last_sample(log: Log) -> Sample | None:
+def last_sample(store: EventStore) -> Sample | None:
     """How the models stood when that was last noted."""
-    row = _LAST.run(log.connection, {"mine": log.campaign}).fetchone()
+    row = _LAST.run(store.connection, {"mine": store.campaign}).fetchone()
     return None if row is None else _sample(row)
 
 
-def all_samples(log: Log) -> list[Sample]:
+def all_samples(store: EventStore) -> list[Sample]:
     """How the models stood over time."""
-    return [_sample(row) for row in log.connection.execute(_MINE.order_by(samples.c.event), {"mine": log.campaign})]
+    return [
+        _sample(row) for row in store.connection.execute(_MINE.order_by(samples.c.event), {"mine": store.campaign})
+    ]
 
 
 def _sample(row: Any) -> Sample:
@@ -84,14 +90,14 @@ def _sample(row: Any) -> Sample:
     return Sample(event, rounds, labels, changes, np.frombuffer(bytes(body), dtype="<f4"))
 
 
-def buckets(log: Log, width: int) -> list[Bucket]:
+def buckets(store: EventStore, width: int) -> list[Bucket]:
     """Queries and labels among every so many rounds."""
     number = (answers.c.round // width).label("number")
     labels = sa.func.sum(sa.case((answers.c.state == LABELLED, 1), else_=0))
     statement = (
         sa.select(number, sa.func.count(), labels)
-        .where(answers.c.campaign == log.campaign, answers.c.state != REFERENCE)
+        .where(answers.c.campaign == store.campaign, answers.c.state != REFERENCE)
         .group_by(number)
         .order_by(number)
     )
-    return [Bucket(*map(int, row)) for row in log.connection.execute(statement)]
+    return [Bucket(*map(int, row)) for row in store.connection.execute(statement)]

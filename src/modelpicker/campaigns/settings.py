@@ -10,9 +10,9 @@ from typing import Any, Self
 
 from modelpicker.algorithms import ALGORITHMS, Algorithm
 from modelpicker.algorithms.encoding import ClassName
-from modelpicker.algorithms.making import Kind, find_algorithm, make_algorithm, usual_options
+from modelpicker.algorithms.making import AlgorithmChoice, find_algorithm, make_algorithm, usual_options
 from modelpicker.algorithms.options import ModelName, check_count, check_models
-from modelpicker.campaigns.rows import Vocabulary
+from modelpicker.campaigns.rows import ClassCodes
 from modelpicker.coins import check_seed
 from modelpicker.errors import InputError, NotFoundError, StorageError, brief
 from modelpicker.guarantees.certificate import MOST_MODELS, Certified
@@ -21,7 +21,7 @@ STORED = ("models", "classes", "algorithm", "options", "seed", "budget", "expect
 
 
 @dataclass(frozen=True)
-class Settings:
+class CampaignSettings:
     """Models, classes, algorithm and budget of a campaign."""
 
     models: tuple[ModelName, ...]
@@ -45,7 +45,7 @@ class Settings:
         cls,
         models: object,
         classes: object,
-        algorithm: Kind,
+        algorithm: AlgorithmChoice,
         options: Mapping[str, Any] | None,
         seed: object,
         budget: object,
@@ -54,7 +54,7 @@ class Settings:
     ) -> Self:
         """Settings that make sense, or an error that says what does not."""
         kind = find_algorithm(algorithm)
-        known = Vocabulary(classes).classes
+        known = ClassCodes(classes).classes
         given: object = options
         if given is not None and not (isinstance(given, Mapping) and all(isinstance(name, str) for name in given)):
             raise InputError(f"options {brief(options)}: pass them by name, such as {{'query_scale': 2.0}}.")

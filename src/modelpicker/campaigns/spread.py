@@ -23,8 +23,8 @@ from modelpicker.algorithms.encoding import encode_label
 from modelpicker.algorithms.kernels import Floats
 from modelpicker.algorithms.options import ModelName
 from modelpicker.campaigns.events import Answer
-from modelpicker.campaigns.log import SKIPPED, Head, Log, State
-from modelpicker.campaigns.replica import Replica
+from modelpicker.campaigns.log import SKIPPED, Head, EventStore, RoundState
+from modelpicker.campaigns.replica import Projection
 from modelpicker.campaigns.results import Pick
 
 # 95 % of a normal distribution.
@@ -64,39 +64,41 @@ class Spread:
         """The memory that it takes."""
         return self._variance.nbytes + self._differ.nbytes
 
-    def is_of_another_past(self, head: Head, replica: Replica) -> bool:
+    def is_of_another_past(self, head: Head, projection: Projection) -> bool:
         """Whether all labels have to be taken in anew."""
-        known = replica.picker.models == self.models and head.rebuilt <= self.event <= head.events
-        return _has_intervals(replica) and not known
+        known = projection.picker.models == self.models and head.rebuilt <= self.event <= head.events
+        return _has_intervals(projection) and not known
 
-    def follow(self, log: Log, replica: Replica) -> None:
+    def follow(self, store: EventStore, projection: Projection) -> None:
         """Take in the labels that came since; all of them anew if the past has changed."""
-        if not _has_intervals(replica):
+        if not _has_intervals(projection):
             self.models = ()
             return
-        head = log.head()
-        if self.is_of_another_past(head, replica):
-            self.models = replica.picker.models
+        head = store.head()
+        if self.is_of_another_past(head, projection):
+            self.models = projection.picker.models
             self._clear()
-            head, states = log.labelled()
-            self._add(log, replica, states)
+            head, states = store.labelled()
+            self._add(store, projection, states)
         elif head.events > self.event:
-            new = (stored.event for stored in log.others((Answer.kind,), after=self.event))
-            told = (State(event.round, 0, event.label, None, None) for event in new if isinstance(event, Answer))
-            self._add(log, replica, told)
+            new = (stored.event for stored in store.others((Answer.kind,), after=self.event))
+            told = (
+                RoundState(event.round, 0, event.label, None, None) for event in new if isinstance(event, Answer)
+            )
+            self._add(store, projection, told)
         self.event = head.events
 
-    def _add(self, log: Log, replica: Replica, states: Iterable[State]) -> None:
+    def _add(self, store: EventStore, projection: Projection, states: Iterable[RoundState]) -> None:
         """Labels in batches: a product of matrices each."""
         wrong: list[Floats] = []
         costs: list[float] = []
         for state in states:
             if state.label is None:
                 continue
-            rounds = log.rounds_with(state.round)
+            rounds = store.rounds_with(state.round)
             row = state.round - rounds.first
             label = encode_label(state.label, rounds.classes)
-            wrong.append((replica.as_now(rounds)[row] != label).astype(np.float64))
+            wrong.append((projection.as_now(rounds)[row] != label).astype(np.float64))
             chance = float(rounds.probability[row])
             costs.append((1.0 - chance) / chance**2)
             if len(costs) == AT_ONCE:
@@ -111,12 +113,12 @@ class Spread:
         self._mean += (float(costs.mean()) - self._mean) * len(costs) / (self.labels + len(costs))
         self.labels += len(costs)
 
-    def intervals(self, pick: Pick, log: Log) -> dict[ModelName, Interval]:
+    def intervals(self, pick: Pick, store: EventStore) -> dict[ModelName, Interval]:
         """An interval for each model's gap to the pick; none where nothing can be said."""
         if not (pick.weighted and self.labels and pick.model in self.models):
             return {}
         missing = pick.pending + pick.skipped
-        weight = _mean_weight(log) if missing else 0.0
+        weight = _mean_weight(store) if missing else 0.0
         best = self.models.index(pick.model)
         made = {}
         for entry in pick.standing[1:]:
@@ -130,8 +132,8 @@ class Spread:
         return made
 
 
-def _has_intervals(replica: Replica) -> bool:
-    return len(replica.picker.models) <= MOST_MODELS and replica.picker.keep >= 1.0
+def _has_intervals(projection: Projection) -> bool:
+    return len(projection.picker.models) <= MOST_MODELS and projection.picker.keep >= 1.0
 
 
 def _differing(wrong: Floats, weights: Floats) -> Floats:
@@ -141,10 +143,10 @@ def _differing(wrong: Floats, weights: Floats) -> Floats:
     return np.asarray(alone[:, None] + alone[None, :] - 2.0 * both)
 
 
-def _mean_weight(log: Log) -> float:
+def _mean_weight(store: EventStore) -> float:
     """The mean of 1 / q² over queries that wait, guessed from some of them; over skipped ones if none waits."""
     found = []
-    for state in log.waiting(SOME) or islice(log.answered(SKIPPED), SOME):
-        rounds = log.rounds_with(state.round)
+    for state in store.waiting(SOME) or islice(store.answered(SKIPPED), SOME):
+        rounds = store.rounds_with(state.round)
         found.append(float(rounds.probability[state.round - rounds.first]) ** -2)
     return sum(found) / len(found) if found else 0.0

@@ -20,7 +20,7 @@ from modelpicker.campaigns.log import (
     SKIPPED,
     WAITING,
     Head,
-    Log,
+    EventStore,
     Stored,
     add_campaign,
 )
@@ -28,7 +28,7 @@ from modelpicker.campaigns.opening import check_name
 from modelpicker.campaigns.records import Record, as_time, events_of, from_time, records_of
 from modelpicker.campaigns.replica import rebuild
 from modelpicker.campaigns.samples import Sample, add_sample
-from modelpicker.campaigns.settings import STORED, Settings, known_algorithm, settings_checksum
+from modelpicker.campaigns.settings import STORED, CampaignSettings, known_algorithm, settings_checksum
 from modelpicker.campaigns.storage import open_storage
 from modelpicker.collections.writing import replacing
 from modelpicker.errors import FileError, InputError, NotFoundError, brief
@@ -109,17 +109,17 @@ def import_campaign(
         with opened.writing() as connection:
             number = add_campaign(connection, given, created, settings)
             try:
-                _fill(Log(connection, number), settings, events_of(records, settings), total)
+                _fill(EventStore(connection, number), settings, events_of(records, settings), total)
             except InputError as error:
                 raise InputError(f"{path}: {error}") from error
     return Campaign(opened, number, given, created, settings)
 
 
-def _settings(header: Record, algorithm: type[Algorithm]) -> Settings:
+def _settings(header: Record, algorithm: type[Algorithm]) -> CampaignSettings:
     """The settings in a file, checked as if they were new."""
     if not isinstance(header["options"], dict):
         raise InputError(f"options are {brief(header['options'])}.")
-    made = Settings.check(
+    made = CampaignSettings.check(
         header["models"],
         header["classes"],
         algorithm,
@@ -135,30 +135,30 @@ def _settings(header: Record, algorithm: type[Algorithm]) -> Settings:
     return made
 
 
-def _fill(log: Log, settings: Settings, found: Iterator[Stored], total: int) -> None:
+def _fill(store: EventStore, settings: CampaignSettings, found: Iterator[Stored], total: int) -> None:
     """Add events as they were, then find the state."""
     events = rounds = rebuilt = 0
     for stored in found:
         event = stored.event
-        _check_state(log, event)
-        log.add(stored.number, stored.at, event)
+        _check_state(store, event)
+        store.add(stored.number, stored.at, event)
         events = stored.number
         rounds += len(event) if isinstance(event, Rounds) else 0
         rebuilt = events if changes_the_past(event) else rebuilt
     if events != total:
         raise InputError(f"there are {events:,} events, but there should be {total:,}; was the file cut off?")
-    log.move(Head(events, rounds, rebuilt))
-    replica = rebuild(log, settings, events, rebuilt)
-    if replica.left < 0:
+    store.move(Head(events, rounds, rebuilt))
+    projection = rebuild(store, settings, events, rebuilt)
+    if projection.left < 0:
         raise InputError(f"more labels were bought than the budget of {settings.budget} allows.")
-    log.keep(replica.document())
-    add_sample(log, Sample.take(replica))
+    store.keep(projection.document())
+    add_sample(store, Sample.take(projection))
 
 
-def _check_state(log: Log, event: Event) -> None:
+def _check_state(store: EventStore, event: Event) -> None:
     """An answer must be one that could have been given then."""
     if isinstance(event, Answer | Reference | Retraction):
-        known = log.state(event.round)
+        known = store.state(event.round)
         state = None if known is None else known.state
         match event:
             case Answer(replaces=replaces):

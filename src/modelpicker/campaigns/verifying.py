@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 from modelpicker.campaigns.campaign import Campaign
 from modelpicker.campaigns.events import Rounds, changes_the_past
-from modelpicker.campaigns.log import Head, Log, all_campaigns, find_campaign
+from modelpicker.campaigns.log import Head, EventStore, all_campaigns, find_campaign
 from modelpicker.campaigns.opening import open_campaign
-from modelpicker.campaigns.replica import Replica, catch_up, check_settings, outdated, rebuild
+from modelpicker.campaigns.replica import Projection, catch_up, check_settings, outdated, rebuild
 from modelpicker.campaigns.settings import stored_document
 from modelpicker.campaigns.statements import driver
 from modelpicker.campaigns.storage import Storage
@@ -15,7 +15,7 @@ from modelpicker.errors import InputError, NotFoundError, StateError, StorageErr
 
 
 @dataclass
-class Verdict:
+class Verification:
     """What was found of a campaign."""
 
     name: str
@@ -27,34 +27,34 @@ class Verdict:
     repaired: bool = False
 
 
-def verify(campaign: Campaign, *, repair: bool = True) -> Verdict:
+def verify(campaign: Campaign, *, repair: bool = True) -> Verification:
     """Rebuild everything from the events and compare; what differs is written anew, if wanted.
 
     Events that are damaged or missing cannot be repaired: only a backup brings them back.
     """
-    with campaign.exclusive() as log:
-        head = log.head(lock=True)
+    with campaign.exclusive() as store:
+        head = store.head(lock=True)
         try:
-            _check_settings(log, campaign)
-            right, vouched = _count(log)
-            replica = rebuild(log, campaign.settings, right.events, right.rebuilt)
+            _check_settings(store, campaign)
+            right, vouched = _count(store)
+            projection = rebuild(store, campaign.settings, right.events, right.rebuilt)
             if not vouched:
-                _check_kept_settings(log, campaign)
+                _check_kept_settings(store, campaign)
         except (StorageError, NotFoundError, InputError) as error:
-            return Verdict(campaign.name, head.events, head.rounds, None, [str(error).rstrip(".")])
-        verdict = Verdict(campaign.name, head.events, replica.picker.rounds, replica.counts.labels)
+            return Verification(campaign.name, head.events, head.rounds, None, [str(error).rstrip(".")])
+        verdict = Verification(campaign.name, head.events, projection.picker.rounds, projection.counts.labels)
         if head != right:
             verdict.wrong.append("the campaign's row differs from the events")
-        verdict.wrong += _snapshot_faults(log, campaign, right, replica)
-        verdict.wrong += _index_faults(log, right, repair)
+        verdict.wrong += _snapshot_faults(store, campaign, right, projection)
+        verdict.wrong += _index_faults(store, right, repair)
         if verdict.wrong and repair:
-            log.move(right)
-            log.keep(replica.document())
+            store.move(right)
+            store.keep(projection.document())
             verdict.repaired = True
     return verdict
 
 
-def verify_named(storage: Storage, name: str, *, repair: bool = True) -> Verdict:
+def verify_named(storage: Storage, name: str, *, repair: bool = True) -> Verification:
     """Verify a campaign by its name; that it cannot be opened is part of the verdict.
 
     Its settings may be damaged, or its algorithm cannot be imported here.
@@ -66,36 +66,36 @@ def verify_named(storage: Storage, name: str, *, repair: bool = True) -> Verdict
             row = find_campaign(connection, name)
         if row is None:
             raise
-        return Verdict(name, row.events, row.rounds, None, [str(error).rstrip(".")])
+        return Verification(name, row.events, row.rounds, None, [str(error).rstrip(".")])
     with campaign:
         return verify(campaign, repair=repair)
 
 
-def _check_settings(log: Log, campaign: Campaign) -> None:
+def _check_settings(store: EventStore, campaign: Campaign) -> None:
     """The stored settings must match their checksum, and be those that the campaign was opened with."""
-    row = find_campaign(log.connection, campaign.name)
+    row = find_campaign(store.connection, campaign.name)
     stored_document(campaign.name, row.settings, row.checksum)
     check_settings(campaign.settings, row.checksum, "its row in the storage")
 
 
-def _check_kept_settings(log: Log, campaign: Campaign) -> None:
+def _check_kept_settings(store: EventStore, campaign: Campaign) -> None:
     """Where no event says with which settings it was decided, the state that was kept must fit."""
-    kept = log.snapshot()
+    kept = store.snapshot()
     if kept is not None:
         check_settings(campaign.settings, kept.get("settings"), "the state that was kept last")
 
 
-def _count(log: Log) -> tuple[Head, bool]:
+def _count(store: EventStore) -> tuple[Head, bool]:
     """How far the campaign has come by its events, which must follow each other without a gap.
 
     And whether one of them says with which settings it was decided: `rebuild` checks that those are the campaign's.
     """
     vouched = False
     rounds = rebuilt = 0
-    total = log.last()
-    if total < log.head().events:
+    total = store.last()
+    if total < store.head().events:
         raise StorageError(f"event {total + 1} of the campaign is missing; bring back a backup.")
-    for stored in log.events(upto=total):
+    for stored in store.events(upto=total):
         if changes_the_past(stored.event):
             rebuilt = stored.number
         if isinstance(stored.event, Rounds):
@@ -106,37 +106,37 @@ def _count(log: Log) -> tuple[Head, bool]:
     return Head(total, rounds, rebuilt), vouched
 
 
-def _snapshot_faults(log: Log, campaign: Campaign, head: Head, right: Replica) -> Iterator[str]:
+def _snapshot_faults(store: EventStore, campaign: Campaign, head: Head, right: Projection) -> Iterator[str]:
     """Whether the state that was kept, moved on to the last event, is the right one to the last bit."""
-    kept = log.snapshot()
+    kept = store.snapshot()
     if kept is None:
-        if log.has_snapshot():
+        if store.has_snapshot():
             yield "the snapshot is damaged"
         return
     if outdated(kept):
         return
     try:
-        replica = Replica.load(campaign.settings, kept)
-        if not head.rebuilt <= replica.event <= head.events:
+        projection = Projection.load(campaign.settings, kept)
+        if not head.rebuilt <= projection.event <= head.events:
             yield "the snapshot is of another history"
             return
-        catch_up(replica, log, head.events)
+        catch_up(projection, store, head.events)
     except (StateError, StorageError):
         yield "the snapshot is damaged"
         return
-    if replica.document() != right.document():
+    if projection.document() != right.document():
         yield "the snapshot differs from the events"
 
 
-def _index_faults(log: Log, head: Head, repair: bool) -> list[str]:
+def _index_faults(store: EventStore, head: Head, repair: bool) -> list[str]:
     """Whether answers and keys are those of the events; made anew in any case, and kept if wanted."""
-    raw = driver(log.connection)
+    raw = driver(store.connection)
     raw.execute("SAVEPOINT trial")
-    before = log.indexed()
-    log.clear_index()
-    for stored in log.events(upto=head.events):
-        log.index(stored.event)
-    wrong = [name for name, found in log.indexed().items() if found != before[name]]
+    before = store.indexed()
+    store.clear_index()
+    for stored in store.events(upto=head.events):
+        store.index(stored.event)
+    wrong = [name for name, found in store.indexed().items() if found != before[name]]
     if not (wrong and repair):
         raw.execute("ROLLBACK TO SAVEPOINT trial")  # leases, too, stay as they were
     return [f"the table of {name} differs from the events" for name in wrong]

@@ -23,7 +23,7 @@ LARGEST_PICTURE = 40
 ADDING = " +NAME adds a class that no model has named."
 
 
-class Answer(NamedTuple):
+class Reply(NamedTuple):
     """A class, by its place in the list of classes, or a command."""
 
     command: str | None = None
@@ -52,24 +52,24 @@ class Keys:
         free = [letter for letter in LETTERS if letter not in self.place_of]
         return dict(zip(free, offered, strict=False))
 
-    def read(self, text: str, offered: Mapping[str, int]) -> Answer | None:
+    def read(self, text: str, offered: Mapping[str, int]) -> Reply | None:
         """What an answer stands for: a class by its name or its key, or a command; None for nothing known."""
         if text in self.place_of:
-            return Answer(label=self.place_of[text])
+            return Reply(label=self.place_of[text])
         if text in offered:
-            return Answer(label=offered[text])
+            return Reply(label=offered[text])
         if text.lstrip(":") in COMMANDS:
-            return Answer(command=COMMANDS[text.lstrip(":")])
+            return Reply(command=COMMANDS[text.lstrip(":")])
         return self.alike(text)
 
-    def alike(self, text: str) -> Answer | None:
+    def alike(self, text: str) -> Reply | None:
         """The one class with this name, upper and lower case aside; None if there is none, or there are several."""
         if text in self.place_of:
-            return Answer(label=self.place_of[text])
+            return Reply(label=self.place_of[text])
         found = [place for name, place in self.place_of.items() if name.casefold() == text.casefold()]
-        return Answer(label=found[0]) if len(found) == 1 else None
+        return Reply(label=found[0]) if len(found) == 1 else None
 
-    def add(self, name: str) -> Answer | None:
+    def add(self, name: str) -> Reply | None:
         """A class that no model has said yet; None if it is not of the kind of the others, or none may be added."""
         if self.closed and name not in self.place_of:
             return None
@@ -79,10 +79,10 @@ class Keys:
                 return None
             name = str(int(name))
         if name in self.place_of:
-            return Answer(label=self.place_of[name])
+            return Reply(label=self.place_of[name])
         self.place_of[name] = len(self.classes)
         self.classes.append(int(name) if numbers else name)
-        return Answer(label=self.place_of[name])
+        return Reply(label=self.place_of[name])
 
     def command(self, key: str) -> str:
         """How a command is typed: with a colon, if a class is called so."""
@@ -91,7 +91,7 @@ class Keys:
         return key
 
 
-def ask(head: str, fields: Mapping[str, Any], keys: Keys, said: Sequence[int]) -> Answer:
+def ask(head: str, fields: Mapping[str, Any], keys: Keys, said: Sequence[int]) -> Reply:
     """Ask for the label of one item until the answer makes sense; the end of the input means to quit."""
     offered = keys.of(said)
     say("", head, *shown(fields), *_offer(offered, keys))
@@ -100,7 +100,7 @@ def ask(head: str, fields: Mapping[str, Any], keys: Keys, said: Sequence[int]) -
         text = _read_line()
         if text is None:
             say("")
-            return Answer(command=QUIT)
+            return Reply(command=QUIT)
         if not text:
             continue
         answer = keys.read(text, offered)

@@ -10,17 +10,17 @@ import typer
 from modelpicker.cli.reading import read_collection
 from modelpicker.cli.terminal import (
     WIDTH,
-    Classes,
-    Fields,
+    ClassesOption,
+    FieldsOption,
     IdColumn,
     Ignore,
     Json,
     Label,
-    Labels,
-    Models,
+    LabelsOption,
+    ModelsOption,
     Normalise,
     Seed,
-    Source,
+    SourceArgument,
     Text,
     command,
     count,
@@ -60,8 +60,8 @@ LIMITS = {
 
 
 def bounds(
-    source: Source,
-    labels: Labels = None,
+    source: SourceArgument,
+    labels: LabelsOption = None,
     rounds: Annotated[
         int | None,
         typer.Option(min=1, help="T, the length of a stream.  [default: as many as items]", show_default=False),
@@ -73,9 +73,9 @@ def bounds(
         ),
     ] = None,
     seed: Seed = 0,
-    models: Models = None,
-    fields: Fields = None,
-    classes: Classes = None,
+    models: ModelsOption = None,
+    fields: FieldsOption = None,
+    classes: ClassesOption = None,
     normalise: Normalise = False,
     text: Text = False,
     label: Label = None,

@@ -16,7 +16,7 @@ SETTINGS = Path("modelpicker.toml")
 USUAL = "sqlite:///modelpicker.db"
 FIRST_MODELS = 10
 
-Storage: TypeAlias = Annotated[
+StorageOption: TypeAlias = Annotated[
     str | None,
     typer.Option(
         envvar="MODELPICKER_STORAGE",

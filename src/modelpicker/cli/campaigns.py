@@ -12,7 +12,7 @@ from modelpicker.cli import choosing
 from modelpicker.cli.campaigning import (
     Annotator,
     Name,
-    Storage,
+    StorageOption,
     as_id,
     as_label,
     in_words,
@@ -77,7 +77,7 @@ def create(
     algorithm: choosing.Named = "model-picker",
     option: choosing.Options = None,
     seed: Seed = 0,
-    storage: Storage = None,
+    storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
     """Begin a campaign: programs ask about items, people tell labels, the best model emerges."""
@@ -125,7 +125,7 @@ def describe(campaign: "Campaign") -> dict[str, Any]:
     }
 
 
-def list_verb(storage: Storage = None, as_json: Json = False) -> None:
+def list_verb(storage: StorageOption = None, as_json: Json = False) -> None:
     """List the campaigns of a storage."""
     from modelpicker.campaigns import list_campaigns
     from modelpicker.campaigns.records import as_time
@@ -181,7 +181,7 @@ def _look(storage: str | None, listed: "Listed") -> tuple["Listed", "Status | No
         return replace_fields(listed, damage=str(error)), None
 
 
-def show(name: Name, storage: Storage = None, as_json: Json = False) -> None:
+def show(name: Name, storage: StorageOption = None, as_json: Json = False) -> None:
     """Describe a campaign: what it is made with, how far it has come, who leads."""
     campaign = opened(storage, name)
     if as_json:
@@ -222,7 +222,7 @@ def _stopping(rule: "Certified | None", certified: bool) -> dict[str, str]:
     return {"stops": f"while the pick has a {certificate}, {now}"}
 
 
-def best(name: Name, storage: Storage = None, as_json: Json = False) -> None:
+def best(name: Name, storage: StorageOption = None, as_json: Json = False) -> None:
     """Name the best model so far, and how all models stand."""
     campaign = opened(storage, name)
     pick = campaign.best()
@@ -245,7 +245,7 @@ def tell(
     key: Key = False,
     replace: Replace = False,
     by: Annotator = None,
-    storage: Storage = None,
+    storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
     """Tell the label of a query, or many labels as JSON lines on standard input."""
@@ -309,7 +309,7 @@ def skip(
     key: Key = False,
     replace: Replace = False,
     by: Annotator = None,
-    storage: Storage = None,
+    storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
     """Say that nobody can tell the label of a query."""
@@ -324,7 +324,7 @@ def retract(
     id: Id,  # noqa: A002 (the design's word)
     key: Key = False,
     by: Annotator = None,
-    storage: Storage = None,
+    storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
     """Take back the answer to a query; it waits for another."""
@@ -334,7 +334,7 @@ def retract(
     _report(campaign, f"The answer to {id} is taken back.", {"retracted": number}, as_json)
 
 
-def join(name: Name, model: Model, storage: Storage = None, as_json: Json = False) -> None:
+def join(name: Name, model: Model, storage: StorageOption = None, as_json: Json = False) -> None:
     """Let another model take part from the next item on; it starts level with the leader."""
     campaign = opened(storage, name)
     numbered = is_number(model) and all(isinstance(one, int) for one in campaign.models)
@@ -342,7 +342,7 @@ def join(name: Name, model: Model, storage: Storage = None, as_json: Json = Fals
     _report(campaign, f"{model} takes part from now on.", {"joined": model}, as_json)
 
 
-def leave(name: Name, model: Model, storage: Storage = None, as_json: Json = False) -> None:
+def leave(name: Name, model: Model, storage: StorageOption = None, as_json: Json = False) -> None:
     """Let a model take no part any more; what is known of the others stays."""
     campaign = opened(storage, name)
     found = next((one for one in campaign.models if str(one) == model), model)

@@ -9,17 +9,17 @@ import typer
 
 from modelpicker.cli.reading import read_collection
 from modelpicker.cli.terminal import (
-    Classes,
-    Fields,
+    ClassesOption,
+    FieldsOption,
     IdColumn,
     Ignore,
     Json,
     Label,
-    Labels,
-    Models,
+    LabelsOption,
+    ModelsOption,
     Normalise,
     Seed,
-    Source,
+    SourceArgument,
     Text,
     command,
     count,
@@ -88,11 +88,11 @@ def _size(collection: "ModelCollection") -> dict[str, int]:
 
 @app.command()
 def show(
-    source: Source,
-    labels: Labels = None,
-    models: Models = None,
-    fields: Fields = None,
-    classes: Classes = None,
+    source: SourceArgument,
+    labels: LabelsOption = None,
+    models: ModelsOption = None,
+    fields: FieldsOption = None,
+    classes: ClassesOption = None,
     normalise: Normalise = False,
     text: Text = False,
     label: Label = None,
@@ -312,14 +312,14 @@ def _accuracies(text: str, models: int) -> list[float]:
 
 @app.command()
 def convert(
-    source: Source,
+    source: SourceArgument,
     out: Annotated[
         Path, typer.Argument(help="Where to: .npz, .parquet, .arrow, .csv or .jsonl.", show_default=False)
     ],
-    labels: Labels = None,
-    models: Models = None,
-    fields: Fields = None,
-    classes: Classes = None,
+    labels: LabelsOption = None,
+    models: ModelsOption = None,
+    fields: FieldsOption = None,
+    classes: ClassesOption = None,
     normalise: Normalise = False,
     text: Text = False,
     label: Label = None,

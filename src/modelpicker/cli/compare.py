@@ -9,17 +9,17 @@ import typer
 from modelpicker.cli import choosing
 from modelpicker.cli.reading import read_collection
 from modelpicker.cli.terminal import (
-    Classes,
-    Fields,
+    ClassesOption,
+    FieldsOption,
     IdColumn,
     Ignore,
     Json,
     Label,
-    Labels,
-    Models,
+    LabelsOption,
+    ModelsOption,
     Normalise,
     Seed,
-    Source,
+    SourceArgument,
     Text,
     how_to_read,
     listed,
@@ -54,7 +54,7 @@ BudgetRule: TypeAlias = Annotated[
         help="expected: the mean number of labels is the budget. hard: no run may buy more than the budget.",
     ),
 ]
-Tuning: TypeAlias = Annotated[
+TuningOption: TypeAlias = Annotated[
     str,
     typer.Option(
         metavar="HOW",
@@ -78,7 +78,7 @@ Scheduler: TypeAlias = Annotated[
     str | None,
     typer.Option(metavar="ADDRESS", help="A running Dask scheduler; implies --engine dask.", show_default=False),
 ]
-Chunk: TypeAlias = Annotated[int, typer.Option(min=1, help="Realizations a task.")]
+ChunkOption: TypeAlias = Annotated[int, typer.Option(min=1, help="Realizations a task.")]
 FiguresWanted: TypeAlias = Annotated[
     bool | None,
     typer.Option(
@@ -90,8 +90,8 @@ FiguresWanted: TypeAlias = Annotated[
 
 
 def compare(
-    source: Source,
-    labels: Labels = None,
+    source: SourceArgument,
+    labels: LabelsOption = None,
     methods: Annotated[
         list[str] | None,
         typer.Option(
@@ -115,12 +115,12 @@ def compare(
         ),
     ] = None,
     budget_rule: BudgetRule = "expected",
-    tuning: Tuning = "search",
+    tuning: TuningOption = "search",
     seed: Seed = 0,
     engine: EngineName = "threads",
     workers: Workers = None,
     scheduler: Scheduler = None,
-    chunk: Chunk = 10,
+    chunk: ChunkOption = 10,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -130,9 +130,9 @@ def compare(
         ),
     ] = None,
     figures: FiguresWanted = None,
-    models: Models = None,
-    fields: Fields = None,
-    classes: Classes = None,
+    models: ModelsOption = None,
+    fields: FieldsOption = None,
+    classes: ClassesOption = None,
     normalise: Normalise = False,
     text: Text = False,
     label: Label = None,

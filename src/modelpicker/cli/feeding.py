@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from modelpicker.cli.campaigning import Name, Storage, leader, opened
+from modelpicker.cli.campaigning import Name, StorageOption, leader, opened
 from modelpicker.cli.terminal import Json, count, print_json, say, standard_input, visible
 from modelpicker.errors import FileError, InputError, ModelPickerError, NotFoundError, brief
 
@@ -39,7 +39,7 @@ def ask(
             help="JSON lines (.jsonl), any file of predictions that `pick` reads, or - for standard input.",
         ),
     ] = "-",
-    storage: Storage = None,
+    storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
     """Ask about items as they come: which labels are worth buying?

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from modelpicker.cli.campaigning import Name, Storage, opened, storage_url
+from modelpicker.cli.campaigning import Name, StorageOption, opened, storage_url
 from modelpicker.cli.terminal import Json, count, print_json, progress, say, visible, waiting
 from modelpicker.errors import ConflictError, StorageError
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress
 
-    from modelpicker.campaigns.verifying import Verdict
+    from modelpicker.campaigns.verifying import Verification
 
 storage_app = typer.Typer(help="The storage that campaigns live in.", no_args_is_help=True)
 
@@ -27,7 +27,7 @@ def export(
         Path, typer.Argument(metavar="OUT", help="A file ending in .jsonl or .parquet.", show_default=False)
     ],
     force: Annotated[bool, typer.Option("--force", help="Overwrite what is there.")] = False,
-    storage: Storage = None,
+    storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
     """Write a whole campaign to a file: settings, items, decisions, answers, everything that happened."""
@@ -45,7 +45,7 @@ def export(
 def import_verb(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that `export` wrote.", show_default=False)],
     name: Annotated[str | None, typer.Option(help="Another name for the campaign.", show_default=False)] = None,
-    storage: Storage = None,
+    storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
     """Bring an exported campaign into a storage; it is the same campaign there."""
@@ -66,7 +66,7 @@ def backup(
         Path, typer.Argument(metavar="DESTINATION", help="The file to be made.", show_default=False)
     ],
     force: Annotated[bool, typer.Option("--force", help="Overwrite what is there.")] = False,
-    storage: Storage = None,
+    storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
     """Copy a whole SQLite storage to a file, tokens included, while others go on using it."""
@@ -92,7 +92,7 @@ def verify(
         str | None, typer.Argument(metavar="[NAME]", help="One campaign; all by default.", show_default=False)
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Only look; repair nothing.")] = False,
-    storage: Storage = None,
+    storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
     """Check campaigns against their events, to the last bit, and repair what can be found from them."""
@@ -117,7 +117,7 @@ def verify(
         raise typer.Exit(1)
 
 
-def _sentence(verdict: "Verdict") -> str:
+def _sentence(verdict: "Verification") -> str:
     """What was found of one campaign."""
     found = "; ".join(verdict.wrong) or "the state is that of its events, to the last bit"
     mended = " (repaired)" if verdict.repaired else ""
@@ -127,7 +127,7 @@ def _sentence(verdict: "Verdict") -> str:
 
 
 @storage_app.command()
-def upgrade(storage: Storage = None, as_json: Json = False) -> None:
+def upgrade(storage: StorageOption = None, as_json: Json = False) -> None:
     """Bring a storage to the schema of this version; every event stays as it is. Make a backup first."""
     from modelpicker.campaigns.storage import find_storage
     from modelpicker.campaigns.upgrading import upgrade as upgrade_storage
@@ -150,7 +150,7 @@ def copy_verb(
             metavar="URL", help="An empty storage: sqlite:///file.db or postgresql://…", show_default=False
         ),
     ],
-    storage: Storage = None,
+    storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
     """Copy everything into an empty storage of any kind, tokens included: from SQLite to PostgreSQL, or back."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from modelpicker.cli import asking
-from modelpicker.cli.campaigning import Annotator, Name, Storage, in_words, leader, opened, print_pick
+from modelpicker.cli.campaigning import Annotator, Name, StorageOption, in_words, leader, opened, print_pick
 from modelpicker.cli.terminal import WIDTH, Json, count, print_json, say, visible, waiting
 from modelpicker.errors import ConflictError
 
@@ -28,12 +28,12 @@ def label(
         bool, typer.Option("--wait", help="When nothing is left to label, wait for more until you quit.")
     ] = False,
     by: Annotator = None,
-    storage: Storage = None,
+    storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
     """Label what the campaign asks for, one item at a time: a key a class, s to skip, u to undo, q to quit."""
     campaign = opened(storage, name)
-    session = Session(campaign, lease, by, wait)
+    session = LabelSession(campaign, lease, by, wait)
     try:
         session.converse()
     except KeyboardInterrupt:
@@ -51,7 +51,7 @@ def label(
         print_pick(pick)
 
 
-class Session:
+class LabelSession:
     """One person, one campaign."""
 
     def __init__(self, campaign: "Campaign", lease: float, by: str | None, wait: bool) -> None:

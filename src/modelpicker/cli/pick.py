@@ -9,17 +9,17 @@ import typer
 from modelpicker.cli import choosing
 from modelpicker.cli.reading import read_collection
 from modelpicker.cli.terminal import (
-    Classes,
-    Fields,
+    ClassesOption,
+    FieldsOption,
     IdColumn,
     Ignore,
     Json,
     Label,
-    Labels,
-    Models,
+    LabelsOption,
+    ModelsOption,
     Normalise,
     Seed,
-    Source,
+    SourceArgument,
     Text,
     count,
     how_to_read,
@@ -40,8 +40,8 @@ FIRST_MODELS = 10
 
 
 def pick(
-    source: Source,
-    labels: Labels = None,
+    source: SourceArgument,
+    labels: LabelsOption = None,
     ask: Annotated[bool, typer.Option("--ask", help="Ask at the terminal even where labels are known.")] = False,
     algorithm: choosing.Named = "model-picker",
     option: choosing.Options = None,
@@ -65,9 +65,9 @@ def pick(
         Path | None,
         typer.Option(help="Where every decision is written.  [default: NAME.pick.jsonl]", show_default=False),
     ] = None,
-    models: Models = None,
-    fields: Fields = None,
-    classes: Classes = None,
+    models: ModelsOption = None,
+    fields: FieldsOption = None,
+    classes: ClassesOption = None,
     normalise: Normalise = False,
     text: Text = False,
     label: Label = None,

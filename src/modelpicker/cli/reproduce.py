@@ -7,11 +7,11 @@ import typer
 
 from modelpicker.cli.compare import (
     BudgetRule,
-    Chunk,
+    ChunkOption,
     EngineName,
     FiguresWanted,
     Scheduler,
-    Tuning,
+    TuningOption,
     Workers,
     can_draw,
 )
@@ -46,7 +46,7 @@ def reproduce(
         ),
     ] = None,
     budget_rule: BudgetRule = "expected",
-    tuning: Tuning = "search",
+    tuning: TuningOption = "search",
     realizations: Annotated[
         int | None,
         typer.Option(min=1, help="How many streams are drawn.  [default: the paper's 500]", show_default=False),
@@ -55,7 +55,7 @@ def reproduce(
     engine: EngineName = "threads",
     workers: Workers = None,
     scheduler: Scheduler = None,
-    chunk: Chunk = 10,
+    chunk: ChunkOption = 10,
     figures: FiguresWanted = None,
     as_json: Json = False,
 ) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from modelpicker.cli.campaigning import Storage, server_settings, storage_url
+from modelpicker.cli.campaigning import StorageOption, server_settings, storage_url
 from modelpicker.cli.terminal import Json, print_json, print_table, say, table, visible
 from modelpicker.errors import InputError
 from modelpicker.extras import require
@@ -34,7 +34,7 @@ def serve(
             show_default=False,
         ),
     ] = None,
-    storage: Storage = None,
+    storage: StorageOption = None,
     demo: Annotated[
         bool,
         typer.Option("--demo", help="Serve a campaign of handwritten digits, ready to label; nothing is kept."),
@@ -137,7 +137,7 @@ def create_verb(
     predictions: Annotated[
         bool, typer.Option("--predictions", help="Let an annotator see what the models say.")
     ] = False,
-    storage: Storage = None,
+    storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
     """Make a token, and print it this once: the storage keeps only its hash."""
@@ -154,7 +154,7 @@ def create_verb(
 
 
 @tokens_app.command("list")
-def list_verb(storage: Storage = None, as_json: Json = False) -> None:
+def list_verb(storage: StorageOption = None, as_json: Json = False) -> None:
     """List the tokens; what they are made of is not stored."""
     require("server")
     from modelpicker.campaigns.records import as_time
@@ -182,7 +182,7 @@ def list_verb(storage: Storage = None, as_json: Json = False) -> None:
 @tokens_app.command("revoke")
 def revoke_verb(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Whose it is.", show_default=False)],
-    storage: Storage = None,
+    storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
     """Make a token worthless; servers know within a second."""

@@ -82,7 +82,7 @@ class Session:
                 continue
             known = self._known(question)
             question.asked = known is None
-            answer = self._ask(question.decision) if known is None else asking.Answer(label=known)
+            answer = self._ask(question.decision) if known is None else asking.Reply(label=known)
             if answer.command == asking.QUIT:
                 self.result.stopped = "quit"
                 self.journal.undo_to(question.place)
@@ -122,7 +122,7 @@ class Session:
     def _certified(self, rule: Certified) -> bool:
         """Whether the pick is, as the rule wants it."""
         picker = self.result.picker
-        return picker.witness.meets(picker.models.index(picker.recommended), rule, Past(len(picker.models)))
+        return picker.recorder.meets(picker.models.index(picker.recommended), rule, Past(len(picker.models)))
 
     def _observe(self, place: int) -> Question:
         picker = self.result.picker
@@ -170,7 +170,7 @@ class Session:
                 picker.learn(decision.round, known[decision.round])
         return picker
 
-    def _ask(self, decision: Decision) -> asking.Answer:
+    def _ask(self, decision: Decision) -> asking.Reply:
         number, result = decision.round, self.result
         budget = "" if result.settings.budget is None else f" of {result.settings.budget:,}"
         tied = result.tied()

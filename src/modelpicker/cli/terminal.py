@@ -28,7 +28,7 @@ Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON do
 Seed: TypeAlias = Annotated[int, typer.Option(min=0, help="What all randomness is drawn from.")]
 
 # How a file of predictions is read.
-Source: TypeAlias = Annotated[
+SourceArgument: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
@@ -37,24 +37,24 @@ Source: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
-Labels: TypeAlias = Annotated[
+LabelsOption: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         help="A file with the labels: matched by a column id, key or item that both files have, else row by row.",
         show_default=False,
     ),
 ]
-Models: TypeAlias = Annotated[
+ModelsOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(help="The columns that are models, separated by commas.", show_default=False),
 ]
-Fields: TypeAlias = Annotated[
+FieldsOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         help="Columns that are no models but shown with an item, separated by commas.", show_default=False
     ),
 ]
-Classes: TypeAlias = Annotated[
+ClassesOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(help="The classes that may occur, separated by commas; others are an error.", show_default=False),
 ]

@@ -13,7 +13,7 @@ BLOCK = 2**14
 
 
 @dataclass(frozen=True)
-class Hardness:
+class DescribedHardness:
     """The paper's measures of how hard it is to find the best model (section on stochastic data).
 
     With the best model i*, Δ_j is how much less accurate model j is, and θ_j how often one of the two is right and
@@ -62,7 +62,7 @@ class Description:
     unlabelled: tuple[int | str, ...]
     """Classes that models say and no label has, where every item is labelled."""
     accuracies: dict[str, float] | None
-    hardness: Hardness | None
+    hardness: DescribedHardness | None
     notes: tuple[str, ...]
 
 
@@ -134,14 +134,14 @@ def _pairwise(codes: Array) -> float:
     return float(1.0 - same / (len(codes) * models * (models - 1)))
 
 
-def hardness(collection: ModelCollection) -> Hardness | None:
+def hardness(collection: ModelCollection) -> DescribedHardness | None:
     """The paper's λ, Δ and θ on the labelled items; None without labels or with a single model."""
     if collection.labels is None or not collection.labelled or len(collection.models) < 2:
         return None
     known = collection.labels != ABSTAINED
     found = hardness_of(collection.predictions[known], collection.labels[known])
     names = collection.models
-    return Hardness(
+    return DescribedHardness(
         best=names[found.best],
         tied=tuple(names[model] for model in found.tied),
         gap=found.gap,

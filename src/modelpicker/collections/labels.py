@@ -17,7 +17,7 @@ from modelpicker.collections.fitting import check_common
 from modelpicker.collections.frames import frame_table
 from modelpicker.collections.identities import check_different
 from modelpicker.collections.tables import ARRAYS, Table, cell, check_ending, exists, open_table, quoted
-from modelpicker.collections.vocabulary import Vocabulary
+from modelpicker.collections.vocabulary import ClassVocabulary
 from modelpicker.collections.wide import WideReader, class_notes, plain_values, unlabelled_notes
 from modelpicker.errors import InputError, NotFoundError, brief
 
@@ -167,7 +167,7 @@ def _open(given: object, path: Path) -> Table:
 def read_labels(table: Table, fields: tuple[str, ...], reading: Reading, text: bool) -> Labels:
     """The labels of a table with a column `label` or a single column."""
     column, (theirs, ours) = _label_column(table, reading.label), _identity(table, fields, reading)
-    vocabulary = Vocabulary(table, reading.normalise, text)
+    vocabulary = ClassVocabulary(table, reading.normalise, text)
     batches = list(table.batches([column, *([theirs] if theirs else [])]))
     row = 1
     for batch in batches:

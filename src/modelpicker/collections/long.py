@@ -12,7 +12,7 @@ from modelpicker.collections.column_names import LABEL, ROW_NUMBERS
 from modelpicker.collections.columns import Reading, check_columns
 from modelpicker.collections.fitting import check_common, identical_notes
 from modelpicker.collections.tables import Table, cell, quoted
-from modelpicker.collections.vocabulary import Vocabulary
+from modelpicker.collections.vocabulary import ClassVocabulary
 from modelpicker.collections.wide import abstention_notes, merged_note, plain_values
 from modelpicker.errors import InputError, brief
 
@@ -56,7 +56,7 @@ def read_long(table: Table, reading: Reading) -> ModelCollection:
     items, models = (_names(table, rows, name) for name in (ITEM, MODEL))
     _check_pairs(table, items, models)
     coded = [PREDICTION, *([LABEL] if LABEL in columns else [])]
-    vocabulary = Vocabulary(table, reading.normalise, reading.text)
+    vocabulary = ClassVocabulary(table, reading.normalise, reading.text)
     for name in coded:
         vocabulary.show(name, _whole(rows, name), 1)
     vocabulary.settle(reading.classes, None)
@@ -131,7 +131,7 @@ def _check_pairs(table: Table, items: Names, models: Names) -> None:
         )
 
 
-def _labels(table: Table, rows: pa.Table, vocabulary: Vocabulary, items: Names) -> Array:
+def _labels(table: Table, rows: pa.Table, vocabulary: ClassVocabulary, items: Names) -> Array:
     """The label of each item, which all its rows must agree on."""
     said = vocabulary.encode(_whole(rows, LABEL))
     labels = np.full(len(items.values), ABSTAINED, dtype=np.int64)

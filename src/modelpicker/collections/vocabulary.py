@@ -52,7 +52,7 @@ def uniform(answer: str) -> str:
 
 
 @dataclass
-class Column:
+class CodedColumn:
     """What a first reading found in one column."""
 
     kind: str | None = None  # "text" or "number"; None where every cell is missing
@@ -60,7 +60,7 @@ class Column:
     missing: int = 0
 
 
-class Vocabulary:
+class ClassVocabulary:
     """The classes of a table: first shown every cell, then able to encode them.
 
     Cells of CSV files have no type: they are numbers if all of them are whole numbers, and strings otherwise.
@@ -72,13 +72,13 @@ class Vocabulary:
         self.typed = table.typed
         self.normalise = normalise
         self.text = text
-        self.columns: dict[str, Column] = {}
+        self.columns: dict[str, CodedColumn] = {}
         self.classes: tuple[ClassName, ...] = ()
         self._codes: dict[Cell, int] = {}
 
     def show(self, name: str, values: pa.Array, row: int) -> None:
         """Take note of the cells of one column, whose first is in this row."""
-        column = self.columns.setdefault(name, Column())
+        column = self.columns.setdefault(name, CodedColumn())
         if pa.types.is_dictionary(values.type):
             values = values.dictionary_decode()
         kind = self._kind(name, values)

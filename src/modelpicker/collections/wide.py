@@ -17,7 +17,7 @@ from modelpicker.collections.fingerprint import Fingerprint
 from modelpicker.collections.fitting import check_common, identical_notes, listed_models
 from modelpicker.collections.identities import Identities
 from modelpicker.collections.tables import Table, quoted
-from modelpicker.collections.vocabulary import UNIFORM, Vocabulary, uniform
+from modelpicker.collections.vocabulary import UNIFORM, ClassVocabulary, uniform
 from modelpicker.errors import InputError
 
 # From so many items on, a model that always says the same is worth a note.
@@ -64,7 +64,7 @@ class WideReader:
         self.table = table
         self.roles = find_roles(table, reading)
         self.models = self.roles.models
-        self.vocabulary = Vocabulary(table, reading.normalise, reading.text)
+        self.vocabulary = ClassVocabulary(table, reading.normalise, reading.text)
         self._items = self._scan()
         self.vocabulary.settle(reading.classes, table.metadata.get("classes"))
         self.classes = self.vocabulary.classes

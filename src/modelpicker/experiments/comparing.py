@@ -14,12 +14,12 @@ from modelpicker.algorithms.kernels import Ints
 from modelpicker.algorithms.options import check_count
 from modelpicker.experiments.engines import Engine, open_engine
 from modelpicker.experiments.folder import Folder, versions
-from modelpicker.experiments.jobs import EVALUATION, TUNING, Cell, Task
+from modelpicker.experiments.jobs import EVALUATION, TUNING, ComparisonCell, Task
 from modelpicker.experiments.ledger import Ledger
 from modelpicker.experiments.levels import Outcomes
 from modelpicker.experiments.methods import Method
 from modelpicker.experiments.metrics import at_the_end, tally_runs
-from modelpicker.experiments.plan import Plan, make_plan, middle_budget
+from modelpicker.experiments.plan import ComparisonPlan, make_plan, middle_budget
 from modelpicker.experiments.playing import GAP, QUERIES
 from modelpicker.experiments.progress import Silent, Watcher, on_terminal
 from modelpicker.experiments.results import Results
@@ -89,7 +89,7 @@ class Workforce(NamedTuple):
 
 
 def carry_out(
-    plan: Plan, how: Workforce, out: Path | None = None, *, title: str = "", progress: bool = False
+    plan: ComparisonPlan, how: Workforce, out: Path | None = None, *, title: str = "", progress: bool = False
 ) -> Results:
     """Carry out a plan; what was run before, in the same folder, is not run again."""
     check_count("chunk", how.chunk)
@@ -104,7 +104,7 @@ def carry_out(
 
 
 @contextmanager
-def _folder(out: str | os.PathLike[str] | None, plan: Plan) -> Iterator[Folder]:
+def _folder(out: str | os.PathLike[str] | None, plan: ComparisonPlan) -> Iterator[Folder]:
     """The folder that runs are written to; without one, a place that is gone afterwards."""
     if out is not None:
         with Folder.open(Path(out), plan.identity()) as folder:
@@ -120,7 +120,7 @@ def _folder(out: str | os.PathLike[str] | None, plan: Plan) -> Iterator[Folder]:
 class Comparison:
     """A plan being carried out."""
 
-    def __init__(self, plan: Plan, folder: Folder, engine: Engine, chunk: int, watcher: Watcher) -> None:
+    def __init__(self, plan: ComparisonPlan, folder: Folder, engine: Engine, chunk: int, watcher: Watcher) -> None:
         self.plan = plan
         self.engine = engine
         self.chunk = chunk
@@ -178,24 +178,24 @@ class Comparison:
             return grid_search(method, plan.budgets, plan.expected)
         return search(method, plan.budgets, plan.realizations, plan.expected)
 
-    def _probed(self, label: str, probe: Probe) -> tuple[Cell, Sequence[int]]:
+    def _probed(self, label: str, probe: Probe) -> tuple[ComparisonCell, Sequence[int]]:
         """The cell that answers a probe, and on which streams."""
         streams = TUNING if self.plan.tuning == "grid" else EVALUATION
-        return Cell(label, probe.value, self._most(probe.most), streams), probe.streams
+        return ComparisonCell(label, probe.value, self._most(probe.most), streams), probe.streams
 
     def _most(self, budget: int | None) -> int:
         """How many labels a run may buy."""
         size = self.plan.job.stream_size
         return min(size, budget) if self.plan.budget_rule == "hard" and budget is not None else size
 
-    def _cells(self, tuned: Mapping[str, Mapping[int, Tuned]]) -> dict[tuple[str, int], Cell]:
+    def _cells(self, tuned: Mapping[str, Mapping[int, Tuned]]) -> dict[tuple[str, int], ComparisonCell]:
         return {
-            (label, budget): Cell(label, values[budget].value, self._most(budget))
+            (label, budget): ComparisonCell(label, values[budget].value, self._most(budget))
             for label, values in tuned.items()
             for budget in self.plan.budgets
         }
 
-    def _play(self, wanted: Sequence[tuple[Cell, Sequence[int]]]) -> None:
+    def _play(self, wanted: Sequence[tuple[ComparisonCell, Sequence[int]]]) -> None:
         """Play what has not been played yet."""
         tasks = list(self._tasks(wanted))
         self.watcher.expect(sum(task.runs for task in tasks))
@@ -203,13 +203,13 @@ class Comparison:
             self.ledger.add(task, block)
             self.watcher.advance(task.runs, self._standing)
 
-    def _tasks(self, wanted: Sequence[tuple[Cell, Sequence[int]]]) -> Iterator[Task]:
+    def _tasks(self, wanted: Sequence[tuple[ComparisonCell, Sequence[int]]]) -> Iterator[Task]:
         """Chunks of realizations, each with the cells that have not been played on them."""
-        missing: dict[tuple[str, int], dict[Cell, None]] = {}
+        missing: dict[tuple[str, int], dict[ComparisonCell, None]] = {}
         for cell, numbers in wanted:
             for number in self.ledger.missing(cell, numbers):
                 missing.setdefault((cell.streams, number), {})[cell] = None
-        chunks: dict[tuple[str, int, tuple[Cell, ...]], list[int]] = {}
+        chunks: dict[tuple[str, int, tuple[ComparisonCell, ...]], list[int]] = {}
         for (streams, number), cells in sorted(missing.items(), key=lambda entry: entry[0]):
             chunks.setdefault((streams, number // self.chunk, tuple(cells)), []).append(number)
         for (_, _, together), numbers in chunks.items():
@@ -233,7 +233,9 @@ class Comparison:
             return ""
         return f"at {middle:,} labels: " + ", ".join(f"{label} {share:.0%}" for label, (_, share) in ranked)
 
-    def _sum_up(self, tuned: Mapping[str, Mapping[int, Tuned]], cells: Mapping[tuple[str, int], Cell]) -> Results:
+    def _sum_up(
+        self, tuned: Mapping[str, Mapping[int, Tuned]], cells: Mapping[tuple[str, int], ComparisonCell]
+    ) -> Results:
         """Metrics of every method at every budget."""
         plan, marks, runs = self.plan, self.plan.job.marks, self.plan.realizations
         kinds = list(dict.fromkeys(cells.values()))
@@ -265,7 +267,7 @@ class Comparison:
             outcomes=self._outcomes(cells),
         )
 
-    def _tuning_runs(self, kinds: Sequence[Cell]) -> dict[str, int]:
+    def _tuning_runs(self, kinds: Sequence[ComparisonCell]) -> dict[str, int]:
         """Runs of each method that serve no evaluation."""
         counts = dict.fromkeys((method.label for method in self.plan.job.methods), 0)
         for cell, finals in self.ledger.finals.items():
@@ -273,7 +275,7 @@ class Comparison:
                 counts[cell.method] += int((finals[:, QUERIES] >= 0).sum())
         return counts
 
-    def _outcomes(self, cells: Mapping[tuple[str, int], Cell]) -> dict[str, Outcomes]:
+    def _outcomes(self, cells: Mapping[tuple[str, int], ComparisonCell]) -> dict[str, Outcomes]:
         runs, labels = self.plan.realizations, [method.label for method in self.plan.job.methods]
         found = {}
         for label in labels:

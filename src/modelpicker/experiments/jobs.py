@@ -16,7 +16,7 @@ from modelpicker.experiments.realizations import Pool, coins_of, draw
 EVALUATION, TUNING = "evaluation", "tuning"
 
 
-class Cell(NamedTuple):
+class ComparisonCell(NamedTuple):
     """A method at one value of its hyperparameter, with no more than `most` labels."""
 
     method: str
@@ -28,7 +28,7 @@ class Cell(NamedTuple):
 class Task(NamedTuple):
     """Some cells on some realizations, all of the same kind of streams."""
 
-    cells: tuple[Cell, ...]
+    cells: tuple[ComparisonCell, ...]
     numbers: tuple[int, ...]
 
     @property
@@ -68,12 +68,12 @@ class Job:
         """The rounds after which runs are recorded; tuning needs the last one only."""
         return self.marks if streams == EVALUATION else self.marks[-1:]
 
-    def _player(self, cell: Cell, marks: Ints) -> Player:
+    def _player(self, cell: ComparisonCell, marks: Ints) -> Player:
         method = next(method for method in self.methods if method.label == cell.method)
         return Player(method.make(self.pool.predictions.shape[1], self.classes, cell.value), self.classes, marks)
 
     def _realization(
-        self, cells: Iterable[Cell], players: Iterable[Player], number: int
+        self, cells: Iterable[ComparisonCell], players: Iterable[Player], number: int
     ) -> Iterator[tuple[int, Record]]:
         """The cells on one stream; a method's coins serve all its cells."""
         stream, coins = None, {}

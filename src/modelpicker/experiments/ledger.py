@@ -12,7 +12,7 @@ import numpy.typing as npt
 from modelpicker.algorithms.kernels import Ints
 from modelpicker.collections.writing import replacing
 from modelpicker.errors import FileError
-from modelpicker.experiments.jobs import Block, Cell, Task
+from modelpicker.experiments.jobs import Block, ComparisonCell, Task
 from modelpicker.experiments.playing import FIELDS, Record
 
 # Seconds of work that a killed process may lose.
@@ -27,20 +27,20 @@ class Ledger:
     def __init__(self, folder: Path, realizations: int) -> None:
         self.folder = folder
         self.realizations = realizations
-        self.finals: dict[Cell, npt.NDArray[np.int32]] = {}
+        self.finals: dict[ComparisonCell, npt.NDArray[np.int32]] = {}
         """By cell: a row a realization, the fields at the last mark and the labels asked for."""
         self._unwritten: list[tuple[Task, Block]] = []
         self._written_at = -AT_RISK  # the first block is written at once, so that a bad disk shows early
         self._read()
 
-    def missing(self, cell: Cell, numbers: Sequence[int]) -> list[int]:
+    def missing(self, cell: ComparisonCell, numbers: Sequence[int]) -> list[int]:
         """Which of these realizations have not been played."""
         if cell not in self.finals:
             return list(numbers)
         known = self.finals[cell][:, ASKED] != UNKNOWN
         return [number for number in numbers if number >= len(known) or not known[number]]
 
-    def asked(self, cell: Cell, numbers: Sequence[int]) -> Ints:
+    def asked(self, cell: ComparisonCell, numbers: Sequence[int]) -> Ints:
         """The labels that each of these runs of a cell asked for."""
         asked: Ints = self.finals[cell][np.array(numbers), ASKED].astype(np.int64)
         return asked
@@ -53,7 +53,7 @@ class Ledger:
         if time.monotonic() - self._written_at > AT_RISK:
             self.write()
 
-    def _note(self, cell: Cell, numbers: Ints, asked: npt.NDArray[Any], last: Record) -> None:
+    def _note(self, cell: ComparisonCell, numbers: Ints, asked: npt.NDArray[Any], last: Record) -> None:
         finals = self.finals.get(cell)
         if finals is None or len(finals) <= numbers.max():
             room = max(self.realizations, int(numbers.max()) + 1)
@@ -84,14 +84,14 @@ class Ledger:
         for leftover in self.folder.glob(".part-*"):  # of a process that was killed while it wrote
             leftover.unlink(missing_ok=True)
         for cells, numbers, asked, records in self._written():
-            rows: dict[Cell, list[int]] = {}
+            rows: dict[ComparisonCell, list[int]] = {}
             for row, cell in enumerate(cells):
                 rows.setdefault(cell, []).append(row)
             for cell, mine in rows.items():
                 last = np.array([records[row][-1] for row in mine])
                 self._note(cell, numbers[mine], asked[mine], last)
 
-    def _written(self) -> Iterator[tuple[list[Cell], Ints, Ints, list[Record]]]:
+    def _written(self) -> Iterator[tuple[list[ComparisonCell], Ints, Ints, list[Record]]]:
         """The content of every part: cell, realization, labels asked for and records of each run."""
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -100,7 +100,7 @@ class Ledger:
             try:
                 table = pq.read_table(path)
                 names = (table[name].to_pylist() for name in ("method", "value", "most", "streams"))
-                cells = [Cell(*parts) for parts in zip(*names, strict=True)]
+                cells = [ComparisonCell(*parts) for parts in zip(*names, strict=True)]
                 lists = [table[name].combine_chunks() for name in FIELDS]
                 ends = lists[0].offsets.to_numpy()
                 flat = np.stack([column.values.to_numpy(zero_copy_only=False) for column in lists], axis=1)
@@ -111,11 +111,11 @@ class Ledger:
             records = [flat[start:stop] for start, stop in pairwise(ends)]
             yield cells, table["realization"].to_numpy(), table["asked"].to_numpy(), records
 
-    def records(self, cells: Iterable[Cell]) -> Iterator[tuple[Cell, int, Record]]:
+    def records(self, cells: Iterable[ComparisonCell]) -> Iterator[tuple[ComparisonCell, int, Record]]:
         """The whole record of every run of some cells, a part of the ledger at a time."""
         self.write()
         wanted = set(cells)
-        seen: set[tuple[Cell, int]] = set()
+        seen: set[tuple[ComparisonCell, int]] = set()
         for found, numbers, _, records in self._written():
             for cell, number, record in zip(found, numbers.tolist(), records, strict=True):
                 if cell in wanted and (cell, number) not in seen:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.algorithms.kernels import Floats
-from modelpicker.experiments.jobs import Cell
+from modelpicker.experiments.jobs import ComparisonCell
 from modelpicker.experiments.playing import GAP, QUERIES, REGRET, SAMPLED, Record
 
 # The metrics in the order of tables; each has a standard error beside it.
@@ -23,7 +23,7 @@ METRICS = (
 HIGH = 0.9
 
 
-class Tally:
+class MetricSums:
     """Whole-number sums over the runs of a cell, by mark: no order of summation can change them."""
 
     def __init__(self, marks: int, realizations: int) -> None:
@@ -88,10 +88,13 @@ def percentile(values: npt.NDArray[Any], share: float) -> tuple[Floats, Floats]:
 
 
 def tally_runs(
-    cells: Iterable[Cell], records: Iterable[tuple[Cell, int, Record]], marks: int, realizations: int
-) -> dict[Cell, Tally]:
+    cells: Iterable[ComparisonCell],
+    records: Iterable[tuple[ComparisonCell, int, Record]],
+    marks: int,
+    realizations: int,
+) -> dict[ComparisonCell, MetricSums]:
     """The sums of every cell."""
-    tallies = {cell: Tally(marks, realizations) for cell in cells}
+    tallies = {cell: MetricSums(marks, realizations) for cell in cells}
     for cell, number, record in records:
         if number < realizations:
             tallies[cell].add(record)

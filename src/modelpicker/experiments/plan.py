@@ -29,7 +29,7 @@ MARKS = 100
 
 
 @dataclass(frozen=True)
-class Plan:
+class ComparisonPlan:
     """What is to be compared, checked and complete: two equal plans give equal results."""
 
     job: Job
@@ -76,7 +76,7 @@ def make_plan(
     tuning: str = "search",
     name: str | None = None,
     stand_in: str | None = None,
-) -> Plan:
+) -> ComparisonPlan:
     """Check everything that can be checked before the first run.
 
     `name` is what the collection is called in tables and figures, `stand_in` what it stands in for, if it does.
@@ -109,7 +109,7 @@ def make_plan(
         "classes": len(collection.classes),
         "stand_in": stand_in,
     }
-    return Plan(
+    return ComparisonPlan(
         job=job,
         budgets=_check_budgets(budgets, size, expected),
         realizations=check_count("realizations", realizations),

@@ -11,8 +11,8 @@ from modelpicker.algorithms.engine import (
     LABELS,
     ROUNDS,
     Kernel,
-    Settings,
-    State,
+    AlgorithmSettings,
+    AlgorithmState,
     learn_label,
     observe_round,
     recommend,
@@ -28,8 +28,8 @@ Record = npt.NDArray[np.int32]
 
 
 def play_realization(
-    state: State,
-    settings: Settings,
+    state: AlgorithmState,
+    settings: AlgorithmSettings,
     clock: Ints,
     rows: Codes,
     labels: Codes,

@@ -12,7 +12,7 @@ from modelpicker.collections.writing import replacing
 from modelpicker.experiments.figures import AXES, Section, caption, looks_of, off_budget
 from modelpicker.experiments.levels import smallest
 from modelpicker.experiments.metrics import METRICS
-from modelpicker.experiments.reproducing import Verdict
+from modelpicker.experiments.reproducing import ClaimVerdict
 from modelpicker.experiments.results import Results
 from modelpicker.experiments.tuning import MARKS
 from modelpicker.extras import require
@@ -26,7 +26,11 @@ SYMBOLS = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross
 
 
 def write_report(
-    path: Path, title: str, sections: Sequence[Section], verdicts: Mapping[str, Sequence[Verdict]], command: str
+    path: Path,
+    title: str,
+    sections: Sequence[Section],
+    verdicts: Mapping[str, Sequence[ClaimVerdict]],
+    command: str,
 ) -> None:
     """Write the page; verdicts on the paper's claims stand in the section of that title."""
     require("figures")
@@ -73,7 +77,7 @@ def _script(value: object) -> str:
 
 
 def _section(
-    section: Section, verdicts: Sequence[Verdict], plots: dict[str, dict[str, Any]], place: str
+    section: Section, verdicts: Sequence[ClaimVerdict], plots: dict[str, dict[str, Any]], place: str
 ) -> Iterable[str]:
     """The tables, plots and facts of one comparison."""
     results = section.results
@@ -96,7 +100,7 @@ def _section(
     yield _facts(results)
 
 
-def _verdicts(verdicts: Sequence[Verdict], results: Results) -> str:
+def _verdicts(verdicts: Sequence[ClaimVerdict], results: Results) -> str:
     """The paper's claims beside what was measured."""
     rows = [(_safe(v.claim), _safe(v.paper), _safe(v.measured), _safe(v.explanation)) for v in verdicts]
     named = f"The paper's claims. {_how(results)} Intervals hold 95 % of resamples."

@@ -10,7 +10,7 @@ import numpy as np
 
 from modelpicker.experiments.comparing import Workforce, carry_out
 from modelpicker.experiments.levels import Factor, Outcomes, factor, labels_needed
-from modelpicker.experiments.plan import BUDGET_RULES, Plan
+from modelpicker.experiments.plan import BUDGET_RULES, ComparisonPlan
 from modelpicker.experiments.results import Results
 from modelpicker.experiments.setups import Claim, Setup
 from modelpicker.experiments.tuning import Tuned
@@ -20,7 +20,7 @@ STRUCTURAL = "structural-committee"
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ClaimVerdict:
     """A claim of the paper, what was measured, and what explains a difference."""
 
     claim: str
@@ -51,7 +51,7 @@ class Reproduction:
     results: Results
     """Under the budget rule that was chosen."""
     by_rule: Mapping[str, Results]
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[ClaimVerdict, ...]
 
     def document(self) -> dict[str, Any]:
         """As JSON can hold it."""
@@ -63,7 +63,7 @@ class Reproduction:
 
 
 def reproduce_setup(
-    setup: Setup, plan: Plan, how: Workforce, out: Path | None, *, progress: bool = False
+    setup: Setup, plan: ComparisonPlan, how: Workforce, out: Path | None, *, progress: bool = False
 ) -> Reproduction:
     """Carry out a set-up under both rules, with the same hyperparameters, and judge the paper's claims."""
     by_rule: dict[str, Results] = {}
@@ -91,18 +91,18 @@ def tuned_values(results: Results) -> dict[str, dict[int, Tuned]]:
     return values
 
 
-def judge(claim: Claim, by_rule: Mapping[str, Results], rule: str) -> Verdict:
+def judge(claim: Claim, by_rule: Mapping[str, Results], rule: str) -> ClaimVerdict:
     """A claim beside what was measured."""
     return _judge_factor(claim, by_rule, rule) if claim.kind == "factor" else _judge_gap(claim, by_rule[rule])
 
 
-def _judge_factor(claim: Claim, by_rule: Mapping[str, Results], rule: str) -> Verdict:
+def _judge_factor(claim: Claim, by_rule: Mapping[str, Results], rule: str) -> ClaimVerdict:
     factors = {rule: by_rule[rule].factor(claim.level)}
     factors["as published"] = published_factor(by_rule, claim.level)
     if factors[rule].rival == STRUCTURAL:
         others = [name for name in by_rule[rule].methods if name not in (OURS, STRUCTURAL)]
         factors["without structural committee"] = by_rule[rule].factor(claim.level, rivals=others)
-    return Verdict(
+    return ClaimVerdict(
         claim=f"labels of the best baseline over Model Picker's, for {claim.level:.0%} identification",
         where=claim.where,
         paper=f"{claim.paper:g}",
@@ -160,7 +160,7 @@ def _times(found: Factor) -> str:
     return f"{found.factor:.2f} ({found.interval})"
 
 
-def _judge_gap(claim: Claim, results: Results) -> Verdict:
+def _judge_gap(claim: Claim, results: Results) -> ClaimVerdict:
     metric = "accuracy_gap" if claim.kind == "gap" else "accuracy_gap_p90"
     rows = [results.row(OURS, budget) for budget in results.budgets]
     labels = np.array([row["queries"] for row in rows])
@@ -177,7 +177,7 @@ def _judge_gap(claim: Claim, results: Results) -> Verdict:
         explanation = "More labels: in the stand-in, the leading models may be closer than the real ones."
     else:
         explanation = "More labels are needed."
-    return Verdict(
+    return ClaimVerdict(
         claim=f"Model Picker's labels until its {what} accuracy gap is {within}",
         where=claim.where,
         paper=f"{claim.paper:g} labels",

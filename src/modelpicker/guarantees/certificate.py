@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 from modelpicker.errors import InputError, brief, is_number
 from modelpicker.guarantees.evidence import POPULATION, STREAM, Tables, make_tables
 
-Kind: TypeAlias = Literal["stream", "population"]
+CertificateKind: TypeAlias = Literal["stream", "population"]
 KINDS: dict[str, int] = {"stream": STREAM, "population": POPULATION}
 
 # What of the error is kept for statements after models have joined or left; each such time gets a share of it.
@@ -33,7 +33,7 @@ class Certificate:
     gap: float
     """By how much at most the best model may be better, as a fraction of accuracy; 1.0 if nothing can be said."""
     confidence: float
-    kind: Kind
+    kind: CertificateKind
     rounds: int
     """How many items had been seen; how many since, where a model joined late."""
     items: int | None
@@ -65,7 +65,7 @@ class Certified:
 
     gap: float = 0.01
     confidence: float = 0.95
-    kind: Kind = "population"
+    kind: CertificateKind = "population"
 
     def __post_init__(self) -> None:
         given: Any = self.gap
@@ -139,7 +139,7 @@ def bar_for(models: int, confidence: float, kind: int, changes: int = 0) -> floa
 
 
 def state(
-    model: int | str, gap: float, confidence: float, kind: Kind, seen: int, rounds: int, changes: int
+    model: int | str, gap: float, confidence: float, kind: CertificateKind, seen: int, rounds: int, changes: int
 ) -> Certificate:
     """A certificate in words: of `seen` items, `rounds` of which at least every comparison rests on."""
     late = rounds < seen
@@ -157,7 +157,14 @@ def rounded_up(share: float) -> str:
 
 
 def _sentence(
-    model: str, gap: float, items: int | None, seen: int, confidence: float, kind: Kind, late: bool, changes: int
+    model: str,
+    gap: float,
+    items: int | None,
+    seen: int,
+    confidence: float,
+    kind: CertificateKind,
+    late: bool,
+    changes: int,
 ) -> str:
     """The statement, claiming neither more nor less than what is proved."""
     if gap >= 1.0:

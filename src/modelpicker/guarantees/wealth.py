@@ -19,8 +19,8 @@ import numpy.typing as npt
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
 Codes: TypeAlias = npt.NDArray[np.int32]
-State: TypeAlias = Any  # has the arrays money, earned, credit, opponent, begun, until, apart, over
-Settings: TypeAlias = Any  # has bets, trust, growth and tolerance
+Purse: TypeAlias = Any  # has the arrays money, earned, credit, opponent, begun, until, apart, over
+BetSettings: TypeAlias = Any  # has bets, trust, growth and tolerance
 
 BETS = (0.45, 0.3, 0.2, 0.13, 0.08, 0.05, 0.03, 0.015, 0.007)
 TRUST = (0.16, 0.16, 0.15, 0.14, 0.12, 0.1, 0.08, 0.05, 0.04)
@@ -43,12 +43,12 @@ def power(base: float, exponent: int) -> float:
     return result
 
 
-def rounds_bet(state: State, i: int, now: int) -> int:
+def rounds_bet(state: Purse, i: int, now: int) -> int:
     """For how many rounds a model has been bet against its present opponent."""
     return int(max(0, min(state.until[i], now) - state.begun[i]))
 
 
-def grown(state: State, settings: Settings, i: int, rounds: int) -> float:
+def grown(state: Purse, settings: BetSettings, i: int, rounds: int) -> float:
     """What the money on a model has come to since its opponent is its opponent, with credit for so many rounds."""
     total = 0.0
     for g in range(len(settings.bets)):
@@ -57,13 +57,13 @@ def grown(state: State, settings: Settings, i: int, rounds: int) -> float:
     return min(MOST, total)
 
 
-def wealth_against(state: State, settings: Settings, i: int, leader: int, now: int) -> float:
+def wealth_against(state: Purse, settings: BetSettings, i: int, leader: int, now: int) -> float:
     """The wealth against a model, with all the credit that the leader has earned as its opponent."""
     rounds = rounds_bet(state, i, now) if state.opponent[i] == leader else 0
     return float(min(MOST, state.earned[i] * state.credit[i, leader] * grown(state, settings, i, rounds)))
 
 
-def oppose(state: State, settings: Settings, i: int, opponent: int, now: int) -> None:
+def oppose(state: Purse, settings: BetSettings, i: int, opponent: int, now: int) -> None:
     """Give a model another opponent: what was won is kept, what the old one was credited is noted with its name."""
     rounds = rounds_bet(state, i, now)
     plain = grown(state, settings, i, 0)
@@ -76,7 +76,7 @@ def oppose(state: State, settings: Settings, i: int, opponent: int, now: int) ->
     begin(state, settings, i, now)
 
 
-def begin(state: State, settings: Settings, i: int, now: int) -> None:
+def begin(state: Purse, settings: BetSettings, i: int, now: int) -> None:
     """Bet from the next round on: money anew on all bets, by what the rows so far say of those that make sense."""
     least = settings.tolerance * (state.over[i] + 2.0) / (state.apart[i] + 1.0)
     total = 0.0
@@ -90,12 +90,12 @@ def begin(state: State, settings: Settings, i: int, now: int) -> None:
     state.until[i] = NEVER
 
 
-def bet_on(state: State, i: int, t: int) -> bool:
+def bet_on(state: Purse, i: int, t: int) -> bool:
     """Whether a model was bet against its present opponent in round t."""
     return bool(state.begun[i] < t <= state.until[i])
 
 
-def foresee(state: State, settings: Settings, row: Codes, t: int) -> None:
+def foresee(state: Purse, settings: BetSettings, row: Codes, t: int) -> None:
     """Count the worst case of a round for all who are bet against and differ from their opponents."""
     for i in range(len(row)):
         if row[i] != row[state.opponent[i]] and bet_on(state, i, t):
@@ -104,7 +104,7 @@ def foresee(state: State, settings: Settings, row: Codes, t: int) -> None:
                 state.money[i, g] *= 1.0 - settings.bets[g]
 
 
-def put_right(state: State, settings: Settings, row: Codes, t: int, label: int) -> None:
+def put_right(state: Purse, settings: BetSettings, row: Codes, t: int, label: int) -> None:
     """Put the label of a round that was foreseen in the place of the worst case."""
     for i in range(len(row)):
         said = row[state.opponent[i]]

@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from modelpicker.errors import ModelPickerError
 from modelpicker.server.logs import note
 from modelpicker.server.problems import Problem
-from modelpicker.server.state import State
+from modelpicker.server.state import ServerContext
 from modelpicker.server.tokens import Token
 
 COOKIE = "modelpicker"
@@ -38,7 +38,7 @@ LOCAL = Caller("owner", None, True)
 
 async def find_caller(request: Request) -> Caller | None:
     """Who calls; None if they do not say."""
-    state: State = request.app.state.service
+    state: ServerContext = request.app.state.service
     if not state.configuration.needs_tokens:
         return LOCAL
     given = _given(request)
@@ -52,21 +52,21 @@ def _given(request: Request) -> str | None:
     return request.cookies.get(COOKIE)
 
 
-async def _look_up(state: State, given: str) -> Token | None:
+async def _look_up(state: ServerContext, given: str) -> Token | None:
     find = state.tokens.find
     return find(given) if state.tokens.fresh else await run_in_threadpool(find, given)
 
 
 async def check_token(request: Request, given: str) -> Caller:
     """Who a token belongs to; an error if it is worthless."""
-    state: State = request.app.state.service
+    state: ServerContext = request.app.state.service
     token = await _look_up(state, given)
     if token is None:
         raise _wrong_token(state, request.client.host[:100] if request.client else "unknown")
     return Caller(token.role, token.name, token.predictions)
 
 
-def _wrong_token(state: State, address: str) -> Problem:
+def _wrong_token(state: ServerContext, address: str) -> Problem:
     """What a worthless token is answered with; right ones are never turned away for the wrong ones of others."""
     wait = state.failures.pause(address)
     if wait > 0:
@@ -80,7 +80,7 @@ def _wrong_token(state: State, address: str) -> Problem:
 
 async def is_welcome(request: Request) -> bool:
     """Whether somebody who was admitted still is: their token may have been revoked since."""
-    state: State = request.app.state.service
+    state: ServerContext = request.app.state.service
     given = _given(request)
     if not state.configuration.needs_tokens or given is None:
         return not state.configuration.needs_tokens

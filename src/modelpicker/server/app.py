@@ -17,14 +17,14 @@ from modelpicker.errors import ModelPickerError
 from modelpicker.server.checkpoints import checkpoint_when_quiet
 from modelpicker.server.configuration import Configuration
 from modelpicker.server.demo import feed_demo
-from modelpicker.server.desks import Desks
-from modelpicker.server.guard import Guard
+from modelpicker.server.desks import CommitQueues
+from modelpicker.server.guard import RequestMiddleware
 from modelpicker.server.metrics import Metrics
 from modelpicker.server.openapi import DESCRIPTION, TAGS, describe
 from modelpicker.server.problems import refuse
 from modelpicker.server.routes import campaigns, files, health, labels, rounds, session, standing
 from modelpicker.server.routes.common import VERSION
-from modelpicker.server.state import State
+from modelpicker.server.state import ServerContext
 from modelpicker.server.tokens import Tokens
 
 STATIC = Path(__file__).parent / "static"
@@ -62,10 +62,10 @@ def create_app(configuration: Configuration) -> FastAPI:
             HTTPException: refuse,
         },
     )
-    app.state.service = State(
-        configuration, storage, Desks(configuration.storage, metrics), Tokens(storage), metrics
+    app.state.service = ServerContext(
+        configuration, storage, CommitQueues(configuration.storage, metrics), Tokens(storage), metrics
     )
-    app.add_middleware(Guard, configuration=configuration, metrics=metrics)
+    app.add_middleware(RequestMiddleware, configuration=configuration, metrics=metrics)
     for router in ROUTERS:  # as they are: an included router is looked through anew for every request
         app.router.routes.extend(router.routes)
     app.add_api_route("/", _page, include_in_schema=False)
@@ -77,17 +77,17 @@ def create_app(configuration: Configuration) -> FastAPI:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """When the server has stopped, everything that it took in is on disk, and in SQLite's file itself."""
-    service: State = app.state.service
+    service: ServerContext = app.state.service
     tasks = [
-        asyncio.create_task(service.desks.sweep()),
+        asyncio.create_task(service.queues.sweep()),
         asyncio.create_task(checkpoint_when_quiet(service.storage, service.configuration.quiet)),
     ]
     if service.configuration.demo:
-        tasks.append(asyncio.create_task(feed_demo(service.desks)))
+        tasks.append(asyncio.create_task(feed_demo(service.queues)))
     yield
     for task in tasks:
         task.cancel()
-    service.desks.close()
+    service.queues.close()
     service.storage.checkpoint()
 
 

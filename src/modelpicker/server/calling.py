@@ -46,7 +46,7 @@ LONGEST_WISH = 600.0
 LONGEST = 31_536_000.0
 
 
-class Caller:
+class Transport:
     """Calls to one server; may be used by several threads, and keeps as many connections open."""
 
     def __init__(

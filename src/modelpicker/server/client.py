@@ -22,8 +22,8 @@ from modelpicker.campaigns.results import Pick, Query, Standing
 from modelpicker.campaigns.status import Status
 from modelpicker.errors import ConflictError, NotFoundError
 from modelpicker.frames import as_columns
-from modelpicker.guarantees.certificate import Certificate, Certified, Kind
-from modelpicker.server.calling import Caller
+from modelpicker.guarantees.certificate import Certificate, Certified, CertificateKind
+from modelpicker.server.calling import Transport
 
 if TYPE_CHECKING:  # a client that is sent no data frame needs neither Arrow nor SQLAlchemy
     import httpx2
@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # a client that is sent no data frame needs neither Arrow nor
     from modelpicker.collections.columns import Role
 
 MOST = 1_000
-Row: TypeAlias = Mapping[Any, ClassName | None] | Sequence[ClassName | None] | npt.NDArray[Any]
+PredictionRow: TypeAlias = Mapping[Any, ClassName | None] | Sequence[ClassName | None] | npt.NDArray[Any]
 """What models say of an item: by name, or in the order of the models."""
 
 
@@ -57,7 +57,7 @@ class Client:
         patience: float = 60.0,
         http_client: "httpx2.Client | None" = None,
     ) -> None:
-        self._caller = Caller(url, token, timeout, patience, http_client)
+        self._caller = Transport(url, token, timeout, patience, http_client)
 
     def close(self) -> None:
         """Close its connections."""
@@ -124,7 +124,7 @@ class Client:
 class RemoteCampaign:
     """A campaign on a server."""
 
-    def __init__(self, caller: Caller, name: str) -> None:
+    def __init__(self, caller: Transport, name: str) -> None:
         self.name = name
         self.annotator = f"client-{uuid.uuid4().hex[:12]}"
         """Who leases and answers where nobody else is named."""
@@ -138,7 +138,7 @@ class RemoteCampaign:
 
     def ask(
         self,
-        predictions: Row,
+        predictions: PredictionRow,
         *,
         item: Mapping[str, Any] | None = None,
         key: str | None = None,
@@ -244,7 +244,7 @@ class RemoteCampaign:
             **{name: found[name] for name in same},
         )
 
-    def certificate(self, confidence: float = 0.95, kind: Kind = "stream") -> Certificate:
+    def certificate(self, confidence: float = 0.95, kind: CertificateKind = "stream") -> Certificate:
         """How sure the pick is, in a statement that holds whenever one looks."""
         asked = urlencode({"confidence": confidence, "kind": kind})
         return Certificate(**self._caller.call("GET", f"{self._path}/certificate?{asked}"))

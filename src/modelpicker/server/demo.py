@@ -9,7 +9,7 @@ from contextlib import suppress
 from modelpicker.campaigns import Campaign, create_campaign, list_campaigns
 from modelpicker.campaigns.storage import open_storage
 from modelpicker.collections import ModelCollection, load_collection
-from modelpicker.server.desks import Desks
+from modelpicker.server.desks import CommitQueues
 from modelpicker.server.problems import Problem
 
 NAME = "digits"
@@ -35,17 +35,17 @@ def ensure_demo(storage: str) -> None:
     )
 
 
-async def feed_demo(desks: Desks) -> None:
+async def feed_demo(queues: CommitQueues) -> None:
     """Ask about more digits whenever few queries are left."""
     collection = await asyncio.to_thread(load_collection, NAME)
-    desk = await desks.find(NAME)
+    queue = await queues.find(NAME)
     news = asyncio.Event()
-    desk.listeners.add(news.set)
+    queue.listeners.add(news.set)
     while True:
         news.clear()
         with suppress(Problem):  # the campaign learns anew: there will be news when it is done
-            while await desk.read(lambda campaign: _is_short(campaign, len(collection))):
-                await desk.do(lambda campaign: _ask(campaign, collection))
+            while await queue.read(lambda campaign: _is_short(campaign, len(collection))):
+                await queue.do(lambda campaign: _ask(campaign, collection))
         await news.wait()
 
 

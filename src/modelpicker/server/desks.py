@@ -25,13 +25,13 @@ from modelpicker.algorithms.options import ModelName
 from modelpicker.campaigns import Campaign, Pick, open_campaign
 from modelpicker.campaigns.events import Answer
 from modelpicker.campaigns.handle import BehindError
-from modelpicker.campaigns.handle import Change as Group
+from modelpicker.campaigns.handle import Transaction
 from modelpicker.campaigns.log import find_campaign
 from modelpicker.campaigns.opening import NAME
 from modelpicker.campaigns.picks import make_pick
 from modelpicker.campaigns.storage import Storage, open_storage
 from modelpicker.errors import ModelPickerError, NotFoundError, StorageError, brief
-from modelpicker.server.board import Board
+from modelpicker.server.board import Dashboard
 from modelpicker.server.metrics import Metrics
 from modelpicker.server.problems import Problem
 
@@ -69,7 +69,7 @@ class Pools(NamedTuple):
     learners: ThreadPoolExecutor
 
 
-class Tally(NamedTuple):
+class GroupCounts(NamedTuple):
     """What some changes came to: nothing is counted that was there before."""
 
     rounds: int
@@ -79,16 +79,16 @@ class Tally(NamedTuple):
 
 
 @dataclass(slots=True)
-class Outcome:
+class WriteOutcome:
     """What came of some changes that were to go to disk."""
 
-    tallies: list[Tally] = field(default_factory=list)
+    tallies: list[GroupCounts] = field(default_factory=list)
     behind: bool = False
     """Whether the campaign has to learn anew before anything else can be changed."""
 
 
 @dataclass(slots=True, eq=False)
-class Change(Generic[T]):
+class QueuedWrite(Generic[T]):
     """Something that changes a campaign, and whoever waits for it."""
 
     call: Callable[[Campaign], T]
@@ -109,7 +109,7 @@ class Change(Generic[T]):
 
 
 @dataclass(slots=True, eq=False)
-class Ask(Change[Decision]):
+class QueuedAsk(QueuedWrite[Decision]):
     """One round to be decided: several in a row are decided as a batch."""
 
     predictions: Any = None
@@ -117,13 +117,13 @@ class Ask(Change[Decision]):
     key: str | None = None
 
 
-class Desk:
+class CommitQueue:
     """One campaign, and the changes that wait for their turn."""
 
     def __init__(self, campaign: Campaign, pools: "Pools", metrics: Metrics) -> None:
         self.campaign = campaign
         self.campaign.shows_last_known = True
-        self.board = Board(campaign)
+        self.board = Dashboard(campaign)
         self.metrics = metrics
         self.broken = False
         """Whether the storage failed: the campaign is opened anew for the next request."""
@@ -133,7 +133,7 @@ class Desk:
         self._pools = pools
         self._reading = asyncio.Semaphore(READERS // 4)
         self._readers = 0
-        self._waiting: list[Change[Any]] = []
+        self._waiting: list[QueuedWrite[Any]] = []
         self._busy = False
         self._learning: asyncio.Future[None] | None = None
         self._learning_since = 0.0
@@ -154,7 +154,7 @@ class Desk:
     async def ask(self, predictions: Any, item: dict[str, Any] | None, key: str | None) -> Decision:
         """Decide a round."""
         return await self._wait_for(
-            Ask(
+            QueuedAsk(
                 lambda campaign: campaign.ask(own_names(campaign, [predictions])[0], item=item, key=key),
                 asyncio.get_running_loop().create_future(),
                 predictions=predictions,
@@ -165,7 +165,7 @@ class Desk:
 
     async def do(self, call: Callable[[Campaign], T]) -> T:
         """Change the campaign; back when that is on disk."""
-        return await self._wait_for(Change(call, asyncio.get_running_loop().create_future()))
+        return await self._wait_for(QueuedWrite(call, asyncio.get_running_loop().create_future()))
 
     async def read(self, call: Callable[[Campaign], T]) -> T:
         """Look something up, without waiting for those who change it."""
@@ -196,7 +196,7 @@ class Desk:
             raise Problem(503, "The campaign is busy; try again in a moment.")
         return self._last
 
-    async def _wait_for(self, change: Change[T]) -> T:
+    async def _wait_for(self, change: QueuedWrite[T]) -> T:
         if len(self._waiting) >= MOST_WAITING:
             raise Problem(503, f"{MOST_WAITING:,} changes wait already; try again in a moment.")
         self._waiting.append(change)
@@ -253,7 +253,7 @@ class Desk:
             lambda done: loop.call_soon_threadsafe(self._finish, some, done)
         )
 
-    def _finish(self, some: list[Change[Any]], done: Future["Outcome"]) -> None:
+    def _finish(self, some: list[QueuedWrite[Any]], done: Future["WriteOutcome"]) -> None:
         """Tell everyone what came of it, and go on with those who came meanwhile."""
         failure = done.exception()
         self._busy = False
@@ -272,7 +272,7 @@ class Desk:
         self._tell(tried, failure)
         self._announce()
 
-    def _tell(self, some: list[Change[Any]], failure: BaseException | None) -> None:
+    def _tell(self, some: list[QueuedWrite[Any]], failure: BaseException | None) -> None:
         """Tell those who wait what came of their changes."""
         for change in some:
             outcome = failure or change.outcome
@@ -293,9 +293,9 @@ class Desk:
             threading.Thread(target=self.campaign.warm_up, name="warm-up").start()
         self._decided += rounds
 
-    def _work(self, some: list[Change[Any]]) -> "Outcome":
+    def _work(self, some: list[QueuedWrite[Any]]) -> "WriteOutcome":
         """All changes in one transaction; if one of them had to be undone half-way, each in its own."""
-        outcome = Outcome()
+        outcome = WriteOutcome()
         if not any(change.alone for change in some):
             try:
                 self._together(some, outcome)
@@ -314,7 +314,7 @@ class Desk:
                 self._alone(change, outcome)
         return outcome
 
-    def _alone(self, change: Change[Any], outcome: "Outcome") -> None:
+    def _alone(self, change: QueuedWrite[Any], outcome: "WriteOutcome") -> None:
         try:
             self._together([change], outcome)
         except BehindError:
@@ -323,11 +323,11 @@ class Desk:
             self.broken |= isinstance(error, StorageError)
             change.settle(error)
 
-    def _together(self, some: list[Change[Any]], outcome: "Outcome") -> None:
+    def _together(self, some: list[QueuedWrite[Any]], outcome: "WriteOutcome") -> None:
         """Changes in one transaction, up to the first that changes the past."""
         with self.campaign.grouped(patient=False) as group:
             before, queries = group.head, _queries(group)
-            for asks, run in groupby(some, key=lambda change: isinstance(change, Ask)):
+            for asks, run in groupby(some, key=lambda change: isinstance(change, QueuedAsk)):
                 together = list(run)
                 if asks and len(together) > 1 and _ask_together(together, self.campaign, group):
                     continue
@@ -335,15 +335,15 @@ class Desk:
                     if group.before is None:
                         _perform(change, self.campaign, group)
             done = [change for change in some if change.tried]
-            only_asks = all(isinstance(change, Ask) for change in done)
+            only_asks = all(isinstance(change, QueuedAsk) for change in done)
             labels, skips = (0, 0) if only_asks else _answers(group, before.events)
-            tally = Tally(group.head.rounds - before.rounds, _queries(group) - queries, labels, skips)
+            tally = GroupCounts(group.head.rounds - before.rounds, _queries(group) - queries, labels, skips)
         outcome.tallies.append(tally)
         outcome.behind = group.before is not None
 
     def let_go(self) -> None:
         """Keep nothing in memory; whoever still has it in hand may go on, and finds it in the storage."""
-        self.board = Board(self.campaign)
+        self.board = Dashboard(self.campaign)
         self.campaign.forget()
 
     def close(self) -> None:
@@ -352,11 +352,11 @@ class Desk:
 
 
 def _look(campaign: Campaign) -> tuple[int, Pick]:
-    with campaign.reading() as (log, replica):
-        return replica.event, make_pick(log, replica)
+    with campaign.reading() as (store, projection):
+        return projection.event, make_pick(store, projection)
 
 
-def _perform(change: Change[Any], campaign: Campaign, group: Group) -> None:
+def _perform(change: QueuedWrite[Any], campaign: Campaign, group: Transaction) -> None:
     """Do one change; an error that has undone nothing is what came of it."""
     try:
         change.perform(campaign)
@@ -370,7 +370,7 @@ def _perform(change: Change[Any], campaign: Campaign, group: Group) -> None:
         change.settle(error)
 
 
-def _ask_together(asks: list[Any], campaign: Campaign, group: Group) -> bool:
+def _ask_together(asks: list[Any], campaign: Campaign, group: Transaction) -> bool:
     """Decide several rounds as a batch; False if one of them cannot be asked, and nothing was done."""
     if group.before is not None:
         return False
@@ -401,17 +401,17 @@ def own_names(campaign: Campaign, rows: list[Any]) -> list[Any]:
     return [{own.get(name, name): said for name, said in row.items()} if type(row) is dict else row for row in rows]
 
 
-def _queries(group: Group) -> int:
+def _queries(group: Transaction) -> int:
     """How many queries there have been, answered or not."""
-    counts = group.replica.counts
+    counts = group.projection.counts
     return counts.waiting + counts.labels + counts.skipped
 
 
-def _answers(group: Group, after: int) -> tuple[int, int]:
+def _answers(group: Transaction, after: int) -> tuple[int, int]:
     """How many labels and skips came after an event."""
     if group.head.events == after:
         return 0, 0
-    found = [stored.event for stored in group.log.others((Answer.kind,), after=after)]
+    found = [stored.event for stored in group.store.others((Answer.kind,), after=after)]
     skips = sum(isinstance(event, Answer) and event.label is None for event in found)
     return len(found) - skips, skips
 
@@ -424,7 +424,7 @@ def reach(url: str) -> Storage:
         raise StorageError(f"the storage is gone: {error} Bring it back, and the server goes on.") from error
 
 
-class Desks:
+class CommitQueues:
     """The campaigns of a storage that are in use."""
 
     def __init__(self, url: str, metrics: Metrics) -> None:
@@ -435,32 +435,32 @@ class Desks:
             ThreadPoolExecutor(READERS, "reader"),
             ThreadPoolExecutor(LEARNERS, "learner"),
         )
-        self._open: OrderedDict[str, Desk] = OrderedDict()
-        self._opening: dict[str, asyncio.Future[Desk]] = {}
+        self._open: OrderedDict[str, CommitQueue] = OrderedDict()
+        self._opening: dict[str, asyncio.Future[CommitQueue]] = {}
 
-    async def find(self, name: str) -> Desk:
+    async def find(self, name: str) -> CommitQueue:
         """The desk of a campaign."""
-        desk = self._open.get(name)
-        if desk is not None and not desk.broken:
-            desk.used = time.monotonic()
+        queue = self._open.get(name)
+        if queue is not None and not queue.broken:
+            queue.used = time.monotonic()
             self._open.move_to_end(name)
-            return desk
+            return queue
         if name in self._opening:
             return await asyncio.shield(self._opening[name])
         loop = asyncio.get_running_loop()
         future = self._opening[name] = loop.create_future()
         try:
             campaign = await loop.run_in_executor(self.pools.readers, self._open_one, name)
-            desk = self._open[name] = Desk(campaign, self.pools, self.metrics)
-            future.set_result(desk)
+            queue = self._open[name] = CommitQueue(campaign, self.pools, self.metrics)
+            future.set_result(queue)
         except BaseException as error:
             future.set_exception(error)
             future.exception()  # somebody has seen it: us
             raise
         finally:
             del self._opening[name]
-        self.let_go(keeping=desk)
-        return desk
+        self.let_go(keeping=queue)
+        return queue
 
     def _open_one(self, name: str) -> Campaign:
         with reach(self.url).reading() as connection:
@@ -468,18 +468,18 @@ class Desks:
                 raise NotFoundError(f"there is no campaign {brief(name)} here.")
         return open_campaign(self.url, name)
 
-    def let_go(self, keeping: Desk | None = None) -> None:
+    def let_go(self, keeping: CommitQueue | None = None) -> None:
         """Keep those campaigns in memory that were used last: so many, and so many bytes, for so long."""
-        sizes = {name: desk.nbytes for name, desk in self._open.items()}
+        sizes = {name: queue.nbytes for name, queue in self._open.items()}
         total, late = sum(sizes.values()), time.monotonic() - IDLE
-        for name, desk in list(self._open.items()):  # those that were used longest ago come first
-            if desk is keeping or not desk.idle:
+        for name, queue in list(self._open.items()):  # those that were used longest ago come first
+            if queue is keeping or not queue.idle:
                 continue
-            if len(self._open) <= MOST_DESKS and total <= MOST_BYTES and desk.used > late:
+            if len(self._open) <= MOST_DESKS and total <= MOST_BYTES and queue.used > late:
                 break
             total -= sizes[name]
             del self._open[name]
-            desk.let_go()
+            queue.let_go()
 
     async def sweep(self) -> None:
         """Let go of campaigns that nobody uses any more, now and then."""
@@ -487,7 +487,7 @@ class Desks:
             await asyncio.sleep(SWEEP)
             self.let_go()
 
-    def __iter__(self) -> Iterator[Desk]:
+    def __iter__(self) -> Iterator[CommitQueue]:
         return iter(list(self._open.values()))
 
     def close(self) -> None:
@@ -495,5 +495,5 @@ class Desks:
         self.pools.learners.shutdown(wait=True, cancel_futures=True)  # nothing is lost that is not learned yet
         for pool in self.pools:
             pool.shutdown(wait=True)
-        for desk in self:
-            desk.close()
+        for queue in self:
+            queue.close()

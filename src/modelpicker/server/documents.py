@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt, St
 
 from modelpicker.algorithms import ALGORITHMS
 from modelpicker.coins import LARGEST_SEED
-from modelpicker.server.records import Called, Chance, Count, Moment, RecordDocument
+from modelpicker.server.records import Called, Chance, Count, Timestamp, RecordDocument
 
 LARGEST = 2**53
 MOST_ROUNDS = 100_000
@@ -18,8 +18,8 @@ LONGEST_LEASE = 86_400
 NAME_PATTERN = r"^[\p{L}\p{N}](?:[\p{L}\p{N}_ .-]*[\p{L}\p{N}_.-])?$"
 """What a campaign may be called, in the dialect of JSON Schema."""
 
-ClassName: TypeAlias = StrictInt | StrictStr
-ModelName: TypeAlias = StrictInt | StrictStr
+ClassNameField: TypeAlias = StrictInt | StrictStr
+ModelNameField: TypeAlias = StrictInt | StrictStr
 Said: TypeAlias = StrictInt | StrictStr | None
 Id = Annotated[
     StrictInt | StrictStr,
@@ -105,12 +105,12 @@ class NewCampaign(Taken):
         ),
     ]
     models: Annotated[
-        Annotated[list[ModelName], Field(fail_fast=True, min_length=2, max_length=MOST_MODELS)]
+        Annotated[list[ModelNameField], Field(fail_fast=True, min_length=2, max_length=MOST_MODELS)]
         | Annotated[StrictInt, Field(ge=2, le=MOST_MODELS)],
         Field(description="Their names, or how many.", examples=[["bert", "roberta"]]),
     ]
     classes: Annotated[
-        Annotated[list[ClassName], Field(fail_fast=True, min_length=1, max_length=MOST_CLASSES)] | None,
+        Annotated[list[ClassNameField], Field(fail_fast=True, min_length=1, max_length=MOST_CLASSES)] | None,
         Field(description="Those that may occur; null takes whatever is said."),
     ] = None
     budget: Annotated[int | None, Field(ge=1, le=LARGEST, description="How many labels may be bought.")] = None
@@ -158,7 +158,7 @@ class NewLabel(Taken):
     """The label of a query."""
 
     id: Id
-    label: Annotated[ClassName, Field(description="A class.", examples=["spam"])]
+    label: Annotated[ClassNameField, Field(description="A class.", examples=["spam"])]
     replace: Annotated[bool, Field(description="The answer that is there was wrong.")] = False
     annotator: Annotator = None
 
@@ -209,7 +209,7 @@ class NewLease(Taken):
 class NewModel(Taken):
     """A model that joins."""
 
-    model: Annotated[ModelName, Field(description="Its name.", examples=["roberta-2"])]
+    model: Annotated[ModelNameField, Field(description="Its name.", examples=["roberta-2"])]
 
 
 class NewSession(Taken):
@@ -253,7 +253,7 @@ class Summary(BaseModel):
     """A campaign in a list."""
 
     name: str
-    created: Moment
+    created: Timestamp
     algorithm: str
     models: Annotated[Count | None, Field(description="How many; null for annotators who see no predictions.")]
     budget: Count | None
@@ -279,7 +279,7 @@ class Described(BaseModel):
     """A campaign: what it is made with, how far it has come, who leads."""
 
     name: str
-    created: Moment
+    created: Timestamp
     algorithm: str
     options: dict[str, Any]
     seed: Annotated[str, Field(description="A whole number, maybe larger than JSON can hold.")]

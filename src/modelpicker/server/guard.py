@@ -57,7 +57,7 @@ API_HEADERS = [*HEADERS, (b"cache-control", b"no-store")]
 PAGE_HEADERS = [*HEADERS, (b"cache-control", b"no-cache")]
 
 
-class Guard:
+class RequestMiddleware:
     """The outermost layer of the service."""
 
     def __init__(self, app: ASGIApp, configuration: Configuration, metrics: Metrics) -> None:
@@ -73,7 +73,7 @@ class Guard:
             await self.app(scope, receive, send)
             return
         began = time.perf_counter()
-        answer = Answer(send, scope)
+        answer = GuardedResponse(send, scope)
         try:
             headers = Headers(scope=scope)
             self._check_origin(headers)
@@ -127,9 +127,9 @@ class Guard:
         coding = headers.get("content-encoding", "identity").lower()
         if coding not in ("identity", "gzip"):
             raise Problem(415, f"Bodies in {coding[:50]!r} are not understood; send them as they are, or in gzip.")
-        return Body(receive, largest, coding == "gzip").receive
+        return LimitedBody(receive, largest, coding == "gzip").receive
 
-    async def _fail(self, scope: Scope, receive: Receive, answer: "Answer", error: Problem) -> None:
+    async def _fail(self, scope: Scope, receive: Receive, answer: "GuardedResponse", error: Problem) -> None:
         if not answer.status:
             await problem(error.status_code, error.detail, error.headers)(scope, receive, answer)
 
@@ -141,7 +141,7 @@ class Guard:
             note(logging.INFO, "request", **_facts(scope), status=status, ms=round(seconds * 1000, 2))
 
 
-class Answer:
+class GuardedResponse:
     """Sends an answer, with what every answer carries, and remembers its status."""
 
     def __init__(self, send: Send, scope: Scope) -> None:
@@ -157,7 +157,7 @@ class Answer:
         await self.send(message)
 
 
-class Body:
+class LimitedBody:
     """A request's body, with bounds: also on what it becomes when it is unpacked."""
 
     def __init__(self, receive: Receive, largest: int, packed: bool) -> None:

@@ -16,10 +16,10 @@ from starlette.responses import StreamingResponse
 from modelpicker.errors import ModelPickerError
 from modelpicker.server.access import is_welcome
 from modelpicker.server.answers import encode
-from modelpicker.server.desks import Desk, Desks
+from modelpicker.server.desks import CommitQueue, CommitQueues
 from modelpicker.server.logs import log
 from modelpicker.server.problems import Problem
-from modelpicker.server.state import State
+from modelpicker.server.state import ServerContext
 
 # Seconds between news at least, between charts at least, between looks for what other servers did, and heartbeats.
 PACE = 0.4
@@ -32,9 +32,9 @@ MOST_FOLLOWERS = 500
 class Feed:
     """The news of one campaign, made while somebody follows it."""
 
-    def __init__(self, desk: Desk, desks: Desks) -> None:
-        self.desk = desk
-        self.desks = desks
+    def __init__(self, queue: CommitQueue, queues: CommitQueues) -> None:
+        self.queue = queue
+        self.queues = queues
         self.number = 0
         self.latest: dict[str, tuple[int, bytes]] = {}
         self.followers = 0
@@ -46,14 +46,14 @@ class Feed:
         """One follower more; the first begins the looking."""
         self.followers += 1
         if self._task is None:
-            self.desk.listeners.add(self._hint.set)
+            self.queue.listeners.add(self._hint.set)
             self._task = asyncio.get_running_loop().create_task(self._run())
 
     def stop(self) -> None:
         """One follower less; nobody looks for news that nobody wants."""
         self.followers -= 1
         if self.followers == 0 and self._task is not None:
-            self.desk.listeners.discard(self._hint.set)
+            self.queue.listeners.discard(self._hint.set)
             self._task.cancel()
             self._task = None
 
@@ -63,31 +63,31 @@ class Feed:
             self._hint.clear()
             try:
                 await self._find_again()
-                await self._publish("standing", self.desk.board.standing)
-                if time.monotonic() - drawn >= CHARTS and await self._publish("charts", self.desk.board.charts):
+                await self._publish("standing", self.queue.board.standing)
+                if time.monotonic() - drawn >= CHARTS and await self._publish("charts", self.queue.board.charts):
                     drawn = time.monotonic()
             except ModelPickerError:
                 pass  # a storage that is away comes back, or not
             except Exception:
-                log.exception("news failed", extra={"facts": {"campaign": self.desk.campaign.name}})
+                log.exception("news failed", extra={"facts": {"campaign": self.queue.campaign.name}})
             await asyncio.sleep(PACE)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._hint.wait(), LOOK - PACE)
 
     async def _find_again(self) -> None:
         """Where the storage has failed, the campaign is opened anew."""
-        if self.desk.broken:
-            self.desk.listeners.discard(self._hint.set)
-            self.desk = await self.desks.find(self.desk.campaign.name)
-            self.desk.listeners.add(self._hint.set)
+        if self.queue.broken:
+            self.queue.listeners.discard(self._hint.set)
+            self.queue = await self.queues.find(self.queue.campaign.name)
+            self.queue.listeners.add(self._hint.set)
 
     async def _publish(self, kind: str, make: Any) -> bool:
         """Tell the followers, if there is anything new."""
-        events = await self.desk.read(lambda campaign: campaign.events)
+        events = await self.queue.read(lambda campaign: campaign.events)
         known = self.latest.get(kind)
         if known is not None and known[0] == events:
             return False
-        document = await self.desk.read(lambda _: make())
+        document = await self.queue.read(lambda _: make())
         event = document["event"]
         if known is not None and known[0] == event:  # the campaign learns anew: this is how it stood before
             return False
@@ -99,18 +99,18 @@ class Feed:
         return True
 
 
-async def stream(request: Request, desk: Desk, service: State) -> StreamingResponse:
+async def stream(request: Request, queue: CommitQueue, service: ServerContext) -> StreamingResponse:
     """Follow a campaign until the client goes, its token is revoked, or the server stops."""
     if sum(feed.followers for feed in service.feeds.values()) >= MOST_FOLLOWERS:
         raise Problem(503, f"{MOST_FOLLOWERS} pages follow campaigns already; close some.")
     return StreamingResponse(
-        _follow(request, desk, service), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
+        _follow(request, queue, service), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
     )
 
 
-async def _follow(request: Request, desk: Desk, service: State) -> AsyncIterator[bytes]:
-    name = desk.campaign.name
-    feed = service.feeds.setdefault(name, Feed(desk, service.desks))
+async def _follow(request: Request, queue: CommitQueue, service: ServerContext) -> AsyncIterator[bytes]:
+    name = queue.campaign.name
+    feed = service.feeds.setdefault(name, Feed(queue, service.queues))
     sent: dict[str, int] = {}
     spoke = time.monotonic()
     feed.start()
@@ -134,7 +134,7 @@ async def _follow(request: Request, desk: Desk, service: State) -> AsyncIterator
             service.feeds.pop(name, None)
 
 
-async def _wait(feed: Feed, service: State) -> bool:
+async def _wait(feed: Feed, service: ServerContext) -> bool:
     """Wait for news, or the end; False if there is none for a while."""
     number = feed.number
     seconds = min(HEARTBEAT, LOOK) if service.configuration.needs_tokens else HEARTBEAT

@@ -8,14 +8,14 @@ Count: TypeAlias = Annotated[int, Field(ge=0)]
 Chance: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 Called: TypeAlias = int | str
 """The name of a class or of a model."""
-Moment: TypeAlias = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
+Timestamp: TypeAlias = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 
 
 class Happened(BaseModel):
     """What all records have."""
 
     event: Annotated[int, Field(ge=1, description="The number of the event; rounds of a batch share one.")]
-    at: Moment
+    at: Timestamp
 
 
 class AskRecord(Happened):

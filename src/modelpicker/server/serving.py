@@ -15,7 +15,7 @@ from modelpicker.server.app import create_app
 from modelpicker.server.configuration import Configuration
 from modelpicker.server.connections import Connection
 from modelpicker.server.logs import note
-from modelpicker.server.state import State
+from modelpicker.server.state import ServerContext
 from modelpicker.server.tokens import list_tokens
 
 # How long requests may go on once the server was told to stop, in seconds.
@@ -40,7 +40,7 @@ class Server(uvicorn.Server):
                 backlog=1024,
             )
         )
-        self.state: State = app.state.service
+        self.state: ServerContext = app.state.service
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002  # as uvicorn calls it
         """Stop: no new requests, and those that are under way are finished; told twice, without waiting."""
@@ -53,7 +53,7 @@ class Server(uvicorn.Server):
 def serve(configuration: Configuration, started: Callable[[str], None]) -> None:
     """Serve until a signal comes; `started` is told the address once it can be called."""
     app = create_app(configuration)
-    state: State = app.state.service
+    state: ServerContext = app.state.service
     if configuration.needs_tokens and not list_tokens(state.storage):
         raise InputError(
             f"on {configuration.host} every caller needs a token, and there is none yet. Make one: modelpicker "

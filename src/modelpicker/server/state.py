@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from modelpicker.campaigns.storage import Storage
 from modelpicker.server.configuration import Configuration
-from modelpicker.server.desks import Desks
+from modelpicker.server.desks import CommitQueues
 from modelpicker.server.metrics import Metrics
 from modelpicker.server.tokens import Failures, Tokens
 
@@ -23,12 +23,12 @@ class Summarized(NamedTuple):
 
 
 @dataclass
-class State:
+class ServerContext:
     """One running server."""
 
     configuration: Configuration
     storage: Storage
-    desks: Desks
+    queues: CommitQueues
     tokens: Tokens
     metrics: Metrics
     failures: Failures = field(default_factory=Failures)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from modelpicker.algorithms.encoding import ClassName
 from modelpicker.campaigns.events import Rounds
-from modelpicker.campaigns.log import Log
+from modelpicker.campaigns.log import EventStore
 
 # Rounds that are looked at for disagreement, and those whose probability is shown.
 WINDOW = 2_000
@@ -42,7 +42,7 @@ class Seen(NamedTuple):
         return sum(count for _, count in self.votes[1:])
 
 
-class Window:
+class RoundWindow:
     """The last rounds, kept up as more come."""
 
     def __init__(self) -> None:
@@ -55,15 +55,15 @@ class Window:
         last = self._seen[-1].votes if self._seen else ()
         return len(self._seen) * (SEEN_BYTES + VOTE_BYTES * len(last))
 
-    def follow(self, log: Log) -> None:
+    def follow(self, store: EventStore) -> None:
         """Take in the rounds that came since."""
-        rounds = log.head().rounds
+        rounds = store.head().rounds
         if rounds < self._next:  # the storage was brought back from a backup
             self._seen.clear()
             self._next = 0
         number = max(self._next, rounds - WINDOW)
         while number < rounds:
-            event = log.rounds_with(number)
+            event = store.rounds_with(number)
             self._take(event, number - event.first)
             number = event.first + len(event)
         self._next = rounds
@@ -90,7 +90,7 @@ class Window:
             "queried": [seen.queried for seen in shown],
         }
 
-    def disagreement(self, log: Log) -> dict[str, Any]:
+    def disagreement(self, store: EventStore) -> dict[str, Any]:
         """Between which classes models are divided, and on which items the most."""
         divided = [seen for seen in self._seen if len(seen.votes) > 1]
         pairs = Counter(seen.pair for seen in divided if seen.pair is not None)
@@ -99,7 +99,7 @@ class Window:
             "rounds": len(self._seen),
             "divided": len(divided),
             "pairs": [{"classes": list(pair), "rounds": count} for pair, count in pairs.most_common(MOST_PAIRS)],
-            "items": [_item(log, seen) for seen in most],
+            "items": [_item(store, seen) for seen in most],
         }
 
 
@@ -108,8 +108,8 @@ def _order(name: ClassName) -> tuple[bool, ClassName]:
     return isinstance(name, str), name
 
 
-def _item(log: Log, seen: Seen) -> dict[str, Any]:
-    rounds = log.rounds_with(seen.number)
+def _item(store: EventStore, seen: Seen) -> dict[str, Any]:
+    rounds = store.rounds_with(seen.number)
     return {
         "id": seen.number,
         "key": rounds.key(seen.number),

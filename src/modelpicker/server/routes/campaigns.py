@@ -32,7 +32,7 @@ from modelpicker.server.routes.common import (
     operation_id,
     replies,
 )
-from modelpicker.server.state import State, Summarized
+from modelpicker.server.state import ServerContext, Summarized
 
 PREFIX = f"{VERSION}/campaigns"
 router = APIRouter(
@@ -79,13 +79,13 @@ def _listed(url: str) -> list[Listed]:
     return find_campaigns(url)
 
 
-async def _summarized(service: State, listed: Listed) -> Summarized:
+async def _summarized(service: ServerContext, listed: Listed) -> Summarized:
     """How a campaign stands, for a list."""
-    desk = await service.desks.find(listed.name)
+    queue = await service.queues.find(listed.name)
     try:
-        event, pick = await desk.look()
+        event, pick = await queue.look()
     except Problem:  # it learns anew, and nothing is known but how many labels there are
-        labels, pending, skipped = await desk.read(_tally)
+        labels, pending, skipped = await queue.read(_tally)
         return Summarized(listed.created, -1, _summary(listed, LEARNING, listed.rounds, labels, pending, skipped))
     leads = {"pick": pick.model if pick.labels_used else None, "tied": len(pick.tied)}
     row = _summary(listed, pick.state, pick.rounds, pick.labels_used, pick.pending, pick.skipped)
@@ -148,23 +148,23 @@ async def create_campaign(caller: Owner, service: Service, body: documents.NewCa
 
 
 @router.get("/{name}", responses=replies(documents.Described, *NAMED))
-async def describe_campaign(caller: Anybody, desk: Found) -> Response:
+async def describe_campaign(caller: Anybody, queue: Found) -> Response:
     """Describe a campaign: what it is made with, how far it has come, who leads."""
-    return answer(await desk.read(lambda campaign: describe(campaign, caller)))
+    return answer(await queue.read(lambda campaign: describe(campaign, caller)))
 
 
 @router.get("/{name}/classes", responses=replies(documents.Classes, *NAMED))
-async def list_classes(caller: Anybody, desk: Found) -> Response:
+async def list_classes(caller: Anybody, queue: Found) -> Response:
     """List what a label may be: the campaign's classes, or all that was said so far where those are open.
 
     Annotators see it too: it does not tell which model named a class, or of which item.
     """
-    found = await desk.read(lambda _: desk.board.classes.names())
-    return answer({"classes": found, "open": desk.campaign.classes is None})
+    found = await queue.read(lambda _: queue.board.classes.names())
+    return answer({"classes": found, "open": queue.campaign.classes is None})
 
 
 @router.post("/{name}/models", responses=replies(documents.Members, *NAMED, 409, 422))
-async def join(caller: Owner, desk: Found, body: documents.NewModel) -> Response:
+async def join(caller: Owner, queue: Found, body: documents.NewModel) -> Response:
     """Let another model take part from the next round on."""
 
     def change(campaign: Campaign) -> list[ModelName]:
@@ -172,12 +172,12 @@ async def join(caller: Owner, desk: Found, body: documents.NewModel) -> Response
         campaign.join(body.model)
         return [*before, body.model]
 
-    return answer({"models": await desk.do(change)})
+    return answer({"models": await queue.do(change)})
 
 
 @leaving.delete("/{name}/models/{model:path}", responses=replies(documents.Members, *NAMED, 409))
 async def leave(
-    caller: Owner, desk: Found, model: Annotated[str, Path(description="Its name.", examples=["roberta"])]
+    caller: Owner, queue: Found, model: Annotated[str, Path(description="Its name.", examples=["roberta"])]
 ) -> Response:
     """Let a model take no part any more, from the next round on."""
 
@@ -186,4 +186,4 @@ async def leave(
         campaign.leave(model)
         return [one for one in before if str(one) != model]
 
-    return answer({"models": await desk.do(change)})
+    return answer({"models": await queue.do(change)})

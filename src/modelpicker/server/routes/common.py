@@ -9,9 +9,9 @@ from pydantic import BaseModel
 from modelpicker.campaigns import Campaign
 from modelpicker.campaigns.records import as_time
 from modelpicker.server.access import Caller
-from modelpicker.server.desks import Desk
+from modelpicker.server.desks import CommitQueue
 from modelpicker.server.problems import described
-from modelpicker.server.state import State
+from modelpicker.server.state import ServerContext
 
 VERSION = "/api/v1"
 # What may go wrong: anywhere; where tokens are needed; where a campaign is named.
@@ -32,25 +32,25 @@ def operation_id(route: APIRoute) -> str:
     return route.name
 
 
-async def find_state(request: Request) -> State:
+async def find_state(request: Request) -> ServerContext:
     """The server."""
-    state: State = request.app.state.service
+    state: ServerContext = request.app.state.service
     return state
 
 
-Service = Annotated[State, Depends(find_state)]
+Service = Annotated[ServerContext, Depends(find_state)]
 
 
 async def find_desk(
     request: Request,
     name: Annotated[str, Path(description="The campaign.", examples=["tickets"])],
-) -> Desk:
+) -> CommitQueue:
     """The desk of the campaign that a path names."""
-    state: State = request.app.state.service
-    return await state.desks.find(name)
+    state: ServerContext = request.app.state.service
+    return await state.queues.find(name)
 
 
-Found = Annotated[Desk, Depends(find_desk)]
+Found = Annotated[CommitQueue, Depends(find_desk)]
 
 
 def counts(campaign: Campaign) -> dict[str, int]:

@@ -22,7 +22,7 @@ from modelpicker.errors import InputError, ModelPickerError, UnclearColumnsError
 from modelpicker.server import documents
 from modelpicker.server.access import Owner
 from modelpicker.server.answers import answer, decode
-from modelpicker.server.desks import Desk
+from modelpicker.server.desks import CommitQueue
 from modelpicker.server.examples import FILE_CSV
 from modelpicker.server.problems import Problem
 from modelpicker.server.routes.common import CLOSED, NAMED, VERSION, Found, Service, operation_id, replies
@@ -92,7 +92,7 @@ async def upload(
     request: Request,
     caller: Owner,
     service: Service,
-    desk: Found,
+    queue: Found,
     filename: FileName,
     columns: Columns = None,
 ) -> Response:
@@ -102,11 +102,11 @@ async def upload(
     """
     chosen = _chosen(columns)
     async with _received(request, filename, service.configuration.largest_file) as file:
-        await desk.do(lambda _: None)  # a file is read for the models that take part now
-        batches = batches_of(file.path, desk.campaign, chosen)
+        await queue.do(lambda _: None)  # a file is read for the models that take part now
+        batches = batches_of(file.path, queue.campaign, chosen)
         rounds = known = queries = row = 0
         while (batch := await run_in_threadpool(_read, filename, file.path, next, batches, None)) is not None:
-            first, made = await _ask(desk, batch, file.digits, row)
+            first, made = await _ask(queue, batch, file.digits, row)
             fresh = {decision.id: decision.query for decision in made if decision.id >= first}
             row += len(made)
             rounds, known = rounds + len(fresh), known + len(made) - len(fresh)
@@ -134,7 +134,7 @@ def _chosen(columns: str | None) -> dict[str, Role]:
     return found
 
 
-async def _ask(desk: Desk, batch: Batch, digits: str, row: int) -> tuple[int, Decisions]:
+async def _ask(queue: CommitQueue, batch: Batch, digits: str, row: int) -> tuple[int, Decisions]:
     """Decide some rounds; the first that is new, and all decisions."""
     keys = batch.keys or [None] * len(batch.predictions)
     whole = [f"{digits}-{row + place}" if key is None else key for place, key in enumerate(keys)]
@@ -143,7 +143,7 @@ async def _ask(desk: Desk, batch: Batch, digits: str, row: int) -> tuple[int, De
         first = campaign.rounds
         return first, campaign.ask_many(batch.predictions, items=batch.items, keys=whole)
 
-    return await desk.do(change)
+    return await queue.do(change)
 
 
 @asynccontextmanager

@@ -55,9 +55,9 @@ def _look(url: str) -> None:
 async def metrics(service: Service, caller: Reader, request: Request) -> Response:
     """Tell what this server counts, as Prometheus reads it."""
     pending = {}
-    for desk in service.desks:
+    for queue in service.queues:
         with suppress(Problem):  # a campaign that learns anew, and of which nothing is known in the meantime
-            _, pick = await desk.look()
-            pending[desk.campaign.name] = pick.pending
+            _, pick = await queue.look()
+            pending[queue.campaign.name] = pick.pending
     content, content_type = service.metrics.expose(pending, ",".join(request.headers.getlist("accept")))
     return Response(content, headers={"Content-Type": content_type})

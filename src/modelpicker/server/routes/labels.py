@@ -23,7 +23,7 @@ MOST = 1_000
 
 
 @router.post("/labels", responses=replies(documents.Told, *NAMED, 409, 422))
-async def tell(caller: Labeller, desk: Found, body: documents.NewLabel) -> Response:
+async def tell(caller: Labeller, queue: Found, body: documents.NewLabel) -> Response:
     """Tell the label of a query. Told twice, it counts once; another label needs `replace`."""
     _check_replace(caller, body.replace)
     by = caller.annotator(body.annotator)
@@ -33,11 +33,11 @@ async def tell(caller: Labeller, desk: Found, body: documents.NewLabel) -> Respo
             campaign.tell(body.id, body.label, replace=body.replace, annotator=by)
         return _told(campaign, body.id)
 
-    return answer(await desk.do(change))
+    return answer(await queue.do(change))
 
 
 @router.post("/labels/batch", responses=replies(documents.ToldMany, *NAMED, 409, 422))
-async def tell_many(caller: Labeller, desk: Found, body: documents.NewLabels) -> Response:
+async def tell_many(caller: Labeller, queue: Found, body: documents.NewLabels) -> Response:
     """Tell many labels in one transaction: all of them, or none if one cannot be."""
     _check_replace(caller, body.replace)
     by = caller.annotator(body.annotator)
@@ -47,11 +47,11 @@ async def tell_many(caller: Labeller, desk: Found, body: documents.NewLabels) ->
             campaign.tell_many(body.labels, replace=body.replace, annotator=by)
         return {"told": len(body.labels), **counts(campaign)}
 
-    return answer(await desk.do(change))
+    return answer(await queue.do(change))
 
 
 @router.post("/skips", responses=replies(documents.Told, *NAMED, 409, 422))
-async def skip(caller: Labeller, desk: Found, body: documents.NewSkip) -> Response:
+async def skip(caller: Labeller, queue: Found, body: documents.NewSkip) -> Response:
     """Say that nobody can tell the label of a query."""
     _check_replace(caller, body.replace)
     by = caller.annotator(body.annotator)
@@ -60,11 +60,11 @@ async def skip(caller: Labeller, desk: Found, body: documents.NewSkip) -> Respon
         campaign.skip(body.id, replace=body.replace, annotator=by)
         return _told(campaign, body.id)
 
-    return answer(await desk.do(change))
+    return answer(await queue.do(change))
 
 
 @router.post("/retractions", responses=replies(documents.Retracted, *NAMED, 409, 422))
-async def retract(caller: Labeller, desk: Found, body: documents.NewRetraction) -> Response:
+async def retract(caller: Labeller, queue: Found, body: documents.NewRetraction) -> Response:
     """Take back an answer: the query waits again. Annotators may take back what they themselves have said."""
     by = caller.annotator(body.annotator)
 
@@ -75,21 +75,21 @@ async def retract(caller: Labeller, desk: Found, body: documents.NewRetraction) 
         campaign.retract(body.id, lease=body.lease, annotator=by)
         return {"id": campaign.number_of(body.id), **counts(campaign)}
 
-    return answer(await desk.do(change))
+    return answer(await queue.do(change))
 
 
 @waiting.get("/queries", responses=replies(documents.Leased, *NAMED, 422))
 async def list_queries(
     caller: Anybody,
-    desk: Found,
+    queue: Found,
     most: Annotated[int, Query(ge=1, le=MOST, description="At most so many.")] = 100,
 ) -> Response:
     """List queries that wait for a label, oldest first; nobody is kept from them."""
-    return answer(await desk.read(lambda campaign: _waiting(campaign, campaign.pending(most), caller)))
+    return answer(await queue.read(lambda campaign: _waiting(campaign, campaign.pending(most), caller)))
 
 
 @router.post("/leases", responses=replies(documents.Leased, *NAMED, 422))
-async def lease(caller: Labeller, desk: Found, body: documents.NewLease) -> Response:
+async def lease(caller: Labeller, queue: Found, body: documents.NewLease) -> Response:
     """Keep queries for an annotator: nobody else is given them until the lease expires."""
     by = caller.annotator(body.annotator)
 
@@ -97,7 +97,7 @@ async def lease(caller: Labeller, desk: Found, body: documents.NewLease) -> Resp
         found = campaign.pending(body.most, lease=body.seconds, annotator=by)
         return _waiting(campaign, found, caller)
 
-    return answer(await desk.do(change))
+    return answer(await queue.do(change))
 
 
 @waiting.delete(
@@ -109,7 +109,7 @@ async def lease(caller: Labeller, desk: Found, body: documents.NewLease) -> Resp
 )
 async def release(
     caller: Labeller,
-    desk: Found,
+    queue: Found,
     number: Annotated[int, Path(alias="id", ge=0, description="The id of a query.")],
 ) -> None:
     """Give a query back, so that others need not wait for the lease to expire."""
@@ -121,7 +121,7 @@ async def release(
             _check_own(None if state is None else state.leased_by, caller, "that lease is somebody else's.")
         campaign.release(number)
 
-    await desk.do(change)
+    await queue.do(change)
 
 
 def _waiting(campaign: Campaign, found: list[Waiting], caller: Caller) -> dict[str, Any]:

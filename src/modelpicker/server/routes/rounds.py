@@ -23,23 +23,23 @@ router = APIRouter(
 
 
 @router.post("", responses=replies(documents.Decided, *NAMED, 422))
-async def ask(caller: Owner, desk: Found, body: documents.NewRound) -> Response:
+async def ask(caller: Owner, queue: Found, body: documents.NewRound) -> Response:
     """Decide the next round: is its label worth buying?
 
     With a key, this may be sent again whatever went wrong: the same key returns the same decision.
     """
-    made = await desk.ask(body.predictions, body.item, body.key)
+    made = await queue.ask(body.predictions, body.item, body.key)
     return answer(_decided(made.id, body.key, made.query, made.probability, made.prediction, made.recommended))
 
 
 @router.post("/batch", responses=replies(documents.DecidedMany, *NAMED, 422))
-async def ask_many(caller: Owner, desk: Found, body: documents.NewRounds) -> Response:
+async def ask_many(caller: Owner, queue: Found, body: documents.NewRounds) -> Response:
     """Decide many rounds in one transaction."""
 
     def decide(campaign: Campaign) -> Decisions:
         return campaign.ask_many(own_names(campaign, body.predictions), items=body.items, keys=body.keys)
 
-    made = await desk.do(decide)
+    made = await queue.do(decide)
     keys = body.keys or [None] * len(made)
     found = zip(made.ids, keys, *made.columns(), strict=True)
     return answer({"decisions": [_decided(*row) for row in found]})

@@ -9,7 +9,7 @@ from modelpicker.server.answers import answer
 from modelpicker.server.problems import Problem, described
 from modelpicker.server.quick import QuickRoute
 from modelpicker.server.routes.common import ANYWHERE, OPEN, VERSION, Service, operation_id, replies
-from modelpicker.server.state import State
+from modelpicker.server.state import ServerContext
 
 router = APIRouter(
     prefix=f"{VERSION}/session",
@@ -66,7 +66,7 @@ async def sign_out() -> Response:
     return made
 
 
-def _document(service: State, caller: Caller | None) -> dict[str, object]:
+def _document(service: ServerContext, caller: Caller | None) -> dict[str, object]:
     return {
         "authenticated": caller is not None,
         "role": caller.role if caller else None,

@@ -13,7 +13,7 @@ from starlette.background import BackgroundTask
 from starlette.responses import StreamingResponse
 
 from modelpicker.campaigns import Campaign
-from modelpicker.campaigns.log import LABELLED, REFERENCE, SKIPPED, WAITING, State
+from modelpicker.campaigns.log import LABELLED, REFERENCE, SKIPPED, WAITING, RoundState
 from modelpicker.campaigns.transfer import export_campaign
 from modelpicker.server import documents
 from modelpicker.server.access import Reader
@@ -33,15 +33,15 @@ After = Annotated[int, Query(ge=0, le=documents.LARGEST, description="Only event
 
 
 @router.get("/standing", responses=replies(documents.StandingDocument, *NAMED))
-async def standing(caller: Reader, desk: Found) -> Response:
+async def standing(caller: Reader, queue: Found) -> Response:
     """Name the best model so far, and tell how all models stand."""
-    return answer(await desk.read(lambda _: desk.board.standing()))
+    return answer(await queue.read(lambda _: queue.board.standing()))
 
 
 @router.get("/certificate", responses=replies(documents.CertificateDocument, *NAMED, 422))
 async def certificate(
     caller: Reader,
-    desk: Found,
+    queue: Found,
     confidence: Annotated[
         float, Query(gt=0, lt=1, description="That no such statement, made at any time, is ever wrong.")
     ] = 0.95,
@@ -51,13 +51,13 @@ async def certificate(
     ] = "stream",
 ) -> Response:
     """Tell how sure the pick is, in a statement that holds whenever one looks."""
-    return answer((await desk.read(lambda campaign: campaign.certificate(confidence, kind))).document())
+    return answer((await queue.read(lambda campaign: campaign.certificate(confidence, kind))).document())
 
 
 @router.get("/charts", responses=replies(documents.ChartsDocument, *NAMED))
-async def charts(caller: Reader, desk: Found) -> Response:
+async def charts(caller: Reader, queue: Found) -> Response:
     """Tell what the page's charts are drawn from."""
-    return answer(await desk.read(lambda _: desk.board.charts()))
+    return answer(await queue.read(lambda _: queue.board.charts()))
 
 
 @router.get(
@@ -71,15 +71,15 @@ async def charts(caller: Reader, desk: Found) -> Response:
         **described(*NAMED),
     },
 )
-async def follow(request: Request, caller: Reader, desk: Found, service: Service) -> StreamingResponse:
+async def follow(request: Request, caller: Reader, queue: Found, service: Service) -> StreamingResponse:
     """Follow a campaign: how it stands at once, and again whenever something has changed."""
-    return await stream(request, desk, service)
+    return await stream(request, queue, service)
 
 
 @router.get("/history", responses=replies(documents.HistoryPage, *NAMED, 422))
 async def history(
     caller: Reader,
-    desk: Found,
+    queue: Found,
     after: After = 0,
     most: Annotated[
         int, Query(ge=1, le=1000, description="So many records, and the rest of the last one's event.")
@@ -90,9 +90,9 @@ async def history(
     """Tell everything that happened, in order, page by page; or all that happened to one round."""
     called = key if id is None else id
     if called is not None:
-        found = await desk.read(lambda campaign: list(campaign.history(called)))
+        found = await queue.read(lambda campaign: list(campaign.history(called)))
         return answer({"records": found, "next": None})
-    return answer(await desk.read(lambda campaign: _page(campaign, after, most)))
+    return answer(await queue.read(lambda campaign: _page(campaign, after, most)))
 
 
 def _page(campaign: Campaign, after: int, most: int) -> dict[str, Any]:
@@ -114,11 +114,11 @@ def _page(campaign: Campaign, after: int, most: int) -> dict[str, Any]:
 )
 async def list_answers(
     caller: Reader,
-    desk: Found,
+    queue: Found,
     form: Annotated[Literal["json", "csv"], Query(alias="format", description="In what form.")] = "json",
 ) -> Response:
     """List all queries with their labels, and labels that were kept for reference."""
-    rows = await desk.read(_answers)
+    rows = await queue.read(_answers)
     if form == "json":
         return answer({"answers": rows})
     text = io.StringIO()
@@ -126,7 +126,7 @@ async def list_answers(
     writer.writeheader()
     writer.writerows(rows)
     return Response(
-        text.getvalue().encode(errors="backslashreplace"), 200, _attached(desk.campaign, "-labels.csv"), "text/csv"
+        text.getvalue().encode(errors="backslashreplace"), 200, _attached(queue.campaign, "-labels.csv"), "text/csv"
     )
 
 
@@ -135,7 +135,7 @@ def _answers(campaign: Campaign) -> list[dict[str, Any]]:
         return [_answered(state, log.rounds_with(state.round).key(state.round)) for state in log.answered()]
 
 
-def _answered(state: State, key: str | None) -> dict[str, Any]:
+def _answered(state: RoundState, key: str | None) -> dict[str, Any]:
     return {"id": state.round, "key": key, "label": state.label, "state": STATES[state.state]}
 
 
@@ -155,19 +155,19 @@ def _answered(state: State, key: str | None) -> dict[str, Any]:
 )
 async def export(
     caller: Reader,
-    desk: Found,
+    queue: Found,
     form: Annotated[Literal["jsonl", "parquet"], Query(alias="format", description="In what form.")] = "jsonl",
 ) -> StreamingResponse:
     """Export the whole campaign in one file; nothing is lost on the way."""
     folder = TemporaryDirectory(prefix="modelpicker-")
     path = FilePath(folder.name) / f"campaign.{form}"
     try:
-        await desk.read(lambda campaign: export_campaign(campaign, path))
+        await queue.read(lambda campaign: export_campaign(campaign, path))
     except BaseException:
         folder.cleanup()
         raise
     media = "application/x-ndjson" if form == "jsonl" else "application/vnd.apache.parquet"
-    headers = {**_attached(desk.campaign, f".{form}"), "Content-Length": str(path.stat().st_size)}
+    headers = {**_attached(queue.campaign, f".{form}"), "Content-Length": str(path.stat().st_size)}
     return StreamingResponse(_pieces(path), 200, headers, media, BackgroundTask(folder.cleanup))
 
 

@@ -20,7 +20,7 @@ import modelpicker as mp
 from modelpicker.experiments.figures import INK, QUIET
 from modelpicker.experiments.plan import pool_of
 from modelpicker.experiments.promises import make_promises, measure
-from modelpicker.guarantees import bounds, hardness_of, sharper
+from modelpicker.theory import bounds, hardness_of, sharper
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 import modelpicker as mp
-from modelpicker.algorithms.gathering import evidence_kernels
 from modelpicker.bench.streams import make_stream
+from modelpicker.certificates.evidence_kernels import evidence_kernels
 
 DATA = Path(os.environ.get("MODELPICKER_TEST_DATA", "../shared/data"))
 GAP, CONFIDENCE = 0.01, 0.95

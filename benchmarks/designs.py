@@ -22,10 +22,10 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.collections import Case, benchmark_collections
-from modelpicker.algorithms import kernels
-from modelpicker.algorithms.kernels import Codes, Floats, Ints
 from modelpicker.experiments.plan import pool_of
 from modelpicker.experiments.realizations import draw
+from modelpicker.kernels import primitives
+from modelpicker.kernels.primitives import Codes, Floats, Ints
 
 SEED = 0
 LEVEL = 0.9
@@ -69,9 +69,9 @@ def compiled(function: Function) -> Function:
     return cast("Function", numba.njit(nogil=True)(function))
 
 
-agreed = compiled(kernels.agreed)
-weigh = compiled(kernels.weigh)
-largest_mass = compiled(kernels.largest_mass)
+agreed = compiled(primitives.agreed)
+weigh = compiled(primitives.weigh)
+largest_mass = compiled(primitives.largest_mass)
 
 
 @compiled

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from modelpicker.experiments.comparing import Workforce, carry_out
+from modelpicker.experiments.comparison import Workforce, carry_out
 from modelpicker.experiments.engines import cores
 from modelpicker.experiments.setups import Setup, find_setups
 from modelpicker.experiments.tuning import GRID_POINTS, GRID_REALIZATIONS

@@ -16,12 +16,12 @@ from typing import NamedTuple
 import numpy as np
 
 import modelpicker as mp
-from modelpicker.algorithms.engine import Outcome
-from modelpicker.algorithms.kernels import SPARE, new_scratch
-from modelpicker.campaigns.pacing import SPENT, make_plan, new_pace, paced
-from modelpicker.experiments.jobs import EVALUATION
+from modelpicker.algorithms.runner import Outcome
+from modelpicker.campaigns.state.pacing import SPENT, make_plan, new_pace, paced
 from modelpicker.experiments.plan import pool_of
 from modelpicker.experiments.realizations import Realization, coins_of, draw
+from modelpicker.experiments.tasks import EVALUATION
+from modelpicker.kernels.primitives import SPARE, Floats, new_scratch
 
 SEED = 0
 CASES = {
@@ -44,9 +44,7 @@ class Runs(NamedTuple):
         return int(((self.labels < 0.9 * budget) & (self.labels < self.askable)).sum())
 
 
-def play(
-    stream: Realization, coins: mp.algorithms.kernels.Floats, classes: int, budget: int, known: bool
-) -> list[int]:
+def play(stream: Realization, coins: Floats, classes: int, budget: int, known: bool) -> list[int]:
     """One stream, every label told at once: labels, rounds on which models disagree, gap in mistakes."""
     size, models = stream.rows.shape
     picker = mp.ModelPicker(models, SEED)

@@ -17,20 +17,18 @@ import numpy as np
 import numpy.typing as npt
 
 import modelpicker as mp
-from modelpicker.algorithms.compiler import CompiledKernel
-from modelpicker.algorithms.engine import (
+from modelpicker.algorithms.runner import (
     LABELS,
     ROUNDS,
-    Kernel,
     AlgorithmSettings,
     AlgorithmState,
+    Kernel,
     learn_label,
     observe_round,
     recommend,
 )
-from modelpicker.algorithms.kernels import SPARE, Codes, Floats, Ints, Scratch, new_scratch
-from modelpicker.guarantees.certificate import KINDS, bar_for, tables
-from modelpicker.guarantees.evidence import (
+from modelpicker.certificates.certificate import KINDS, bar_for, tables
+from modelpicker.certificates.evidence import (
     ANSWERED,
     ASKED,
     PASSED,
@@ -44,6 +42,8 @@ from modelpicker.guarantees.evidence import (
     new_room,
     no_evidence,
 )
+from modelpicker.kernels.compiler import CompiledKernel
+from modelpicker.kernels.primitives import SPARE, Codes, Floats, Ints, Scratch, new_scratch
 
 CONFIDENCE = 0.95
 # What else may go on: nothing; labels that are skipped whenever the best model so far is wrong; labels that are

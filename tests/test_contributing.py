@@ -13,7 +13,7 @@ import pytest
 from tools import page_types
 
 from modelpicker.algorithms import ALGORITHMS
-from modelpicker.cli.choosing import NAMES
+from modelpicker.cli.shared.algorithm_options import NAMES
 from tests.algorithms.test_check_algorithm import FACTORIES
 
 ROOT = Path(__file__).parents[1]

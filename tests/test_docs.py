@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import modelpicker as mp
-from modelpicker.algorithms.testing import check_algorithm
+from modelpicker.algorithms.checks import check_algorithm
 from tests.campaigns.conftest import server as server
 from tests.campaigns.servers import Server
 from tests.cli.running import run

@@ -110,7 +110,7 @@ CALLS = [
     ),
     (
         "figures",
-        "from pathlib import Path; from modelpicker.collections.plotting import plot_collection; "
+        "from pathlib import Path; from modelpicker.collections.plots import plot_collection; "
         "plot_collection(mp.load_collection('digits'), None, Path('a.png'))",
     ),
 ]

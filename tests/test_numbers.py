@@ -11,8 +11,8 @@ import pytest
 
 import modelpicker as mp
 from modelpicker.algorithms import ALGORITHMS
-from modelpicker.algorithms.making import make_algorithm
-from modelpicker.campaigns.transfer import export_campaign, import_campaign
+from modelpicker.algorithms.registry import make_algorithm
+from modelpicker.campaigns.export import export_campaign, import_campaign
 from tests.cli.running import run
 
 NEVER = {
@@ -74,7 +74,7 @@ def campaign() -> mp.Campaign:
 
 @pytest.fixture(autouse=True)
 def _forget() -> Any:
-    from modelpicker.campaigns.storage import open_storage
+    from modelpicker.campaigns.storage.database import open_storage
 
     yield
     open_storage("memory://numbers", create=True).close()

@@ -50,7 +50,7 @@ def test_layers_can_be_reached_from_the_top() -> None:
             sys.executable,
             "-c",
             "import modelpicker as mp; print(mp.errors.InputError, mp.algorithms, mp.coins, mp.collections)\n"
-            "print(mp.experiments, mp.guarantees.bounds.regret(100, 2))",
+            "print(mp.experiments, mp.theory.bounds.regret(100, 2))",
         ],
         capture_output=True,
         text=True,
@@ -92,7 +92,8 @@ def test_one_round_at_a_time_never_imports_numba() -> None:
 
 def test_the_client_needs_neither_a_database_nor_arrow() -> None:
     used = (
-        "from modelpicker.campaigns import Pick, Query, Standing\nfrom modelpicker.campaigns.status import Status"
+        "from modelpicker.campaigns import Pick, Query, Standing\n"
+        "from modelpicker.campaigns.results.status import Status"
     )
     surface = "from modelpicker import Certificate, Client, Decision, Pick"
     made = "from modelpicker.server.client import Client, RemoteCampaign\nClient()"
@@ -231,7 +232,7 @@ import threading
 from modelpicker import Client
 from modelpicker.server.app import create_app
 from modelpicker.server.configuration import Configuration
-from modelpicker.server.serving import Server, listen
+from modelpicker.server.network.run import Server, listen
 configuration = Configuration(storage="memory://own", port=0)
 listener = listen(configuration)
 server = Server(create_app(configuration), configuration)

@@ -1,7 +1,7 @@
 """Tests that could not fail are found by reading them: no check at all, checks under a condition alone, `x == x`.
 
 A check is an `assert`, `pytest.raises` or `pytest.fail`, Playwright's `expect`, or a call of a function of the
-tests (or of `modelpicker.algorithms.testing`) that checks something itself.
+tests (or of `modelpicker.algorithms.checks`) that checks something itself.
 """
 
 import ast
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from modelpicker.algorithms import testing
+from modelpicker.algorithms import checks as algorithm_checks
 
 FOLDER = Path(__file__).parent
 KNOWN = {"assert", "raises", "warns", "fail", "expect", "assert_allclose"}
@@ -101,7 +101,7 @@ def find_faults(tree: ast.Module, checkers: set[str]) -> Iterator[tuple[int, str
 
 
 def test_no_test_is_one_that_could_not_fail() -> None:
-    files = [*sorted(FOLDER.rglob("*.py")), Path(str(testing.__file__))]
+    files = [*sorted(FOLDER.rglob("*.py")), Path(str(algorithm_checks.__file__))]
     trees = [ast.parse(file.read_text("utf-8")) for file in files]
     assert sum(made.name.startswith("test_") for tree in trees for made in functions(tree)) > 1_000
     faults = [

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.collections import ModelCollection
-from modelpicker.collections.describing import describe
+from modelpicker.collections.description import describe
 
 DATA = Path(__file__).parents[1] / "src" / "modelpicker" / "collections" / "data"
 

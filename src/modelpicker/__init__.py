@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         run_stream,
     )
     from modelpicker.campaigns import Campaign, Pick, create_campaign, list_campaigns, open_campaign, pick
+    from modelpicker.certificates.certificate import Certificate, Certified
     from modelpicker.collections import ModelCollection, load_collection, open_collection, synthetic_collection
     from modelpicker.errors import (
         AccessError,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
         UnclearColumnsError,
     )
     from modelpicker.experiments import Method, Results, compare
-    from modelpicker.guarantees.certificate import Certificate, Certified
     from modelpicker.server.client import Client
 
     __version__: str
@@ -81,12 +81,12 @@ __all__ = [
     "run_stream",
     "synthetic_collection",
 ]
-LAYERS = ("algorithms", "campaigns", "coins", "collections", "errors", "experiments", "guarantees", "server")
+LAYERS = ("algorithms", "campaigns", "coins", "collections", "errors", "experiments", "theory", "server")
 # Where names come from that are neither errors nor algorithms.
 HOMES = {
     "Campaign": "campaigns",
-    "Certificate": "guarantees.certificate",
-    "Certified": "guarantees.certificate",
+    "Certificate": "certificates.certificate",
+    "Certified": "certificates.certificate",
     "Client": "server.client",
     "Method": "experiments",
     "ModelCollection": "collections",

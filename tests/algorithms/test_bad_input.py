@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import modelpicker as mp
-from modelpicker.algorithms.testing import make_stream
+from modelpicker.algorithms.checks import make_stream
 
 NAN = float("nan")
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import modelpicker as mp
-from modelpicker.algorithms.engine import Kernel
-from modelpicker.algorithms.kernels import count_mistakes, smallest_loss
-from modelpicker.algorithms.options import Models
-from modelpicker.algorithms.testing import Check, Factory, check_algorithm
+from modelpicker.algorithms.checks import Check, Factory, check_algorithm
+from modelpicker.algorithms.runner import Kernel
+from modelpicker.algorithms.validation import Models
+from modelpicker.kernels.primitives import count_mistakes, smallest_loss
 
 FACTORIES: dict[str, Factory] = {
     "model-picker": mp.ModelPicker,

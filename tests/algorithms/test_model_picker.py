@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import modelpicker as mp
-from modelpicker.algorithms.kernels import weigh
-from modelpicker.algorithms.testing import make_stream, play
+from modelpicker.algorithms.checks import make_stream, play
+from modelpicker.kernels.primitives import weigh
 
 
 def test_the_first_query_probability_is_that_of_the_paper() -> None:

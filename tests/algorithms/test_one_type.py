@@ -10,11 +10,11 @@ import numpy.typing as npt
 import pytest
 
 import modelpicker as mp
-from modelpicker.algorithms.compiler import CompiledKernel
-from modelpicker.algorithms.gathering import evidence_kernels
 from modelpicker.algorithms.stopping import stopping
-from modelpicker.campaigns.pacing import paced
+from modelpicker.campaigns.state.pacing import paced
+from modelpicker.certificates.evidence_kernels import evidence_kernels
 from modelpicker.experiments.playing import compiled
+from modelpicker.kernels.compiler import CompiledKernel
 
 Matrix = npt.NDArray[Any]
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import modelpicker as mp
-from modelpicker.algorithms.kernels import weigh
 from modelpicker.bench.streams import Array
+from modelpicker.kernels.primitives import weigh
 
 
 def alternating(rounds: int) -> tuple[Array, Array]:

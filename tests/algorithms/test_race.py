@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pytest
 
 import modelpicker as mp
-from modelpicker.algorithms.testing import play
+from modelpicker.algorithms.checks import play
 from tests.shared_data import need
 
 Array = npt.NDArray[Any]

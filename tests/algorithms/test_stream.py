@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import modelpicker as mp
-from modelpicker.algorithms.chunks import CHUNK_ROUNDS, FEW_CLASSES, MANY_CLASSES
-from modelpicker.algorithms.testing import make_stream, play, same_state
+from modelpicker.algorithms.checks import make_stream, play, same_state
+from modelpicker.algorithms.stream_input import CHUNK_ROUNDS, FEW_CLASSES, MANY_CLASSES
 from tests.algorithms.test_check_algorithm import FACTORIES
 
 PREDICTIONS, LABELS = make_stream(0, rounds=300, models=6, classes=5)

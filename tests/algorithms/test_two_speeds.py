@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import modelpicker as mp
-from modelpicker.algorithms.testing import as_decisions, compare_speeds, play, same_decisions, same_state
+from modelpicker.algorithms.checks import as_decisions, compare_speeds, play, same_decisions, same_state
 
 Make = Callable[[Any, int, float], mp.Algorithm]
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import modelpicker as mp
-from modelpicker.algorithms.engine import Kernel
-from modelpicker.algorithms.kernels import FIRST, LEADER, agreed, charge, drawn, largest_share, smallest_loss, weigh
-from modelpicker.algorithms.options import Models
-from modelpicker.algorithms.testing import as_decisions, compare_speeds, make_stream, play, same_decisions
+from modelpicker.algorithms.checks import as_decisions, compare_speeds, make_stream, play, same_decisions
+from modelpicker.algorithms.runner import Kernel
+from modelpicker.algorithms.validation import Models
+from modelpicker.kernels.primitives import FIRST, LEADER, agreed, charge, drawn, largest_share, smallest_loss, weigh
 from tests.algorithms.test_brute_force import all_streams, check, textbook_probability
 
 WINDOWS = [1, 2, 7, 200, 10**6]

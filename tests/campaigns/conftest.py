@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from modelpicker.campaigns.storage import open_storage
+from modelpicker.campaigns.storage.database import open_storage
 from tests.campaigns.servers import Server, postgres
 
 

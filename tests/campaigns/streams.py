@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 import modelpicker as mp
-from modelpicker.algorithms.testing import make_stream
-from modelpicker.campaigns.log import EventStore
-from modelpicker.campaigns.replica import Projection, rebuild
-from modelpicker.campaigns.verifying import verify
+from modelpicker.algorithms.checks import make_stream
+from modelpicker.campaigns.events.event_store import EventStore
+from modelpicker.campaigns.state.projection import Projection, rebuild
+from modelpicker.campaigns.storage.verify import verify
 
 Matrix = npt.NDArray[Any]
 MODELS = ["ant", "bee", "cat", "dog"]

@@ -10,7 +10,7 @@ import pytest
 import modelpicker as mp
 from modelpicker.algorithms import Algorithm
 from modelpicker.algorithms.model_picker import ModelPicker
-from modelpicker.campaigns.pacing import MANY, paced
+from modelpicker.campaigns.state.pacing import MANY, paced
 from tests.campaigns.streams import MODELS, check, play, state, stream, without_times
 
 KINDS: dict[str, Callable[[], Algorithm]] = {

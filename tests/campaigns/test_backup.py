@@ -14,13 +14,13 @@ import pytest
 import sqlalchemy as sa
 
 import modelpicker as mp
-from modelpicker.campaigns import backup as backups
-from modelpicker.campaigns.backup import back_up
-from modelpicker.campaigns.copying import copy_storage
-from modelpicker.campaigns.schema import SCHEMA, metadata
-from modelpicker.campaigns.storage import Storage, find_storage, open_storage
-from modelpicker.campaigns.upgrading import upgrade
-from modelpicker.server.tokens import Tokens, create_token, revoke_token
+from modelpicker.campaigns.storage import backup as backups
+from modelpicker.campaigns.storage.backup import back_up
+from modelpicker.campaigns.storage.copy import copy_storage
+from modelpicker.campaigns.storage.database import Storage, find_storage, open_storage
+from modelpicker.campaigns.storage.schema import SCHEMA, metadata
+from modelpicker.campaigns.storage.upgrade import upgrade
+from modelpicker.server.access.tokens import Tokens, create_token, revoke_token
 from tests.campaigns.servers import Server
 from tests.campaigns.streams import check, play, state, stream
 from tests.campaigns.test_transfer import eventful

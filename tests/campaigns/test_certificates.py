@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import modelpicker as mp
-from modelpicker.algorithms.testing import make_stream
-from modelpicker.campaigns.transfer import export_campaign, import_campaign
+from modelpicker.algorithms.checks import make_stream
+from modelpicker.campaigns.export import export_campaign, import_campaign
 from tests.campaigns.streams import MODELS, check, play, stream
 
 KINDS: Any = ("stream", "population")

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import modelpicker as mp
-from modelpicker.campaigns.storage import Storage, open_storage
-from modelpicker.server.tokens import Tokens, create_token
+from modelpicker.campaigns.storage.database import Storage, open_storage
+from modelpicker.server.access.tokens import Tokens, create_token
 from tests.campaigns.streams import check, state, stream
 from tests.campaigns.test_upgrading import OLD
 from tests.cli.running import run_process

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import modelpicker as mp
-from modelpicker.campaigns.storage import open_storage
+from modelpicker.campaigns.storage.database import open_storage
 from tests.campaigns.servers import Server
 from tests.campaigns.streams import check, stream
 

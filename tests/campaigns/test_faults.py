@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import modelpicker as mp
-from modelpicker.campaigns.log import EventStore
-from modelpicker.campaigns.statements import driver
+from modelpicker.campaigns.events.event_store import EventStore
+from modelpicker.campaigns.storage.statements import driver
 from tests.campaigns.streams import MODELS, check, play, state, stream, without_times
 from tests.unprivileged import unprivileged
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import modelpicker as mp
-from modelpicker.algorithms.testing import make_stream
+from modelpicker.algorithms.checks import make_stream
 
 MODELS = ["ant", "bee", "cat", "dog"]
 ALGORITHMS: dict[str, tuple[str, dict[str, Any]]] = {

@@ -7,8 +7,8 @@ import pytest
 from benchmarks.pacing import CASES, measure
 
 import modelpicker as mp
-from modelpicker.algorithms.making import make_algorithm
-from modelpicker.campaigns.pacing import FACTOR, SPENT, BudgetPlan, aim, make_plan, new_pace, paced
+from modelpicker.algorithms.registry import make_algorithm
+from modelpicker.campaigns.state.pacing import FACTOR, SPENT, BudgetPlan, aim, make_plan, new_pace, paced
 from tests.campaigns.streams import state, stream
 from tests.shared_data import need
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import modelpicker as mp
-from modelpicker.campaigns.storage import open_storage
+from modelpicker.campaigns.storage.database import open_storage
 from tests.campaigns.test_upgrading import OLD
 from tests.cli.running import run, run_process
 from tests.server.servers import Process

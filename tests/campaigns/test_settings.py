@@ -10,12 +10,12 @@ import pytest
 import sqlalchemy as sa
 
 import modelpicker as mp
-from modelpicker.campaigns.schema import campaigns, events, snapshots
+from modelpicker.campaigns.export import export_campaign, import_campaign
 from modelpicker.campaigns.settings import settings_checksum
-from modelpicker.campaigns.storage import Storage, find_storage, open_storage
-from modelpicker.campaigns.transfer import export_campaign, import_campaign
-from modelpicker.campaigns.upgrading import upgrade
-from modelpicker.campaigns.verifying import all_names, verify, verify_named
+from modelpicker.campaigns.storage.database import Storage, find_storage, open_storage
+from modelpicker.campaigns.storage.schema import campaigns, events, snapshots
+from modelpicker.campaigns.storage.upgrade import upgrade
+from modelpicker.campaigns.storage.verify import all_names, verify, verify_named
 from tests.campaigns.streams import MODELS, check, play, state, stream
 from tests.campaigns.test_upgrading import OLD
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import modelpicker as mp
-from modelpicker.campaigns.picks import make_pick
-from modelpicker.campaigns.spread import UNSEEN, WIDE, Interval, Spread
+from modelpicker.campaigns.results.assembly import make_pick
+from modelpicker.campaigns.results.intervals import UNSEEN, WIDE, Interval, Spread
 from tests.campaigns.streams import stream
 
 MODELS = ["ant", "bee", "cat", "dog"]

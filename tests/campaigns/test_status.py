@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import modelpicker as mp
-from modelpicker.campaigns.status import TITLES, Facts, find_status
+from modelpicker.campaigns.results.status import TITLES, Facts, find_status
 
 ROW = ["cat", "dog"]
 PLAIN = Facts(rounds=0, labels=0, pending=0, budget=None, items=None, proved="")

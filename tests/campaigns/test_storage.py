@@ -11,10 +11,12 @@ import pytest
 import sqlalchemy as sa
 
 import modelpicker as mp
-from modelpicker.campaigns import handle, log, schema
-from modelpicker.campaigns.storage import Storage, find_storage
-from modelpicker.campaigns.upgrading import upgrade
-from modelpicker.campaigns.verifying import check_file, verify
+from modelpicker.campaigns.events import event_store
+from modelpicker.campaigns.state import transactions
+from modelpicker.campaigns.storage import schema
+from modelpicker.campaigns.storage.database import Storage, find_storage
+from modelpicker.campaigns.storage.upgrade import upgrade
+from modelpicker.campaigns.storage.verify import check_file, verify
 from tests.campaigns.servers import Server
 from tests.campaigns.streams import MODELS, check, play, rebuilt, state, stream, without_times
 
@@ -169,17 +171,17 @@ def test_opening_goes_through_a_bounded_number_of_events(url: str, monkeypatch: 
     play(campaign, predictions[:400], labels[:400])
     campaign.ask_many(predictions[400:])
     read: list[int] = []
-    page = log.EventStore.page
+    page = event_store.EventStore.page
 
-    def counted(self: log.EventStore, after: int, upto: int) -> list[log.Stored]:
+    def counted(self: event_store.EventStore, after: int, upto: int) -> list[event_store.Stored]:
         found = page(self, after, upto)
         read.extend(stored.number for stored in found)
         return found
 
-    monkeypatch.setattr(log.EventStore, "page", counted)
+    monkeypatch.setattr(event_store.EventStore, "page", counted)
     opened = mp.open_campaign(url, "long")
     assert opened.best().rounds == 700
-    assert 0 < len(read) <= handle.EVENTS_KEPT < 700
+    assert 0 < len(read) <= transactions.EVENTS_KEPT < 700
     assert state(opened) == state(campaign)
 
 

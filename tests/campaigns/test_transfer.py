@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import modelpicker as mp
-from modelpicker.campaigns.transfer import export_campaign, import_campaign
+from modelpicker.campaigns.export import export_campaign, import_campaign
 from tests.campaigns.streams import MODELS, check, play, rebuilt, state, stream
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import modelpicker as mp
-from modelpicker.campaigns import schema
-from modelpicker.campaigns.storage import find_storage
-from modelpicker.campaigns.upgrading import upgrade
+from modelpicker.campaigns.storage import schema
+from modelpicker.campaigns.storage.database import find_storage
+from modelpicker.campaigns.storage.upgrade import upgrade
 from tests.campaigns.streams import check
 
 OLD = Path(__file__).parent / "old"

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import modelpicker as mp
-from modelpicker.campaigns.picks import make_pick
-from modelpicker.campaigns.spread import Spread
+from modelpicker.campaigns.results.assembly import make_pick
+from modelpicker.campaigns.results.intervals import Spread
 from tests.campaigns.streams import MODELS, check, estimates, play, stream
 
 RECENT = {"window": 50}

@@ -11,7 +11,7 @@ import pytest
 import typer
 
 from modelpicker import cli
-from modelpicker.campaigns import storage as storages
+from modelpicker.campaigns.storage import database as storages
 
 COMMAND = [sys.executable, "-m", "modelpicker"]
 VERBS = typer.main.get_command(cli.app)  # made once: that takes longer than most verbs

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import modelpicker as mp
-from modelpicker.guarantees import bounds, hardness_of, sharper
+from modelpicker.theory import bounds, hardness_of, sharper
 from tests.cli.running import run
 
 QUANTITIES = [

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from modelpicker.campaigns.schema import SCHEMA
+from modelpicker.campaigns.storage.schema import SCHEMA
 from tests.cli.campaigning import DIVIDED, EVERY, begin, call, document, lines, sql, three_items
 from tests.cli.running import run
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import modelpicker as mp
-from modelpicker.algorithms.testing import make_stream
+from modelpicker.algorithms.checks import make_stream
 from tests.cli.campaigning import begin, call, document
 from tests.cli.running import run
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from modelpicker.server import logs, serving
+from modelpicker.server import logs
 from modelpicker.server.configuration import Configuration
+from modelpicker.server.network import run
 from tests.cli.campaigning import call, document
 from tests.server.servers import Process
 
@@ -41,7 +42,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Started:
     def set_up(form: str) -> None:
         made.log_format = form
 
-    monkeypatch.setattr(serving, "serve", serve)
+    monkeypatch.setattr(run, "serve", serve)
     monkeypatch.setattr(logs, "set_up", set_up)
     return made
 

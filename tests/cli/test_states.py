@@ -275,7 +275,7 @@ def test_success_with_json_is_as_it_was(tmp_path: Path) -> None:
 
 
 TABLE = """
-from modelpicker.cli.terminal import print_table, table
+from modelpicker.cli.shared.terminal import print_table, table
 made = table("model", *(f"budget {n:,}" for n in range(1, 15)))
 made.add_row("a-model-with-a-rather-long-name", *("1,234,786.6 ±14,321.4" for _ in range(14)))
 print_table(made)

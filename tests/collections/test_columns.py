@@ -19,9 +19,9 @@ import numpy as np
 import pytest
 
 import modelpicker as mp
-from modelpicker.collections.columns import Column, Reading, guess_columns
-from modelpicker.collections.frames import frame_table
-from modelpicker.collections.previewing import preview_collection
+from modelpicker.collections.column_roles import Column, Reading, guess_columns
+from modelpicker.collections.data_frames import frame_table
+from modelpicker.collections.preview import preview_collection
 from tests.shared_data import need
 
 WORDS = ("spam", "ham", "news")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import modelpicker as mp
-from modelpicker.collections.describing import describe
-from modelpicker.collections.plotting import plot_collection
+from modelpicker.collections.description import describe
+from modelpicker.collections.plots import plot_collection
 from tests.shared_data import need
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import modelpicker as mp
-from modelpicker.collections.describing import describe
+from modelpicker.collections.description import describe
 
 WORDS = [["cat", "dog"], ["dog", "dog"], ["owl", "cat"]]
 MIXED_UP = "Labels are 0, 1, 2; predictions are cat, dog, owl."

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import modelpicker as mp
-from modelpicker.collections.describing import describe
+from modelpicker.collections.description import describe
 from modelpicker.collections.shipped import SHIPPED, collection_card
 
 

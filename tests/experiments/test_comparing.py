@@ -154,7 +154,7 @@ def test_a_subclass_is_not_taken_for_what_it_comes_from() -> None:
 
 def test_tasks_stay_small_whatever_the_collection(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C waits for the task at hand, and a killed process loses it."""
-    from modelpicker.experiments.jobs import Job, Task
+    from modelpicker.experiments.tasks import Job, Task
 
     played, play = [], Job.play
 
@@ -164,7 +164,7 @@ def test_tasks_stay_small_whatever_the_collection(monkeypatch: pytest.MonkeyPatc
 
     whole = small()
     monkeypatch.setattr(Job, "play", watch)
-    monkeypatch.setattr("modelpicker.experiments.comparing.WORK", 200 * 6 * 10)
+    monkeypatch.setattr("modelpicker.experiments.comparison.WORK", 200 * 6 * 10)
     assert_equal(small(), whole)
     assert max(task.runs for task in played) == 10
 

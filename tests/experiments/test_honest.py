@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import modelpicker as mp
-from modelpicker.algorithms.engine import Kernel
-from modelpicker.algorithms.kernels import Codes
 from modelpicker.algorithms.model_picker import ModelPickerSettings, ModelPickerState, decide, learn, recommend
+from modelpicker.algorithms.runner import Kernel
+from modelpicker.kernels.primitives import Codes
 from tests.shared_data import need
 
 

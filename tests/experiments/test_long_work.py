@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import modelpicker as mp
-from modelpicker.experiments.jobs import Block, ComparisonCell, Job, Task
-from modelpicker.experiments.ledger import Ledger
+from modelpicker.experiments.run_store import Ledger
+from modelpicker.experiments.tasks import Block, ComparisonCell, Job, Task
 from tests.experiments.test_comparing import SMALL, assert_equal, small
 from tests.experiments.test_playing import collection
 
@@ -119,7 +119,7 @@ def test_a_file_where_the_folder_should_be(tmp_path: Path) -> None:
 
 def test_two_processes_do_not_write_to_one_folder(tmp_path: Path) -> None:
     pytest.importorskip("fcntl")
-    from modelpicker.experiments.folder import Folder
+    from modelpicker.experiments.output_folder import Folder
 
     with (
         Folder.open(tmp_path / "out", {}),

@@ -7,10 +7,10 @@ import pytest
 
 import modelpicker as mp
 from modelpicker.algorithms import Trace
-from modelpicker.experiments.jobs import EVALUATION, ComparisonCell, Job, Task
 from modelpicker.experiments.methods import METHODS
 from modelpicker.experiments.playing import FIELDS, Player
 from modelpicker.experiments.realizations import Pool, Realization, coins_of, draw, key_of
+from modelpicker.experiments.tasks import EVALUATION, ComparisonCell, Job, Task
 
 VALUES = {
     "model-picker": 3.0,

@@ -7,7 +7,7 @@ import modelpicker as mp
 from modelpicker.experiments import promises
 from modelpicker.experiments.plan import pool_of
 from modelpicker.experiments.promises import MEASURED, make_needs, make_promises, measure, usual_realizations
-from modelpicker.guarantees import hardness_of
+from modelpicker.theory import hardness_of
 
 
 def test_a_stream_played_in_pieces_is_the_stream_played_whole(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 import modelpicker as mp
 from modelpicker.experiments.figures import LOOKS, Section, draw, looks_of, paper_sheets, save_sheets, sheets_of
-from modelpicker.experiments.levels import Outcomes, factor, labels_needed
+from modelpicker.experiments.labels_needed import Outcomes, factor, labels_needed
 from modelpicker.experiments.plan import make_plan
 from modelpicker.experiments.report import write_report
 from modelpicker.experiments.setups import find_setups, read_setups
@@ -161,7 +161,7 @@ def test_the_interval_of_a_factor_covers_the_truth(monkeypatch: pytest.MonkeyPat
 
     Fewer than 50 of 60 would have a probability of 0.0003 at 95 %; the seeds are fixed.
     """
-    monkeypatch.setattr("modelpicker.experiments.levels.RESAMPLES", 200)
+    monkeypatch.setattr("modelpicker.experiments.labels_needed.RESAMPLES", 200)
     budgets = np.arange(10, 210, 10)
     covered = 0
     for seed in range(60):

@@ -17,7 +17,7 @@ import httpx2
 from modelpicker import Client
 from modelpicker.server.app import create_app
 from modelpicker.server.configuration import Configuration
-from modelpicker.server.serving import Server, listen
+from modelpicker.server.network.run import Server, listen
 
 API = "/api/v1"
 

@@ -9,10 +9,10 @@ import httpx2
 import pytest
 
 from modelpicker.campaigns import open_campaign
-from modelpicker.campaigns.storage import open_storage
-from modelpicker.server import live
-from modelpicker.server import tokens as tokens_module
-from modelpicker.server.tokens import create_token, revoke_token
+from modelpicker.campaigns.storage.database import open_storage
+from modelpicker.server.access import tokens as tokens_module
+from modelpicker.server.access.tokens import create_token, revoke_token
+from modelpicker.server.live import live_events
 from tests.server.raw import connection, head, is_closed, send
 from tests.server.servers import API, Running, serving
 
@@ -438,15 +438,15 @@ def test_a_revoked_token_is_worthless_at_the_next_look(guarded: Guarded, monkeyp
 
 def test_servers_look_for_revoked_tokens_every_second() -> None:
     assert tokens_module.FRESH <= 1.0
-    assert live.LOOK <= 1.0
+    assert live_events.LOOK <= 1.0
 
 
 def test_who_follows_a_campaign_is_let_go_when_their_token_is_revoked(
     guarded: Guarded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tokens_module, "FRESH", 0.0)
-    monkeypatch.setattr(live, "LOOK", 0.05)
-    monkeypatch.setattr(live, "PACE", 0.01)
+    monkeypatch.setattr(live_events, "LOOK", 0.05)
+    monkeypatch.setattr(live_events, "PACE", 0.01)
     secret = create_token(open_storage(STORAGE), "follower", "reader")
     with connection(guarded.running) as opened:
         opened.sendall(head(f"{API}/campaigns/blind/live", authorization=f"Bearer {secret}"))

@@ -16,10 +16,10 @@ import pytest
 import modelpicker as mp
 from modelpicker.algorithms import ALGORITHMS, ModelPicker
 from modelpicker.campaigns import create_campaign
-from modelpicker.campaigns.transfer import import_campaign
+from modelpicker.campaigns.export import import_campaign
+from modelpicker.server.api.problems import KINDS
 from modelpicker.server.app import create_app
 from modelpicker.server.configuration import Configuration
-from modelpicker.server.problems import KINDS
 from tests.server.describing import PROBLEM, Api, Operation
 from tests.server.servers import API, Running, finished, serving
 

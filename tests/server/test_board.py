@@ -13,9 +13,9 @@ import pytest
 
 from modelpicker.algorithms import ALGORITHMS
 from modelpicker.campaigns import Campaign, create_campaign, open_campaign
-from modelpicker.campaigns.storage import open_storage
-from modelpicker.server.board import MOST_LINES, MOST_POINTS, Dashboard
-from modelpicker.server.window import (
+from modelpicker.campaigns.storage.database import open_storage
+from modelpicker.server.live.dashboard import MOST_LINES, MOST_POINTS, Dashboard
+from modelpicker.server.live.recent_rounds import (
     LARGEST_PICTURE,
     LONGEST_TEXT,
     MOST_FIELDS,

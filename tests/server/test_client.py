@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import modelpicker as mp
-from modelpicker.campaigns.transfer import import_campaign
-from modelpicker.server import calling
+from modelpicker.campaigns.export import import_campaign
+from modelpicker.server import transport
 from tests.server.servers import Running
 
 MODELS = ["ant", "bee", "cat"]
@@ -21,7 +21,7 @@ MODELS = ["ant", "bee", "cat"]
 @pytest.fixture(autouse=True)
 def no_time_to_lose(monkeypatch: pytest.MonkeyPatch) -> None:
     """What breaks here is mended at once."""
-    monkeypatch.setattr(calling, "LONGEST_PAUSE", 0.01)
+    monkeypatch.setattr(transport, "LONGEST_PAUSE", 0.01)
 
 
 class Flaky(threading.Thread):

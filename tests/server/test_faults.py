@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import modelpicker as mp
-from modelpicker.campaigns.verifying import verify
+from modelpicker.campaigns.storage.verify import verify
 from modelpicker.server.client import RemoteCampaign
 from tests.campaigns.servers import postgres
 from tests.server.servers import Process, serving, wait_until

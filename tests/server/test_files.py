@@ -19,7 +19,7 @@ import pytest
 
 import modelpicker as mp
 from modelpicker.campaigns import create_campaign
-from modelpicker.campaigns.feeding import batches_of
+from modelpicker.campaigns.input.files import batches_of
 from tests.server.describing import Api
 from tests.server.servers import API, Running, serving
 from tests.shared_data import load

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import modelpicker as mp
-from modelpicker.campaigns import handle
-from modelpicker.server.desks import CommitQueue, CommitQueues
+from modelpicker.campaigns.state import transactions
+from modelpicker.server.live.group_commit import CommitQueue, CommitQueues
 from modelpicker.server.metrics import Metrics
 from tests.campaigns.streams import check, stream
 from tests.server.servers import finished
@@ -104,11 +104,11 @@ def test_labels_see_the_rounds_of_their_own_commit(url: str) -> None:
     check(mp.open_campaign(url, "group"), url)
 
 
-@pytest.mark.parametrize("few", [handle.FEW_EVENTS, -1], ids=["at once", "on another thread"])
+@pytest.mark.parametrize("few", [transactions.FEW_EVENTS, -1], ids=["at once", "on another thread"])
 def test_a_change_that_fails_half_way_is_undone_and_the_others_are_not(
     url: str, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(handle, "FEW_EVENTS", few)  # what is known of the campaign is lost with the change
+    monkeypatch.setattr(transactions, "FEW_EVENTS", few)  # what is known of the campaign is lost with the change
     campaign = mp.create_campaign(url, "group", models=MODELS)
     queries = [made.id for made in (campaign.ask([0, 1, 1, 0]) for _ in range(200)) if made.query][:3]
     first, second, third = queries
@@ -128,11 +128,11 @@ def test_a_change_that_fails_half_way_is_undone_and_the_others_are_not(
     check(seen, url)
 
 
-@pytest.mark.parametrize("few", [handle.FEW_EVENTS, -1], ids=["at once", "on another thread"])
+@pytest.mark.parametrize("few", [transactions.FEW_EVENTS, -1], ids=["at once", "on another thread"])
 def test_changes_of_the_past_share_a_commit_with_those_before_them_and_the_others_follow(
     url: str, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(handle, "FEW_EVENTS", few)
+    monkeypatch.setattr(transactions, "FEW_EVENTS", few)
     campaign = mp.create_campaign(url, "group", models=MODELS)
     queries = [made.id for made in (campaign.ask([0, 1, 1, 0]) for _ in range(200)) if made.query][:3]
     for number in queries:

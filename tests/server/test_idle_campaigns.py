@@ -10,8 +10,8 @@ import pytest
 from benchmarks.idle_campaigns import Client, use
 
 import modelpicker as mp
-from modelpicker.server import desks
-from modelpicker.server.desks import CommitQueue, CommitQueues
+from modelpicker.server.live import group_commit
+from modelpicker.server.live.group_commit import CommitQueue, CommitQueues
 from modelpicker.server.metrics import Metrics
 from tests.campaigns.streams import MODELS, play, stream
 from tests.server.servers import Running, finished, serving
@@ -51,7 +51,7 @@ def create(url: str, count: int = MANY) -> list[str]:
 
 
 def test_no_more_campaigns_are_kept_than_there_may_be(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(desks, "MOST_DESKS", FEW)
+    monkeypatch.setattr(group_commit, "MOST_DESKS", FEW)
     names = create(url)
 
     async def work(opened: CommitQueues) -> None:
@@ -74,7 +74,7 @@ def test_no_more_bytes_are_kept_than_there_may_be(url: str, monkeypatch: pytest.
         await _look(first)
         assert first.nbytes > before, "what is kept is counted"
         bound = FEW * first.nbytes
-        monkeypatch.setattr(desks, "MOST_BYTES", bound)
+        monkeypatch.setattr(group_commit, "MOST_BYTES", bound)
         for name in names:
             desk = await opened.find(name)
             await _look(desk)
@@ -88,7 +88,7 @@ def test_no_more_bytes_are_kept_than_there_may_be(url: str, monkeypatch: pytest.
 
 def test_a_campaign_that_nobody_has_used_for_long_is_let_go(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     names = create(url, 2)
-    monkeypatch.setattr(desks, "SWEEP", 0.01)
+    monkeypatch.setattr(group_commit, "SWEEP", 0.01)
 
     async def work(opened: CommitQueues) -> None:
         for name in names:
@@ -96,7 +96,7 @@ def test_a_campaign_that_nobody_has_used_for_long_is_let_go(url: str, monkeypatc
         sweeping = asyncio.ensure_future(opened.sweep())
         await asyncio.sleep(0.1)
         assert len(list(opened)) == 2
-        monkeypatch.setattr(desks, "IDLE", 0.0)
+        monkeypatch.setattr(group_commit, "IDLE", 0.0)
         async with asyncio.timeout(30):
             while list(opened):
                 await asyncio.sleep(0.01)
@@ -108,7 +108,7 @@ def test_a_campaign_that_nobody_has_used_for_long_is_let_go(url: str, monkeypatc
 def test_one_that_was_let_go_goes_on_where_it_was_for_who_has_it_in_hand_and_for_others(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(desks, "MOST_DESKS", 1)
+    monkeypatch.setattr(group_commit, "MOST_DESKS", 1)
     names = create(url, 2)
     alone = mp.create_campaign("memory://idle", "alone", models=MODELS)
     predictions, labels = stream(20)
@@ -129,7 +129,7 @@ def test_one_that_was_let_go_goes_on_where_it_was_for_who_has_it_in_hand_and_for
 
 
 def test_one_in_use_is_not_let_go(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(desks, "MOST_DESKS", 1)
+    monkeypatch.setattr(group_commit, "MOST_DESKS", 1)
     names = create(url, 3)
     with serving(url) as server, following(server, names[0]) as news:
         news.next("standing")
@@ -140,7 +140,7 @@ def test_one_in_use_is_not_let_go(url: str, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_list_of_campaigns_opens_none_that_it_has_seen_before(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(desks, "MOST_DESKS", FEW)
+    monkeypatch.setattr(group_commit, "MOST_DESKS", FEW)
     names = create(url)
     with serving(url) as server:
         rows = server.get("/campaigns").json()["campaigns"]
@@ -155,7 +155,7 @@ def test_a_list_of_campaigns_opens_none_that_it_has_seen_before(url: str, monkey
 def test_the_benchmark_leaves_no_more_campaigns_open_than_there_may_be(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(desks, "MOST_DESKS", FEW)
+    monkeypatch.setattr(group_commit, "MOST_DESKS", FEW)
     with serving(url) as server, closing(Client(server.port)) as client:
         for number in range(MANY):
             use(client, number, rounds=10)

@@ -22,8 +22,8 @@ import pytest
 
 from modelpicker.campaigns import Campaign
 from modelpicker.errors import InputError
-from modelpicker.server import connections, guard, unpacking
-from modelpicker.server.desks import QueuedWrite, CommitQueue
+from modelpicker.server.live.group_commit import CommitQueue, QueuedWrite
+from modelpicker.server.network import middleware, protocol, upload_limits
 from tests.server.raw import Answer, connection, head, is_closed, receive, send
 from tests.server.servers import API, Running, serving
 
@@ -433,14 +433,14 @@ def test_marks_between_chunks_and_what_follows_the_last_are_no_place_to_hide_a_f
 
 
 def test_who_connects_and_says_nothing_is_let_go(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "PATIENCE", 0.05)
+    monkeypatch.setattr(protocol, "PATIENCE", 0.05)
     with connection(server) as opened:
         assert opened.recv(100) == b""
 
 
 def test_who_sends_a_request_letter_by_letter_is_let_go(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "PATIENCE", 0.15)
-    monkeypatch.setattr(connections, "LINGER", 0.05)
+    monkeypatch.setattr(protocol, "PATIENCE", 0.15)
+    monkeypatch.setattr(protocol, "LINGER", 0.05)
     with connection(server) as opened:
         opened.settimeout(0.01)
         answer = b""
@@ -461,7 +461,7 @@ def test_who_sends_a_request_letter_by_letter_is_let_go(server: Running, monkeyp
 def test_a_body_that_stops_coming_is_given_up(
     small: Running, path: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(guard, "PATIENCE", 0.05)
+    monkeypatch.setattr(middleware, "PATIENCE", 0.05)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with connection(small) as opened:
         opened.sendall(head(f"{API}{path}", "POST", content_length="1000", **JSON) + b'{"predictions"')
@@ -475,7 +475,7 @@ def test_a_body_that_stops_coming_is_given_up(
 def test_a_body_that_trickles_is_given_up_though_it_never_stops(
     small: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(guard, "PATIENCE", 0.15)
+    monkeypatch.setattr(middleware, "PATIENCE", 0.15)
     with connection(small) as opened:
         opened.sendall(head(f"{API}/campaigns/c/rounds", "POST", content_length="1000", **JSON))
         opened.settimeout(0.02)
@@ -529,7 +529,7 @@ def test_a_client_that_does_not_read_its_export_is_given_up(
     server: Running, name: str, gone: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     large_campaign(server, name)
-    monkeypatch.setattr(connections, "PATIENCE", 0.1)
+    monkeypatch.setattr(protocol, "PATIENCE", 0.1)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with connection(server) as opened:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
@@ -698,9 +698,9 @@ def test_files_that_are_no_tables_or_too_much_are_problems(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(unpacking, "MOST_CELLS", 10_000)
-    monkeypatch.setattr(unpacking, "FEW_CELLS", 10_000)
-    monkeypatch.setattr(unpacking, "MOST_COLUMNS", 1_000)
+    monkeypatch.setattr(upload_limits, "MOST_CELLS", 10_000)
+    monkeypatch.setattr(upload_limits, "FEW_CELLS", 10_000)
+    monkeypatch.setattr(upload_limits, "MOST_COLUMNS", 1_000)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     answer = send(small, with_body(f"{path}?filename={filename}", content))
     assert answer.status == status

@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 import modelpicker as mp
-from modelpicker.server import live
+from modelpicker.server.live import live_events
 from tests.server.servers import Running, serving, wait_until
 
 MODELS = ["ant", "bee", "cat"]
@@ -95,7 +95,7 @@ def test_many_followers_share_one_look_and_nothing_is_left_when_they_go(server: 
 def test_a_quiet_campaign_is_heard_of_now_and_then(
     server: Running, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live, "HEARTBEAT", 0.05)
+    monkeypatch.setattr(live_events, "HEARTBEAT", 0.05)
     server.client().create_campaign(name, models=MODELS)
     with server.http.stream("GET", f"/api/v1/campaigns/{name}/live") as answer:
         assert next(line for line in answer.iter_lines() if line.startswith(":")) == ": still here"
@@ -104,7 +104,7 @@ def test_a_quiet_campaign_is_heard_of_now_and_then(
 def test_there_is_an_end_to_how_many_may_follow(
     server: Running, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live, "MOST_FOLLOWERS", 1)
+    monkeypatch.setattr(live_events, "MOST_FOLLOWERS", 1)
     server.client().create_campaign(name, models=MODELS)
     with following(server, name) as news:
         news.next("standing")

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from modelpicker.campaigns import Campaign
-from modelpicker.campaigns.storage import open_storage
+from modelpicker.campaigns.storage.database import open_storage
+from modelpicker.server.access.tokens import create_token
 from modelpicker.server.logs import JsonLines, Plain, set_up
-from modelpicker.server.tokens import create_token
 from tests.server.raw import head, send
 from tests.server.servers import API, Running, serving
 

@@ -9,8 +9,8 @@ import pytest
 import schemathesis.specs.openapi.schemas  # all of it now: beside a browser CPython 3.11 may fail to parse it
 from fastapi.routing import APIRoute
 
+from modelpicker.server.api.problems import KINDS, MEDIA_TYPE
 from modelpicker.server.app import ROUTERS
-from modelpicker.server.problems import KINDS, MEDIA_TYPE
 from tests.server.describing import Api, Operation
 from tests.server.servers import API, Running, serving
 

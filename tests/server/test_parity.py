@@ -11,7 +11,7 @@ import pytest
 import modelpicker as mp
 from modelpicker.algorithms import ALGORITHMS
 from modelpicker.campaigns import Campaign, Pick, create_campaign
-from modelpicker.campaigns.storage import open_storage
+from modelpicker.campaigns.storage.database import open_storage
 from tests.server.describing import Api
 from tests.server.servers import API, Running
 from tests.shared_data import load

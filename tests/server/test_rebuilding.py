@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 import modelpicker as mp
-from modelpicker.campaigns import handle
-from modelpicker.campaigns.log import EventStore
-from modelpicker.campaigns.replica import Projection, rebuild
+from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.settings import CampaignSettings
-from modelpicker.server import desks
+from modelpicker.campaigns.state import transactions
+from modelpicker.campaigns.state.projection import Projection, rebuild
+from modelpicker.server.live import group_commit
 from tests.campaigns.streams import MODELS, check, estimates, play, stream
 from tests.server.servers import Running, serving, wait_until
 
@@ -37,9 +37,9 @@ class Gate:
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
     made = Gate()
-    monkeypatch.setattr(handle, "rebuild", made.rebuild)
-    monkeypatch.setattr(handle, "FEW_EVENTS", -1)  # whatever has to be learned counts as much
-    monkeypatch.setattr(desks, "PATIENCE", 0.05)
+    monkeypatch.setattr(transactions, "rebuild", made.rebuild)
+    monkeypatch.setattr(transactions, "FEW_EVENTS", -1)  # whatever has to be learned counts as much
+    monkeypatch.setattr(group_commit, "PATIENCE", 0.05)
     yield made
     made.open.set()
 
@@ -132,7 +132,7 @@ def test_while_a_campaign_learns_anew_nobody_but_its_own_writers_waits(
         answer = write(running)
         assert answer.status_code == 503, name
         assert answer.headers["content-type"] == "application/problem+json"
-        assert 1 <= int(answer.headers["retry-after"]) <= desks.LONGEST_PAUSE
+        assert 1 <= int(answer.headers["retry-after"]) <= group_commit.LONGEST_PAUSE
         assert "Nothing was done" in answer.json()["detail"]
     assert running.post("/campaigns/other/rounds", {"predictions": [0, 1, 1, 0]}).status_code == 200
     assert running.post("/campaigns/other/retractions", {"id": labelled(running, "other")}).status_code == 200
@@ -203,7 +203,7 @@ def test_what_another_process_changes_in_the_past_is_learned_beside_whoever_read
 def test_many_campaigns_that_learn_anew_at_once_leave_threads_for_the_others(
     running: Running, gate: Gate, url: str
 ) -> None:
-    names = [f"slow-{number}" for number in range(desks.LEARNERS + desks.WRITERS)]
+    names = [f"slow-{number}" for number in range(group_commit.LEARNERS + group_commit.WRITERS)]
     for name in names:
         play(mp.create_campaign(url, name, models=MODELS, seed=SEED), *stream(20))
         running.client().campaign(name).best()  # it is loaded

@@ -16,7 +16,7 @@ from schemathesis.engine import events
 from schemathesis.engine.recorder import ScenarioRecorder
 from schemathesis.schemas import BaseSchema
 
-from modelpicker.server.openapi import TAGS
+from modelpicker.server.api.openapi import TAGS
 from tests.server.describing import PROBLEM, Api
 from tests.server.servers import API, Running, serving
 

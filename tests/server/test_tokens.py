@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from modelpicker.campaigns.storage import Storage, open_storage
+from modelpicker.campaigns.storage.database import Storage, open_storage
 from modelpicker.errors import ConflictError, InputError, NotFoundError
-from modelpicker.server import tokens
-from modelpicker.server.tokens import (
+from modelpicker.server.access import tokens
+from modelpicker.server.access.tokens import (
     ROLES,
     TOKEN,
     Failures,

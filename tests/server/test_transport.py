@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 import modelpicker as mp
-from modelpicker.server import calling
+from modelpicker.server import transport
 from tests.server.servers import Running
 from tests.server.test_client import read_message
 
@@ -74,7 +74,7 @@ def reply(status: str, *headers: str, body: str = '{"campaigns": []}') -> bytes:
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How long the client has waited between tries; here it does not."""
     found: list[float] = []
-    monkeypatch.setattr("modelpicker.server.calling.sleep", found.append)
+    monkeypatch.setattr("modelpicker.server.transport.sleep", found.append)
     return found
 
 
@@ -128,7 +128,7 @@ def test_a_server_that_says_nothing_is_given_up_after_the_timeout() -> None:
             client.campaigns()
 
 
-@pytest.mark.parametrize(("asked", "waited"), [("7", 7.0), ("0.5", 0.5), ("1e9", calling.LONGEST_WISH)])
+@pytest.mark.parametrize(("asked", "waited"), [("7", 7.0), ("0.5", 0.5), ("1e9", transport.LONGEST_WISH)])
 def test_a_server_that_is_busy_is_left_alone_for_as_long_as_it_asks(
     pauses: list[float], asked: str, waited: float
 ) -> None:
@@ -163,7 +163,7 @@ def test_what_never_left_is_not_taken_for_done(server: Running, name: str, monke
             listener.listen()
             thread.start()
 
-        monkeypatch.setattr("modelpicker.server.calling.sleep", begin)
+        monkeypatch.setattr("modelpicker.server.transport.sleep", begin)
         with mp.Client(url) as client:
             there = type(campaign)(client._caller, name)
             with pytest.raises(mp.ConflictError, match="'ant'"):

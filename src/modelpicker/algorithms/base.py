@@ -11,23 +11,23 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from modelpicker.algorithms.encoding import ClassName, Row, encode_label, encode_row, plain
-from modelpicker.algorithms.engine import LABELS, ROUNDS, Kernel, AlgorithmSettings, AlgorithmState
-from modelpicker.algorithms.kernels import LEADER, SKIPPED, SPARE, TIED, Floats, Ints, Scratch, new_scratch
-from modelpicker.algorithms.options import ModelName, Models, check_models
-from modelpicker.algorithms.philox import draw_many
-from modelpicker.algorithms.witness import Recorder
-from modelpicker.coins import check_seed, draw_coins
-from modelpicker.errors import RoundError, StateError, brief
-from modelpicker.guarantees.certificate import (
+from modelpicker.algorithms.runner import LABELS, ROUNDS, AlgorithmSettings, AlgorithmState, Kernel
+from modelpicker.algorithms.validation import Models, check_models
+from modelpicker.certificates.certificate import (
     Certificate,
-    Certified,
     CertificateKind,
+    Certified,
     check_confidence,
     check_kind,
     state,
 )
-from modelpicker.guarantees.wealth import power
+from modelpicker.certificates.recorder import Recorder
+from modelpicker.certificates.wealth import power
+from modelpicker.coins import check_seed, draw_coins
+from modelpicker.encoding import ClassName, ModelName, Row, encode_label, encode_row, plain
+from modelpicker.errors import RoundError, StateError, brief
+from modelpicker.kernels.philox import draw_many
+from modelpicker.kernels.primitives import LEADER, SKIPPED, SPARE, TIED, Floats, Ints, Scratch, new_scratch
 
 STATE_VERSION = 3
 COIN_BLOCK = 64  # rounds whose coins are drawn at once when rounds come one at a time
@@ -70,7 +70,7 @@ class Algorithm(ABC):
     """Decides which rounds to query and which model to recommend.
 
     A subclass brings its name, its three kernels, the arrays it starts from, and the numbers its kernels are
-    told; everything else is here. `modelpicker.algorithms.testing.check_algorithm` tells whether it behaves.
+    told; everything else is here. `modelpicker.algorithms.checks.check_algorithm` tells whether it behaves.
     """
 
     name: ClassVar[str]

@@ -6,8 +6,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from modelpicker.algorithms.base import Algorithm
-from modelpicker.algorithms.engine import Kernel
-from modelpicker.algorithms.kernels import (
+from modelpicker.algorithms.runner import Kernel
+from modelpicker.algorithms.validation import Models, check_scale
+from modelpicker.kernels.primitives import (
     FOLLOW,
     LEADER,
     Codes,
@@ -18,7 +19,6 @@ from modelpicker.algorithms.kernels import (
     charge,
     smallest_loss,
 )
-from modelpicker.algorithms.options import Models, check_scale
 
 
 class EfficientActiveState(NamedTuple):

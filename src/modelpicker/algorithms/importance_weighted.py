@@ -6,9 +6,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from modelpicker.algorithms.base import Algorithm
-from modelpicker.algorithms.engine import Kernel
-from modelpicker.algorithms.kernels import FOLLOW, LEADER, TIED, Codes, Floats, Ints, Scratch, agreed, charge
-from modelpicker.algorithms.options import Models, check_probability, check_scale
+from modelpicker.algorithms.runner import Kernel
+from modelpicker.algorithms.validation import Models, check_probability, check_scale
+from modelpicker.kernels.primitives import FOLLOW, LEADER, TIED, Codes, Floats, Ints, Scratch, agreed, charge
 
 
 class ImportanceWeightedState(NamedTuple):

@@ -3,8 +3,9 @@
 from typing import ClassVar, NamedTuple
 
 from modelpicker.algorithms.base import Algorithm
-from modelpicker.algorithms.engine import Kernel
-from modelpicker.algorithms.kernels import (
+from modelpicker.algorithms.runner import Kernel
+from modelpicker.algorithms.validation import Models, check_probability
+from modelpicker.kernels.primitives import (
     FOLLOW,
     Codes,
     Floats,
@@ -15,7 +16,6 @@ from modelpicker.algorithms.kernels import (
     no_mistakes,
     smallest_loss,
 )
-from modelpicker.algorithms.options import Models, check_probability
 
 
 class LabelEfficientSettings(NamedTuple):

@@ -13,8 +13,11 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from modelpicker.algorithms.base import Algorithm
-from modelpicker.algorithms.engine import Kernel
-from modelpicker.algorithms.kernels import (
+from modelpicker.algorithms.runner import Kernel
+from modelpicker.algorithms.validation import Models, check_choice, check_scale, check_window
+from modelpicker.certificates.wealth import power
+from modelpicker.errors import InputError
+from modelpicker.kernels.primitives import (
     FIRST,
     FOLLOW,
     LEADER,
@@ -33,9 +36,6 @@ from modelpicker.algorithms.kernels import (
     query_probability,
     weigh,
 )
-from modelpicker.algorithms.options import Models, check_choice, check_scale, check_window
-from modelpicker.errors import InputError
-from modelpicker.guarantees.wealth import power
 
 
 class ModelPickerState(NamedTuple):

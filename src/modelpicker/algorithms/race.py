@@ -2,9 +2,9 @@
 
 All models run behind one leader. A round is queried, for certain, if a model that is still in the race differs from
 the leader. A model is out as soon as enough money has been won by betting that the leader beats it
-(`modelpicker.guarantees.wealth`, docs/race.md). When all others are out, the leader is within the tolerance of the
-best, and nothing is asked any more, unless a watch is kept: then a few labels show whether that has changed, and if
-so, Race goes on as Model Picker does.
+(`modelpicker.certificates.wealth`, docs/race.md). When all others are out, the leader is within the tolerance of
+the best, and nothing is asked any more, unless a watch is kept: then a few labels show whether that has changed,
+and if so, Race goes on as Model Picker does.
 """
 
 import math
@@ -13,8 +13,21 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from modelpicker.algorithms.base import Algorithm, Tally
-from modelpicker.algorithms.engine import Kernel
-from modelpicker.algorithms.kernels import (
+from modelpicker.algorithms.runner import Kernel
+from modelpicker.algorithms.validation import Models, check_fraction, check_scale
+from modelpicker.certificates.certificate import CertificateKind, Certified, check_confidence
+from modelpicker.certificates.wealth import (
+    BETS,
+    NEVER,
+    TRUST,
+    begin,
+    foresee,
+    oppose,
+    put_right,
+    wealth_against,
+)
+from modelpicker.encoding import ModelName
+from modelpicker.kernels.primitives import (
     FIRST,
     FOLLOW,
     LEADER,
@@ -30,18 +43,6 @@ from modelpicker.algorithms.kernels import (
     largest_share,
     query_probability,
     weigh,
-)
-from modelpicker.algorithms.options import ModelName, Models, check_fraction, check_scale
-from modelpicker.guarantees.certificate import Certified, CertificateKind, check_confidence
-from modelpicker.guarantees.wealth import (
-    BETS,
-    NEVER,
-    TRUST,
-    begin,
-    foresee,
-    oppose,
-    put_right,
-    wealth_against,
 )
 
 # Fields of `race`: the leader, the last round, when the race was won and when the assumption was seen to be broken

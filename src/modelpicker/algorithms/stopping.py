@@ -3,22 +3,20 @@
 from functools import cache
 from typing import NamedTuple
 
-from modelpicker.algorithms.compiler import CompiledKernel
-from modelpicker.algorithms.engine import (
+from modelpicker.algorithms.runner import (
     LABELS,
     ROUNDS,
-    Kernel,
-    Outcome,
     AlgorithmSettings,
     AlgorithmState,
+    Kernel,
+    Outcome,
     learn_label,
     observe_round,
     recommend,
     take_row,
 )
-from modelpicker.algorithms.kernels import SKIPPED, SPARE, Codes, Floats, Ints, Scratch
-from modelpicker.guarantees.certificate import KINDS, Certified, bar_for
-from modelpicker.guarantees.evidence import (
+from modelpicker.certificates.certificate import KINDS, Certified, bar_for
+from modelpicker.certificates.evidence import (
     ANSWERED,
     ASKED,
     PASSED,
@@ -28,6 +26,8 @@ from modelpicker.guarantees.evidence import (
     challenger,
     gather_entry,
 )
+from modelpicker.kernels.compiler import CompiledKernel
+from modelpicker.kernels.primitives import SKIPPED, SPARE, Codes, Floats, Ints, Scratch
 
 
 class Rule(NamedTuple):

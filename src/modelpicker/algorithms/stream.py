@@ -8,16 +8,16 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.algorithms.base import Algorithm
-from modelpicker.algorithms.chunks import Chunk, StreamInput
-from modelpicker.algorithms.encoding import ClassName
-from modelpicker.algorithms.engine import Outcome
-from modelpicker.algorithms.kernels import SKIPPED, Codes, Floats, Ints, new_scratch
-from modelpicker.algorithms.options import ModelName, check_count
+from modelpicker.algorithms.runner import Outcome
 from modelpicker.algorithms.stopping import make_rule, stopping
+from modelpicker.algorithms.stream_input import Chunk, StreamInput
+from modelpicker.algorithms.validation import check_count
+from modelpicker.certificates.certificate import Certificate, Certified, tables
+from modelpicker.certificates.evidence import new_room
+from modelpicker.encoding import ClassName, ModelName
 from modelpicker.errors import InputError, ModelPickerError, brief
 from modelpicker.frames import as_columns, pick_columns
-from modelpicker.guarantees.certificate import Certificate, Certified, tables
-from modelpicker.guarantees.evidence import new_room
+from modelpicker.kernels.primitives import SKIPPED, Codes, Floats, Ints, new_scratch
 
 Stopped: TypeAlias = Literal["end", "budget", "certified", "won"]
 NO_LIMIT = 2**62

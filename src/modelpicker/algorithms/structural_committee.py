@@ -6,8 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.algorithms.base import Algorithm
-from modelpicker.algorithms.engine import Kernel
-from modelpicker.algorithms.kernels import (
+from modelpicker.algorithms.runner import Kernel
+from modelpicker.algorithms.validation import Models, check_scale
+from modelpicker.kernels.primitives import (
     FIRST,
     FOLLOW,
     LEADER,
@@ -22,7 +23,6 @@ from modelpicker.algorithms.kernels import (
     smallest_loss,
     weigh,
 )
-from modelpicker.algorithms.options import Models, check_scale
 
 
 class CommitteeState(NamedTuple):

@@ -6,8 +6,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from modelpicker.algorithms.base import Algorithm
-from modelpicker.algorithms.engine import Kernel
-from modelpicker.algorithms.kernels import (
+from modelpicker.algorithms.runner import Kernel
+from modelpicker.algorithms.validation import Models, check_count, check_scale
+from modelpicker.kernels.primitives import (
     FOLLOW,
     LEADER,
     Codes,
@@ -19,7 +20,6 @@ from modelpicker.algorithms.kernels import (
     no_mistakes,
     smallest_loss,
 )
-from modelpicker.algorithms.options import Models, check_count, check_scale
 
 
 class VoteEntropySettings(NamedTuple):

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from modelpicker.campaigns.campaign import Campaign
+    from modelpicker.campaigns.input.validation import Decisions
     from modelpicker.campaigns.offline import pick
-    from modelpicker.campaigns.opening import Listed, create_campaign, list_campaigns, open_campaign
-    from modelpicker.campaigns.results import Pick, Query, Standing
-    from modelpicker.campaigns.rounds import Decisions
+    from modelpicker.campaigns.registry import Listed, create_campaign, list_campaigns, open_campaign
+    from modelpicker.campaigns.results.pick import Pick, Query, Standing
 
 __all__ = [
     "Campaign",
@@ -24,14 +24,14 @@ __all__ = [
 ]
 HOMES = {
     "Campaign": "campaign",
-    "Decisions": "rounds",
-    "Listed": "opening",
-    "Pick": "results",
-    "Query": "results",
-    "Standing": "results",
-    "create_campaign": "opening",
-    "list_campaigns": "opening",
-    "open_campaign": "opening",
+    "Decisions": "input.validation",
+    "Listed": "registry",
+    "Pick": "results.pick",
+    "Query": "results.pick",
+    "Standing": "results.pick",
+    "create_campaign": "registry",
+    "list_campaigns": "registry",
+    "open_campaign": "registry",
     "pick": "offline",
 }
 

@@ -8,23 +8,23 @@ from typing import Any
 import numpy as np
 
 from modelpicker.algorithms import Decision
-from modelpicker.algorithms.encoding import ClassName, check_same_kind
-from modelpicker.algorithms.options import ModelName, check_count, check_model, check_models
-from modelpicker.campaigns.answering import answer, spent
-from modelpicker.campaigns.deciding import decide, decide_new, new_ones
-from modelpicker.campaigns.events import Joining, Leaving, Retraction, Rounds
-from modelpicker.campaigns.framing import frame_batch
-from modelpicker.campaigns.handle import Transaction, CampaignTransactions
-from modelpicker.campaigns.log import REFERENCE, SKIPPED, WAITING, EventStore, RoundState
-from modelpicker.campaigns.picks import best_place, make_pick
-from modelpicker.campaigns.records import Record, records_of, records_of_round
-from modelpicker.campaigns.replica import CampaignCounts, Projection, KnownAnswers
-from modelpicker.campaigns.results import Pick, Query
-from modelpicker.campaigns.rounds import Decisions, check_item, check_items, check_key, check_keys
-from modelpicker.campaigns.rows import count_rows, encode_one
+from modelpicker.algorithms.validation import check_count, check_model, check_models
+from modelpicker.campaigns.events.event_store import REFERENCE, SKIPPED, WAITING, EventStore, RoundState
+from modelpicker.campaigns.events.event_types import Joining, Leaving, Retraction, Rounds
+from modelpicker.campaigns.events.history import Record, records_of, records_of_round
+from modelpicker.campaigns.input.batches import frame_batch
+from modelpicker.campaigns.input.encoding import count_rows, encode_one
+from modelpicker.campaigns.input.validation import Decisions, check_item, check_items, check_key, check_keys
+from modelpicker.campaigns.results.assembly import best_place, make_pick
+from modelpicker.campaigns.results.pick import Pick, Query
+from modelpicker.campaigns.state.ask import decide, decide_new, new_ones
+from modelpicker.campaigns.state.projection import CampaignCounts, KnownAnswers, Projection
+from modelpicker.campaigns.state.tell import answer, spent
+from modelpicker.campaigns.state.transactions import CampaignTransactions, Transaction
+from modelpicker.certificates.certificate import MOST_MODELS, Certificate, CertificateKind
+from modelpicker.encoding import ClassName, ModelName, check_same_kind
 from modelpicker.errors import ConflictError, InputError, NotFoundError, brief
 from modelpicker.frames import as_columns
-from modelpicker.guarantees.certificate import MOST_MODELS, Certificate, CertificateKind
 
 LONGEST_LEASE = 1e9
 MOST_PENDING = 2**31 - 1

@@ -9,20 +9,19 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.algorithms import Algorithm, Trace, run_stream
-from modelpicker.algorithms.encoding import ClassName
-from modelpicker.algorithms.making import AlgorithmChoice
-from modelpicker.algorithms.making import find_algorithm, make_algorithm
-from modelpicker.algorithms.options import check_count
-from modelpicker.algorithms.witness import Past
-from modelpicker.campaigns.picks import Counted, PickEvidence, Wanted, assemble
-from modelpicker.campaigns.results import Pick
+from modelpicker.algorithms.registry import AlgorithmChoice, find_algorithm, make_algorithm
+from modelpicker.algorithms.validation import check_count
+from modelpicker.campaigns.results.assembly import Counted, PickEvidence, Wanted, assemble
+from modelpicker.campaigns.results.pick import Pick
+from modelpicker.certificates.certificate import CertificateKind, Certified
+from modelpicker.certificates.recorder import Past
 from modelpicker.collections import ModelCollection, open_collection
-from modelpicker.collections.codes import ABSTAINED, Array
-from modelpicker.collections.column_names import IDENTITIES
-from modelpicker.collections.fitting import listed_models
-from modelpicker.collections.wide import WideReader
+from modelpicker.collections.column_name_hints import IDENTITIES
+from modelpicker.collections.encoding import ABSTAINED, Array
+from modelpicker.collections.label_checks import listed_models
+from modelpicker.collections.wide_tables import WideReader
+from modelpicker.encoding import ClassName
 from modelpicker.errors import InputError, brief
-from modelpicker.guarantees.certificate import Certified, CertificateKind
 
 # Rounds that are played together, so that somebody may watch.
 PIECE = 2**14

@@ -9,13 +9,13 @@ from functools import cached_property
 from typing import Any, Self
 
 from modelpicker.algorithms import ALGORITHMS, Algorithm
-from modelpicker.algorithms.encoding import ClassName
-from modelpicker.algorithms.making import AlgorithmChoice, find_algorithm, make_algorithm, usual_options
-from modelpicker.algorithms.options import ModelName, check_count, check_models
-from modelpicker.campaigns.rows import ClassCodes
+from modelpicker.algorithms.registry import AlgorithmChoice, find_algorithm, make_algorithm, usual_options
+from modelpicker.algorithms.validation import check_count, check_models
+from modelpicker.campaigns.input.encoding import ClassCodes
+from modelpicker.certificates.certificate import MOST_MODELS, Certified
 from modelpicker.coins import check_seed
+from modelpicker.encoding import ClassName, ModelName
 from modelpicker.errors import InputError, NotFoundError, StorageError, brief
-from modelpicker.guarantees.certificate import MOST_MODELS, Certified
 
 STORED = ("models", "classes", "algorithm", "options", "seed", "budget", "expected_rounds")
 

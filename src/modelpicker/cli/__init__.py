@@ -1,4 +1,4 @@
-"""The command line: one file a group of verbs, and what they share."""
+"""The command line: one file per group of verbs, and what they share."""
 
 import logging
 import sys
@@ -7,16 +7,19 @@ from typing import Annotated, Any
 import typer
 
 import modelpicker
-from modelpicker.cli import campaigns, collections, keeping, serving
+from modelpicker.cli import collections, export, show, storage, tell, tokens
+from modelpicker.cli.ask import ask
 from modelpicker.cli.bench import bench
 from modelpicker.cli.bounds import bounds
 from modelpicker.cli.compare import compare
+from modelpicker.cli.create import create
 from modelpicker.cli.demo import demo
-from modelpicker.cli.feeding import ask
-from modelpicker.cli.labelling import label
+from modelpicker.cli.join import join, leave
+from modelpicker.cli.label import label
 from modelpicker.cli.pick import pick
 from modelpicker.cli.reproduce import reproduce
-from modelpicker.cli.terminal import Warnings, print_json, saying_what_compiles, visible
+from modelpicker.cli.serve import serve
+from modelpicker.cli.shared.terminal import Warnings, print_json, saying_what_compiles, visible
 from modelpicker.errors import ModelPickerError
 
 INTERRUPTED = 130
@@ -34,24 +37,24 @@ app.command()(compare)
 app.command()(reproduce)
 app.command()(bounds)
 app.add_typer(collections.app, name="collections")
-app.command()(campaigns.create)
-app.command("list")(campaigns.list_verb)
-app.command()(campaigns.show)
+app.command()(create)
+app.command("list")(show.list_verb)
+app.command()(show.show)
 app.command()(ask)
 app.command()(label)
-app.command()(campaigns.tell)
-app.command()(campaigns.skip)
-app.command()(campaigns.retract)
-app.command()(campaigns.best)
-app.command()(campaigns.join)
-app.command()(campaigns.leave)
-app.command()(keeping.export)
-app.command("import")(keeping.import_verb)
-app.command()(keeping.verify)
-app.command()(keeping.backup)
-app.add_typer(keeping.storage_app, name="storage")
-app.command()(serving.serve)
-app.add_typer(serving.tokens_app, name="tokens")
+app.command()(tell.tell)
+app.command()(tell.skip)
+app.command()(tell.retract)
+app.command()(show.best)
+app.command()(join)
+app.command()(leave)
+app.command()(export.export)
+app.command("import")(export.import_verb)
+app.command()(storage.verify)
+app.command()(storage.backup)
+app.add_typer(storage.storage_app, name="storage")
+app.command()(serve)
+app.add_typer(tokens.tokens_app, name="tokens")
 app.command()(bench)
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from modelpicker.cli.terminal import Json, print_json, print_table, table, waiting
+from modelpicker.cli.shared.terminal import Json, print_json, print_table, table, waiting
 
 if TYPE_CHECKING:
     from modelpicker.bench.speed import Growth, Ratio

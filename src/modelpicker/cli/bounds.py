@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from modelpicker.cli.reading import read_collection
-from modelpicker.cli.terminal import (
+from modelpicker.cli.shared.read_collection import read_collection
+from modelpicker.cli.shared.terminal import (
     WIDTH,
     ClassesOption,
     FieldsOption,
@@ -36,7 +36,7 @@ from modelpicker.errors import InputError
 
 if TYPE_CHECKING:
     from modelpicker.experiments.promises import Need, Promise
-    from modelpicker.guarantees import Hardness
+    from modelpicker.theory import Hardness
 
 NAMES = {
     "regret": "regret",
@@ -92,7 +92,7 @@ def bounds(
     from modelpicker.collections import load_collection
     from modelpicker.experiments.plan import pool_of
     from modelpicker.experiments.promises import make_needs, make_promises, measure, usual_realizations
-    from modelpicker.guarantees import hardness_of
+    from modelpicker.theory import hardness_of
 
     check_seed(seed)
     reading = how_to_read(models, fields, classes, normalise, text, label, id_column, ignore)
@@ -148,7 +148,7 @@ def _document(
     seed: int,
 ) -> dict[str, Any]:
     """Everything, with keys that stay."""
-    from modelpicker.guarantees import bounds as theorems
+    from modelpicker.theory import bounds as theorems
 
     return facts | {
         "rounds": rounds,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from modelpicker.cli.reading import read_collection
-from modelpicker.cli.terminal import (
+from modelpicker.cli.shared.read_collection import read_collection
+from modelpicker.cli.shared.terminal import (
     ClassesOption,
     FieldsOption,
     IdColumn,
@@ -36,7 +36,7 @@ from modelpicker.extras import require
 
 if TYPE_CHECKING:
     from modelpicker.collections import ModelCollection
-    from modelpicker.collections.describing import Description
+    from modelpicker.collections.description import Description
 
 FIRST_MODELS = 12
 
@@ -107,7 +107,7 @@ def show(
 ) -> None:
     """Describe a collection: its size, who disagrees, who is identical, and how hard the best is to find."""
     from modelpicker.collections import load_collection
-    from modelpicker.collections.describing import describe
+    from modelpicker.collections.description import describe
     from modelpicker.collections.shipped import SHIPPED, collection_card
 
     if card:
@@ -123,7 +123,7 @@ def show(
     with waiting(f"Describing {source}"):
         description = describe(collection, Path(source).stem)
     if plot is not None:
-        from modelpicker.collections.plotting import plot_collection
+        from modelpicker.collections.plots import plot_collection
 
         with waiting(f"Drawing {plot}"):
             plot_collection(collection, description, plot)

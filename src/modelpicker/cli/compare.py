@@ -6,9 +6,9 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from modelpicker.cli import choosing
-from modelpicker.cli.reading import read_collection
-from modelpicker.cli.terminal import (
+from modelpicker.cli.shared import algorithm_options
+from modelpicker.cli.shared.read_collection import read_collection
+from modelpicker.cli.shared.terminal import (
     ClassesOption,
     FieldsOption,
     IdColumn,
@@ -95,7 +95,8 @@ def compare(
     methods: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"Methods, separated by commas: {', '.join(choosing.NAMES)}.  [default: all]", show_default=False
+            help=f"Methods, separated by commas: {', '.join(algorithm_options.NAMES)}.  [default: all]",
+            show_default=False,
         ),
     ] = None,
     budgets: Annotated[
@@ -146,9 +147,9 @@ def compare(
     model, how far from the best its pick was, and what following it on the way would have cost. An interrupted
     comparison goes on where it stopped when the same command is given again.
     """
-    from modelpicker.cli.comparing import finish_comparison, interruptible
+    from modelpicker.cli.shared.comparison_output import finish_comparison, interruptible
     from modelpicker.collections import load_collection
-    from modelpicker.experiments.comparing import Workforce, carry_out
+    from modelpicker.experiments.comparison import Workforce, carry_out
     from modelpicker.experiments.plan import make_plan, pool_of
 
     drawn = can_draw(figures)
@@ -214,13 +215,13 @@ def parse_method_options(pairs: list[str]) -> dict[str, dict[str, Any]]:
     options: dict[str, dict[str, Any]] = {}
     for pair in pairs:
         method, mark, rest = pair.partition(".")
-        if not mark or method not in choosing.NAMES:
+        if not mark or method not in algorithm_options.NAMES:
             raise typer.BadParameter(
                 f"{pair}: pass it as METHOD.NAME=VALUE, such as structural-committee.disagreement_scale=10; "
-                f"methods are {', '.join(choosing.NAMES)}.",
+                f"methods are {', '.join(algorithm_options.NAMES)}.",
                 param_hint="--option",
             )
-        options.setdefault(method, {}).update(choosing.parse_options([rest]))
+        options.setdefault(method, {}).update(algorithm_options.parse_options([rest]))
     return options
 
 

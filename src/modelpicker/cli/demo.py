@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from modelpicker.cli.terminal import WIDTH, Json, Seed, command, print_json, print_table, table, waiting
+from modelpicker.cli.shared.terminal import WIDTH, Json, Seed, command, print_json, print_table, table, waiting
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from modelpicker.cli.demonstration import Moment
+    from modelpicker.cli.shared.demo_run import Moment
 
 BOARD = 8
 # A live demo should be long enough to watch, and short enough not to wait for.
@@ -26,7 +26,7 @@ def demo(
 
     The items come in random order. Every label is known, but only those that Model Picker asks for are looked up.
     """
-    from modelpicker.cli.demonstration import Demonstration
+    from modelpicker.cli.shared.demo_run import Demonstration
 
     with waiting("Preparing"):
         shown = Demonstration(collection, seed)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from modelpicker.cli import choosing
-from modelpicker.cli.reading import read_collection
-from modelpicker.cli.terminal import (
+from modelpicker.cli.shared import algorithm_options
+from modelpicker.cli.shared.read_collection import read_collection
+from modelpicker.cli.shared.terminal import (
     ClassesOption,
     FieldsOption,
     IdColumn,
@@ -43,14 +43,14 @@ def pick(
     source: SourceArgument,
     labels: LabelsOption = None,
     ask: Annotated[bool, typer.Option("--ask", help="Ask at the terminal even where labels are known.")] = False,
-    algorithm: choosing.Named = "model-picker",
-    option: choosing.Options = None,
+    algorithm: algorithm_options.Named = "model-picker",
+    option: algorithm_options.Options = None,
     budget: Annotated[
         int | None, typer.Option(min=1, help="Stop once so many labels have been bought.", show_default=False)
     ] = None,
-    stop_gap: choosing.StopGap = None,
-    confidence: choosing.Confidence = 0.95,
-    kind: choosing.KindNamed = None,
+    stop_gap: algorithm_options.StopGap = None,
+    confidence: algorithm_options.Confidence = 0.95,
+    kind: algorithm_options.KindNamed = None,
     seed: Seed = 0,
     shuffle: Annotated[bool, typer.Option("--shuffle", help="Take the items in random order.")] = False,
     play_unlabelled: Annotated[
@@ -92,12 +92,12 @@ def pick(
     from modelpicker.collections import open_collection
     from modelpicker.collections.labels import is_result
 
-    choosing.check_name(algorithm)
-    options = choosing.parse_options(option or [])
+    algorithm_options.check_name(algorithm)
+    options = algorithm_options.parse_options(option or [])
     if algorithm == "race":  # which stops by itself: the rule is its own
         options = {"confidence": confidence, **({} if stop_gap is None else {"tolerance": stop_gap}), **options}
         stop_gap, confidence, kind = None, float(options["confidence"]), kind or "population"
-    rule = choosing.stopping_rule(stop_gap, confidence, kind)
+    rule = algorithm_options.stopping_rule(stop_gap, confidence, kind)
     reading = how_to_read(models, fields, classes, normalise, text, label, id_column, ignore)
     collection = read_collection(open_collection, source, labels, reading)
     print_notes(collection.notes)
@@ -190,7 +190,7 @@ def _is_are(number: int) -> str:
 
 def shortfall(result: "Pick") -> str:
     """That the goal was not reached, and what would help."""
-    from modelpicker.guarantees.certificate import rounded_up
+    from modelpicker.certificates.certificate import rounded_up
 
     goal = result.goal
     if goal is None:

@@ -9,17 +9,17 @@ from typing import Any
 
 import modelpicker
 from modelpicker.algorithms import Algorithm, Trace
-from modelpicker.algorithms.making import find_algorithm
-from modelpicker.campaigns.gaps import measure
+from modelpicker.algorithms.registry import find_algorithm
 from modelpicker.campaigns.offline import USUAL_GAP, Goal, Run, shuffled, suited_options
-from modelpicker.campaigns.status import Facts, Status, find_status, in_short
-from modelpicker.cli.choosing import make_algorithm
+from modelpicker.campaigns.results.gaps import measure
+from modelpicker.campaigns.results.status import Facts, Status, find_status, in_short
+from modelpicker.certificates.certificate import Certificate, Certified
 from modelpicker.cli.journal import Journal
-from modelpicker.cli.terminal import progress, waiting
+from modelpicker.cli.shared.algorithm_options import make_algorithm
+from modelpicker.cli.shared.terminal import progress, waiting
 from modelpicker.collections import ModelCollection
-from modelpicker.collections.codes import Array
-from modelpicker.collections.wide import WideReader
-from modelpicker.guarantees.certificate import Certificate, Certified
+from modelpicker.collections.encoding import Array
+from modelpicker.collections.wide_tables import WideReader
 
 
 @dataclass(frozen=True)

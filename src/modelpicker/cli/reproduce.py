@@ -15,10 +15,10 @@ from modelpicker.cli.compare import (
     Workers,
     can_draw,
 )
-from modelpicker.cli.terminal import Json, Seed, print_json, print_notes, say, visible, waiting
+from modelpicker.cli.shared.terminal import Json, Seed, print_json, print_notes, say, visible, waiting
 
 if TYPE_CHECKING:
-    from modelpicker.experiments.reproducing import Reproduction
+    from modelpicker.experiments.reproduction import Reproduction
 
 
 def reproduce(
@@ -64,11 +64,11 @@ def reproduce(
     Each set-up is run under both budget rules: the published curves mix them. An interrupted run goes on where it
     stopped when the same command is given again.
     """
-    from modelpicker.cli.comparing import interruptible
+    from modelpicker.cli.shared.comparison_output import interruptible
     from modelpicker.errors import NotFoundError
-    from modelpicker.experiments.comparing import Workforce
-    from modelpicker.experiments.folder import refuse_others
-    from modelpicker.experiments.reproducing import reproduce_setup
+    from modelpicker.experiments.comparison import Workforce
+    from modelpicker.experiments.output_folder import refuse_others
+    from modelpicker.experiments.reproduction import reproduce_setup
     from modelpicker.experiments.setups import find_setups, read_setups
 
     drawn = can_draw(figures)
@@ -100,7 +100,7 @@ def reproduce(
 
 def _print(done: "Reproduction") -> None:
     """The tables of a set-up, and the paper's claims."""
-    from modelpicker.cli.comparing import print_results, print_wrapped
+    from modelpicker.cli.shared.comparison_output import print_results, print_wrapped
 
     print_results(done.results)
     for verdict in done.verdicts:
@@ -115,7 +115,7 @@ def _print(done: "Reproduction") -> None:
 
 def _draw(done: "list[Reproduction]", folder: Path, name: str) -> None:
     """Figures of each set-up, those of the paper, and one report."""
-    from modelpicker.cli.comparing import this_command
+    from modelpicker.cli.shared.comparison_output import this_command
     from modelpicker.experiments.figures import Section, paper_sheets, save_sheets, sheets_of
     from modelpicker.experiments.report import write_report
 
@@ -131,7 +131,7 @@ def _draw(done: "list[Reproduction]", folder: Path, name: str) -> None:
 
 def _document(done: "list[Reproduction]", folder: Path) -> dict[str, Any]:
     """One JSON document: the rows of all set-ups, and what was found of each."""
-    from modelpicker.cli.comparing import needed_labels
+    from modelpicker.cli.shared.comparison_output import needed_labels
 
     documents = [{**one.document(), "labels_needed": needed_labels(one.results)} for one in done]
     rows = [{"setup": document["setup"], **row} for document in documents for row in document.pop("rows")]

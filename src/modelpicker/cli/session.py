@@ -4,16 +4,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from modelpicker.algorithms import Algorithm, Decision
-from modelpicker.algorithms.witness import Past
-from modelpicker.cli import asking
+from modelpicker.certificates.certificate import Certified
+from modelpicker.certificates.recorder import Past
 from modelpicker.cli.journal import Journal, begun_options
 from modelpicker.cli.picking import Pick, Settings, header, in_order, make_picker, summary
-from modelpicker.cli.terminal import count, say, visible
+from modelpicker.cli.shared import prompts
+from modelpicker.cli.shared.terminal import count, say, visible
 from modelpicker.collections import ModelCollection
-from modelpicker.collections.codes import ABSTAINED
-from modelpicker.collections.wide import WideReader
+from modelpicker.collections.encoding import ABSTAINED
+from modelpicker.collections.wide_tables import WideReader
 from modelpicker.errors import ConflictError
-from modelpicker.guarantees.certificate import Certified
 
 
 @dataclass
@@ -46,7 +46,7 @@ class Session:
         self.order = order
         self.journal = journal
         self.result = result
-        self.keys = asking.Keys(collection.classes)
+        self.keys = prompts.Keys(collection.classes)
         self.answered: list[Question] = []
 
     def replay(self) -> None:
@@ -82,12 +82,12 @@ class Session:
                 continue
             known = self._known(question)
             question.asked = known is None
-            answer = self._ask(question.decision) if known is None else asking.Reply(label=known)
-            if answer.command == asking.QUIT:
+            answer = self._ask(question.decision) if known is None else prompts.Reply(label=known)
+            if answer.command == prompts.QUIT:
                 self.result.stopped = "quit"
                 self.journal.undo_to(question.place)
                 return
-            if answer.command == asking.UNDO:
+            if answer.command == prompts.UNDO:
                 question = self._undo(question)
                 continue
             label = answer.label
@@ -170,7 +170,7 @@ class Session:
                 picker.learn(decision.round, known[decision.round])
         return picker
 
-    def _ask(self, decision: Decision) -> asking.Reply:
+    def _ask(self, decision: Decision) -> prompts.Reply:
         number, result = decision.round, self.result
         budget = "" if result.settings.budget is None else f" of {result.settings.budget:,}"
         tied = result.tied()
@@ -179,7 +179,7 @@ class Session:
         head = visible(f"item {number + 1:,} of {result.items:,} · {labels}{lead if result.labels_used else ''}")
         fields = {name: values[number] for name, values in self.collection.fields.items()}
         said = sorted({code for code in self.collection.predictions[number].tolist() if code >= 0})
-        return asking.ask(head, fields or {"row": self._item(number) + 1}, self.keys, said)
+        return prompts.ask(head, fields or {"row": self._item(number) + 1}, self.keys, said)
 
     def _item(self, number: int) -> int:
         return number if self.order is None else self.order[number]

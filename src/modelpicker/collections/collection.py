@@ -11,11 +11,11 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from modelpicker.algorithms.encoding import ClassName
-from modelpicker.collections import codes as coding
-from modelpicker.collections.codes import ABSTAINED, Array, Codes
+from modelpicker.collections import encoding as coding
+from modelpicker.collections.encoding import ABSTAINED, Array, Codes
 from modelpicker.collections.fingerprint import Fingerprint
-from modelpicker.collections.fitting import check_common, identical_notes
+from modelpicker.collections.label_checks import check_common, identical_notes
+from modelpicker.encoding import ClassName
 from modelpicker.errors import InputError, brief
 
 FieldValue: TypeAlias = str | int | float | bool | None
@@ -63,7 +63,7 @@ class ModelCollection:
         fields: Mapping[str, Any] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
-        from modelpicker.collections.frames import collect_frame
+        from modelpicker.collections.data_frames import collect_frame
 
         framed = collect_frame(predictions, labels, models, classes, fields or {})
         if framed is not None:
@@ -230,7 +230,7 @@ class ModelCollection:
 
     def save(self, path: str | Path) -> None:
         """Write the collection to a file whose ending says how: .npz, .parquet, .arrow, .csv or .jsonl."""
-        from modelpicker.collections.writing import save_collection
+        from modelpicker.collections.writers import save_collection
 
         save_collection(self, Path(path))
 

@@ -4,16 +4,16 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
-from modelpicker.algorithms.encoding import ClassName
-from modelpicker.collections import arrays
+from modelpicker.collections import array_files
 from modelpicker.collections.collection import ModelCollection
-from modelpicker.collections.columns import Reading, Role
-from modelpicker.collections.frames import frame_table
+from modelpicker.collections.column_roles import Reading, Role
+from modelpicker.collections.data_frames import frame_table
 from modelpicker.collections.labels import add_labels
-from modelpicker.collections.long import as_long, read_long
+from modelpicker.collections.long_tables import as_long, read_long
 from modelpicker.collections.shipped import SHIPPED, shipped_collection
 from modelpicker.collections.tables import ARRAYS, Table, check_ending, exists, explained, open_table
-from modelpicker.collections.wide import WideReader
+from modelpicker.collections.wide_tables import WideReader
+from modelpicker.encoding import ClassName
 from modelpicker.errors import InputError, NotFoundError, brief
 
 
@@ -127,10 +127,10 @@ def _open(source: str | Path, reading: Reading) -> ModelCollection | WideReader:
         meant = f" Did you mean {near[0]}?" if near else f" Collections that ship are {', '.join(SHIPPED)}."
         raise NotFoundError(f"{source} does not exist.{meant}")
     if path.is_dir():
-        return arrays.read_folder(path, reading)
+        return array_files.read_folder(path, reading)
     ending = path.suffix.lower()
     if ending in ARRAYS:
-        return arrays.read_array_file(path, reading)
+        return array_files.read_array_file(path, reading)
     check_ending(path)
     table = open_table(path)
     with explained(path):

@@ -4,8 +4,8 @@ import hashlib
 import json
 from collections.abc import Sequence
 
-from modelpicker.algorithms.encoding import ClassName
-from modelpicker.collections.codes import Array
+from modelpicker.collections.encoding import Array
+from modelpicker.encoding import ClassName
 
 VERSION = "modelpicker collection 1"
 DIGITS = 12

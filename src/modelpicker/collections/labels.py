@@ -6,19 +6,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modelpicker.algorithms.encoding import ClassName
-from modelpicker.collections import codes
-from modelpicker.collections.arrays import label_table
-from modelpicker.collections.codes import ABSTAINED
+from modelpicker.collections import encoding
+from modelpicker.collections.array_files import label_table
 from modelpicker.collections.collection import FieldValue, ModelCollection
-from modelpicker.collections.column_names import IDENTITIES, LABEL, ROW_NUMBERS
-from modelpicker.collections.columns import Reading
-from modelpicker.collections.fitting import check_common
-from modelpicker.collections.frames import frame_table
-from modelpicker.collections.identities import check_different
+from modelpicker.collections.column_name_hints import IDENTITIES, LABEL, ROW_NUMBERS
+from modelpicker.collections.column_roles import Reading
+from modelpicker.collections.data_frames import frame_table
+from modelpicker.collections.encoding import ABSTAINED
+from modelpicker.collections.label_checks import check_common
 from modelpicker.collections.tables import ARRAYS, Table, cell, check_ending, exists, open_table, quoted
+from modelpicker.collections.unique_ids import check_different
 from modelpicker.collections.vocabulary import ClassVocabulary
-from modelpicker.collections.wide import WideReader, class_notes, plain_values, unlabelled_notes
+from modelpicker.collections.wide_tables import WideReader, class_notes, plain_values, unlabelled_notes
+from modelpicker.encoding import ClassName
 from modelpicker.errors import InputError, NotFoundError, brief
 
 # What messages call labels that are no file.
@@ -59,7 +59,7 @@ def add_labels(
             f"{path}: label {brief(strange)} is not one of the {len(found.classes)} classes (--classes)."
         )
     try:
-        encoded = codes.encode_labels(np.array(names, dtype=object), found.classes)
+        encoded = encoding.encode_labels(np.array(names, dtype=object), found.classes)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     told = [name for name in names if name is not None]

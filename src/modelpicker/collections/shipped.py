@@ -2,9 +2,9 @@
 
 from importlib import resources
 
-from modelpicker.collections.arrays import read_array_file
+from modelpicker.collections.array_files import read_array_file
 from modelpicker.collections.collection import ModelCollection
-from modelpicker.collections.columns import Reading
+from modelpicker.collections.column_roles import Reading
 
 SHIPPED = {
     "digits": "handwritten digits, read by scikit-learn classifiers",

@@ -10,11 +10,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from modelpicker.algorithms.encoding import ClassName
-from modelpicker.algorithms.options import check_count
+from modelpicker.algorithms.validation import check_count
 from modelpicker.coins import check_seed
-from modelpicker.collections.codes import Array, check_classes, smallest_type
 from modelpicker.collections.collection import ModelCollection
+from modelpicker.collections.encoding import Array, check_classes, smallest_type
+from modelpicker.encoding import ClassName
 from modelpicker.errors import InputError, brief, is_number
 
 # More than this would not fit into the memory of most machines while it is made.

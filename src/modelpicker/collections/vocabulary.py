@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from modelpicker.algorithms.encoding import LARGEST_CODE, ClassName
-from modelpicker.collections.codes import ABSTAINED, MOST_COUNTED, Array, check_classes
+from modelpicker.collections.encoding import ABSTAINED, MOST_COUNTED, Array, check_classes
 from modelpicker.collections.tables import Table, cell, quoted
+from modelpicker.encoding import LARGEST_CODE, ClassName
 from modelpicker.errors import InputError, brief
 
 Cell: TypeAlias = bool | int | float | str | None

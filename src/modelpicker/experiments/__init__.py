@@ -1,6 +1,6 @@
 """The paper's evaluation: protocol, tuning, metrics, engines, figures, its five set-ups."""
 
-from modelpicker.experiments.comparing import compare
+from modelpicker.experiments.comparison import compare
 from modelpicker.experiments.methods import Method
 from modelpicker.experiments.results import Results
 

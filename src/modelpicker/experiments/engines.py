@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
 from modelpicker.errors import InputError, ModelPickerError
-from modelpicker.experiments.jobs import Block, Job, Task
+from modelpicker.experiments.tasks import Block, Job, Task
 from modelpicker.extras import require
 
 # A task whose worker dies this often has probably killed it.

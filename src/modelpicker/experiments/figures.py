@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from modelpicker.collections.writing import replacing
+from modelpicker.collections.writers import replacing
 from modelpicker.experiments.results import Results
 from modelpicker.extras import require
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from modelpicker.algorithms.kernels import Floats
+from modelpicker.kernels.primitives import Floats
 
 
 def rising(values: Floats, weights: Floats | None = None) -> Floats:

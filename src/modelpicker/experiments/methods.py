@@ -19,7 +19,7 @@ from modelpicker.algorithms import (
     StructuralCommittee,
     VoteEntropy,
 )
-from modelpicker.algorithms.options import check_scale
+from modelpicker.algorithms.validation import check_scale
 from modelpicker.errors import InputError, brief
 
 Range: TypeAlias = tuple[float, float]

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from modelpicker.algorithms.kernels import Floats
-from modelpicker.experiments.jobs import ComparisonCell
 from modelpicker.experiments.playing import GAP, QUERIES, REGRET, SAMPLED, Record
+from modelpicker.experiments.tasks import ComparisonCell
+from modelpicker.kernels.primitives import Floats
 
 # The metrics in the order of tables; each has a standard error beside it.
 METRICS = (

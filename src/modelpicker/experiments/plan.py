@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 from modelpicker.algorithms import Algorithm
-from modelpicker.algorithms.kernels import Ints
-from modelpicker.algorithms.options import check_choice, check_count
+from modelpicker.algorithms.validation import check_choice, check_count
 from modelpicker.coins import check_seed
 from modelpicker.collections import ModelCollection, load_collection
-from modelpicker.collections.codes import ABSTAINED
+from modelpicker.collections.encoding import ABSTAINED
 from modelpicker.errors import InputError, brief
-from modelpicker.experiments.jobs import Job
 from modelpicker.experiments.methods import Method, as_methods
 from modelpicker.experiments.realizations import Pool
+from modelpicker.experiments.tasks import Job
 from modelpicker.experiments.tuning import Tuned
+from modelpicker.kernels.primitives import Ints
 
 BUDGET_RULES = ("expected", "hard")
 TUNINGS = ("search", "grid")

@@ -6,19 +6,19 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.algorithms import Algorithm
-from modelpicker.algorithms.compiler import CompiledKernel
-from modelpicker.algorithms.engine import (
+from modelpicker.algorithms.runner import (
     LABELS,
     ROUNDS,
-    Kernel,
     AlgorithmSettings,
     AlgorithmState,
+    Kernel,
     learn_label,
     observe_round,
     recommend,
 )
-from modelpicker.algorithms.kernels import SPARE, Codes, Floats, Ints, Scratch, new_scratch
 from modelpicker.experiments.realizations import Realization
+from modelpicker.kernels.compiler import CompiledKernel
+from modelpicker.kernels.primitives import SPARE, Codes, Floats, Ints, Scratch, new_scratch
 
 # What is recorded of a run at each mark, in whole numbers, so that sums do not depend on their order.
 QUERIES, GAP, REGRET, SAMPLED = range(4)

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from modelpicker.algorithms import ModelPicker, run_stream
-from modelpicker.algorithms.kernels import Floats
-from modelpicker.algorithms.philox import draw_many
 from modelpicker.experiments.realizations import Pool, key_of
-from modelpicker.guarantees import Hardness, bounds, sharper
+from modelpicker.kernels.philox import draw_many
+from modelpicker.kernels.primitives import Floats
+from modelpicker.theory import Hardness, bounds, sharper
 
 # Rounds played at a time, so that memory does not grow with the stream.
 PIECE = 2**16

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from modelpicker.algorithms.compiler import CompiledKernel
-from modelpicker.algorithms.kernels import Codes, Floats, Ints, kernel_codes
-from modelpicker.algorithms.philox import draw_many
+from modelpicker.kernels.compiler import CompiledKernel
+from modelpicker.kernels.philox import draw_many
+from modelpicker.kernels.primitives import Codes, Floats, Ints, kernel_codes
 
 
 class Pool(NamedTuple):

@@ -8,11 +8,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from modelpicker.collections.writing import replacing
+from modelpicker.collections.writers import replacing
 from modelpicker.experiments.figures import AXES, Section, caption, looks_of, off_budget
-from modelpicker.experiments.levels import smallest
+from modelpicker.experiments.labels_needed import smallest
 from modelpicker.experiments.metrics import METRICS
-from modelpicker.experiments.reproducing import ClaimVerdict
+from modelpicker.experiments.reproduction import ClaimVerdict
 from modelpicker.experiments.results import Results
 from modelpicker.experiments.tuning import MARKS
 from modelpicker.extras import require

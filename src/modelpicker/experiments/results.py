@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from modelpicker.collections.writing import replacing
+from modelpicker.collections.writers import replacing
 from modelpicker.errors import InputError, brief
-from modelpicker.experiments.levels import Factor, Outcomes, factor, labels_needed, plain
+from modelpicker.experiments.labels_needed import Factor, Outcomes, factor, labels_needed, plain
 
 
 @dataclass(frozen=True, eq=False, repr=False)

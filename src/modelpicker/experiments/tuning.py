@@ -13,9 +13,9 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from modelpicker.algorithms.kernels import Floats, Ints
 from modelpicker.experiments.isotonic import rising
 from modelpicker.experiments.methods import Method
+from modelpicker.kernels.primitives import Floats, Ints
 
 # How near is near enough, in labels bought over labels wanted.
 TOLERANCE = 0.02

@@ -12,20 +12,20 @@ from starlette.responses import FileResponse
 from starlette.staticfiles import StaticFiles
 
 import modelpicker
-from modelpicker.campaigns.storage import open_storage
+from modelpicker.campaigns.storage.database import open_storage
 from modelpicker.errors import ModelPickerError
-from modelpicker.server.checkpoints import checkpoint_when_quiet
+from modelpicker.server.access.tokens import Tokens
+from modelpicker.server.api.openapi import DESCRIPTION, TAGS, describe
+from modelpicker.server.api.problems import refuse
+from modelpicker.server.api.routes import campaigns, files, health, labels, rounds, session, standing
+from modelpicker.server.api.routes.common import VERSION
 from modelpicker.server.configuration import Configuration
+from modelpicker.server.context import ServerContext
 from modelpicker.server.demo import feed_demo
-from modelpicker.server.desks import CommitQueues
-from modelpicker.server.guard import RequestMiddleware
+from modelpicker.server.live.checkpoints import checkpoint_when_quiet
+from modelpicker.server.live.group_commit import CommitQueues
 from modelpicker.server.metrics import Metrics
-from modelpicker.server.openapi import DESCRIPTION, TAGS, describe
-from modelpicker.server.problems import refuse
-from modelpicker.server.routes import campaigns, files, health, labels, rounds, session, standing
-from modelpicker.server.routes.common import VERSION
-from modelpicker.server.state import ServerContext
-from modelpicker.server.tokens import Tokens
+from modelpicker.server.network.middleware import RequestMiddleware
 
 STATIC = Path(__file__).parent / "static"
 ROUTERS = (

@@ -16,20 +16,19 @@ from urllib.parse import quote, urlencode
 import numpy.typing as npt
 
 from modelpicker.algorithms import Decision
-from modelpicker.algorithms.encoding import ClassName
-from modelpicker.algorithms.options import ModelName
-from modelpicker.campaigns.results import Pick, Query, Standing
-from modelpicker.campaigns.status import Status
+from modelpicker.campaigns.results.pick import Pick, Query, Standing
+from modelpicker.campaigns.results.status import Status
+from modelpicker.certificates.certificate import Certificate, CertificateKind, Certified
+from modelpicker.encoding import ClassName, ModelName
 from modelpicker.errors import ConflictError, NotFoundError
 from modelpicker.frames import as_columns
-from modelpicker.guarantees.certificate import Certificate, Certified, CertificateKind
-from modelpicker.server.calling import Transport
+from modelpicker.server.transport import Transport
 
 if TYPE_CHECKING:  # a client that is sent no data frame needs neither Arrow nor SQLAlchemy
     import httpx2
 
     from modelpicker.collections import ModelCollection
-    from modelpicker.collections.columns import Role
+    from modelpicker.collections.column_roles import Role
 
 MOST = 1_000
 PredictionRow: TypeAlias = Mapping[Any, ClassName | None] | Sequence[ClassName | None] | npt.NDArray[Any]
@@ -158,7 +157,7 @@ class RemoteCampaign:
         rows: Any = predictions
         columns = as_columns(predictions)
         if columns is not None:
-            from modelpicker.campaigns.framing import frame_batch
+            from modelpicker.campaigns.input.batches import frame_batch
 
             batch = frame_batch(columns, self.describe()["models"])
             rows = _named_rows(batch.predictions)

@@ -7,10 +7,10 @@ import asyncio
 from contextlib import suppress
 
 from modelpicker.campaigns import Campaign, create_campaign, list_campaigns
-from modelpicker.campaigns.storage import open_storage
+from modelpicker.campaigns.storage.database import open_storage
 from modelpicker.collections import ModelCollection, load_collection
-from modelpicker.server.desks import CommitQueues
-from modelpicker.server.problems import Problem
+from modelpicker.server.api.problems import Problem
+from modelpicker.server.live.group_commit import CommitQueues
 
 NAME = "digits"
 BUDGET = 150

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
 
-from modelpicker.campaigns.storage import open_storage
-from modelpicker.server.tokens import create_token
+from modelpicker.campaigns.storage.database import open_storage
+from modelpicker.server.access.tokens import create_token
 from tests.server.page.desks import Person
 from tests.server.page.serving import Serving, serving
 

@@ -1,0 +1,196 @@
+"""What happened in a campaign, as records that JSON can hold: the history, and what is exported and imported."""
+
+import copy
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from modelpicker.algorithms.validation import check_models
+from modelpicker.campaigns.events.event_store import EventStore, Stored
+from modelpicker.campaigns.events.event_types import Answer, Event, Joining, Leaving, Reference, Retraction, Rounds
+from modelpicker.campaigns.input.encoding import ClassCodes, encode_many
+from modelpicker.campaigns.input.validation import check_item, check_key
+from modelpicker.campaigns.settings import CampaignSettings
+from modelpicker.campaigns.state.pacing import new_pace
+from modelpicker.campaigns.state.projection import ModelChange, members
+from modelpicker.encoding import ModelName
+from modelpicker.errors import InputError, brief
+
+Record: TypeAlias = dict[str, Any]
+"""An event, or one round of it: `event`, `at`, `kind`, `id` or `round`, and what is particular to its kind."""
+
+ASK = "ask"
+ANSWERS = (Answer.kind, Reference.kind, Retraction.kind)
+
+
+def as_time(microseconds: int) -> str:
+    """A time as ISO 8601 has it, in UTC, to the microsecond."""
+    seconds, rest = divmod(microseconds, 10**6)
+    return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest).isoformat(timespec="microseconds")
+
+
+def from_time(text: str) -> int:
+    """Microseconds since 1970."""
+    moment = datetime.fromisoformat(text)
+    return int(moment.replace(microsecond=0).timestamp()) * 10**6 + moment.microsecond
+
+
+def records_of(
+    events: Iterable[Stored], settings: CampaignSettings, before: Iterable[ModelChange] = ()
+) -> Iterator[Record]:
+    """The records of events in order; `before` are the models that joined or left before the first of them."""
+    changes: list[ModelChange] = list(before)
+    for stored in events:
+        yield from _records(stored, members(settings, changes))
+        if isinstance(stored.event, Joining | Leaving):
+            changes.append(stored.event)
+
+
+def records_of_round(store: EventStore, settings: CampaignSettings, number: int) -> Iterator[Record]:
+    """What happened to one round, in order."""
+    found = [stored.event for stored in store.others((Joining.kind, Leaving.kind))]
+    models = members(settings, [event for event in found if isinstance(event, Joining | Leaving)], number)
+    yield next(record for record in _records(store.round_event(number), models) if record["id"] == number)
+    for stored in store.others(ANSWERS, number):
+        yield from _records(stored, models)
+
+
+def _records(stored: Stored, models: Sequence[ModelName]) -> Iterator[Record]:
+    """The records of one event, whose rounds had these models."""
+    head: Record = {"event": stored.number, "at": as_time(stored.at)}
+    match stored.event:
+        case Rounds() as rounds:
+            yield from _rounds(head, rounds, models)
+        case Answer(round=number, label=None, by=by, replaces=replaces):
+            yield {**head, "kind": "skip", "id": number, "by": by, "replaces": replaces}
+        case Answer(round=number, label=label, by=by, replaces=replaces):
+            yield {**head, "kind": "label", "id": number, "label": label, "by": by, "replaces": replaces}
+        case Reference(round=number, label=label, by=by, replaces=replaces):
+            yield {**head, "kind": "reference", "id": number, "label": label, "by": by, "replaces": replaces}
+        case Retraction(round=number, by=by, reference=reference):
+            yield {**head, "kind": "retract", "id": number, "by": by, "reference": reference}
+        case Joining(round=number, model=model, heir_of=heir_of):
+            yield {**head, "kind": "join", "round": number, "model": model, "heir_of": heir_of}
+        case Leaving(round=number, model=model):
+            yield {**head, "kind": "leave", "round": number, "model": model}
+
+
+def _rounds(head: Record, rounds: Rounds, models: Sequence[ModelName]) -> Iterator[Record]:
+    names = [*rounds.classes, None]  # -1 is the last
+    last = rounds.first + len(rounds) - 1
+    for place, codes in enumerate(rounds.codes.tolist()):
+        number = rounds.first + place
+        record = {
+            **head,
+            "kind": ASK,
+            "id": number,
+            "key": rounds.key(number),
+            "item": copy.deepcopy(rounds.item(number)),
+            "predictions": [names[code] for code in codes],
+            "query": bool(rounds.queried[place]),
+            "probability": float(rounds.probability[place]),
+            "prediction": names[int(rounds.predicted[place])],
+            "recommended": models[int(rounds.recommended[place])],
+        }
+        yield record | {"pace": list(rounds.pace)} if number == last else record
+
+
+def events_of(records: Iterable[Record], settings: CampaignSettings) -> Iterator[Stored]:
+    """The events that records stand for, checked."""
+    changes: list[ModelChange] = []
+    rounds = 0
+    for expected, (number, group) in enumerate(groupby(records, key=lambda record: record.get("event")), start=1):
+        together = list(group)
+        if number != expected:
+            raise InputError(
+                f"event {brief(number)} comes where event {expected} was expected; records are missing."
+            )
+        try:
+            event = _event(together, settings, changes, rounds)
+            at = from_time(together[0]["at"])
+        except InputError as error:
+            raise InputError(f"event {expected}: {error}") from error
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+            raise InputError(f"event {expected} cannot be read: {error!r}.") from error
+        if isinstance(event, Joining | Leaving):
+            changes.append(event)
+        rounds += len(event) if isinstance(event, Rounds) else 0
+        yield Stored(expected, at, event)
+
+
+def _event(records: list[Record], settings: CampaignSettings, changes: list[ModelChange], rounds: int) -> Event:
+    """One event from its records."""
+    record = records[0]
+    models = members(settings, changes)
+    match record["kind"]:
+        case "ask":
+            return _asked(records, models, settings, rounds)
+        case "label" | "skip" | "reference" | "retract":
+            return _answer(record, settings, rounds)
+        case "join":
+            if record["model"] in models or record["heir_of"] not in models or record["round"] != rounds:
+                raise InputError(
+                    f"{brief(record['model'])} cannot join there as the heir of {brief(record['heir_of'])}."
+                )
+            check_models([*models, record["model"]])
+            return Joining(rounds, record["model"], record["heir_of"])
+        case "leave":
+            if record["model"] not in models or len(models) == 2 or record["round"] != rounds:
+                raise InputError(f"{brief(record['model'])} cannot leave there.")
+            return Leaving(rounds, record["model"])
+        case other:
+            raise InputError(f"there are no events of kind {brief(other)}.")
+
+
+def _answer(record: Record, settings: CampaignSettings, rounds: int) -> Event:
+    """A label, a skip, a reference, or one taken back."""
+    number, by = record["id"], check_key(record["by"], "by")
+    if type(number) is not int or not 0 <= number < rounds:
+        raise InputError(f"there is no round {brief(number)} so far.")
+    if record["kind"] == "retract":
+        return Retraction(number, by, record["reference"] is True)
+    if record["kind"] == "skip":
+        return Answer(number, None, by, record["replaces"] is True)
+    label = ClassCodes(settings.classes).name(record["label"], f"label of {number}")
+    if label is None:
+        raise InputError(f"the label of {number} is missing.")
+    kind = Reference if record["kind"] == "reference" else Answer
+    return kind(number, label, by, record["replaces"] is True)
+
+
+def _asked(records: list[Record], models: Sequence[ModelName], settings: CampaignSettings, first: int) -> Rounds:
+    """The rounds that were decided together."""
+    if [record["id"] for record in records] != list(range(first, first + len(records))):
+        raise InputError(f"round {first} was expected; records are missing or out of order.")
+    rows = encode_many([record["predictions"] for record in records], models, ClassCodes(settings.classes))
+    place = {name: code for code, name in enumerate(rows.classes)}
+    said = [record["prediction"] for record in records]
+    items = [check_item(record["item"]) for record in records]
+    keys = [check_key(record["key"]) for record in records]
+    pace = np.array(records[-1]["pace"], dtype=np.float64)
+    if pace.shape != new_pace().shape or not np.isfinite(pace).all() or (pace < 0.0).any():
+        raise InputError(f"pace {brief(records[-1]['pace'])} is none.")
+    return Rounds(
+        first=first,
+        codes=rows.codes,
+        classes=rows.classes,
+        queried=np.array([record["query"] is True for record in records], dtype=np.bool_),
+        probability=np.array([_chance(record) for record in records]),
+        recommended=np.array([models.index(record["recommended"]) for record in records], dtype=np.int32),
+        predicted=np.array([-1 if name is None else place[name] for name in said], dtype=np.int32),
+        items=items if any(item is not None for item in items) else None,
+        keys=keys if any(key is not None for key in keys) else None,
+        pace=pace.tolist(),
+        settings=settings.checksum,
+    )
+
+
+def _chance(record: Record) -> float:
+    """A query probability: above 0 if there was a query."""
+    chance = record["probability"]
+    if type(chance) not in (int, float) or not 0.0 <= chance <= 1.0 or (record["query"] is True and chance == 0.0):
+        raise InputError(f"round {record['id']}: {brief(chance)} is not the probability of its query.")
+    return float(chance)

@@ -1,0 +1,275 @@
+"""Campaigns out of one storage and into another: JSON lines or Parquet, and nothing is lost on the way.
+
+The first line, or the file's metadata, has the settings; every other line or row is a record of the history. What
+is read back is the same campaign: the same events at the same times, the same decisions, the same state.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from modelpicker.algorithms import Algorithm
+from modelpicker.campaigns.campaign import Campaign
+from modelpicker.campaigns.events.event_store import (
+    LABELLED,
+    REFERENCE,
+    SKIPPED,
+    WAITING,
+    EventStore,
+    Head,
+    Stored,
+    add_campaign,
+)
+from modelpicker.campaigns.events.event_types import Answer, Event, Reference, Retraction, Rounds, changes_the_past
+from modelpicker.campaigns.events.history import Record, as_time, events_of, from_time, records_of
+from modelpicker.campaigns.registry import check_name
+from modelpicker.campaigns.results.chart_samples import Sample, add_sample
+from modelpicker.campaigns.settings import STORED, CampaignSettings, known_algorithm, settings_checksum
+from modelpicker.campaigns.state.projection import rebuild
+from modelpicker.campaigns.storage.database import open_storage
+from modelpicker.collections.writers import replacing
+from modelpicker.errors import FileError, InputError, NotFoundError, brief
+
+FORMAT = "modelpicker campaign 1"
+# Columns of a Parquet file: those that hold more than one kind of value hold JSON.
+COLUMNS = {
+    "event": "int64",
+    "at": "string",
+    "kind": "string",
+    "id": "int64",
+    "key": "string",
+    "item": "json",
+    "predictions": "json",
+    "query": "bool",
+    "probability": "float64",
+    "prediction": "json",
+    "recommended": "json",
+    "pace": "json",
+    "label": "json",
+    "by": "string",
+    "replaces": "bool",
+    "reference": "bool",
+    "round": "int64",
+    "model": "json",
+    "heir_of": "json",
+}
+ROWS_AT_ONCE = 20_000
+
+
+def export_campaign(campaign: Campaign, path: str | os.PathLike[str]) -> int:
+    """Write a whole campaign to a file, `.jsonl` or `.parquet`; how many records it has."""
+    path = Path(path)
+    total = campaign.events
+    records = records_of(campaign.stored(total), campaign.settings)
+    document = campaign.settings.document()
+    header = {
+        "format": FORMAT,
+        "name": campaign.name,
+        "created": as_time(campaign.created),
+        "events": total,
+        **document,
+        "checksum": settings_checksum(document),
+    }
+    if _is_parquet(path):
+        return _write_parquet(path, header, records)
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as stream:
+        written = 0
+        stream.write(json.dumps(header) + "\n")
+        for record in records:
+            stream.write(json.dumps(record) + "\n")
+            written += 1
+    return written
+
+
+def import_campaign(
+    storage: str,
+    path: str | os.PathLike[str],
+    name: str | None = None,
+    algorithm: type[Algorithm] | None = None,
+) -> Campaign:
+    """Bring a campaign from a file into a storage, all of it or nothing; `name` is another one for it."""
+    path = Path(path)
+    with _opened(path) as (header, records):
+        if header.get("format") != FORMAT:
+            raise InputError(
+                f"{path} is no campaign that modelpicker exported: its format is {brief(header.get('format'))}."
+            )
+        try:
+            settings = _settings(header, algorithm or known_algorithm(header["algorithm"]))
+            created, total, given = from_time(header["created"]), int(header["events"]), name or header["name"]
+            check_name(given)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from error
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+            raise InputError(f"{path}: its settings cannot be read: {error!r}.") from error
+        opened = open_storage(storage, create=True)
+        with opened.writing() as connection:
+            number = add_campaign(connection, given, created, settings)
+            try:
+                _fill(EventStore(connection, number), settings, events_of(records, settings), total)
+            except InputError as error:
+                raise InputError(f"{path}: {error}") from error
+    return Campaign(opened, number, given, created, settings)
+
+
+def _settings(header: Record, algorithm: type[Algorithm]) -> CampaignSettings:
+    """The settings in a file, checked as if they were new."""
+    if not isinstance(header["options"], dict):
+        raise InputError(f"options are {brief(header['options'])}.")
+    made = CampaignSettings.check(
+        header["models"],
+        header["classes"],
+        algorithm,
+        header["options"],
+        int(header["seed"]),
+        header["budget"],
+        header["expected_rounds"],
+        header.get("stop_when"),
+    )
+    stored = {name: header.get(name) for name in (*STORED, "stop_when")}
+    if header.get("checksum") not in (None, settings_checksum(stored)):  # older files have none
+        raise InputError("its settings do not match their checksum: they were changed. Export the campaign again.")
+    return made
+
+
+def _fill(store: EventStore, settings: CampaignSettings, found: Iterator[Stored], total: int) -> None:
+    """Add events as they were, then find the state."""
+    events = rounds = rebuilt = 0
+    for stored in found:
+        event = stored.event
+        _check_state(store, event)
+        store.add(stored.number, stored.at, event)
+        events = stored.number
+        rounds += len(event) if isinstance(event, Rounds) else 0
+        rebuilt = events if changes_the_past(event) else rebuilt
+    if events != total:
+        raise InputError(f"there are {events:,} events, but there should be {total:,}; was the file cut off?")
+    store.move(Head(events, rounds, rebuilt))
+    projection = rebuild(store, settings, events, rebuilt)
+    if projection.left < 0:
+        raise InputError(f"more labels were bought than the budget of {settings.budget} allows.")
+    store.keep(projection.document())
+    add_sample(store, Sample.take(projection))
+
+
+def _check_state(store: EventStore, event: Event) -> None:
+    """An answer must be one that could have been given then."""
+    if isinstance(event, Answer | Reference | Retraction):
+        known = store.state(event.round)
+        state = None if known is None else known.state
+        match event:
+            case Answer(replaces=replaces):
+                possible = state in ((LABELLED, SKIPPED) if replaces else (WAITING,))
+            case Reference(replaces=replaces):
+                possible = state == (REFERENCE if replaces else None)
+            case Retraction(reference=reference):
+                possible = state in ((REFERENCE,) if reference else (LABELLED, SKIPPED))
+        if not possible:
+            raise InputError(f"round {event.round} cannot have had such an answer then.")
+
+
+def _is_parquet(path: Path) -> bool:
+    if path.suffix.lower() in (".parquet", ".pq"):
+        return True
+    if path.suffix.lower() in (".jsonl", ".ndjson"):
+        return False
+    raise InputError(f"{path}: campaigns are exported as .jsonl or .parquet; choose one of these endings.")
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[Record, Iterator[Record]]]:
+    """The settings and the records of a file."""
+    if not path.exists():
+        raise NotFoundError(f"there is no file {path}.")
+    try:
+        if _is_parquet(path):
+            yield _read_parquet(path)
+            return
+        with path.open(encoding="utf-8") as stream:
+            lines = _read_lines(stream, path)
+            yield next(lines, {}), lines
+    except OSError as error:
+        raise FileError(f"{path} cannot be read: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 text: {error}.") from error
+
+
+def _read_lines(stream: Iterable[str], path: Path) -> Iterator[Record]:
+    for number, line in enumerate(stream, start=1):
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{path}, line {number} is no JSON: {error}. Was it cut off?") from error
+        if not isinstance(record, dict):
+            raise InputError(f"{path}, line {number}: {brief(record)} is no record.")
+        yield record
+
+
+def _write_parquet(path: Path, header: Record, records: Iterator[Record]) -> int:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    types = {"int64": pa.int64(), "float64": pa.float64(), "bool": pa.bool_()}
+    fields = [pa.field(name, types.get(kind, pa.string())) for name, kind in COLUMNS.items()]
+    schema = pa.schema(fields, metadata={FORMAT: json.dumps(header)})
+    total = 0
+    with replacing(path) as temporary, pq.ParquetWriter(temporary, schema) as writer:
+        for page in _pages(records):
+            total += len(page)
+            columns = [_column(page, name, kind) for name, kind in COLUMNS.items()]
+            writer.write_table(pa.table(columns, schema=schema))
+    return total
+
+
+def _pages(records: Iterator[Record]) -> Iterator[list[Record]]:
+    page: list[Record] = []
+    for record in records:
+        page.append(record)
+        if len(page) == ROWS_AT_ONCE:
+            yield page
+            page = []
+    if page:
+        yield page
+
+
+def _column(page: list[Record], name: str, kind: str) -> list[Any]:
+    """One column; a field that a record has not, and one that is null, stay different where that matters."""
+    if kind == "json":
+        return [json.dumps(record[name]) if name in record else None for record in page]
+    return [record.get(name) for record in page]
+
+
+def _read_parquet(path: Path) -> tuple[Record, Iterator[Record]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(path)
+    except pa.ArrowInvalid as error:
+        raise InputError(f"{path} is no Parquet file: {error}.") from error
+    header = (file.schema_arrow.metadata or {}).get(FORMAT.encode())
+    if header is None:
+        return {}, iter(())
+    try:
+        found = json.loads(header)
+    except ValueError as error:
+        raise InputError(f"{path}: its settings are no JSON: {error}.") from error
+    return found if isinstance(found, dict) else {}, _rows(file)
+
+
+def _rows(file: Any) -> Iterator[Record]:
+    import pyarrow as pa
+
+    try:
+        for batch in file.iter_batches():
+            for row in batch.to_pylist():
+                yield {
+                    name: json.loads(value) if COLUMNS.get(name) == "json" and value is not None else value
+                    for name, value in row.items()
+                    if value is not None or name in ("key", "by")
+                }
+    except (OSError, pa.ArrowException, ValueError, TypeError, RecursionError) as error:
+        raise InputError(f"its rows cannot be read: {error}.") from error

@@ -1,0 +1,50 @@
+"""Collections and data frames as rounds of a campaign: predictions, what is shown of the items, and their keys."""
+
+from collections.abc import Mapping, Sequence, Set
+from typing import Any, NamedTuple
+
+from modelpicker.campaigns.results.pick import Item
+from modelpicker.collections import ModelCollection, load_collection
+from modelpicker.collections.column_roles import Role
+from modelpicker.frames import Columns
+
+
+class Batch(NamedTuple):
+    """Some items, as `ask_many` takes them."""
+
+    predictions: ModelCollection
+    items: list[Item | None] | None
+    keys: list[str | None] | None
+
+
+def batch_of(collection: ModelCollection, hidden: Set[str], chosen: Mapping[str, Role]) -> Batch:
+    """A collection as rounds; what models said that have left is `hidden`."""
+    return Batch(collection, _items(collection, hidden), _keys(collection.fields, chosen))
+
+
+def frame_batch(columns: Columns, models: Sequence[object], hidden: Set[str] = frozenset()) -> Batch:
+    """The columns of a data frame as rounds of a campaign with these models.
+
+    The models are known by name, so no column is in doubt: the others are shown, and `key` or `id` has the keys.
+    """
+    return batch_of(load_collection(columns, models=[str(model) for model in models]), hidden, {})
+
+
+def _keys(fields: Mapping[str, Any], chosen: Mapping[str, Role]) -> list[str | None] | None:
+    """The keys of a collection's items, if it has a field for them."""
+    named = [name for name, role in chosen.items() if role == "id"]
+    usual = [name for name in ("key", "id") if name not in chosen]
+    found = next((fields[name] for name in [*named, *usual] if name in fields), None)
+    return None if found is None else [None if value is None else str(value) for value in found]
+
+
+def _items(collection: ModelCollection, hidden: Set[str]) -> list[Item | None] | None:
+    """What a collection has to show of each item."""
+    shown = {name: values for name, values in collection.fields.items() if name not in hidden}
+    if not shown:
+        return None
+    return [{name: _plain(values[row]) for name, values in shown.items()} for row in range(len(collection))]
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value

@@ -1,0 +1,288 @@
+"""What callers say of rounds and labels, as codes: predictions by name or in order, one row or many.
+
+Codes are counted anew for every event, in the order of the classes themselves, so that what is stored depends on
+nothing but what was said.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
+from types import NoneType
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from modelpicker.algorithms.stream_input import as_array, as_integers, refuse
+from modelpicker.collections import ModelCollection
+from modelpicker.encoding import ClassName, ModelName, check_one_kind, plain
+from modelpicker.errors import InputError, brief
+from modelpicker.kernels.primitives import ABSTAINED
+
+Matrix = npt.NDArray[np.signedinteger[Any]]
+# Codes below this are looked up in a table, others are sorted.
+FEW = 2**16
+
+
+class Rows(NamedTuple):
+    """Predictions of some rounds: a code a model, and the class that each code stands for."""
+
+    codes: Matrix
+    classes: list[ClassName]
+
+
+class ClassCodes:
+    """The classes that a campaign takes: those it was given, or whatever is said.
+
+    Where the classes are given as strings, a whole number is the place of a class in their list.
+    """
+
+    def __init__(self, classes: object) -> None:
+        self.classes = None if classes is None else _check_classes(classes)
+        self.known = frozenset(self.classes or ())
+        self.by_place = bool(self.classes) and isinstance(next(iter(self.classes or ())), str)
+
+    def name(self, value: object, where: str) -> ClassName | None:
+        """One prediction or label; None for an abstention or a skip."""
+        if type(value) is str and (value in self.known or self.classes is None):
+            return value
+        name = plain(value, where)
+        if name is None or self.classes is None:
+            return name
+        if self.by_place and isinstance(name, int):
+            if name >= len(self.classes):
+                raise InputError(
+                    f"{where}: {name} is not the place of one of the {len(self.classes)} classes, "
+                    f"0 to {len(self.classes) - 1}."
+                )
+            return self.classes[name]
+        if name not in self.known:
+            raise InputError(f"{where}: {brief(name)} is not one of the classes, {brief(list(self.classes))}.")
+        return name
+
+    def names_of(self, values: Iterable[int], where: str) -> list[ClassName]:
+        """The classes that whole numbers stand for."""
+        return [name for name in (self.name(value, where) for value in values) if name is not None]
+
+
+def _check_classes(classes: object) -> tuple[ClassName, ...]:
+    """Classes as a campaign is given them: strings or whole numbers, all different."""
+    if hasattr(classes, "tolist"):
+        classes = classes.tolist()
+    if isinstance(classes, str | bytes | Mapping | Set) or not isinstance(classes, Iterable):
+        raise InputError(f"classes {brief(classes)}: pass a list of names, or None to take whatever is said.")
+    names = []
+    for place, value in enumerate(classes):
+        name = plain(value, f"class {place}")
+        if name is None:
+            raise InputError(f"class {place} is {brief(value)}, which stands for an abstention; leave it out.")
+        names.append(name)
+    if not names:
+        raise InputError("classes are an empty list; pass some, or None to take whatever is said.")
+    check_one_kind(names, "classes")
+    if len(set(names)) < len(names):
+        twice = next(name for name, count in Counter(names).items() if count > 1)
+        raise InputError(f"class {brief(twice)} is given twice.")
+    return tuple(names)
+
+
+def in_order(predictions: object, models: Sequence[ModelName], where: str) -> list[Any]:
+    """The predictions of one round in the order of the models."""
+    if hasattr(predictions, "to_dict"):  # a row of a data frame, which knows its models by name
+        predictions = predictions.to_dict()
+    if isinstance(predictions, Mapping):
+        missing = [name for name in models if name not in predictions]
+        if missing:
+            raise InputError(
+                f"{where}: no prediction of {', '.join(map(str, missing[:5]))}; "
+                "pass one of every model, None where it abstains."
+            )
+        if len(predictions) > len(models):
+            strange = [name for name in predictions if name not in set(models)]
+            raise InputError(f"{where}: {brief(strange[0])} is not a model of this campaign.")
+        return [predictions[name] for name in models]
+    if isinstance(predictions, str | bytes | Set) or not hasattr(predictions, "__len__"):
+        raise InputError(
+            f"{where}: {brief(predictions)} are no predictions; pass {{model: class}}, or a list in the order "
+            "of the models."
+        )
+    values: list[Any] = (
+        predictions.tolist() if isinstance(predictions, np.ndarray) else list(cast("Iterable[Any]", predictions))
+    )
+    if len(values) != len(models):
+        raise InputError(f"{where}: {len(values)} predictions, but there are {len(models)} models.")
+    return values
+
+
+def encode_one(predictions: object, models: Sequence[ModelName], vocabulary: ClassCodes) -> Rows:
+    """The codes of one round."""
+    values = in_order(predictions, models, "predictions")
+    names = [vocabulary.name(value, f"prediction of {model}") for model, value in zip(models, values, strict=True)]
+    classes = _sorted([name for name in names if name is not None], "predictions")
+    place = {name: code for code, name in enumerate(classes)}
+    codes = [[ABSTAINED if name is None else place[name] for name in names]]
+    return Rows(np.array(codes, dtype=_smallest(classes)), classes)
+
+
+def some_rows(rows: Rows, places: Sequence[int]) -> Rows:
+    """Some of the rows, with only the classes that occur in them."""
+    if len(places) == len(rows.codes):
+        return rows
+    present, codes = _counted(rows.codes[places])
+    return _in_class_order(codes, [rows.classes[code] for code in present])
+
+
+def _smallest(classes: Sequence[ClassName]) -> type[np.signedinteger[Any]]:
+    """The smallest type that holds the codes of so many classes."""
+    return np.int8 if len(classes) < 2**7 else np.int16 if len(classes) < 2**15 else np.int32
+
+
+def count_rows(predictions: object) -> int:
+    """How many rounds there are; an error if they are none."""
+    if isinstance(predictions, str | bytes | Mapping | Set) or not hasattr(predictions, "__len__"):
+        raise InputError(f"predictions {brief(predictions)}: pass a matrix or a list with a row a round.")
+    return len(predictions)
+
+
+def take_rows(predictions: Any, places: Sequence[int]) -> Any:
+    """Some of the rounds, in the same form."""
+    if len(places) == len(predictions):
+        return predictions
+    if isinstance(predictions, ModelCollection):
+        return predictions.take(list(places))
+    if isinstance(predictions, np.ndarray):
+        return predictions[list(places)]
+    return [predictions[place] for place in places]
+
+
+def encode_many(predictions: Any, models: Sequence[ModelName], vocabulary: ClassCodes) -> Rows:
+    """The codes of many rounds: a matrix of class codes, a collection, or a list of what `encode_one` takes."""
+    if isinstance(predictions, ModelCollection):
+        return _of_collection(predictions, models, vocabulary)
+    if isinstance(predictions, np.ndarray):
+        predictions = np.asarray(predictions)
+        if predictions.dtype.kind in "buif":
+            return _of_numbers(predictions, models, vocabulary)
+    return _of_rows(predictions, models, vocabulary)
+
+
+def _of_numbers(matrix: npt.NDArray[Any], models: Sequence[ModelName], vocabulary: ClassCodes) -> Rows:
+    """A numeric matrix: its distinct values are found at once."""
+    if matrix.ndim != 2 or matrix.shape[1] != len(models):
+        raise InputError(
+            f"predictions have shape {matrix.shape}; pass a row a round and {len(models)} columns, one a model."
+        )
+    values = as_integers(as_array(matrix, "predictions"), "predictions", 0)
+    if values.size and int(values.min()) < ABSTAINED:
+        refuse(values < ABSTAINED, values, "predictions", 0)
+    present, codes = _counted(values)
+    names = vocabulary.names_of(present, "predictions")
+    return _in_class_order(codes, names)
+
+
+def _counted(values: npt.NDArray[Any]) -> tuple[list[int], Matrix]:
+    """The distinct values from 0 up, and the values by their place among them; -1 stays as it is."""
+    highest = int(values.max()) if values.size else ABSTAINED
+    if highest < FEW:
+        seen = np.zeros(highest + 2, dtype=np.bool_)
+        seen[values] = True  # -1 is the last place
+        seen[-1] = False
+        places = np.cumsum(seen, dtype=np.int32) - 1
+        places[-1] = ABSTAINED
+        return np.flatnonzero(seen).tolist(), places[values]
+    distinct, codes = np.unique(values, return_inverse=True)
+    shift = int(distinct[0] == ABSTAINED)
+    return distinct[shift:].tolist(), (codes.reshape(values.shape) - shift).astype(np.int32)
+
+
+def _of_collection(collection: ModelCollection, models: Sequence[ModelName], vocabulary: ClassCodes) -> Rows:
+    """A collection: its columns by name, its codes by their classes."""
+    names = list(collection.models)
+    if [str(model) for model in models] != [str(name) for name in names]:
+        try:
+            columns = [[str(name) for name in names].index(str(model)) for model in models]
+        except ValueError:
+            raise InputError(
+                f"the collection's models are {brief(names)}, but the campaign's {brief(list(models))}."
+            ) from None
+        if len(names) > len(models):
+            raise InputError(f"the collection has {len(names)} models, but the campaign {len(models)}.")
+        predictions = collection.predictions[:, columns]
+    else:
+        predictions = collection.predictions
+    present, codes = _counted(predictions)
+    spoken = [_given(vocabulary, collection.classes[code]) for code in present]
+    return _in_class_order(codes, spoken)
+
+
+def _given(vocabulary: ClassCodes, name: ClassName) -> ClassName:
+    """A collection's class as the campaign knows it: numbers that were read as such may be meant as names."""
+    if vocabulary.by_place and isinstance(name, int) and str(name) in vocabulary.known:
+        name = str(name)
+    found = vocabulary.name(name, "predictions")
+    return name if found is None else found
+
+
+def _of_rows(rows: Any, models: Sequence[ModelName], vocabulary: ClassCodes) -> Rows:
+    """Rows of any kind: together if they are plain, and one by one if not, or if something is wrong with them."""
+    return _together(rows, models, vocabulary) or _one_by_one(rows, models, vocabulary)
+
+
+def _together(rows: Any, models: Sequence[ModelName], vocabulary: ClassCodes) -> Rows | None:
+    """Lists or mappings of strings alone, or of whole numbers alone: each class is looked at once."""
+    values: list[Any] = []
+    for row in rows:
+        if len(row) != len(models) if type(row) in (list, dict) else True:
+            return None
+        try:
+            values += row if type(row) is list else [row[model] for model in models]
+        except KeyError:
+            return None
+    if set(map(type, values)) - {NoneType} not in ({str}, {int}):
+        return None
+    try:
+        named = {value: vocabulary.name(value, "predictions") for value in set(values)}
+    except InputError:  # met again, and named by its place
+        return None
+    classes = _sorted([name for name in named.values() if name is not None], "predictions")
+    place = {name: code for code, name in enumerate(classes)}
+    code_of = {value: ABSTAINED if name is None else place[name] for value, name in named.items()}
+    codes = np.fromiter(map(code_of.__getitem__, values), dtype=_smallest(classes), count=len(values))
+    return Rows(codes.reshape(len(rows), len(models)), classes)
+
+
+def _one_by_one(rows: Any, models: Sequence[ModelName], vocabulary: ClassCodes) -> Rows:
+    """Rows of any kind, one by one; each value is looked at once."""
+    known: dict[object, int] = {}
+    names: list[ClassName] = []
+    place: dict[ClassName, int] = {}
+    codes = np.empty((len(rows), len(models)), dtype=np.int32)
+    for number, row in enumerate(rows):
+        where = f"predictions, row {number}"
+        values = in_order(row, models, where)
+        for column, value in enumerate(values):
+            try:
+                code = known[(type(value), value)]
+            except (KeyError, TypeError):
+                name = vocabulary.name(value, f"{where}, model {models[column]}")
+                code = ABSTAINED if name is None else place.setdefault(name, len(names))
+                if code == len(names) and name is not None:
+                    names.append(name)
+                known[(type(value), value)] = code
+            codes[number, column] = code
+        check_one_kind([names[code] for code in set(codes[number].tolist()) if code >= 0], where)
+    return _in_class_order(codes, names)
+
+
+def _in_class_order(codes: Matrix, names: list[ClassName]) -> Rows:
+    """The same rows with classes in order, and codes as small as they can be."""
+    classes = _sorted(names, "predictions")
+    if classes != names:
+        place = {name: code for code, name in enumerate(classes)}
+        codes = np.array([*(place[name] for name in names), ABSTAINED], dtype=np.int32)[codes]
+    return Rows(np.ascontiguousarray(codes, dtype=_smallest(classes)), classes)
+
+
+def _sorted(names: Iterable[ClassName], where: str) -> list[ClassName]:
+    names = list(dict.fromkeys(names))
+    check_one_kind(names, where)
+    return sorted(names)

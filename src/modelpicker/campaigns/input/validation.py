@@ -1,0 +1,164 @@
+"""What comes with rounds, and what comes back: items and keys checked, decisions as a sequence."""
+
+import json
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, cast, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from modelpicker.algorithms import Decision
+from modelpicker.campaigns.events.event_types import Rounds
+from modelpicker.campaigns.results.pick import Item
+from modelpicker.encoding import ClassName, ModelName
+from modelpicker.errors import InputError, brief
+from modelpicker.kernels.primitives import Floats
+
+LONGEST_KEY = 500
+DEEPEST_ITEM = 50
+
+
+class Decisions(Sequence[Decision]):
+    """The decisions of many rounds, in the order in which they were asked for."""
+
+    def __init__(
+        self,
+        numbers: Sequence[int],
+        rounds: Sequence[Rounds],
+        models_at: Callable[[int], Sequence[ModelName]],
+    ) -> None:
+        self.ids = numbers
+        self._rounds = sorted(rounds, key=lambda event: event.first)
+        self._firsts = [event.first for event in self._rounds]
+        self._models_at = models_at
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @overload
+    def __getitem__(self, place: int) -> Decision: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Decision]: ...
+    def __getitem__(self, place: int | slice) -> Decision | Sequence[Decision]:
+        if isinstance(place, slice):
+            return [self[one] for one in range(*place.indices(len(self)))]
+        number = self.ids[place]
+        rounds = self._rounds[bisect_right(self._firsts, number) - 1]
+        row = number - rounds.first
+        said = int(rounds.predicted[row])
+        return Decision(
+            round=number,
+            query=bool(rounds.queried[row]),
+            probability=float(rounds.probability[row]),
+            prediction=None if said < 0 else rounds.classes[said],
+            recommended=self._models_at(number)[int(rounds.recommended[row])],
+        )
+
+    def __iter__(self) -> Iterator[Decision]:
+        return (self[place] for place in range(len(self)))
+
+    @property
+    def queried(self) -> npt.NDArray[np.bool_]:
+        """Whether each round is queried."""
+        return np.array(self._column("queried"), dtype=np.bool_)
+
+    @property
+    def probability(self) -> Floats:
+        """With what probability each round was to be queried."""
+        return np.array(self._column("probability"), dtype=np.float64)
+
+    def columns(self) -> tuple[list[bool], list[float], list[ClassName | None], list[ModelName]]:
+        """Query, probability, prediction and recommended model of each, as lists: quicker than one by one."""
+        if len(self._rounds) != 1 or len(self._rounds[0]) != len(self):
+            rows = [(made.query, made.probability, made.prediction, made.recommended) for made in self]
+            return tuple(map(list, zip(*rows, strict=True))) if rows else ([], [], [], [])  # type: ignore[return-value]
+        rounds = self._rounds[0]
+        models = self._models_at(rounds.first)
+        classes: list[ClassName | None] = [*rounds.classes, None]  # -1 is the last
+        return (
+            rounds.queried.tolist(),
+            rounds.probability.tolist(),
+            [classes[code] for code in rounds.predicted.tolist()],
+            [models[place] for place in rounds.recommended.tolist()],
+        )
+
+    def _column(self, name: str) -> Any:
+        if len(self._rounds) == 1 and len(self._rounds[0]) == len(self):
+            return getattr(self._rounds[0], name)
+        found = []
+        for number in self.ids:
+            rounds = self._rounds[bisect_right(self._firsts, number) - 1]
+            found.append(getattr(rounds, name)[number - rounds.first])
+        return found
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} decisions, {int(self.queried.sum()):,} queries>"
+
+
+def check_key(key: object, what: str = "key") -> str | None:
+    """A key, or who answers: a text that every database can hold."""
+    if key is None:
+        return None
+    if not isinstance(key, str):
+        raise InputError(f"{what} {brief(key)} is not a string; pass {what}=str(…).")
+    if not key or len(key) > LONGEST_KEY:
+        raise InputError(f"{what} {brief(key)} is empty or too long; pass 1 to {LONGEST_KEY} characters.")
+    try:
+        key.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{what} {brief(key)} holds half a character; pass proper Unicode.") from None
+    if "\0" in key:
+        raise InputError(f"{what} {brief(key)} holds a null character.")
+    return key
+
+
+def check_keys(keys: object, rounds: int) -> list[str | None] | None:
+    """A key a round."""
+    return None if keys is None else [check_key(key) for key in _one_each(keys, rounds, "keys")]
+
+
+def check_item(item: object, where: str = "item") -> Item | None:
+    """The fields of an item, as JSON can hold them."""
+    if item is None:
+        return None
+    if not isinstance(item, Mapping) or not all(isinstance(name, str) for name in item):
+        raise InputError(f'{where} {brief(item)}: pass its fields by name, such as {{"text": "…"}}.')
+    if _deeper_than(item, DEEPEST_ITEM):
+        raise InputError(f"{where} {brief(item)} is nested more than {DEEPEST_ITEM} deep; make it flatter.")
+    try:
+        json.dumps(item := dict(item), allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"{where} {brief(item)} cannot be stored as JSON: {error}.") from error
+    return item
+
+
+def _deeper_than(value: object, depth: int) -> bool:
+    """Whether lists and mappings are nested deeper than that."""
+    level = [value]
+    for _ in range(depth):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, Mapping | list | tuple)
+            for inner in (outer.values() if isinstance(outer, Mapping) else outer)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def check_items(items: object, rounds: int) -> list[Item | None] | None:
+    """The fields of each item."""
+    if items is None:
+        return None
+    return [check_item(item, f"item {place}") for place, item in enumerate(_one_each(items, rounds, "items"))]
+
+
+def _one_each(values: object, rounds: int, what: str) -> Sequence[Any]:
+    if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__len__"):
+        raise InputError(f"{what} {brief(values)}: pass a list with one a round.")
+    listed = cast("Sequence[Any]", values.tolist() if hasattr(values, "tolist") else values)
+    if len(listed) != rounds:
+        raise InputError(f"there are {rounds} rounds but {len(listed)} {what}; pass one a round.")
+    return listed

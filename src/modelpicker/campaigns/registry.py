@@ -1,0 +1,123 @@
+"""Making, finding and listing campaigns."""
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+
+from modelpicker.algorithms import Algorithm
+from modelpicker.algorithms.registry import AlgorithmChoice
+from modelpicker.algorithms.validation import Models
+from modelpicker.campaigns.campaign import Campaign
+from modelpicker.campaigns.events.event_store import EventStore, add_campaign, all_campaigns, find_campaign
+from modelpicker.campaigns.events.event_types import Joining, Leaving
+from modelpicker.campaigns.settings import CampaignSettings, stored_document
+from modelpicker.campaigns.storage.database import open_storage
+from modelpicker.certificates.certificate import Certified
+from modelpicker.encoding import ClassName
+from modelpicker.errors import InputError, NotFoundError, StorageError, brief
+
+NAME = re.compile(r"[^\W_][\w .-]{0,99}")
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A campaign as lists show it."""
+
+    name: str
+    created: int
+    """Microseconds since 1970."""
+    rounds: int
+    models: int
+    algorithm: str
+    budget: int | None
+    events: int
+    damage: str = ""
+    """Why it cannot be opened, where its settings were changed or damaged: then nothing is known of those."""
+
+
+def create_campaign(
+    storage: str,
+    name: str,
+    *,
+    models: Models,
+    classes: Sequence[ClassName] | None = None,
+    budget: int | None = None,
+    expected_rounds: int | None = None,
+    stop_when: Certified | None = None,
+    seed: int = 0,
+    algorithm: AlgorithmChoice = "model-picker",
+    options: Mapping[str, Any] | None = None,
+) -> Campaign:
+    """Begin a campaign.
+
+    Args:
+        storage: `sqlite:///file.db` (made where there is none), `postgresql://…`, or `memory://` for tests.
+        name: letters, digits, spaces and `.`, `-`, `_`; there must be no campaign of that name.
+        models: how many models, or their names.
+        classes: those that may occur; by default whatever is said.
+        budget: how many labels may be bought; they are spread over the stream. By default there is no limit, and
+            the algorithm asks as it does by itself.
+        expected_rounds: how long the stream will be, if that is known; the budget is spread over so many rounds.
+        stop_when: what is sure enough: while the pick has a certificate of this gap, no label is asked for. Items
+            that come meanwhile count against a certificate of the stream, so that it may ask again.
+        seed: what all coins are drawn from.
+        algorithm: its name, or a class of your own that passes `check_algorithm`.
+        options: its settings; none need be tuned.
+
+    >>> campaign = create_campaign("memory://doctest", "tickets", models=["bert", "roberta"], budget=20)
+    >>> decision = campaign.ask({"bert": "spam", "roberta": "ham"}, item={"text": "Hello"}, key="msg-17")
+    >>> if decision.query:
+    ...     campaign.tell(decision.id, "spam")
+    >>> campaign.best().model
+    'bert'
+    """
+    settings = CampaignSettings.check(models, classes, algorithm, options, seed, budget, expected_rounds, stop_when)
+    check_name(name)
+    opened = open_storage(storage, create=True)
+    created = int(time.time() * 1e6)
+    with opened.writing() as connection:
+        number = add_campaign(connection, name, created, settings)
+    return Campaign(opened, number, name, created, settings)
+
+
+def open_campaign(storage: str, name: str, *, algorithm: type[Algorithm] | None = None) -> Campaign:
+    """Go on with a campaign; `algorithm` is its class, if that is your own and cannot be imported by its name."""
+    opened = open_storage(storage)
+    with opened.reading() as connection:
+        row = find_campaign(connection, name) if NAME.fullmatch(str(name)) else None
+        known = [] if row is not None else [one.name for one in all_campaigns(connection)]
+    if row is None:
+        there = f"those there are: {', '.join(known[:10])}" if known else "there is none yet"
+        raise NotFoundError(f"there is no campaign {brief(name)} in {opened.url}; {there}.")
+    document = stored_document(row.name, row.settings, row.checksum)
+    return Campaign(opened, row.id, row.name, row.created, CampaignSettings.load(document, algorithm))
+
+
+def list_campaigns(storage: str) -> list[Listed]:
+    """The campaigns of a storage, by name."""
+    opened = open_storage(storage)
+    with opened.reading() as connection:
+        return [_listed(connection, row) for row in all_campaigns(connection)]
+
+
+def _listed(connection: Connection, row: Any) -> Listed:
+    try:
+        settings = stored_document(row.name, row.settings, row.checksum)
+    except StorageError as error:  # the others can be used all the same
+        return Listed(row.name, row.created, row.rounds, 0, "", None, row.events, str(error))
+    changes = [stored.event for stored in EventStore(connection, row.id).others((Joining.kind, Leaving.kind))]
+    models = len(settings["models"]) + sum(1 if isinstance(event, Joining) else -1 for event in changes)
+    return Listed(row.name, row.created, row.rounds, models, settings["algorithm"], settings["budget"], row.events)
+
+
+def check_name(name: object) -> None:
+    """Refuse a name that files, pages and terminals could stumble over."""
+    if not isinstance(name, str) or not NAME.fullmatch(name) or name != name.strip():
+        raise InputError(
+            f"campaign name {brief(name)}: pass up to 100 letters, digits, spaces, points, dashes and underlines, "
+            "beginning with a letter or a digit."
+        )

@@ -1,0 +1,167 @@
+"""How a pick is made from the state of a campaign, or of a picker."""
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from modelpicker.algorithms import Algorithm
+from modelpicker.campaigns.events.event_store import EventStore
+from modelpicker.campaigns.events.event_types import Joining
+from modelpicker.campaigns.results.gaps import Labelled, Unanswered, measure
+from modelpicker.campaigns.results.pick import Pick, Standing
+from modelpicker.campaigns.results.status import Facts, find_status, in_short
+from modelpicker.campaigns.state.pacing import MISSED
+from modelpicker.campaigns.state.projection import Projection, joined_late
+from modelpicker.certificates.certificate import Certificate, Certified
+from modelpicker.encoding import ModelName
+from modelpicker.kernels.primitives import Codes
+
+# What is told of a pick where nobody says when to stop: how good it is on the items seen so far.
+USUAL = Certified(kind="stream")
+
+
+class Counted(NamedTuple):
+    """How many labels and queries there are."""
+
+    labels: int
+    waiting: int
+    skipped: int
+    references: int = 0
+
+
+class PickEvidence(NamedTuple):
+    """What a pick rests on, beside the picker itself."""
+
+    covered: int
+    """Labels could be bought in so many rounds, the first ones."""
+    unanswered: Unanswered
+    counts: Counted
+    labels: Sequence[int]
+    """How many labels there are since each model takes part."""
+    labelled: Labelled = MappingProxyType({})
+    """Who was wrong on which label, where the algorithm drops models."""
+    joined: Mapping[ModelName, Joining] = MappingProxyType({})
+
+
+class Wanted(NamedTuple):
+    """What was asked for."""
+
+    budget: int | None
+    items: int | None
+    """How many items there are in all, if that is known."""
+    stop_when: Certified | None
+    usual: Certified = USUAL
+    """What is told where no goal was named."""
+
+
+def make_pick(store: EventStore, projection: Projection) -> Pick:
+    """The state of a campaign as people want to know it."""
+    picker, counts, settings = projection.picker, projection.counts, projection.settings
+    rests_on = _rests_on(store, projection)
+    evidence = PickEvidence(
+        covered=picker.rounds - int(projection.pace[MISSED]),
+        unanswered=projection.unanswered(store),
+        counts=Counted(counts.labels, counts.waiting, counts.skipped, counts.references),
+        labels=rests_on,
+        labelled=projection.labelled(store),
+        joined=joined_late(projection.changes),
+    )
+    wanted = Wanted(settings.budget, settings.expected_rounds, settings.stop_when)
+    return assemble(
+        picker, evidence, wanted, lambda best, rule: projection.certificate(best, rule.confidence, rule.kind)
+    )
+
+
+def assemble(
+    picker: Algorithm, evidence: PickEvidence, wanted: Wanted, certify: Callable[[int, Certified], Certificate]
+) -> Pick:
+    """The pick of a picker; `certify` tells how sure one of its models is."""
+    joined, counts, rests_on = evidence.joined, evidence.counts, evidence.labels
+    measured = measure(picker, evidence.covered, evidence.unanswered, rests_on, joined, evidence.labelled)
+    losses = [one.estimate for one in measured]
+    best = _best(picker, losses, rests_on)
+    goal = wanted.stop_when or picker.aim
+    rule = goal or wanted.usual
+    certificate = certify(best, rule)
+    # A race that is won has proved its own goal, however few rounds that took.
+    proved = certificate.gap <= rule.gap if picker.aim is not None else rule.met_by(certificate)
+    certified = proved and counts.labels > 0
+    lowest = min(losses)
+    order = sorted(range(len(losses)), key=lambda place: (place != best, losses[place]))
+    return Pick(
+        model=picker.models[best],
+        standing=tuple(
+            Standing(
+                model=picker.models[place],
+                estimate=losses[place],
+                gap=measured[place].rate - measured[best].rate if picker.weighted else None,
+                labels=measured[place].labels,
+                since=joined[picker.models[place]].round if picker.models[place] in joined else 0,
+                covered=measured[place].rounds,
+            )
+            for place in order
+        ),
+        tied=tuple(
+            name
+            for name, loss, labels in zip(picker.models, losses, rests_on, strict=True)
+            if loss == lowest and (labels or not counts.labels)
+        ),
+        labels_used=counts.labels,
+        rounds=picker.rounds,
+        covered=round(max(one.rounds for one in measured)),
+        labels_saved=picker.rounds - counts.labels - counts.waiting,
+        pending=counts.waiting,
+        skipped=counts.skipped,
+        references=counts.references,
+        budget=wanted.budget,
+        weighted=picker.weighted,
+        certificate=certificate,
+        certified=certified,
+        reached=None if goal is None else certified,
+        state=find_status(
+            Facts(
+                rounds=picker.rounds,
+                labels=counts.labels,
+                pending=counts.waiting,
+                budget=wanted.budget,
+                items=wanted.items,
+                proved=in_short(certificate) if certified else "",
+                won=picker.won,
+            )
+        ),
+        remark=picker.remark,
+    )
+
+
+def best_place(store: EventStore, projection: Projection) -> int:
+    """The place of the model that a pick would name."""
+    return _best(projection.picker, projection.picker.losses.tolist(), _rests_on(store, projection))
+
+
+def _rests_on(store: EventStore, projection: Projection) -> list[int]:
+    """How many labels speak of each model."""
+    joined = joined_late(projection.changes)
+    return [
+        store.labels_since(joined[model].round) if model in joined else projection.counts.labels
+        for model in projection.picker.models
+    ]
+
+
+def without_newcomers(store: EventStore, projection: Projection, recommended: Codes) -> None:
+    """Where a model is recommended that no label speaks for yet, name the one that it is level with instead."""
+    models = projection.picker.models
+    for model, change in joined_late(projection.changes).items():
+        if model in models and change.heir_of in models:
+            place = models.index(model)
+            if (recommended == place).any() and store.labels_since(change.round) == 0:
+                recommended[recommended == place] = models.index(change.heir_of)
+
+
+def _best(picker: Algorithm, losses: Sequence[float], rests_on: Sequence[int]) -> int:
+    """The recommended model; of several with the same estimate, one that rests on the most labels.
+
+    Who has just joined is level with the leader, but no label speaks for it yet.
+    """
+    best = picker.models.index(picker.recommended)
+    level = [place for place, loss in enumerate(losses) if loss == losses[best]]
+    return max(level, key=lambda place: (rests_on[place], place == best))

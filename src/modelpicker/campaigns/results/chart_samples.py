@@ -1,0 +1,103 @@
+"""What charts are drawn from: how the models stood now and then, and where the queries are among the rounds."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import sqlalchemy as sa
+
+from modelpicker.campaigns.events.event_store import LABELLED, REFERENCE, EventStore
+from modelpicker.campaigns.state.pacing import MISSED
+from modelpicker.campaigns.state.projection import Projection
+from modelpicker.campaigns.storage.schema import answers, samples
+from modelpicker.campaigns.storage.statements import Prepared
+
+# How finely it is noted how the models stand: labels, or rounds, have grown by one part in so many.
+PARTS = 100
+LEAST_ROUNDS = 64
+
+
+class Sample(NamedTuple):
+    """How the models stood after an event: a weight each, or an estimate where there are no weights."""
+
+    event: int
+    rounds: int
+    labels: int
+    changes: int
+    """How often models had joined or left by then."""
+    values: npt.NDArray[np.float32]
+
+    @classmethod
+    def take(cls, projection: Projection) -> "Sample":
+        """How the models stand now."""
+        picker = projection.picker
+        covered = picker.rounds - int(projection.pace[MISSED])
+        values = picker.losses_over(covered) if picker.weights is None else picker.weights
+        return cls(
+            projection.event,
+            picker.rounds,
+            projection.counts.labels,
+            len(projection.changes),
+            values.astype(np.float32),
+        )
+
+    def due(self, projection: Projection) -> bool:
+        """Whether so much has happened since that it is time for another: often at first, then ever more seldom."""
+        labels, rounds = projection.counts.labels, projection.picker.rounds
+        return (
+            abs(labels - self.labels) * PARTS >= max(labels, PARTS)
+            or (rounds - self.rounds) * PARTS >= max(rounds, LEAST_ROUNDS * PARTS)
+            or len(projection.changes) != self.changes
+        )
+
+
+class Bucket(NamedTuple):
+    """How many queries there are among some consecutive rounds, and how many of them have a label."""
+
+    number: int
+    queries: int
+    labels: int
+
+
+_MINE = sa.select(samples.c.event, samples.c.rounds, samples.c.labels, samples.c.changes, samples.c.body).where(
+    samples.c.campaign == sa.bindparam("mine")
+)
+_ADD = Prepared(sa.insert(samples))
+_LAST = Prepared(_MINE.order_by(samples.c.event.desc()).limit(1))
+
+
+def add_sample(store: EventStore, sample: Sample) -> None:
+    """Note how the models stand."""
+    body = sample.values.astype("<f4").tobytes()
+    _ADD.run(store.connection, {"campaign": store.campaign, **sample._asdict(), "body": body})
+
+
+def last_sample(store: EventStore) -> Sample | None:
+    """How the models stood when that was last noted."""
+    row = _LAST.run(store.connection, {"mine": store.campaign}).fetchone()
+    return None if row is None else _sample(row)
+
+
+def all_samples(store: EventStore) -> list[Sample]:
+    """How the models stood over time."""
+    return [
+        _sample(row) for row in store.connection.execute(_MINE.order_by(samples.c.event), {"mine": store.campaign})
+    ]
+
+
+def _sample(row: Any) -> Sample:
+    event, rounds, labels, changes, body = row
+    return Sample(event, rounds, labels, changes, np.frombuffer(bytes(body), dtype="<f4"))
+
+
+def buckets(store: EventStore, width: int) -> list[Bucket]:
+    """Queries and labels among every so many rounds."""
+    number = (answers.c.round // width).label("number")
+    labels = sa.func.sum(sa.case((answers.c.state == LABELLED, 1), else_=0))
+    statement = (
+        sa.select(number, sa.func.count(), labels)
+        .where(answers.c.campaign == store.campaign, answers.c.state != REFERENCE)
+        .group_by(number)
+        .order_by(number)
+    )
+    return [Bucket(*map(int, row)) for row in store.connection.execute(statement)]

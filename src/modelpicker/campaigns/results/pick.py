@@ -1,0 +1,117 @@
+"""What a campaign returns: plain data that comes from a storage here, or over HTTP from a server.
+
+The client needs these, and neither SQLAlchemy nor Arrow: nothing here may import them.
+"""
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from modelpicker.campaigns.results.status import Status
+from modelpicker.certificates.certificate import Certificate
+from modelpicker.encoding import ClassName, ModelName
+
+Item: TypeAlias = dict[str, Any]
+"""What is shown of an item, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How one model stands."""
+
+    model: ModelName
+    estimate: float
+    """The estimated number of mistakes: compare models by differences."""
+    gap: float | None
+    """How much less accurate than the pick it is, by the estimates; None where those are no estimates of that.
+
+    A share of the rounds in `covered`, of which old ones count less where there is a window. A model that joined
+    late is compared, over the rounds since, with the model whose record it took over.
+    """
+    labels: int
+    """How many labels that rests on."""
+    since: int
+    """The first round that it took part in."""
+    covered: float
+    """Of how many rounds the gap speaks: where queries have no answer, of the share of those that have one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """The best model so far, and what that rests on."""
+
+    model: ModelName
+    standing: tuple[Standing, ...]
+    """All models, the pick first, then by their estimates."""
+    tied: tuple[ModelName, ...]
+    """The models whose estimates are the smallest, and rest on labels; all models before the first label."""
+    labels_used: int
+    rounds: int
+    covered: int
+    """Of how many rounds the estimates speak.
+
+    Not among them: rounds that came when the budget was spent or the race was won. Where queries have no answer, it
+    is the share of those that have one.
+    """
+    labels_saved: int
+    """How many rounds have no label and wait for none: not asked about, or skipped."""
+    pending: int
+    skipped: int
+    references: int
+    budget: int | None
+    weighted: bool
+    """Whether estimates are of the whole stream; otherwise they count mistakes on labels."""
+    certificate: Certificate
+    """How sure this is, in a statement that holds whenever one looks."""
+    certified: bool
+    """Whether that is sure enough to stop: as the campaign's `stop_when` has it, or within 1 % on what was seen."""
+    reached: bool | None
+    """Whether the goal is reached: that of `stop_when`, or of a race; None where there is no goal."""
+    state: Status
+    """Where the campaign stands, why, and what to do next."""
+    remark: str = ""
+    """What the algorithm has to say of how it stands; empty if nothing."""
+
+    def document(self) -> dict[str, Any]:
+        """The pick for programs; no model is named before the first label."""
+        return {
+            "pick": self.model if self.labels_used else None,
+            "tied": list(self.tied),
+            "rounds": self.rounds,
+            "covered": self.covered,
+            "labels_used": self.labels_used,
+            "labels_saved": self.labels_saved,
+            "pending": self.pending,
+            "skipped": self.skipped,
+            "references": self.references,
+            "budget": self.budget,
+            "certificate": self.certificate.document(),
+            "certified": self.certified,
+            "reached": self.reached,
+            "state": self.state.document(),
+            "remark": self.remark,
+            "standing": [
+                {
+                    "model": entry.model,
+                    "estimate": entry.estimate,
+                    "gap": entry.gap,
+                    "labels": entry.labels,
+                    "since": entry.since,
+                    "covered": entry.covered,
+                }
+                for entry in self.standing
+            ],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A round that waits for its label."""
+
+    id: int
+    item: Item | None
+    key: str | None
+    classes: tuple[ClassName, ...]
+    """What models say of it: who labels need not be shown that."""
+    leased_until: float | None
+    """When its lease expires, in seconds since 1970."""
+    leased_by: str | None

@@ -1,0 +1,104 @@
+"""Where a campaign stands, in the same words everywhere: one state, its reason, and one next step.
+
+Nothing here names a model: annotators who must not see predictions read it as well.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from modelpicker.certificates.certificate import Certificate, rounded_up
+
+StateName: TypeAlias = Literal[
+    "running", "waiting-for-labels", "certified", "won", "budget-spent", "all-items-asked"
+]
+TITLES: dict[StateName, str] = {
+    "running": "Running",
+    "waiting-for-labels": "Waiting for labels",
+    "certified": "Certified",
+    "won": "Won",
+    "budget-spent": "Budget spent",
+    "all-items-asked": "All items asked",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The state of a campaign, why it is in it, and what to do next."""
+
+    name: StateName
+    reason: str
+    next: str
+
+    @property
+    def title(self) -> str:
+        """The state for people."""
+        return TITLES[self.name]
+
+    @property
+    def over(self) -> bool:
+        """Whether labels need no longer be bought: what was wanted is proved."""
+        return self.name in ("certified", "won")
+
+    def document(self) -> dict[str, Any]:
+        """The state for programs, and for the page."""
+        return {"name": self.name, "title": self.title, "reason": self.reason, "next": self.next}
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What decides the state."""
+
+    rounds: int
+    labels: int
+    pending: int
+    budget: int | None
+    items: int | None
+    """How many items there are in all, if that is known."""
+    proved: str
+    """What is certified, without the name of a model; empty if it is not as good as it should be."""
+    won: int | None = None
+    """After how many items the race was won, if that is what it was and nothing speaks against it since."""
+
+
+def find_status(facts: Facts) -> Status:
+    """The one state that a campaign is in: a proof comes first, then open questions, then why there are none."""
+    if facts.proved:
+        return _proved(facts)
+    if facts.pending:
+        waits = "1 item waits" if facts.pending == 1 else f"{facts.pending:,} items wait"
+        return Status("waiting-for-labels", f"{waits} for a label.", "Label what waits.")
+    if facts.budget is not None and facts.labels >= facts.budget:
+        spent = "The only label" if facts.budget == 1 else f"All {facts.budget:,} labels"
+        return Status(
+            "budget-spent",
+            f"{spent} of the budget {'is' if facts.budget == 1 else 'are'} bought.",
+            "Use the pick as it stands, or begin again with a larger budget.",
+        )
+    if facts.rounds and facts.rounds == facts.items:
+        every = "The only item was" if facts.items == 1 else f"All {facts.items:,} items were"
+        return Status(
+            "all-items-asked",
+            f"{every} gone through, and nothing waits for a label.",
+            "Use the pick as it stands, or add more items.",
+        )
+    if not facts.rounds:
+        return Status("running", "No item has come yet.", "Add items with the models' predictions.")
+    seen = "1 item has come" if facts.rounds == 1 else f"{facts.rounds:,} items have come"
+    return Status("running", f"{seen} so far, and nothing waits for a label.", "Add more items.")
+
+
+def in_short(certificate: Certificate) -> str:
+    """What is certified, without the name of a model."""
+    where = "on the items seen so far" if certificate.kind == "stream" else "on items like these"
+    sure = f"with confidence {100.0 * certificate.confidence:.12g}%"
+    if not certificate.gap:
+        return f"no model is more accurate than the pick {where}, {sure}"
+    return f"no model is more than {rounded_up(certificate.gap)} more accurate than the pick {where}, {sure}"
+
+
+def _proved(facts: Facts) -> Status:
+    """Labels need no longer be bought."""
+    if facts.won is not None:
+        items = "1 item" if facts.won == 1 else f"{facts.won:,} items"
+        return Status("won", f"The race was won after {items}: {facts.proved}.", "Stop here, and use the pick.")
+    return Status("certified", f"{facts.proved[:1].upper()}{facts.proved[1:]}.", "Stop here, and use the pick.")

@@ -1,0 +1,539 @@
+"""A campaign's picker and pace in the memory of this process, moved on by events.
+
+What has been learned is a function of the events alone, to the last bit. Labels are learned in the order in which
+they were told, until something changes what was learned before: another answer to a query, one taken back, a model
+that joins or leaves. Then everything is learned anew in the order of the rounds, each label with its round, as if
+nothing else had ever been said; and from there on again as it comes.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from modelpicker.algorithms import Algorithm
+from modelpicker.algorithms.base import STATE_VERSION
+from modelpicker.algorithms.runner import Outcome
+from modelpicker.campaigns.events.event_store import LABELLED, EventStore, Stored
+from modelpicker.campaigns.events.event_store import SKIPPED as SKIPPED_STATE
+from modelpicker.campaigns.events.event_store import WAITING as WAITING_STATE
+from modelpicker.campaigns.events.event_types import (
+    Answer,
+    Event,
+    Joining,
+    Leaving,
+    Reference,
+    Retraction,
+    Rounds,
+    changes_the_past,
+)
+from modelpicker.campaigns.input.encoding import Matrix, Rows
+from modelpicker.campaigns.settings import CampaignSettings
+from modelpicker.campaigns.state.pacing import (
+    CLOSED,
+    MISSED,
+    SPENT,
+    BudgetPlan,
+    make_plan,
+    new_pace,
+    no_labels,
+    paced,
+)
+from modelpicker.certificates.certificate import Certificate, CertificateKind, Certified, state
+from modelpicker.certificates.evidence_kernels import evidence_kernels
+from modelpicker.certificates.recorder import Past, Recorder
+from modelpicker.encoding import ClassName, ModelName, encode_label
+from modelpicker.errors import InputError, StateError, StorageError
+from modelpicker.kernels.primitives import ABSTAINED, SKIPPED, Codes, Floats, kernel_codes, new_scratch
+
+# Rounds that are gone through at once.
+PIECE = 2**14
+# Bytes of rounds that may wait to be taken in for certificates: there may be many campaigns.
+BYTES_WAITING = 2**20
+# Rounds that are quicker written down one by one for certificates than taken in together.
+FEW_ROUNDS = 32
+
+ModelChange: TypeAlias = Joining | Leaving
+
+
+@dataclass
+class CampaignCounts:
+    """How many labels, skips, references and unanswered queries there are."""
+
+    labels: int = 0
+    skipped: int = 0
+    references: int = 0
+    waiting: int = 0
+
+
+def members(
+    settings: CampaignSettings, changes: Iterable[ModelChange], number: float = math.inf
+) -> tuple[ModelName, ...]:
+    """The models that took part in a round, or take part now."""
+    models = list(settings.models)
+    for change in changes:
+        if change.round <= number:
+            models.append(change.model) if isinstance(change, Joining) else models.remove(change.model)
+    return tuple(models)
+
+
+def joined_late(changes: Iterable[ModelChange]) -> dict[ModelName, Joining]:
+    """The last joining of each model that did not begin with the campaign, in order."""
+    joined: dict[ModelName, Joining] = {}
+    for change in changes:
+        joined.pop(change.model, None)
+        if isinstance(change, Joining):
+            joined[change.model] = change
+    return joined
+
+
+def column_of(model: ModelName, then: Sequence[ModelName], changes: Sequence[ModelChange], number: int) -> int:
+    """Whose prediction counts as a model's in a round: its own, or before it joined that of whom it followed."""
+    for place in range(len(changes) - 1, -1, -1):
+        change = changes[place]
+        if isinstance(change, Joining) and change.model == model:
+            if number >= change.round:
+                break
+            return column_of(change.heir_of, then, changes[:place], number)
+    return then.index(model)
+
+
+@dataclass
+class Projection:
+    """What a campaign has come to, as of an event."""
+
+    settings: CampaignSettings
+    picker: Algorithm
+    pace: Floats = field(default_factory=new_pace)
+    event: int = 0
+    counts: CampaignCounts = field(default_factory=CampaignCounts)
+    changes: list[ModelChange] = field(default_factory=list)
+    _unanswered: dict[int, float] | None = None
+    """Queries without a label and their probabilities; looked up when somebody asks, and kept up from then on."""
+    _labelled: dict[int, npt.NDArray[np.bool_]] | None = None
+    """Labelled rounds and who was wrong, of an algorithm that drops models; looked up and kept up likewise."""
+
+    def __post_init__(self) -> None:
+        self.picker.recorder.most_bytes = BYTES_WAITING
+
+    @classmethod
+    def new(cls, settings: CampaignSettings, changes: Sequence[ModelChange] = ()) -> Self:
+        """Nothing has happened yet, whatever models take part."""
+        try:
+            picker = settings.make(members(settings, changes))
+        except InputError as error:  # they were checked when the campaign was made
+            raise StorageError(
+                f"the settings of the campaign make no sense: {error} Somebody changed the storage: restore a "
+                "backup; `modelpicker verify` says what is wrong."
+            ) from error
+        joined = joined_late(changes)
+        since = [joined[model].round if model in joined else 0 for model in picker.models]
+        picker.recorder = Recorder(len(since), np.array(since, dtype=np.int64))
+        return cls(settings, picker, changes=list(changes))
+
+    def counting(self) -> Self:
+        """The same, to count on with: what was learned is shared, and must stay as it is."""
+        return replace(
+            self,
+            pace=self.pace.copy(),
+            counts=replace(self.counts),
+            changes=list(self.changes),
+            _unanswered=None,
+            _labelled=None,
+        )
+
+    @property
+    def plan(self) -> BudgetPlan:
+        """What the budget is planned for."""
+        return make_plan(self.settings.budget, self.settings.expected_rounds, spread=self.picker.spreads)
+
+    @property
+    def left(self) -> float:
+        """Labels of the budget that are neither bought nor on order."""
+        return float(self.plan.budget - self.pace[SPENT])
+
+    def unanswered(self, store: EventStore) -> Mapping[int, float]:
+        """The queries that wait or were skipped, each with its probability."""
+        if self._unanswered is None:
+            self._unanswered = {}
+            if self.counts.waiting or self.counts.skipped:
+                for found in list(store.answered(WAITING_STATE, SKIPPED_STATE)):
+                    rounds = store.rounds_with(found.round)
+                    self._unanswered[found.round] = float(rounds.probability[found.round - rounds.first])
+        return self._unanswered
+
+    def labelled(self, store: EventStore) -> Mapping[int, npt.NDArray[np.bool_]]:
+        """Which models were wrong on which label, where the algorithm drops models: others need not know."""
+        if not self.picker.drops:
+            return {}
+        if self._labelled is None:
+            self._labelled = {}
+            for found in list(store.answered(LABELLED)):
+                if found.label is not None:
+                    rounds = store.rounds_with(found.round)
+                    row = self.as_now(rounds)[found.round - rounds.first]
+                    self._labelled[found.round] = row != encode_label(found.label, rounds.classes)
+        return self._labelled
+
+    def _note_queries(self, first: int, queried: npt.NDArray[np.bool_], probability: Floats) -> None:
+        """Count new queries, none of which has an answer yet."""
+        places = queried.nonzero()[0]
+        self.counts.waiting += len(places)
+        if self._unanswered is not None:
+            self._unanswered.update(zip((places + first).tolist(), probability[places].tolist(), strict=True))
+
+    def models_at(self, number: int) -> tuple[ModelName, ...]:
+        """The models that took part in a round."""
+        return members(self.settings, self.changes, number)
+
+    @property
+    def past(self) -> Past:
+        """How many models ever took part, and how often that changed."""
+        joined = sum(isinstance(change, Joining) for change in self.changes)
+        return Past(len(self.settings.models) + joined, len(self.changes))
+
+    def certificate(self, best: int, confidence: float, kind: CertificateKind) -> Certificate:
+        """What is known of one of the models."""
+        if not self.changes and best == self.picker.models.index(self.picker.recommended):
+            return self.picker.certificate(confidence, kind)
+        if kind == "population" and self.picker.aim is not None:  # its error was spent on the models there were
+            return state(self.picker.models[best], 1.0, confidence, kind, self.picker.rounds, self.picker.rounds, 1)
+        return self.picker.recorder.certificate(self.picker.models, best, confidence, kind, self.past)
+
+    def certifies(self, best: int, rule: Certified) -> bool:
+        """Whether one of the models is certified well enough."""
+        return self.picker.recorder.meets(best, rule, self.past)
+
+    def observe(self, codes: list[int], plan: BudgetPlan) -> tuple[bool, float, int, int]:
+        """Decide one round, interpreted: query, probability, recommended model, code of the prediction."""
+        picker = self.picker
+        # A picker has room for as many classes as models; codes of a batch may be larger, so they are counted anew.
+        present = sorted({code for code in codes if code >= 0})
+        place = {code: number for number, code in enumerate(present)}
+        query, probability, recommended, said = paced(picker.kernel).observe(
+            *picker.views,
+            [place.get(code, ABSTAINED) for code in codes],
+            picker.coins(picker.rounds),
+            picker.first_spare,
+            picker.scale,
+            picker.scratch,
+            self.pace,
+            plan,
+        )
+        return bool(query), float(probability), recommended, said if said < 0 else present[said]
+
+    def decide(self, rows: Rows, *, closed: bool = False) -> Outcome:
+        """Decide rounds; few are interpreted, so that nobody waits for Numba. If `closed`, none is queried."""
+        outcome = _outcome(len(rows.codes))
+        plan = CLOSED if closed else self.plan
+        first, missed = self.picker.rounds, self.pace[MISSED]
+        if paced(self.picker.kernel).worth_compiling(len(rows.codes)):
+            self._play(rows.codes, no_labels(len(rows.codes)), outcome, plan, decided=False)
+        else:
+            for i, codes in enumerate(rows.codes.tolist()):
+                query, probability, recommended, said = self.observe(codes, plan)
+                outcome.queried[i], outcome.probability[i] = query, probability
+                outcome.recommended[i], outcome.predicted[i] = recommended, said
+        self._record(
+            rows.codes,
+            first,
+            no_labels(len(rows.codes)),
+            outcome.queried,
+            outcome.probability,
+            _last(len(rows.codes), self.pace[MISSED] - missed),
+        )
+        self._note_queries(first, outcome.queried, outcome.probability)
+        return outcome
+
+    def _record(
+        self,
+        codes: Matrix,
+        first: int,
+        labels: Codes,
+        queried: npt.NDArray[np.bool_],
+        probability: Floats,
+        closed: npt.NDArray[np.bool_],
+    ) -> None:
+        """Note rounds for certificates; few of them are only written down."""
+        recorder = self.picker.recorder
+        if len(codes) >= FEW_ROUNDS:
+            recorder.saw_stream(codes, first, labels, queried, probability, closed)
+            return
+        columns = (labels, queried, probability, closed)
+        for number, (row, *entry) in enumerate(
+            zip(codes.tolist(), *(column.tolist() for column in columns), strict=True), first
+        ):
+            label, query, chance, shut = entry
+            recorder.saw(row, number, chance, query, shut)
+            if label != SKIPPED:
+                recorder.told(row, number, label, chance)
+
+    def warm_up(self) -> None:
+        """Have the kernel compiled, so that nobody waits for it later; the replica is of no use afterwards."""
+        codes = np.zeros((1, len(self.picker.models)), dtype=np.int32)
+        self._play(codes, no_labels(1), _outcome(1), self.plan, decided=False)
+        evidence_kernels().warm_up()
+
+    def _play(self, codes: Matrix, labels: Codes, outcome: Outcome, plan: BudgetPlan, *, decided: bool) -> None:
+        """Go through rounds with the compiled kernel."""
+        picker = self.picker
+        done = paced(picker.kernel).play(
+            picker.state,
+            picker.told,
+            picker.clock,
+            kernel_codes(codes),
+            labels,
+            picker.next_coins(len(codes)),
+            picker.first_spare,
+            picker.scale,
+            new_scratch(len(picker.models), int(codes.max(initial=0)) + 1),
+            self.pace,
+            plan,
+            outcome,
+            decided,
+        )
+        if done < len(codes):
+            raise StorageError("a round holds codes that stand for no class: the storage is damaged.")
+
+    def learn(self, store: EventStore, number: int, label: ClassName) -> None:
+        """Take in the label of a round."""
+        rounds = store.rounds_with(number)
+        row = number - rounds.first
+        codes = self.as_now(rounds)[row].tolist()
+        code, probability = encode_label(label, rounds.classes), float(rounds.probability[row])
+        self._learn(number, codes, code, probability)
+        self.picker.recorder.told(codes, number, code, probability)
+        if self._labelled is not None:
+            self._labelled[number] = np.array(codes) != code
+
+    def _learn(self, number: int, codes: list[int], label: int, probability: float) -> None:
+        self.picker.kernel.learn(*self.picker.views, number + 1, codes, label, probability)
+
+    def as_now(self, rounds: Rounds) -> Matrix:
+        """The codes of rounds, with a column for each model that takes part now."""
+        if all(change.round <= rounds.first for change in self.changes):
+            return rounds.codes
+        then = self.models_at(rounds.first)
+        columns = [column_of(model, then, self.changes, rounds.first) for model in self.picker.models]
+        return rounds.codes[:, columns]
+
+    def see(self, rounds: Sequence[Rounds], labels: Mapping[int, ClassName | None]) -> None:
+        """Go through rounds that were decided before, and learn those labels with them that are given."""
+        for event in rounds:
+            check_settings(self.settings, event.settings, f"round {event.first:,}")
+        total = sum(len(event) for event in rounds)
+        codes = np.concatenate([self.as_now(event).astype(np.int32, copy=False) for event in rounds])
+        queried = np.concatenate([event.queried for event in rounds])
+        probability = np.concatenate([event.probability for event in rounds])
+        known = self._codes_of(rounds, labels, total)
+        closed = _closed(rounds, float(self.pace[MISSED]))
+        first = self.picker.rounds
+        if paced(self.picker.kernel).worth_compiling(total):
+            outcome = _outcome(0)._replace(queried=queried, probability=probability)
+            self._play(codes, known, outcome, self.plan, decided=True)
+        else:
+            for row, label, chance in zip(codes.tolist(), known.tolist(), probability.tolist(), strict=True):
+                self.observe(row, self.plan)
+                if label != SKIPPED:
+                    self._learn(self.picker.rounds - 1, row, label, chance)
+        self._record(codes, first, known, queried, probability, closed)
+        self._note_queries(first, queried, probability)
+        self.pace[:] = rounds[-1].pace
+
+    def _codes_of(self, rounds: Sequence[Rounds], labels: Mapping[int, ClassName | None], total: int) -> Codes:
+        """The labels of queried rounds as codes."""
+        known = no_labels(total)
+        if labels:
+            for event in rounds:
+                for row in event.queried.nonzero()[0].tolist():
+                    label = labels.get(event.first + row)
+                    if label is not None:
+                        known[event.first - rounds[0].first + row] = encode_label(label, event.classes)
+        return known
+
+    def follow(self, store: EventStore, stored: Stored) -> None:
+        """Move on by an event that changes nothing of what was learned before it."""
+        if changes_the_past(stored.event):
+            raise StorageError(
+                f"event {stored.number} changed what was learned before, but the storage does not say so; "
+                "`modelpicker verify` repairs that."
+            )
+        match stored.event:
+            case Rounds() as rounds:
+                self.see([rounds], {})
+            case Answer(round=number, label=label):
+                self.count(number, None, KnownAnswers(label))
+                if label is not None:
+                    self.learn(store, number, label)
+            case Reference(replaces=replaces):
+                self.counts.references += not replaces
+            case Retraction():
+                self.counts.references -= 1
+        self.event = stored.number
+
+    def count(self, number: int, before: "KnownAnswers | None", after: "KnownAnswers | None") -> None:
+        """Count an answer that took the place of another, or of none; a skip gives its label back to the budget."""
+        if before is not None:
+            self._unanswered = self._labelled = None  # the past has changed: looked up again
+        elif self._unanswered is not None and after is not None and after.label is not None:
+            self._unanswered.pop(number, None)
+        for told, sign in ((before, -1), (after, 1)):
+            self.counts.waiting -= sign if told is not None else 0
+            if told is not None and told.label is None:
+                self.counts.skipped += sign
+                self.pace[SPENT] -= sign
+            elif told is not None:
+                self.counts.labels += sign
+
+    def document(self) -> dict[str, Any]:
+        """Everything, in a form that JSON can hold."""
+        return {
+            "event": self.event,
+            "settings": self.settings.checksum,
+            "picker": self.picker.state_dict(),
+            "pace": self.pace.tolist(),
+            "counts": dict(vars(self.counts)),
+            "changes": [
+                [change.kind, {name: getattr(change, name) for name in change.__slots__}] for change in self.changes
+            ],
+        }
+
+    @classmethod
+    def load(cls, settings: CampaignSettings, document: Mapping[str, Any]) -> Self:
+        """What `document` described; an error if it is damaged, or was kept with other settings."""
+        try:
+            kinds = {kind.kind: kind for kind in (Joining, Leaving)}
+            check_settings(settings, document["settings"], "the state that was kept last")
+            return cls(
+                settings,
+                settings.kind.from_state_dict(document["picker"]),
+                np.array(document["pace"], dtype=np.float64),
+                int(document["event"]),
+                CampaignCounts(**document["counts"]),
+                [kinds[kind](**fields) for kind, fields in document["changes"]],
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise StateError(f"the snapshot is damaged: {error!r}.") from error
+
+
+def check_settings(settings: CampaignSettings, checksum: str | None, what: str) -> None:
+    """Refuse what was made with other settings; older events do not say with which."""
+    if checksum not in (None, settings.checksum):
+        raise StorageError(
+            f"{what} was made with other settings than the campaign has now. Somebody changed the storage: "
+            "restore a backup; `modelpicker verify` says what is wrong."
+        )
+
+
+def outdated(document: Mapping[str, Any]) -> bool:
+    """Whether a state was kept by an older modelpicker: then it is found from the events, and nothing is wrong."""
+    picker = document.get("picker")
+    return isinstance(picker, Mapping) and picker.get("version") in range(1, STATE_VERSION)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownAnswers:
+    """An answer: a label, or None for a skip."""
+
+    label: ClassName | None
+
+
+def _last(rounds: int, closed: float) -> npt.NDArray[np.bool_]:
+    """Which rounds were closed: once there is nothing left, so is the rest of those decided together."""
+    return np.arange(rounds) >= rounds - closed
+
+
+def _closed(events: Sequence[Rounds], missed: float) -> npt.NDArray[np.bool_]:
+    """Which rounds of some events were closed; `missed` is how many had been before."""
+    parts = []
+    for event in events:
+        parts.append(_last(len(event), event.pace[MISSED] - missed))
+        missed = event.pace[MISSED]
+    return np.concatenate(parts)
+
+
+def _outcome(rounds: int) -> Outcome:
+    return Outcome(
+        queried=np.empty(rounds, dtype=np.bool_),
+        probability=np.empty(rounds),
+        recommended=np.empty(rounds, dtype=np.int32),
+        predicted=np.empty(rounds, dtype=np.int64),
+    )
+
+
+def rebuild(store: EventStore, settings: CampaignSettings, upto: int, rebuilt: int) -> Projection:
+    """The state as of an event, found from the events alone; everything up to `rebuilt` is learned anew."""
+    changes: list[ModelChange] = []
+    final: dict[int, ClassName | None] = {}
+    for stored in store.others((Joining.kind, Leaving.kind, Answer.kind, Retraction.kind), upto=rebuilt):
+        match stored.event:
+            case Joining() | Leaving() as change:
+                changes.append(change)
+            case Answer(round=number, label=label):
+                final[number] = label
+            case Retraction(round=number, reference=False):
+                final.pop(number, None)
+    projection = Projection.new(settings, changes)
+    told: dict[int, KnownAnswers] = {}
+    piece = _Piece(projection, final)
+    for stored in store.events(upto=rebuilt):
+        if isinstance(stored.event, Rounds):
+            piece.add(stored.event)
+        else:
+            piece.finish()
+            _revise(projection, told, stored.event)
+    piece.finish()
+    projection.event = rebuilt
+    catch_up(projection, store, upto)
+    return projection
+
+
+def catch_up(projection: Projection, store: EventStore, upto: int) -> None:
+    """Move on by the events that were added since; none of them changes what was learned before it."""
+    piece = _Piece(projection, {})
+    for stored in store.events(projection.event, upto):
+        if isinstance(stored.event, Rounds):
+            piece.add(stored.event)
+        else:
+            piece.finish()
+            projection.follow(store, stored)
+    piece.finish()
+    projection.event = upto
+
+
+class _Piece:
+    """Consecutive rounds that are gone through together."""
+
+    def __init__(self, projection: Projection, labels: Mapping[int, ClassName | None]) -> None:
+        self.projection = projection
+        self.labels = labels
+        self.rounds: list[Rounds] = []
+        self.size = 0
+
+    def add(self, event: Rounds) -> None:
+        self.rounds.append(event)
+        self.size += len(event)
+        if self.size >= PIECE:
+            self.finish()
+
+    def finish(self) -> None:
+        if self.rounds:
+            self.projection.see(self.rounds, self.labels)
+        self.rounds, self.size = [], 0
+
+
+def _revise(projection: Projection, told: dict[int, KnownAnswers], event: Event) -> None:
+    """Count an event of a history that is learned anew: what it means for the estimates is known already."""
+    match event:
+        case Answer(round=number, label=label):
+            projection.count(number, told.get(number), KnownAnswers(label))
+            told[number] = KnownAnswers(label)
+        case Retraction(reference=True):
+            projection.counts.references -= 1
+        case Retraction(round=number):
+            projection.count(number, told.pop(number), None)
+        case Reference(replaces=replaces):
+            projection.counts.references += not replaces

@@ -1,0 +1,380 @@
+"""A process's hold on a campaign: its replica of the state, and the transactions that move both on.
+
+Every change is one transaction: it looks at how far the campaign has come, moves this process's replica there,
+decides, stores an event and commits. So any number of processes may work on one campaign, and each sees what the
+others did.
+
+A change of the past (a replaced answer, one taken back, a model that joins or leaves) is stored at once. What
+follows from it is learned from the events afterwards, in no transaction: a large campaign takes seconds for that,
+and nobody else who uses the storage should wait for it.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from modelpicker.campaigns.events.event_store import EventStore, Head, Recent, Stored
+from modelpicker.campaigns.events.event_types import Event, Rounds, changes_the_past
+from modelpicker.campaigns.events.paged_store import PagedEventStore
+from modelpicker.campaigns.input.encoding import ClassCodes
+from modelpicker.campaigns.results.chart_samples import Sample, add_sample, last_sample
+from modelpicker.campaigns.settings import CampaignSettings
+from modelpicker.campaigns.state.projection import Projection, catch_up, rebuild
+from modelpicker.campaigns.storage.database import Storage
+from modelpicker.errors import StateError, StorageError
+
+# Events and rounds after which the state is kept again: what opening a campaign goes through at most. With many
+# models the state is large, and kept less often, up to so many times.
+EVENTS_KEPT = 256
+ROUNDS_KEPT = 512
+FEW_MODELS, SELDOM = 32, 4
+# Events that are learned from the start without much ado, and seconds that are waited for somebody who does.
+FEW_EVENTS = 1_000
+MOMENT = 0.2
+# What decoded rounds take in memory, as a multiple of what they take in the storage; and what anything else does.
+DECODED = 5
+REST = 20_000
+
+
+class BehindError(Exception):
+    """What was learned is of a past that has changed since; to learn it anew takes longer than the caller waits."""
+
+
+@dataclass
+class Transaction:
+    """A transaction that may add events."""
+
+    store: EventStore
+    projection: Projection
+    head: Head
+    at: int
+    touched: bool = False
+    """Whether what is under way, or has failed, has moved the replica: it is wrong from then on."""
+    moved: bool = False
+    """Whether what was finished in the same transaction has moved it: it is wrong if that fails."""
+    before: Projection | None = None
+    """How it stood before the past was changed. From then on `replica` only counts, and nothing else may follow in
+    the same transaction: what it would be decided from has yet to be learned."""
+
+    def add(self, event: Event) -> int:
+        """Store an event; its number."""
+        number = self.head.events + 1
+        if changes_the_past(event) and self.before is None:
+            self.projection.unanswered(self.store)  # as they are now: until all is learned, this is what is shown
+            self.projection.labelled(self.store)
+        self.store.add(number, self.at, event)
+        rounds = len(event) if isinstance(event, Rounds) else 0
+        rebuilt = self.head.rebuilt
+        if changes_the_past(event):
+            rebuilt = number
+            if self.before is None:
+                self.before, self.projection = self.projection, self.projection.counting()
+        self.head = Head(number, self.head.rounds + rounds, rebuilt)
+        self.projection.event = number
+        return number
+
+
+class CampaignTransactions:
+    """What a campaign is, and how this process reads and changes it."""
+
+    def __init__(self, storage: Storage, number: int, name: str, created: int, settings: CampaignSettings) -> None:
+        self.storage = storage
+        self.name = name
+        self.created = created
+        self.settings = settings
+        self.vocabulary = ClassCodes(settings.classes)
+        self._number = number
+        self._projection: Projection | None = None
+        self._recent = Recent()
+        self._kept = 0
+        self._kept_rounds = 0
+        self._sampled: Sample | None = None
+        self._group: Transaction | None = None
+        self._lock = threading.RLock()
+        self._learning = threading.Lock()
+        """Held by whoever finds the state from the storage; never asked for while holding the other."""
+        self.shows_last_known = False
+        """Whether readers are shown how it stood before the past was changed, while that is learned for long."""
+        self.behind = False
+        """Whether that is what they are shown."""
+        self._process = os.getpid()
+        self._closed = False
+        storage.enter(self)
+
+    @property
+    def events(self) -> int:
+        """How many events there have been."""
+        with self.looking() as store:
+            return store.head().events
+
+    def warm_up(self) -> None:
+        """Compile what decides many rounds at once, beside whatever else goes on: worth it where many will come."""
+        Projection.new(self.settings).warm_up()
+
+    def stored(self, upto: int, after: int = 0) -> Iterator[Stored]:
+        """Events in order, a page a transaction: they do not change, and whoever reads them may take their time."""
+        while after < upto:
+            with self.looking() as store:
+                page = store.page(after, upto)
+            yield from page
+            after = page[-1].number
+
+    @contextmanager
+    def writing(self) -> Iterator[Transaction]:
+        """A transaction in which nobody else changes this campaign; when it ends, or its group, it is on disk."""
+        with self._lock:
+            change = self._group
+            if change is not None:
+                if change.before is not None:
+                    raise BehindError(f"campaign {self.name!r} has yet to learn what its last change means.")
+                before = change.head
+                change.at = int(time.time() * 1e6)
+                yield change
+                self._settle(change, before)
+                change.moved |= change.touched
+                change.touched = False
+                return
+        with self.grouped() as group, self.writing() as change:
+            yield change
+        if group.before is not None:
+            with suppress(StorageError):  # the change is on disk; whoever comes next tries again
+                self.learn()
+
+    @contextmanager
+    def grouped(self, *, patient: bool = True) -> Iterator[Transaction]:
+        """One transaction for all that is changed within it: everything is on disk when it ends, or nothing.
+
+        Who catches the error of a change may go on with the next, unless the change was `touched`: then all must be
+        undone, by letting the error out. After a change of the past (`before` is set) there can be no other.
+        Unless `patient`, a BehindError is raised at once where much has to be learned first.
+        """
+        while True:
+            with self._lock:
+                self._check_open()
+                try:
+                    with self.storage.writing() as connection:
+                        store = EventStore(connection, self._number, self._recent)
+                        head = store.head(lock=True)
+                        projection = self._near(store, head)
+                        if projection is not None:
+                            self._group = Transaction(store, projection, head, int(time.time() * 1e6))
+                            yield self._group
+                    if self._group is not None:
+                        self._projection = self._group.before or self._group.projection
+                        return
+                except BaseException:
+                    if self._group is not None and (self._group.touched or self._group.moved):
+                        self._projection = None
+                    raise
+                finally:
+                    self._group = None
+            self.learn(patient=patient)
+
+    def _settle(self, change: Transaction, before: Head) -> None:
+        """Note what a change came to."""
+        if change.head == before:
+            return
+        change.store.move(change.head)
+        if change.before is None:
+            self._keep_if_due(change)
+            self._sample_if_due(change)
+
+    @contextmanager
+    def exclusive(self) -> Iterator[EventStore]:
+        """The log itself, while nobody else changes it; this process's replica is found anew afterwards."""
+        with self._lock:
+            self._check_open()
+            self._projection = None
+            with self.storage.writing() as connection:
+                yield EventStore(connection, self._number)
+
+    @contextmanager
+    def looking(self) -> Iterator[EventStore]:
+        """The log alone, for who needs nothing that was learned."""
+        with self._lock:
+            self._check_open()
+            if self._group is not None:
+                yield self._group.store
+                return
+            with self.storage.reading() as connection:
+                yield EventStore(connection, self._number, self._recent)
+
+    @contextmanager
+    def reading(self) -> Iterator[tuple[EventStore, Projection]]:
+        """The log and the state, as they are at one moment; within a group, as the group has them."""
+        while True:
+            with self._lock:
+                self._check_open()
+                if self._group is not None:
+                    yield self._group.store, self._group.projection
+                    return
+                with self.storage.reading() as connection:
+                    store = EventStore(connection, self._number, self._recent)
+                    projection = self._near(store, store.head())
+                    if projection is None and self.behind:
+                        projection = self._projection
+                    if projection is not None:
+                        yield store, projection
+                        return
+            self._find()
+
+    def _find(self) -> None:
+        """Learn what there is to learn, or note that the last known state is to be shown in the meantime."""
+        if not (self.shows_last_known and self._projection is not None):
+            self.learn(patient=not self.shows_last_known)
+            return
+        try:
+            self.learn(patient=False)
+        except BehindError:
+            self.behind = True
+
+    def distant(self) -> PagedEventStore:
+        """The log for whoever goes through much of it, and should keep nobody waiting."""
+        return PagedEventStore(self.storage, self._number)
+
+    def learn(self, *, patient: bool = True) -> None:
+        """Find the state from what is stored, in no transaction; nothing happens if it is known already.
+
+        Unless `patient`, a BehindError is raised where that would take long, or somebody is at it for long.
+        """
+        if not self._learning.acquire(timeout=-1 if patient else MOMENT):
+            raise BehindError(f"campaign {self.name!r} is being learned anew.")
+        try:
+            anew = self._learn(patient)
+        finally:
+            self._learning.release()
+        if anew:
+            # Only so that the next to open it need not do the same: a storage may be full, or read-only.
+            with suppress(BehindError, StorageError), self.grouped(patient=False) as change:
+                self._keep(change)
+                self._sample_if_due(change)
+
+    def _learn(self, patient: bool) -> bool:
+        """Whether the state was learned anew, and should be kept."""
+        store = self.distant()
+        with self._lock:
+            self._check_open()
+            known = self._projection
+        head = store.head()
+        if known is not None and _follows(known, head):
+            return False
+        with self._named():
+            projection = self._load(store, head)
+        kept = (0, 0) if projection is None else (projection.event, projection.picker.rounds)
+        anew = projection is None and head.rebuilt > 0
+        if projection is None:
+            if not patient and head.events > FEW_EVENTS:
+                raise BehindError(f"campaign {self.name!r} has to be learned anew.")
+            with self._named():
+                projection = rebuild(store, self.settings, head.events, head.rebuilt)
+        with self._lock:
+            self._check_open()
+            self._projection, self._sampled, self.behind = projection, None, False
+            self._recent = Recent()  # the storage may have been brought back from a backup
+            self._kept, self._kept_rounds = kept
+        return anew
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """An error that is found in the events says of which campaign."""
+        try:
+            yield
+        except StorageError as error:
+            raise StorageError(f"campaign {self.name!r}: {error}") from error
+
+    def _load(self, store: EventStore, head: Head) -> Projection | None:
+        """The state that was kept last; None if there is none, or it is damaged or of another past."""
+        kept = store.snapshot()
+        if kept is None:
+            return None
+        try:
+            projection = Projection.load(self.settings, kept)
+        except StateError:
+            return None
+        return projection if _follows(projection, head) else None
+
+    def _keep_if_due(self, change: Transaction) -> None:
+        """Keep the state now and then, so that opening is quick."""
+        seldom = min(SELDOM, max(1, len(change.projection.picker.models) // FEW_MODELS))
+        events, rounds = change.head.events - self._kept, change.head.rounds - self._kept_rounds
+        if events >= EVENTS_KEPT * seldom or rounds >= ROUNDS_KEPT * seldom:
+            self._keep(change)
+
+    def _keep(self, change: Transaction) -> None:
+        change.store.keep(change.projection.document())
+        self._kept, self._kept_rounds = change.head.events, change.head.rounds
+
+    def _sample_if_due(self, change: Transaction) -> None:
+        """Note how the models stand now and then, for charts."""
+        last = self._sampled or last_sample(change.store)
+        if last is None or last.due(change.projection):
+            last = Sample.take(change.projection)
+            add_sample(change.store, last)
+        self._sampled = last
+
+    def _near(self, store: EventStore, head: Head) -> Projection | None:
+        """This process's replica, moved on to where the campaign is; None if it has to be learned."""
+        projection = self._projection
+        if projection is None or not _follows(projection, head):
+            return None
+        if projection.event < head.events:
+            self._projection = None
+            with self._named():
+                catch_up(projection, store, head.events)
+            self._projection = projection
+        if projection.picker.rounds != head.rounds:
+            self._projection = None
+            raise StorageError(
+                f"campaign {self.name!r} says it has {head.rounds:,} rounds, but its events have "
+                f"{projection.picker.rounds:,}; `modelpicker verify` repairs that."
+            )
+        return projection
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that this process keeps for the campaign, roughly."""
+        projection = self._projection
+        learned = 0
+        if projection is not None:
+            learned = projection.picker.recorder.nbytes + sum(array.nbytes for array in projection.picker.state)
+        return learned + DECODED * self._recent.size + REST
+
+    def forget(self) -> None:
+        """Let go of all that is kept in memory; whoever comes next finds it in the storage."""
+        with self._lock:
+            self._projection = self._sampled = None
+            self._recent = Recent()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StorageError(f"campaign {self.name!r} was closed; open it again with open_campaign.")
+        if self._process != os.getpid():
+            raise StorageError(f"campaign {self.name!r} was opened by another process; open it anew after a fork.")
+
+    def close(self) -> None:
+        """Let go of the campaign; everything is on disk already, and it can be opened again."""
+        with self._lock:
+            self._closed = True
+            self._projection = None
+        self.storage.leave(self)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Campaign {self.name!r} in {self.storage.url}>"
+
+
+def _follows(projection: Projection, head: Head) -> bool:
+    """Whether the campaign has only gone on since, and its past is still the one that was learned."""
+    return head.rebuilt <= projection.event <= head.events

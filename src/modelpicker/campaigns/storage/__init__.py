@@ -1,0 +1,1 @@
+"""Where campaigns live: databases, their schema and migrations, backups, copies and checks."""

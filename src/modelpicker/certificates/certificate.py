@@ -1,0 +1,193 @@
+"""Certificates: how sure a pick is, in statements that hold whenever one looks.
+
+Two kinds, and a certificate always says which it is. A *stream* certificate assumes nothing of the stream: the only
+chance is that of the coins. A *population* certificate is for items that are drawn independently from one
+distribution. docs/certificates.md has the proofs.
+"""
+
+import math
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
+from functools import cache
+from typing import Any, Literal, TypeAlias
+
+from modelpicker.certificates.evidence import POPULATION, STREAM, Tables, make_tables
+from modelpicker.errors import InputError, brief, is_number
+
+CertificateKind: TypeAlias = Literal["stream", "population"]
+KINDS: dict[str, int] = {"stream": STREAM, "population": POPULATION}
+
+# What of the error is kept for statements after models have joined or left; each such time gets a share of it.
+RESERVED = 0.05
+# For more models than this, a few numbers for every pair would take too much memory.
+MOST_MODELS = 256
+# Of no stream is it said that it can be told apart more finely than this before it stops.
+FINEST = 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """What is known of a model, with what confidence."""
+
+    model: int | str
+    gap: float
+    """By how much at most the best model may be better, as a fraction of accuracy; 1.0 if nothing can be said."""
+    confidence: float
+    kind: CertificateKind
+    rounds: int
+    """How many items had been seen; how many since, where a model joined late."""
+    items: int | None
+    """How many items the gap is, where it is one of the stream."""
+    sentence: str
+    """All of it, in plain words."""
+
+    def document(self) -> dict[str, Any]:
+        """The certificate for programs."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class Certified:
+    """When to stop: as soon as the recommended model has a certificate of at most this gap.
+
+    Who stops says something of the items that were not seen, so the certificate is one of a population, unless a
+    stream is asked for: then it speaks of the items until then, and of no others. Never before 1/gap rounds: of the
+    first few items everything may be known, and little learned.
+
+    Args:
+        gap: by how much the best model may be better, as a fraction of accuracy.
+        confidence: of the certificate.
+        kind: of the certificate: "population" or "stream".
+
+    >>> Certified(gap=0.01)
+    Certified(gap=0.01, confidence=0.95, kind='population')
+    """
+
+    gap: float = 0.01
+    confidence: float = 0.95
+    kind: CertificateKind = "population"
+
+    def __post_init__(self) -> None:
+        given: Any = self.gap
+        if not is_number(given) or not 0 <= given < 1:
+            raise InputError(
+                f"gap={brief(given)}: pass a fraction of accuracy from 0 up and below 1, such as 0.01.",
+                parameter="gap",
+            )
+        object.__setattr__(self, "gap", abs(float(given)))
+        object.__setattr__(self, "confidence", check_confidence(self.confidence))
+        check_kind(self.kind)
+
+    @property
+    def least_rounds(self) -> int:
+        """How many rounds must have been seen."""
+        return math.ceil(1.0 / max(self.gap, FINEST))
+
+    def met_by(self, certificate: Certificate) -> bool:
+        """Whether a certificate is good enough."""
+        same = certificate.kind == self.kind and certificate.confidence >= self.confidence
+        return same and certificate.gap <= self.gap and certificate.rounds >= self.least_rounds
+
+    def document(self) -> dict[str, Any]:
+        """The rule in a form that JSON can hold."""
+        return {"gap": self.gap, "confidence": self.confidence, "kind": self.kind}
+
+
+def check_confidence(confidence: Any) -> float:
+    """A confidence that makes sense."""
+    if not is_number(confidence) or not 0 < confidence < 1:
+        raise InputError(
+            f"confidence={brief(confidence)}: pass a number above 0 and below 1, such as 0.95.",
+            parameter="confidence",
+        )
+    return float(confidence)
+
+
+def check_kind(kind: object) -> int:
+    """The number of a kind."""
+    if not isinstance(kind, str) or kind not in KINDS:
+        known = ", ".join(map(repr, KINDS))
+        raise InputError(f"kind={brief(kind)} is not known; pass one of {known}.", parameter="kind")
+    return KINDS[kind]
+
+
+@cache
+def tables() -> Tables:
+    """The tables, made once."""
+    return make_tables()
+
+
+@cache
+def listed_tables() -> Tables:
+    """The tables for interpreted kernels, which index lists faster."""
+    arrays: list[Any] = list(tables())
+    views: list[Any] = [table.tolist() if table.ndim == 1 else memoryview(table) for table in arrays]
+    return Tables(*views)
+
+
+def bar_for(models: int, confidence: float, kind: int, changes: int = 0) -> float:
+    """The logarithm of the wealth that refutes a pair of models.
+
+    The error is shared out evenly: among all ordered pairs for a stream, whose best model may change; among the
+    pairs with the best model for a population. After a change of the models, which may make another one the best
+    and was perhaps made by looking, it is all ordered pairs of all that ever took part, and what is shared is the
+    error that is reserved for such times: the n-th change has 6 / (π n)² of it.
+    """
+    pairs = models * (models - 1) if kind == STREAM or changes else models - 1
+    share = 1.0 - RESERVED if changes == 0 else RESERVED * 6.0 / (math.pi * changes) ** 2
+    return math.log(pairs) - math.log(share) - math.log(1.0 - confidence)
+
+
+def state(
+    model: int | str, gap: float, confidence: float, kind: CertificateKind, seen: int, rounds: int, changes: int
+) -> Certificate:
+    """A certificate in words: of `seen` items, `rounds` of which at least every comparison rests on."""
+    late = rounds < seen
+    items = round(gap * seen) if kind == "stream" and gap < 1.0 and not late else None
+    sentence = _sentence(str(model), gap, items, seen, confidence, kind, late, changes)
+    return Certificate(model, gap, confidence, kind, rounds, items, sentence)
+
+
+def rounded_up(share: float) -> str:
+    """A share in per cent, rounded up to three digits: what is claimed must not be less than what is proved."""
+    exact = Decimal(repr(share)) * 100
+    digits = 2 - exact.adjusted() if exact else 0
+    rounded = exact.quantize(Decimal(1).scaleb(-digits), rounding=ROUND_CEILING)
+    return f"{rounded.normalize():f}%"
+
+
+def _sentence(
+    model: str,
+    gap: float,
+    items: int | None,
+    seen: int,
+    confidence: float,
+    kind: CertificateKind,
+    late: bool,
+    changes: int,
+) -> str:
+    """The statement, claiming neither more nor less than what is proved."""
+    if gap >= 1.0:
+        return f"Nothing is proven about {model} yet."
+    sure = f"with confidence {100.0 * confidence:.12g}%, whenever you look"
+    if kind == "population":
+        since = ", a model that joined late judged by the items since" if late else ""
+        if not gap:
+            now = " that takes part now" if changes else ""
+            return (
+                f"No model{now} is more accurate than {model}, {sure}, "
+                f"if items are drawn independently from one distribution{since}."
+            )
+        best = "that of the best model that takes part now" if changes else "the best model's"
+        return (
+            f"The accuracy of {model} is within {rounded_up(gap)} of {best}, {sure}, "
+            f"if items are drawn independently from one distribution{since}."
+        )
+    now = " that takes part now" if changes else ""
+    where = f"On the {seen:,} items seen so far" if seen != 1 else "On the one item seen so far"
+    where += ", or those since a model joined late," if late else ","
+    if late:
+        more = f" by more than {rounded_up(gap)} of them" if gap else ""
+    else:
+        more = f" by more than {items:,} ({rounded_up(gap)} in accuracy)" if items else ""
+    return f"{where} no model{now} makes fewer mistakes than {model}{more}, {sure}, whatever the stream."

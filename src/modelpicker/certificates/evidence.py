@@ -1,0 +1,387 @@
+"""What labels, and labels that are missing, say of every two models: kernels that are fed as a stream goes by.
+
+For two models i and j let d be 1 in a round on which i is wrong and j right, -1 the other way round, else 0. A
+round is queried with a known probability q, by a coin that knows nothing of d. For a bet b below q, the factor
+
+    1 if not queried,  1 - b/q if queried and d = 1,  1 + b/q if queried and d = -1
+
+has the mean 1 - b·d over the coin. Products of such factors are what both kinds of certificate are made of. What
+they are is fixed by how often each d was seen at which q; so that is counted, for every ordered pair of models and
+a few ranges of q, and the logarithms are summed when they are asked for. Some rounds need more:
+
+* Where q is not above b, the factor is 1 - b·d if queried, and its worst case, 1 - b, if not: those are counted.
+* A query without an answer, late or skipped, counts as its worst case: d = 1.
+* A round that was closed before anybody saw its row (the budget was spent) says nothing of a population; of the
+  stream it may hold the worst.
+
+For statements about the stream alone d is no chance, and b/q may be replaced by (b/q) / (1 - b) where d = -1: that
+factor has the mean (1 - b)^d. A round on which all models agree costs nothing but its count.
+
+A kernel is a plain function in the subset of Python that Numba compiles; see docs/kernels.md.
+"""
+
+import math
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from modelpicker.kernels.primitives import Floats, Ints
+
+Counts: TypeAlias = npt.NDArray[np.int32]
+
+STREAM, POPULATION = range(2)
+
+# The bets: 20 of them, from 0.8 down to 0.00036, each 2/3 of the one before; most trust goes to those near 0.03.
+BETS = 20
+LARGEST, RATIO = 0.8, 1.5
+LIKELIEST, BREADTH = 8, 4.0
+# Levels: ranges of query probabilities. They end where one bet more counts, and the first few, where labels tell
+# most, also half-way. Beyond the last level no bet counts.
+HALVED = 9
+LEVELS = BETS + HALVED
+# A bet counts for a round if it is at most so much of its probability: with all of it, one label could ruin it.
+NEAR = 0.98
+
+# Gaps of a population are told in steps of accuracy, those of a stream in items.
+STEPS = 100_000
+HAIR = 1e-9  # what a product of floats may have missed a whole number by
+
+# Fields of `seen`: rounds, those of them not closed beforehand, and the first that all models take part in.
+ROUNDS, OPEN, COMPLETE = range(3)
+# What an entry tells: a round not queried, one that was, a label for such a one, both at once, a closed round.
+PASSED, ASKED, TOLD, ANSWERED, CLOSED = range(5)
+NOT_YET = -1
+
+
+class Evidence(NamedTuple):
+    """What is known of every two models; a level is a range of query probabilities."""
+
+    labels: Counts  # [level, i, j]: labelled rounds on which i is wrong and j right
+    places: Floats  # likewise, the sum of where in the range of its level 1/q is, from 0 to 1
+    passed: Counts  # [level, i, j] + [level, j, i]: twice the rounds on which they differ that were not queried
+    awaited: Counts  # likewise, queried and not answered
+    closed: Counts  # likewise, closed beforehand, in a single level
+    since: Ints  # the first round of each model
+    opened: Ints  # how many open rounds had gone by before it; NOT_YET if it has not come
+    seen: Ints
+
+
+class Tables(NamedTuple):
+    """Numbers that depend on nothing but the bets."""
+
+    bets: Floats
+    rates: Floats  # -log(1 - b)
+    trust: Floats  # the logarithm of the share of the wealth that each bet starts with
+    edges: Floats  # the ends of the levels, as 1/q
+    first: Ints  # the first bet that counts on a level
+    losing: Floats  # [edge, bet]: log(1 - b/q)
+    winning: Floats  # [kind, edge, bet]: log(1 + (b/q) / (1 - b)) of a stream, log(1 + b/q) of a population
+
+
+class Room(NamedTuple):
+    """Room that the kernels use within a round."""
+
+    row: Counts
+    others: Counts
+    weights: Floats
+
+
+def make_tables() -> Tables:
+    """The tables; where a bet does not count, what a certain query would give."""
+    numbers = np.arange(BETS)
+    bets = LARGEST * RATIO ** -numbers.astype(np.float64)
+    trust = 1.0 / (1.0 + ((numbers - LIKELIEST) / BREADTH) ** 2)
+    ends = np.concatenate([[1.0], NEAR / bets])
+    edges = np.sort(np.concatenate([ends, np.sqrt(ends[:HALVED] * ends[1 : HALVED + 1])]))
+    counting = np.round(edges[:, None] * bets, 12) <= NEAR
+    steps = bets * np.where(counting, edges[:, None], 1.0)
+    return Tables(
+        bets=bets,
+        rates=-np.log1p(-bets),
+        trust=np.log(trust / trust.sum()),
+        edges=edges,
+        first=np.append(counting[1:].argmax(axis=1), BETS),
+        losing=np.log1p(-steps),
+        winning=np.log1p(np.stack([steps / (1.0 - bets), steps])),
+    )
+
+
+def no_evidence(models: int, since: Ints | None = None) -> Evidence:
+    """Nothing has been seen."""
+    first = np.zeros(models, dtype=np.int64) if since is None else since
+    pairs = (LEVELS + 1, models, models)
+    return Evidence(
+        labels=np.zeros(pairs, dtype=np.int32),
+        places=np.zeros(pairs),
+        passed=np.zeros(pairs, dtype=np.int32),
+        awaited=np.zeros(pairs, dtype=np.int32),
+        closed=np.zeros((1, models, models), dtype=np.int32),
+        since=first,
+        opened=np.where(first == 0, 0, NOT_YET),
+        seen=np.array([0, 0, first.max()]),
+    )
+
+
+def new_room(models: int) -> Room:
+    """Room for so many models."""
+    return Room(
+        row=np.zeros(models, dtype=np.int32),
+        others=np.zeros(models, dtype=np.int32),
+        weights=np.zeros(BETS),
+    )
+
+
+def level_of(edges: Floats, probability: float) -> int:
+    """The level of a query probability."""
+    level = 0
+    while level < LEVELS and edges[level + 1] * probability < 1.0:
+        level += 1
+    return level
+
+
+def many_say(row: Counts) -> int:
+    """What two of three models say; a guess at what most say, and one that depends on nothing but the row."""
+    third = len(row) // 3
+    one, other = row[third], row[2 * third]
+    return int(one if one == other else row[0])
+
+
+def note(counts: Counts, level: int, row: Counts, others: Counts, step: int) -> None:
+    """Count a round for every two models that differ on it, in one of the two places that they have.
+
+    Those who do not say what the many say do the noting: 2 for a pair with one of the many, who notes nothing, and
+    1 for a pair in which the other notes it too.
+    """
+    said = many_say(row)
+    dissent = 0
+    for i in range(len(row)):
+        others[dissent] = i
+        dissent += row[i] != said
+    for d in range(dissent):
+        i = others[d]
+        mine = row[i]
+        for j in range(len(row)):
+            counts[level, i, j] += step * ((row[j] != mine) + (row[j] == said))
+
+
+def note_among(counts: Counts, level: int, row: Counts, since: Ints, number: int, step: int) -> None:
+    """`note`, where some models take no part yet."""
+    for i in range(len(row)):
+        for j in range(i):
+            if row[i] != row[j] and since[i] <= number and since[j] <= number:
+                counts[level, i, j] += 2 * step
+
+
+def note_label(evidence: Evidence, level: int, place: float, row: Counts, label: int, others: Counts) -> None:
+    """Count a label for every two models of which one is right and the other wrong."""
+    wrong = 0
+    for i in range(len(row)):
+        others[wrong] = i
+        wrong += row[i] != label
+    for d in range(wrong):
+        i = others[d]
+        for j in range(len(row)):
+            evidence.labels[level, i, j] += row[j] == label
+            evidence.places[level, i, j] += place if row[j] == label else 0.0
+
+
+def note_label_among(evidence: Evidence, level: int, place: float, row: Counts, label: int, number: int) -> None:
+    """`note_label`, where some models take no part yet."""
+    since = evidence.since
+    for i in range(len(row)):
+        for j in range(len(row)):
+            if row[i] != label and row[j] == label and since[i] <= number and since[j] <= number:
+                evidence.labels[level, i, j] += 1
+                evidence.places[level, i, j] += place
+
+
+def place_of(edges: Floats, level: int, probability: float) -> float:
+    """Where in the range of its level 1/q is: 0 at its lower end, 1 at its upper."""
+    if level == LEVELS:
+        return 0.0
+    lower, upper = edges[level], edges[level + 1]
+    return float(min(1.0, max(0.0, (1.0 / probability - lower) / (upper - lower))))
+
+
+def differing(row: Counts) -> bool:
+    """Whether two models differ."""
+    said = row[0]
+    count = 0
+    for i in range(len(row)):
+        count += row[i] != said
+    return count > 0
+
+
+def note_newcomers(evidence: Evidence, number: int) -> None:
+    """For whom a round is the first."""
+    for i in range(len(evidence.since)):
+        if evidence.since[i] == number:
+            evidence.opened[i] = evidence.seen[OPEN]
+
+
+def gather_entry(
+    evidence: Evidence,
+    tables: Tables,
+    room: Room,
+    row: Counts,
+    number: int,
+    label: int,
+    probability: float,
+    kind: int,
+) -> None:
+    """Take in a round, a label, or both."""
+    if kind != TOLD:
+        note_newcomers(evidence, number)
+        evidence.seen[ROUNDS] += 1
+        evidence.seen[OPEN] += kind != CLOSED
+    if not differing(row):
+        return
+    level = level_of(tables.edges, probability)
+    complete = number >= evidence.seen[COMPLETE]
+    if kind != ANSWERED:
+        step = -1 if kind == TOLD else 1
+        if kind == CLOSED:
+            counts, at = evidence.closed, 0
+        elif kind == PASSED:
+            counts, at = evidence.passed, level
+        else:
+            counts, at = evidence.awaited, level
+        if complete:
+            note(counts, at, row, room.others, step)
+        else:
+            note_among(counts, at, row, evidence.since, number, step)
+    if kind in (TOLD, ANSWERED):
+        place = place_of(tables.edges, level, probability)
+        if complete:
+            note_label(evidence, level, place, row, label, room.others)
+        else:
+            note_label_among(evidence, level, place, row, label, number)
+
+
+def gather(
+    evidence: Evidence,
+    tables: Tables,
+    room: Room,
+    rows: Counts,
+    numbers: Ints,
+    labels: Counts,
+    probabilities: Floats,
+    kinds: Counts,
+) -> None:
+    """Take in many entries, in order."""
+    row = room.row
+    for e in range(len(kinds)):
+        for i in range(len(row)):
+            row[i] = rows[e, i]
+        gather_entry(evidence, tables, room, row, numbers[e], labels[e], probabilities[e], kinds[e])
+
+
+def weigh_pair(evidence: Evidence, tables: Tables, weights: Floats, kind: int, i: int, j: int) -> float:
+    """The log evidence against j being better than i, a bet a place; returns by how much it might be at most.
+
+    The logarithms are concave in 1/q, so that between the ends of a level they are above the chord.
+    """
+    worst = 0.0
+    for g in range(BETS):
+        weights[g] = 0.0
+    for level in range(LEVELS + 1):
+        lost, won = evidence.labels[level, i, j], evidence.labels[level, j, i]
+        awaited = (evidence.awaited[level, i, j] + evidence.awaited[level, j, i]) // 2
+        missing = awaited + (evidence.passed[level, i, j] + evidence.passed[level, j, i]) // 2
+        if lost + won + missing == 0:
+            continue
+        worst += lost - won + missing
+        first = tables.first[level]
+        for g in range(first):
+            weights[g] += tables.losing[0, g] * (lost + missing) + tables.winning[kind, 0, g] * won
+        lost_above, won_above = evidence.places[level, i, j], evidence.places[level, j, i]
+        for g in range(first, BETS):
+            weights[g] += (
+                tables.losing[level, g] * (lost - lost_above)
+                + tables.losing[level + 1, g] * (lost_above + awaited)
+                + tables.winning[kind, level, g] * (won - won_above)
+                + tables.winning[kind, level + 1, g] * won_above
+            )
+    if kind == STREAM:
+        closed = (evidence.closed[0, i, j] + evidence.closed[0, j, i]) // 2
+        worst += closed
+        for g in range(BETS):
+            weights[g] -= tables.rates[g] * closed
+    return worst
+
+
+def rounds_of(evidence: Evidence, kind: int, i: int, j: int) -> int:
+    """How many rounds two models can be compared on: all since both take part; of a population, the open ones."""
+    if min(evidence.opened[i], evidence.opened[j]) == NOT_YET:
+        return 0
+    if kind == STREAM:
+        return int(evidence.seen[ROUNDS] - max(evidence.since[i], evidence.since[j]))
+    return int(evidence.seen[OPEN] - max(evidence.opened[i], evidence.opened[j]))
+
+
+def refuted(tables: Tables, weights: Floats, kind: int, worst: float, rounds: int, gap: float, bar: float) -> bool:
+    """Whether the evidence excludes that another model is better by `gap`: items of the stream, or accuracy."""
+    if kind == STREAM and worst < gap:
+        return True
+    total = 0.0
+    for g in range(BETS):
+        grown = tables.rates[g] * gap if kind == STREAM else -rounds * math.log(1.0 - tables.bets[g] * gap)
+        wealth = weights[g] + grown + tables.trust[g] - bar
+        if wealth >= 0.0:
+            return True
+        total += math.exp(wealth)
+    return total >= 1.0
+
+
+def excluded(tables: Tables, weights: Floats, kind: int, worst: float, rounds: int, steps: int, bar: float) -> bool:
+    """Whether no more than a gap is left to another model: so many items, or steps of accuracy."""
+    gap = steps + 1.0 if kind == STREAM else steps / STEPS
+    return refuted(tables, weights, kind, worst, rounds, gap, bar)
+
+
+def steps_in(kind: int, gap: float, rounds: int) -> int:
+    """How many items, or steps of accuracy, a gap allows."""
+    return math.floor(gap * (rounds if kind == STREAM else STEPS) + HAIR)
+
+
+def challenger(
+    evidence: Evidence, tables: Tables, room: Room, kind: int, i: int, gap: float, least: int, bar: float, at: int
+) -> int:
+    """A model that may be better than i by more than `gap`, or that fewer than `least` rounds speak of; -1 if none.
+
+    It is looked for from `at` on.
+    """
+    models = len(evidence.since)
+    for step in range(models):
+        j = (at + step) % models
+        if j != i:
+            rounds = rounds_of(evidence, kind, i, j)
+            worst = weigh_pair(evidence, tables, room.weights, kind, i, j)
+            steps = steps_in(kind, gap, rounds)
+            if rounds_of(evidence, STREAM, i, j) < least or not excluded(
+                tables, room.weights, kind, worst, rounds, steps, bar
+            ):
+                return j
+    return -1
+
+
+def largest_gap(evidence: Evidence, tables: Tables, room: Room, kind: int, i: int, bar: float) -> float:
+    """By how much at most another model may be better than i, as a fraction; 1 if nothing can be said."""
+    gap = 0.0
+    for j in range(len(evidence.since)):
+        if j != i:
+            rounds = rounds_of(evidence, kind, i, j)
+            if rounds == 0:
+                return 1.0
+            worst = weigh_pair(evidence, tables, room.weights, kind, i, j)
+            low, high = steps_in(kind, gap, rounds), rounds if kind == STREAM else STEPS
+            if not excluded(tables, room.weights, kind, worst, rounds, low, bar):
+                while high - low > 1:
+                    middle = (low + high) // 2
+                    if excluded(tables, room.weights, kind, worst, rounds, middle, bar):
+                        high = middle
+                    else:
+                        low = middle
+                gap = high / (rounds if kind == STREAM else STEPS)
+    return gap

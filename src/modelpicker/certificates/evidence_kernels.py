@@ -1,0 +1,98 @@
+"""The kernels of evidence: interpreted for little, so that nobody waits for Numba, and compiled for much."""
+
+import sys
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from modelpicker.certificates.certificate import listed_tables, tables
+from modelpicker.certificates.evidence import Evidence, Room, gather, largest_gap, new_room, no_evidence
+from modelpicker.kernels.compiler import CompiledKernel
+from modelpicker.kernels.primitives import Codes, Floats, Ints
+
+# Steps of an interpreted kernel that take as long as a call of compiled code, as loading it, as loading Numba.
+FEW, SOME, MANY = 2_000, 200_000, 5_000_000
+
+
+class Entries(NamedTuple):
+    """What was written down, an entry a row."""
+
+    rows: Codes
+    numbers: Ints
+    labels: Codes
+    probabilities: Floats
+    kinds: npt.NDArray[np.int32]
+
+
+def no_entries(models: int, room: int) -> Entries:
+    """Room for some entries."""
+    return Entries(
+        rows=np.empty((room, models), dtype=np.int32),
+        numbers=np.empty(room, dtype=np.int64),
+        labels=np.empty(room, dtype=np.int32),
+        probabilities=np.empty(room),
+        kinds=np.empty(room, dtype=np.int32),
+    )
+
+
+def steps_of(models: int) -> int:
+    """Steps that an entry takes, by and large."""
+    return models * (models + 10) // 3
+
+
+def each(change: Callable[[npt.NDArray[Any]], Any], arrays: Any) -> Any:
+    """The same tuple, with each of its arrays changed."""
+    return type(arrays)(*map(change, arrays))
+
+
+def viewed(arrays: Any) -> Any:
+    """Views that Python indexes faster than arrays."""
+    return each(lambda array: memoryview(array.data), arrays)
+
+
+def listed_room(models: int) -> Room:
+    """Room for interpreted kernels."""
+    room: Room = each(lambda array: array.tolist(), new_room(models))
+    return room
+
+
+class EvidenceKernels:
+    """Takes entries into evidence, and reads gaps from it."""
+
+    def __init__(self) -> None:
+        self.gather = CompiledKernel(gather, {}, "the evidence for certificates")
+        self.read = CompiledKernel(largest_gap, {}, "certificates")
+        self._interpreted = 0
+
+    def take_in(self, evidence: Evidence, entries: Entries) -> None:
+        """Take in entries, changing the evidence in place."""
+        models = entries.rows.shape[1]
+        steps = len(entries.kinds) * steps_of(models)
+        self._interpreted += steps
+        patience = SOME if "numba" in sys.modules else MANY
+        if steps > FEW and (self.gather.ready or self._interpreted > patience):
+            self.gather(evidence, tables(), new_room(models), *entries)
+        else:
+            gather(viewed(evidence), listed_tables(), listed_room(models), *viewed(entries))
+
+    def gap(self, evidence: Evidence, kind: int, best: int, bar: float) -> float:
+        """By how much another model may be better than one of them."""
+        models = len(evidence.since)
+        if self.read.ready:
+            return float(self.read(evidence, tables(), new_room(models), kind, best, bar))
+        return largest_gap(viewed(evidence), listed_tables(), listed_room(models), kind, best, bar)
+
+    def warm_up(self) -> None:
+        """Have the kernels compiled, so that nobody waits for them later."""
+        evidence = no_evidence(2)
+        self.gather(evidence, tables(), new_room(2), *no_entries(2, 0))
+        self.read(evidence, tables(), new_room(2), 0, 0, 0.0)
+
+
+@cache
+def evidence_kernels() -> EvidenceKernels:
+    """The one gatherer."""
+    return EvidenceKernels()

@@ -1,0 +1,266 @@
+"""A picker's evidence: noted as rounds go by, and taken in when it is asked for, or when there is much of it.
+
+Evidence decides nothing, so rounds are only written down, one by one or by whole streams, and the kernels that take
+them in are called for many at once; who never asks for a certificate hardly pays for it. What is kept never changes
+under anybody's hands: who remembers `kept` can put it back.
+"""
+
+import base64
+import zlib
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from modelpicker.certificates.certificate import (
+    KINDS,
+    MOST_MODELS,
+    Certificate,
+    CertificateKind,
+    Certified,
+    bar_for,
+    check_confidence,
+    check_kind,
+    listed_tables,
+    state,
+)
+from modelpicker.certificates.evidence import (
+    ANSWERED,
+    ASKED,
+    CLOSED,
+    PASSED,
+    ROUNDS,
+    STREAM,
+    TOLD,
+    Evidence,
+    challenger,
+    no_evidence,
+    rounds_of,
+)
+from modelpicker.certificates.evidence_kernels import (
+    SOME,
+    Entries,
+    each,
+    evidence_kernels,
+    listed_room,
+    no_entries,
+    steps_of,
+    viewed,
+)
+from modelpicker.encoding import ModelName
+from modelpicker.errors import StateError
+from modelpicker.kernels.primitives import SKIPPED, Codes, Floats, Ints
+
+# Entries that are written down one by one before they are taken in: so many, or as many as take a moment.
+LONGEST_BLOCK, SHORTEST_BLOCK = 256, 16
+# Bytes of streams that are kept before they are taken in.
+MOST_BYTES = 2**25
+
+
+class Played(NamedTuple):
+    """Rounds that went by together, from `first` on, each with its label or SKIPPED."""
+
+    rows: npt.NDArray[Any]
+    first: int
+    labels: Codes
+    queried: npt.NDArray[np.bool_]
+    probability: Floats
+    closed: npt.NDArray[np.bool_] | None
+
+    def entries(self) -> Entries:
+        """As the kernel wants them."""
+        kinds = np.where(self.queried, np.where(self.labels != SKIPPED, ANSWERED, ASKED), PASSED)
+        if self.closed is not None:
+            kinds[self.closed] = CLOSED
+        return Entries(
+            rows=np.ascontiguousarray(self.rows, dtype=np.int32),
+            numbers=np.arange(self.first, self.first + len(self.rows)),
+            labels=np.ascontiguousarray(self.labels, dtype=np.int32),
+            probabilities=self.probability,
+            kinds=kinds.astype(np.int32),
+        )
+
+
+def _narrow(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A copy in the smallest type that holds the codes: there may be much of it before it is taken in."""
+    largest = int(rows.max(initial=0))
+    return rows.astype(np.min_scalar_type(-1 - largest))
+
+
+class Kept(NamedTuple):
+    """Evidence that was taken in, and what was not yet: rounds in order, then single entries."""
+
+    evidence: Evidence | None
+    waiting: tuple[Entries | Played, ...]
+    size: int  # bytes that wait
+    entries: Entries
+    written: int
+
+
+class Past(NamedTuple):
+    """What came of the models so far: how many ever took part, and how often that changed."""
+
+    models: int
+    changes: int = 0
+
+
+class Recorder:
+    """What a picker has seen of every two of its models."""
+
+    def __init__(self, models: int, since: Ints | None = None) -> None:
+        self.models = models
+        self.watches = models <= MOST_MODELS
+        self._since = since
+        self._block = max(SHORTEST_BLOCK, min(LONGEST_BLOCK, SOME // steps_of(models)))
+        self._rival = 0  # who stood in the way of a certificate when last asked
+        self.most_bytes = MOST_BYTES
+        self.kept = self._blank(None)
+
+    def _blank(self, evidence: Evidence | None, waiting: tuple[Entries | Played, ...] = (), size: int = 0) -> Kept:
+        return Kept(evidence, waiting, size, no_entries(self.models if self.watches else 1, self._block), 0)
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that it takes."""
+        arrays = (*(self.kept.evidence or ()), *self.kept.entries)
+        return self.kept.size + sum(int(array.nbytes) for array in arrays)
+
+    def saw(self, codes: list[int], number: int, probability: float, query: bool, closed: bool = False) -> None:
+        """Note a round; `closed` if it was clear before its row was known that it would not be queried."""
+        self._write(codes, number, SKIPPED, probability, CLOSED if closed else ASKED if query else PASSED)
+
+    def told(self, codes: list[int], number: int, label: int, probability: float) -> None:
+        """Note the label of a round that was queried."""
+        self._write(codes, number, label, probability, TOLD)
+
+    def _write(self, codes: list[int], number: int, label: int, probability: float, kind: int) -> None:
+        if not self.watches:
+            return
+        if self.kept.written == self._block:
+            self.take_in()
+        entries, place = self.kept.entries, self.kept.written
+        entries.rows[place] = codes
+        entries.numbers[place] = number
+        entries.labels[place] = label
+        entries.probabilities[place] = probability
+        entries.kinds[place] = kind
+        self.kept = self.kept._replace(written=place + 1)
+
+    def saw_stream(
+        self,
+        rows: npt.NDArray[Any],
+        first: int,
+        labels: Codes,
+        queried: npt.NDArray[np.bool_],
+        probability: Floats,
+        closed: npt.NDArray[np.bool_] | None = None,
+    ) -> None:
+        """Note rounds that went by together."""
+        if not self.watches or not len(rows):
+            return
+        played = Played(_narrow(rows), first, labels.copy(), queried.copy(), probability.copy(), closed)
+        waiting = (*self._waiting(), played)
+        size = self.kept.size + played.rows.nbytes + played.labels.nbytes + 9 * len(rows)
+        self.kept = self._blank(self.kept.evidence, waiting, size)
+        if size > self.most_bytes:
+            self.take_in()
+
+    def _waiting(self) -> tuple[Entries | Played, ...]:
+        """All that was not taken in yet, in order."""
+        kept = self.kept
+        if not kept.written:
+            return kept.waiting
+        return *kept.waiting, each(lambda column: column[: kept.written], kept.entries)
+
+    def take_in(self, *, in_place: bool = False) -> Evidence:
+        """The evidence with all that was written down.
+
+        What was kept before is left as it was, unless `in_place` says that nobody can need it any more.
+        """
+        evidence, waiting = self.kept.evidence, self._waiting()
+        if evidence is not None and not waiting:
+            return evidence
+        grown: Evidence
+        if evidence is None:
+            grown = no_evidence(self.models, None if self._since is None else self._since.copy())
+        else:
+            grown = evidence if in_place else each(np.copy, evidence)
+        for part in waiting:
+            entries = part.entries() if isinstance(part, Played) else part
+            evidence_kernels().take_in(grown, entries)
+        self.kept = self._blank(grown)
+        return grown
+
+    def own(self) -> Evidence:
+        """The evidence, as a copy that may be changed in place, whatever others keep."""
+        mine: Evidence = each(np.copy, self.take_in())
+        self.kept = self._blank(mine)
+        return mine
+
+    def certificate(
+        self,
+        models: tuple[ModelName, ...],
+        best: int,
+        confidence: float,
+        kind: CertificateKind,
+        past: Past | None = None,
+    ) -> Certificate:
+        """What is known of one of the models."""
+        confidence = check_confidence(confidence)
+        number = check_kind(kind)
+        if not self.watches:
+            reason = f"Nothing can be said of {models[best]}: certificates are for at most {MOST_MODELS} models."
+            return Certificate(models[best], 1.0, confidence, kind, 0, None, reason)
+        evidence = self.take_in()
+        ever, changes = past or Past(self.models)
+        gap, seen = 1.0, int(evidence.seen[ROUNDS])
+        if seen:
+            gap = evidence_kernels().gap(evidence, number, best, bar_for(ever, confidence, number, changes))
+        others = (place for place in range(self.models) if place != best)
+        rounds = min(rounds_of(evidence, STREAM, best, other) for other in others)
+        return state(models[best], gap, confidence, kind, seen, rounds, changes)
+
+    def meets(self, best: int, rule: Certified, past: Past) -> bool:
+        """Whether one of the models is certified as a rule wants it; quick to say no.
+
+        Takes in what was written down in place: if that fails, the recorder must not be used any more.
+        """
+        if not self.watches:
+            return False
+        evidence = self.take_in(in_place=True)
+        kind = KINDS[rule.kind]
+        bar = bar_for(past.models, rule.confidence, kind, past.changes)
+        room, views = listed_room(self.models), viewed(evidence)
+        found = challenger(views, listed_tables(), room, kind, best, rule.gap, rule.least_rounds, bar, self._rival)
+        self._rival = max(0, found)
+        return found < 0
+
+    def document(self) -> str | None:
+        """The evidence as text; None where none is kept."""
+        if not self.watches:
+            return None
+        arrays: list[npt.NDArray[Any]] = list(self.take_in())
+        portable = (array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes() for array in arrays)
+        return base64.b85encode(zlib.compress(b"".join(portable), 1)).decode("ascii")
+
+    @classmethod
+    def load(cls, models: int, text: object) -> Self:
+        """What `document` described; an error if it cannot be."""
+        made = cls(models)
+        if not made.watches:
+            return made
+        arrays: list[npt.NDArray[Any]] = list(made.take_in())
+        try:
+            raw = zlib.decompress(base64.b85decode(str(text)))
+            if len(raw) != sum(array.nbytes for array in arrays):
+                raise ValueError(f"it has {len(raw)} bytes")
+        except (ValueError, zlib.error) as error:
+            raise StateError(f"the evidence of this state is damaged: {error}; save it anew.") from error
+        start = 0
+        for array in arrays:
+            stored = np.frombuffer(raw, array.dtype.newbyteorder("<"), array.size, start)
+            array[...] = stored.reshape(array.shape)
+            start += array.nbytes
+        if not np.isfinite(made.take_in().places).all():
+            raise StateError("the evidence of this state is damaged: it is not finite; save it anew.")
+        return made

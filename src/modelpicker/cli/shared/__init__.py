@@ -1,0 +1,1 @@
+"""What the verbs share: options, prompts, tables and how collections are read."""

@@ -1,0 +1,209 @@
+"""What the verbs about campaigns share: where campaigns are, and how a pick is printed."""
+
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+
+from modelpicker.cli.shared.terminal import (
+    count,
+    is_number,
+    print_json,
+    print_sentence,
+    print_table,
+    table,
+    visible,
+)
+from modelpicker.errors import ConflictError, InputError, NotFoundError, brief
+
+if TYPE_CHECKING:
+    from modelpicker.campaigns import Campaign, Pick
+
+SETTINGS = Path("modelpicker.toml")
+USUAL = "sqlite:///modelpicker.db"
+FIRST_MODELS = 10
+
+StorageOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        envvar="MODELPICKER_STORAGE",
+        metavar="URL",
+        help="Where campaigns are: sqlite:///file.db or postgresql://user@host/database; also `storage` in "
+        f"modelpicker.toml.  [default: {USUAL}]",
+        show_default=False,
+    ),
+]
+Name: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="The campaign.", show_default=False)]
+Annotator: TypeAlias = Annotated[
+    str | None, typer.Option("--by", metavar="WHO", help="Who answers; kept with the answer.", show_default=False)
+]
+
+
+# What [serve] in modelpicker.toml may hold.
+SERVER_SETTINGS: dict[str, type | tuple[type, ...]] = {
+    "host": str,
+    "port": int,
+    "tokens": bool,
+    "allowed_hosts": list,
+    "largest_body": int,
+    "largest_file": int,
+    "log_format": str,
+    "access_log": bool,
+}
+
+
+def storage_url(given: str | None) -> str:
+    """The command line over MODELPICKER_STORAGE over modelpicker.toml over a file in the current folder."""
+    if given:
+        return given
+    found = _settings().get("storage", USUAL)
+    if not isinstance(found, str):
+        raise InputError(f"{SETTINGS}: storage is {brief(found)}; pass a URL as a string.")
+    return found
+
+
+def server_settings() -> dict[str, Any]:
+    """What modelpicker.toml says of the server, under [serve]."""
+    found = _settings().get("serve", {})
+    if not isinstance(found, dict):
+        raise InputError(f"{SETTINGS}: serve is {brief(found)}; write its settings under [serve].")
+    for name, value in found.items():
+        kind = SERVER_SETTINGS.get(name)
+        if kind is None:
+            raise InputError(
+                f"{SETTINGS}: [serve] has no setting {name!r}; those are {', '.join(SERVER_SETTINGS)}."
+            )
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            raise InputError(f"{SETTINGS}: {name} under [serve] is {brief(value)}, which it cannot be.")
+    if found.get("log_format", "text") not in ("text", "json"):
+        raise InputError(f"{SETTINGS}: log_format is {brief(found['log_format'])}; pass text or json.")
+    if not all(isinstance(name, str) for name in found.get("allowed_hosts", [])):
+        raise InputError(f"{SETTINGS}: allowed_hosts is {brief(found['allowed_hosts'])}; pass a list of names.")
+    return found | ({"allowed_hosts": tuple(found["allowed_hosts"])} if "allowed_hosts" in found else {})
+
+
+def _settings() -> dict[str, Any]:
+    """What modelpicker.toml in the current folder says."""
+    try:
+        found = tomllib.loads(SETTINGS.read_text(encoding="utf-8")) if SETTINGS.exists() else {}
+    except (OSError, ValueError) as error:
+        raise InputError(f"{SETTINGS} cannot be read: {error}.") from error
+    for name in found:
+        if name not in ("storage", "serve"):
+            raise InputError(f"{SETTINGS} has no setting {brief(name)}; there are storage, and the table [serve].")
+    return found
+
+
+def opened(storage: str | None, name: str) -> "Campaign":
+    """A campaign by its name."""
+    from modelpicker.campaigns import open_campaign
+
+    return open_campaign(storage_url(storage), name)
+
+
+def as_id(campaign: "Campaign", text: str, key: bool) -> int | str:
+    """What a round is called on the command line: its id if it is a number, else its key."""
+    if key or not is_number(text):
+        return text
+    try:
+        meant = int(next(campaign.history(text))["id"])
+    except NotFoundError:
+        return int(text)
+    if int(text) >= campaign.rounds:
+        return text
+    if meant != int(text):
+        raise ConflictError(
+            f"{text} is the id of a round, and the key of another, {meant}; pass --key for the key."
+        )
+    return meant
+
+
+def as_label(campaign: "Campaign", number: int | str, text: str) -> int | str:
+    """A label as it was typed, in the form of the classes: whole numbers where those are."""
+    from modelpicker.campaigns.state.classes import KnownClasses
+
+    classes = KnownClasses(campaign).names()
+    if text in classes:
+        return text
+    alike = [name for name in classes if str(name).casefold() == text.strip().casefold()]
+    if len(alike) == 1:
+        return alike[0]
+    said = [name for name in next(campaign.history(number))["predictions"] if name is not None]
+    numbers = bool(said or classes) and isinstance((said or classes)[0], int)
+    return int(text) if numbers and is_number(text) else text
+
+
+def leader(pick: "Pick") -> str:
+    """Who leads, in a few words."""
+    if not pick.labels_used:
+        return "no label yet"
+    return f"{pick.model} leads" if len(pick.tied) == 1 else f"{len(pick.tied)} models tied"
+
+
+def print_pick(pick: "Pick") -> None:
+    """The pick and how all models stand, for people."""
+    if not pick.labels_used:
+        typer.echo("No label has been told yet, so nothing is known of the models.")
+    else:
+        tied = [str(name) for name in pick.tied if name != pick.model]
+        more = f" (tied with {', '.join(tied[:3])}{', …' if len(tied) > 3 else ''})" if tied else ""
+        typer.echo(visible(f"Pick: {pick.model}{more}"))
+    typer.echo("")
+    budget = "" if pick.budget is None else f" of {pick.budget:,}"
+    typer.echo(
+        f"{count(pick.rounds, 'item')} seen; labels: {pick.labels_used:,}{budget} bought, "
+        f"{pick.pending:,} awaited, {pick.skipped:,} skipped."
+    )
+    print_sentence(in_words(pick))
+    typer.echo("")
+    if pick.labels_used:
+        remark = "" if pick.state.name == "won" else pick.remark  # which the state has said
+        print_sentence(" ".join(filter(None, (remark, pick.certificate.sentence))))
+        typer.echo("")
+        print_standing(pick)
+
+
+def in_words(pick: "Pick") -> str:
+    """Where a campaign stands, why, and what to do next."""
+    return f"{pick.state.title}: {pick.state.reason} {pick.state.next}"
+
+
+def print_standing(pick: "Pick") -> None:
+    """The first models, with what their estimates rest on."""
+    made = table("model", "gap (estimated)" if pick.weighted else "mistakes", "labels")
+    for entry in pick.standing[:FIRST_MODELS]:
+        gap = entry.estimate if entry.gap is None else entry.gap
+        shown = f"{gap:,.0f}" if entry.gap is None else f"{gap:.2%}" if gap <= 1 else "over 100%"
+        first = entry is pick.standing[0] and entry.gap is not None
+        made.add_row(visible(str(entry.model)), "-" if first else shown, f"{entry.labels:,}")
+    print_table(made)
+    if len(pick.standing) > FIRST_MODELS:
+        typer.echo(f"… and {len(pick.standing) - FIRST_MODELS} more.")
+    if pick.weighted:
+        typer.echo("The gap is how much less accurate than the pick a model is estimated to be,")
+        typer.echo(f"judged by {pick.covered:,} of {count(pick.rounds, 'item')}; with few labels, it is rough.")
+
+
+def describe(campaign: "Campaign") -> dict[str, Any]:
+    """A campaign for programs."""
+    settings = campaign.settings.document()
+    return {
+        "name": campaign.name,
+        "storage": campaign.storage.url,
+        **settings,
+        "seed": campaign.settings.seed,
+        "models": list(campaign.models),
+        **{key: value for key, value in campaign.best().document().items() if key != "standing"},
+    }
+
+
+def report(campaign: "Campaign", sentence: str, facts: dict[str, Any], as_json: bool) -> None:
+    """What was done, and where that leaves the campaign."""
+    pick = campaign.best()
+    if as_json:
+        print_json({"campaign": campaign.name, **facts, **pick.document()})
+        return
+    typer.echo(
+        visible(f"{sentence} {count(pick.labels_used, 'label')} in all, {pick.pending:,} waiting; {leader(pick)}.")
+    )

@@ -1,0 +1,138 @@
+"""`modelpicker list`, `show` and `best`: campaigns, where they stand, and who leads."""
+
+import textwrap
+from dataclasses import replace as replace_fields
+from typing import TYPE_CHECKING
+
+import typer
+
+from modelpicker.cli.shared.campaign_options import (
+    Name,
+    StorageOption,
+    describe,
+    in_words,
+    leader,
+    opened,
+    print_pick,
+    storage_url,
+)
+from modelpicker.cli.shared.terminal import (
+    WIDTH,
+    Json,
+    command,
+    print_json,
+    print_table,
+    say,
+    table,
+    visible,
+)
+from modelpicker.errors import NotFoundError, StorageError
+
+if TYPE_CHECKING:
+    from modelpicker.campaigns import Listed
+    from modelpicker.campaigns.results.status import Status
+    from modelpicker.certificates.certificate import Certified
+
+
+def list_verb(storage: StorageOption = None, as_json: Json = False) -> None:
+    """List the campaigns of a storage."""
+    from modelpicker.campaigns import list_campaigns
+    from modelpicker.campaigns.events.history import as_time
+
+    looked_at = [_look(storage, one) for one in list_campaigns(storage_url(storage))]
+    found = [one for one, _ in looked_at]
+    if as_json:
+        rows = [
+            {
+                "name": one.name,
+                "created": as_time(one.created),
+                "rounds": one.rounds,
+                "models": one.models,
+                "algorithm": one.algorithm,
+                "budget": one.budget,
+                "state": None if state is None else state.document(),
+                "damage": one.damage or None,
+            }
+            for one, state in looked_at
+        ]
+        print_json({"campaigns": rows})
+        return
+    if not found:
+        say(f"There is no campaign there yet; {command('create')} begins one.")
+        return
+    made = table("campaign", "state", "models", "items", "budget", "created (UTC)")
+    made.columns[1].justify = "left"
+    for one, state in looked_at:
+        budget = "-" if one.budget is None else f"{one.budget:,}"
+        made.add_row(
+            visible(one.name),
+            "damaged" if one.damage else "-" if state is None else state.title,
+            "-" if one.damage else f"{one.models:,}",
+            f"{one.rounds:,}",
+            budget,
+            as_time(one.created)[:16].replace("T", " "),
+        )
+    print_table(made)
+    for one in found:
+        if one.damage:
+            say(*textwrap.wrap(visible(one.damage), WIDTH - 1))
+
+
+def _look(storage: str | None, listed: "Listed") -> tuple["Listed", "Status | None"]:
+    """A campaign and where it stands; None if it is damaged, which is noted, or its algorithm is not known here."""
+    if listed.damage:
+        return listed, None
+    try:
+        return listed, opened(storage, listed.name).best().state
+    except NotFoundError:
+        return listed, None
+    except StorageError as error:
+        return replace_fields(listed, damage=str(error)), None
+
+
+def show(name: Name, storage: StorageOption = None, as_json: Json = False) -> None:
+    """Describe a campaign: what it is made with, how far it has come, who leads."""
+    campaign = opened(storage, name)
+    if as_json:
+        print_json(describe(campaign))
+        return
+    pick = campaign.best()
+    settings = campaign.settings
+    options = ", ".join(f"{key}={value}" for key, value in settings.options.items())
+    budget = "none" if settings.budget is None else f"{settings.budget:,} labels"
+    if settings.expected_rounds is not None:
+        budget += f" over {settings.expected_rounds:,} items"
+    classes = "whatever is said" if settings.classes is None else ", ".join(map(str, settings.classes))
+    facts = {
+        "campaign": f"{campaign.name} in {campaign.storage.url}",
+        "models": f"{len(campaign.models):,}: {', '.join(map(str, campaign.models))}",
+        "classes": classes,
+        "algorithm": f"{settings.kind.name}{f' ({options})' if options else ''}, seed {settings.seed}",
+        "budget": budget,
+        **_stopping(settings.stop_when, pick.certified),
+        "state": in_words(pick),
+        "items": f"{pick.rounds:,} seen",
+        "labels": f"{pick.labels_used:,} bought, {pick.pending:,} waiting, {pick.skipped:,} skipped, "
+        f"{pick.references:,} for reference",
+        "pick": leader(pick),
+        "certificate": pick.certificate.sentence,
+    }
+    for key, value in facts.items():
+        short = value if len(value) <= 300 else f"{value[:297]}..."
+        typer.echo(visible(f"{key:<11} {short}"))
+
+
+def _stopping(rule: "Certified | None", certified: bool) -> dict[str, str]:
+    """When a campaign asks for no more labels, and whether that is so."""
+    if rule is None:
+        return {}
+    now = "which it has now" if certified else "which it has not yet"
+    certificate = f"{rule.kind} certificate within {100 * rule.gap:g}%, confidence {100 * rule.confidence:g}%"
+    return {"stops": f"while the pick has a {certificate}, {now}"}
+
+
+def best(name: Name, storage: StorageOption = None, as_json: Json = False) -> None:
+    """Name the best model so far, and how all models stand."""
+    campaign = opened(storage, name)
+    pick = campaign.best()
+    print_json({"campaign": name, **pick.document()}) if as_json else print_pick(pick)

@@ -1,0 +1,101 @@
+"""A first look at a file: what each column seems to be, and the first rows, for a person to decide."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from modelpicker.collections.collection import FieldValue, ModelCollection
+from modelpicker.collections.column_name_hints import IDENTITIES, LABEL
+from modelpicker.collections.column_roles import Column, Reading, Role, guess_columns
+from modelpicker.collections.encoding import ABSTAINED
+from modelpicker.collections.files import open_collection
+from modelpicker.collections.long_tables import as_long
+from modelpicker.collections.tables import ENDINGS, Table, open_table
+from modelpicker.collections.wide_tables import WideReader, plain_values
+from modelpicker.errors import InputError
+
+ROWS = 5
+# The longest text of a cell that is shown whole.
+LONGEST = 200
+# Letters of a value that are enough to recognise it.
+GLANCE = 40
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a person needs to see in order to decide what each column is."""
+
+    columns: tuple[Column, ...]
+    """In the order of the file; of the long form and of arrays, in the order of the wide table they amount to."""
+    rows: tuple[dict[str, FieldValue], ...]
+    """The first rows, by column; long texts are shortened."""
+    collection: ModelCollection | WideReader | None
+    """The file, read as the columns say; None if it cannot be read so."""
+    problem: str = ""
+    """Why it cannot be read so; that may change with the roles of the columns that are in doubt."""
+
+
+def preview_collection(path: Path, columns: Mapping[str, Role] | None = None) -> Preview:
+    """Look into a file; columns in doubt are no error here, and are taken for what they seem to be."""
+    table = open_table(path) if path.suffix.lower() in ENDINGS else None
+    if table is None or as_long(table) is not None:
+        found = open_collection(path, columns=columns)
+        return Preview(_columns_of(found), _rows_of(found), found)
+    guessed = guess_columns(table, Reading(columns=dict(columns or {})))
+    rows = _first_rows(table)
+    unclear = any(column.doubt for column in guessed)
+    try:
+        found = open_collection(path, columns={column.name: column.role for column in guessed})
+    except InputError as error:
+        if not unclear:
+            raise
+        return Preview(guessed, rows, None, str(error))
+    return Preview(guessed, rows, found)
+
+
+def _first_rows(table: Table) -> tuple[dict[str, FieldValue], ...]:
+    """The first rows of a table, cells as they are."""
+    few = table.first(table.columns, ROWS)
+    if few is None:
+        return ()
+    values = {name: list(map(_short, plain_values(few.column(name)))) for name in table.columns}
+    return tuple({name: column[row] for name, column in values.items()} for row in range(few.num_rows))
+
+
+def first_values(path: Path) -> dict[str, list[str]]:
+    """The first values of each column of a table, for a person to recognise it."""
+    rows = _first_rows(open_table(path)) if path.suffix.lower() in ENDINGS else ()
+    names = rows[0] if rows else ()
+    return {name: [str(row[name])[:GLANCE] for row in rows[:3] if row[name] is not None] for name in names}
+
+
+def _columns_of(found: ModelCollection | WideReader) -> tuple[Column, ...]:
+    """The columns of a table that was turned, or of arrays: nothing is in doubt there."""
+    first = next(iter(found.batches(fields=True)))
+    identity = next((name for name in IDENTITIES if name in first.fields), None)
+    fields = [Column(name, "id" if name == identity else "shown") for name in first.fields]
+    labels = [Column(LABEL, "label")] if found.labelled else []
+    return (*fields, *(Column(name, "model") for name in found.models), *labels)
+
+
+def _rows_of(found: ModelCollection | WideReader) -> tuple[dict[str, FieldValue], ...]:
+    """The first items with their fields, predictions and label, by name."""
+    first = next(iter(found.batches(fields=True)))
+    classes = [*first.classes, None]
+    rows: list[dict[str, FieldValue]] = []
+    for item in range(min(ROWS, len(first))):
+        row: dict[str, FieldValue] = {name: _short(values[item]) for name, values in first.fields.items()}
+        for model, code in zip(first.models, first.predictions[item].tolist(), strict=True):
+            row[model] = _short(classes[code])
+        if found.labelled:
+            row[LABEL] = _short(classes[ABSTAINED if first.labels is None else int(first.labels[item])])
+        rows.append(row)
+    return tuple(rows)
+
+
+def _short(value: FieldValue) -> FieldValue:
+    """A cell as it is shown; what is no number is missing."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return f"{value[: LONGEST - 1]}…" if isinstance(value, str) and len(value) > LONGEST else value

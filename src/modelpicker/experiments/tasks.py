@@ -1,0 +1,89 @@
+"""Work that can be done anywhere: a job that is sent once, and tasks that say which part of it to do."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from modelpicker.experiments.methods import Method
+from modelpicker.experiments.playing import QUERIES, Player, Record
+from modelpicker.experiments.realizations import Pool, coins_of, draw
+from modelpicker.kernels.primitives import Ints
+
+# The streams that methods are judged on, and those that the grid search tunes on.
+EVALUATION, TUNING = "evaluation", "tuning"
+
+
+class ComparisonCell(NamedTuple):
+    """A method at one value of its hyperparameter, with no more than `most` labels."""
+
+    method: str
+    value: float
+    most: int
+    streams: str = EVALUATION
+
+
+class Task(NamedTuple):
+    """Some cells on some realizations, all of the same kind of streams."""
+
+    cells: tuple[ComparisonCell, ...]
+    numbers: tuple[int, ...]
+
+    @property
+    def runs(self) -> int:
+        """How many runs it is."""
+        return len(self.cells) * len(self.numbers)
+
+
+class Block(NamedTuple):
+    """What came of a task: for each cell and realization."""
+
+    asked: npt.NDArray[np.int32]  # labels that the method asked for, bought or not: (cells, realizations)
+    records: Record  # (cells, realizations, marks, fields)
+
+
+@dataclass(frozen=True)
+class Job:
+    """Everything that tasks need, whatever process they run in."""
+
+    pool: Pool
+    methods: tuple[Method, ...]
+    classes: int
+    stream_size: int
+    seed: int
+    marks: Ints
+
+    def play(self, task: Task) -> Block:
+        """Do a task."""
+        marks = self.marks_of(task.cells[0].streams)
+        players = [self._player(cell, marks) for cell in task.cells]
+        records = [list(self._realization(task.cells, players, number)) for number in task.numbers]
+        asked = np.array([[one for one, _ in row] for row in records], dtype=np.int32)
+        taken = np.array([[record for _, record in row] for row in records])
+        return Block(asked.T, taken.swapaxes(0, 1))
+
+    def marks_of(self, streams: str) -> Ints:
+        """The rounds after which runs are recorded; tuning needs the last one only."""
+        return self.marks if streams == EVALUATION else self.marks[-1:]
+
+    def _player(self, cell: ComparisonCell, marks: Ints) -> Player:
+        method = next(method for method in self.methods if method.label == cell.method)
+        return Player(method.make(self.pool.predictions.shape[1], self.classes, cell.value), self.classes, marks)
+
+    def _realization(
+        self, cells: Iterable[ComparisonCell], players: Iterable[Player], number: int
+    ) -> Iterator[tuple[int, Record]]:
+        """The cells on one stream; a method's coins serve all its cells."""
+        stream, coins = None, {}
+        for cell, player in zip(cells, players, strict=True):
+            if stream is None:
+                stream = draw(self.pool, self.stream_size, self.seed, cell.streams, number)
+            if cell.method not in coins:
+                coins[cell.method] = coins_of(cell.method, self.stream_size, self.seed, cell.streams, number)
+            record = player.play(stream, coins[cell.method], self.stream_size)
+            asked = int(record[-1, QUERIES])
+            if asked > cell.most:
+                record = player.play(stream, coins[cell.method], cell.most)
+            yield asked, record

@@ -1,0 +1,1 @@
+"""Who may use a server, and for what: tokens and callers."""

@@ -1,0 +1,1 @@
+"""The API: routes, the documents they take and return, problems, and the OpenAPI description."""

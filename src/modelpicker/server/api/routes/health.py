@@ -1,0 +1,63 @@
+"""Whether the server lives and is ready, and what it counts."""
+
+from contextlib import suppress
+
+from fastapi import APIRouter, Request, Response
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import PlainTextResponse
+
+from modelpicker.server.access.callers import Reader
+from modelpicker.server.api import documents
+from modelpicker.server.api.examples import METRICS, OPEN_METRICS
+from modelpicker.server.api.problems import Problem, described
+from modelpicker.server.api.responses import answer
+from modelpicker.server.api.routes.common import ANYWHERE, CLOSED, OPEN, Service, operation_id, replies
+from modelpicker.server.live.group_commit import reach
+
+router = APIRouter(tags=["health"], generate_unique_id_function=operation_id)
+
+
+@router.get("/health", responses=replies(documents.Health, *ANYWHERE), openapi_extra=OPEN)
+async def health() -> Response:
+    """Say that the server lives."""
+    return answer({"status": "ok"})
+
+
+@router.get("/ready", responses=replies(documents.Health, *ANYWHERE, 503), openapi_extra=OPEN)
+async def ready(service: Service) -> Response:
+    """Say whether the server can reach its storage, and is not about to stop."""
+    if service.stopping.is_set():
+        raise Problem(503, "The server is about to stop.")
+    await run_in_threadpool(_look, service.configuration.storage)
+    return answer({"status": "ok"})
+
+
+def _look(url: str) -> None:
+    storage = reach(url)
+    with storage.reading() as connection:
+        storage.version(connection)
+
+
+@router.get(
+    "/metrics",
+    response_class=PlainTextResponse,
+    responses={
+        200: {
+            "content": {
+                "text/plain": {"schema": {"type": "string"}, "example": METRICS},
+                "application/openmetrics-text": {"schema": {"type": "string"}, "example": OPEN_METRICS},
+            },
+            "description": "The text form that Prometheus reads, or that of OpenMetrics for who accepts it.",
+        },
+        **described(*CLOSED),
+    },
+)
+async def metrics(service: Service, caller: Reader, request: Request) -> Response:
+    """Tell what this server counts, as Prometheus reads it."""
+    pending = {}
+    for queue in service.queues:
+        with suppress(Problem):  # a campaign that learns anew, and of which nothing is known in the meantime
+            _, pick = await queue.look()
+            pending[queue.campaign.name] = pick.pending
+    content, content_type = service.metrics.expose(pending, ",".join(request.headers.getlist("accept")))
+    return Response(content, headers={"Content-Type": content_type})

@@ -1,0 +1,171 @@
+"""Labels, skips and what is taken back; queries that wait, and leases on them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Response
+
+from modelpicker.campaigns import Campaign
+from modelpicker.campaigns import Query as Waiting
+from modelpicker.errors import ConflictError, InputError
+from modelpicker.server.access.callers import Anybody, Caller, Labeller
+from modelpicker.server.api import documents
+from modelpicker.server.api.fast_route import QuickRoute
+from modelpicker.server.api.problems import Problem, described
+from modelpicker.server.api.responses import answer
+from modelpicker.server.api.routes.common import NAMED, VERSION, Found, counts, operation_id, replies
+
+PREFIX = f"{VERSION}/campaigns/{{name}}"
+router = APIRouter(prefix=PREFIX, tags=["labels"], route_class=QuickRoute, generate_unique_id_function=operation_id)
+waiting = APIRouter(prefix=PREFIX, tags=["labels"], generate_unique_id_function=operation_id)
+MOST = 1_000
+
+
+@router.post("/labels", responses=replies(documents.Told, *NAMED, 409, 422))
+async def tell(caller: Labeller, queue: Found, body: documents.NewLabel) -> Response:
+    """Tell the label of a query. Told twice, it counts once; another label needs `replace`."""
+    _check_replace(caller, body.replace)
+    by = caller.annotator(body.annotator)
+
+    def change(campaign: Campaign) -> dict[str, Any]:
+        with _discreet(caller):
+            campaign.tell(body.id, body.label, replace=body.replace, annotator=by)
+        return _told(campaign, body.id)
+
+    return answer(await queue.do(change))
+
+
+@router.post("/labels/batch", responses=replies(documents.ToldMany, *NAMED, 409, 422))
+async def tell_many(caller: Labeller, queue: Found, body: documents.NewLabels) -> Response:
+    """Tell many labels in one transaction: all of them, or none if one cannot be."""
+    _check_replace(caller, body.replace)
+    by = caller.annotator(body.annotator)
+
+    def change(campaign: Campaign) -> dict[str, Any]:
+        with _discreet(caller):
+            campaign.tell_many(body.labels, replace=body.replace, annotator=by)
+        return {"told": len(body.labels), **counts(campaign)}
+
+    return answer(await queue.do(change))
+
+
+@router.post("/skips", responses=replies(documents.Told, *NAMED, 409, 422))
+async def skip(caller: Labeller, queue: Found, body: documents.NewSkip) -> Response:
+    """Say that nobody can tell the label of a query."""
+    _check_replace(caller, body.replace)
+    by = caller.annotator(body.annotator)
+
+    def change(campaign: Campaign) -> dict[str, Any]:
+        campaign.skip(body.id, replace=body.replace, annotator=by)
+        return _told(campaign, body.id)
+
+    return answer(await queue.do(change))
+
+
+@router.post("/retractions", responses=replies(documents.Retracted, *NAMED, 409, 422))
+async def retract(caller: Labeller, queue: Found, body: documents.NewRetraction) -> Response:
+    """Take back an answer: the query waits again. Annotators may take back what they themselves have said."""
+    by = caller.annotator(body.annotator)
+
+    def change(campaign: Campaign) -> dict[str, Any]:
+        if caller.role == "annotator":
+            by_whom = list(campaign.history(body.id))[-1].get("by")
+            _check_own(by_whom, caller, "that answer is somebody else's; ask an owner to take it back.")
+        campaign.retract(body.id, lease=body.lease, annotator=by)
+        return {"id": campaign.number_of(body.id), **counts(campaign)}
+
+    return answer(await queue.do(change))
+
+
+@waiting.get("/queries", responses=replies(documents.Leased, *NAMED, 422))
+async def list_queries(
+    caller: Anybody,
+    queue: Found,
+    most: Annotated[int, Query(ge=1, le=MOST, description="At most so many.")] = 100,
+) -> Response:
+    """List queries that wait for a label, oldest first; nobody is kept from them."""
+    return answer(await queue.read(lambda campaign: _waiting(campaign, campaign.pending(most), caller)))
+
+
+@router.post("/leases", responses=replies(documents.Leased, *NAMED, 422))
+async def lease(caller: Labeller, queue: Found, body: documents.NewLease) -> Response:
+    """Keep queries for an annotator: nobody else is given them until the lease expires."""
+    by = caller.annotator(body.annotator)
+
+    def change(campaign: Campaign) -> dict[str, Any]:
+        found = campaign.pending(body.most, lease=body.seconds, annotator=by)
+        return _waiting(campaign, found, caller)
+
+    return answer(await queue.do(change))
+
+
+@waiting.delete(
+    "/leases/{id}",
+    status_code=204,
+    response_class=Response,
+    response_description="The query is free.",
+    responses=described(*NAMED, 409, 422),
+)
+async def release(
+    caller: Labeller,
+    queue: Found,
+    number: Annotated[int, Path(alias="id", ge=0, description="The id of a query.")],
+) -> None:
+    """Give a query back, so that others need not wait for the lease to expire."""
+
+    def change(campaign: Campaign) -> None:
+        if caller.role == "annotator":
+            with campaign.looking() as log:
+                state = log.state(campaign.number_of(number))
+            _check_own(None if state is None else state.leased_by, caller, "that lease is somebody else's.")
+        campaign.release(number)
+
+    await queue.do(change)
+
+
+def _waiting(campaign: Campaign, found: list[Waiting], caller: Caller) -> dict[str, Any]:
+    return {
+        "queries": [
+            {
+                "id": one.id,
+                "item": one.item,
+                "key": one.key,
+                "classes": list(one.classes) if caller.predictions else None,
+                "leased_until": one.leased_until,
+                "leased_by": one.leased_by,
+            }
+            for one in found
+        ],
+        "pending": campaign.counts().waiting,
+    }
+
+
+def _told(campaign: Campaign, called: int | str) -> dict[str, Any]:
+    """What was told, as it is known now: classes may be told by their place."""
+    number = campaign.number_of(called)
+    with campaign.looking() as log:
+        state = log.state(number)
+    return {"id": number, "label": None if state is None else state.label, **counts(campaign)}
+
+
+@contextmanager
+def _discreet(caller: Caller) -> Iterator[None]:
+    """An error about a label may name a class that models say; not to who may not know."""
+    try:
+        yield
+    except InputError as error:
+        if caller.predictions:
+            raise
+        raise InputError(error.discreet, parameter=error.parameter) from error
+
+
+def _check_replace(caller: Caller, replace: bool) -> None:
+    if replace and caller.role != "owner":
+        raise Problem(403, "Only owners may replace an answer; take your own back, and label it again.")
+
+
+def _check_own(by: str | None, caller: Caller, otherwise: str) -> None:
+    """Something of an annotator's own, from this or another browser of theirs."""
+    if by is None or (by != caller.name and not by.startswith(f"{caller.name}/")):
+        raise ConflictError(otherwise)

@@ -1,0 +1,62 @@
+"""Rounds: items in, decisions out, each on disk before it is answered."""
+
+from typing import Any
+
+from fastapi import APIRouter, Response
+
+from modelpicker.campaigns import Campaign, Decisions
+from modelpicker.encoding import ClassName, ModelName
+from modelpicker.server.access.callers import Owner
+from modelpicker.server.api import documents
+from modelpicker.server.api.fast_route import QuickRoute
+from modelpicker.server.api.responses import answer
+from modelpicker.server.api.routes.common import NAMED, VERSION, Found, operation_id, replies
+from modelpicker.server.live.group_commit import own_names
+
+router = APIRouter(
+    prefix=f"{VERSION}/campaigns/{{name}}/rounds",
+    tags=["rounds"],
+    route_class=QuickRoute,
+    generate_unique_id_function=operation_id,
+)
+
+
+@router.post("", responses=replies(documents.Decided, *NAMED, 422))
+async def ask(caller: Owner, queue: Found, body: documents.NewRound) -> Response:
+    """Decide the next round: is its label worth buying?
+
+    With a key, this may be sent again whatever went wrong: the same key returns the same decision.
+    """
+    made = await queue.ask(body.predictions, body.item, body.key)
+    return answer(_decided(made.id, body.key, made.query, made.probability, made.prediction, made.recommended))
+
+
+@router.post("/batch", responses=replies(documents.DecidedMany, *NAMED, 422))
+async def ask_many(caller: Owner, queue: Found, body: documents.NewRounds) -> Response:
+    """Decide many rounds in one transaction."""
+
+    def decide(campaign: Campaign) -> Decisions:
+        return campaign.ask_many(own_names(campaign, body.predictions), items=body.items, keys=body.keys)
+
+    made = await queue.do(decide)
+    keys = body.keys or [None] * len(made)
+    found = zip(made.ids, keys, *made.columns(), strict=True)
+    return answer({"decisions": [_decided(*row) for row in found]})
+
+
+def _decided(
+    number: int,
+    key: str | None,
+    query: bool,
+    probability: float,
+    prediction: ClassName | None,
+    recommended: ModelName,
+) -> dict[str, Any]:
+    return {
+        "id": number,
+        "key": key,
+        "query": query,
+        "probability": probability,
+        "prediction": prediction,
+        "recommended": recommended,
+    }

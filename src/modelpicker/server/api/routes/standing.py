@@ -1,0 +1,185 @@
+"""Who leads, how it came about, and all of it to take away."""
+
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path as FilePath
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any, Literal
+from urllib.parse import quote
+
+from fastapi import APIRouter, Query, Request, Response
+from starlette.background import BackgroundTask
+from starlette.responses import StreamingResponse
+
+from modelpicker.campaigns import Campaign
+from modelpicker.campaigns.events.event_store import LABELLED, REFERENCE, SKIPPED, WAITING, RoundState
+from modelpicker.campaigns.export import export_campaign
+from modelpicker.server.access.callers import Reader
+from modelpicker.server.api import documents
+from modelpicker.server.api.examples import ANSWERS_CSV, EXPORT, LIVE
+from modelpicker.server.api.problems import described
+from modelpicker.server.api.responses import answer
+from modelpicker.server.api.routes.common import NAMED, VERSION, Found, Service, operation_id, replies
+from modelpicker.server.live.live_events import stream
+
+router = APIRouter(
+    prefix=f"{VERSION}/campaigns/{{name}}", tags=["standing"], generate_unique_id_function=operation_id
+)
+STATES = {WAITING: "waiting", LABELLED: "labelled", SKIPPED: "skipped", REFERENCE: "reference"}
+PIECE = 2**18
+BINARY = {"type": "string", "format": "binary"}
+After = Annotated[int, Query(ge=0, le=documents.LARGEST, description="Only events after this one.")]
+
+
+@router.get("/standing", responses=replies(documents.StandingDocument, *NAMED))
+async def standing(caller: Reader, queue: Found) -> Response:
+    """Name the best model so far, and tell how all models stand."""
+    return answer(await queue.read(lambda _: queue.board.standing()))
+
+
+@router.get("/certificate", responses=replies(documents.CertificateDocument, *NAMED, 422))
+async def certificate(
+    caller: Reader,
+    queue: Found,
+    confidence: Annotated[
+        float, Query(gt=0, lt=1, description="That no such statement, made at any time, is ever wrong.")
+    ] = 0.95,
+    kind: Annotated[
+        Literal["stream", "population"],
+        Query(description="Of the items seen so far, or of the population that they are drawn from."),
+    ] = "stream",
+) -> Response:
+    """Tell how sure the pick is, in a statement that holds whenever one looks."""
+    return answer((await queue.read(lambda campaign: campaign.certificate(confidence, kind))).document())
+
+
+@router.get("/charts", responses=replies(documents.ChartsDocument, *NAMED))
+async def charts(caller: Reader, queue: Found) -> Response:
+    """Tell what the page's charts are drawn from."""
+    return answer(await queue.read(lambda _: queue.board.charts()))
+
+
+@router.get(
+    "/live",
+    response_class=StreamingResponse,
+    responses={
+        200: {
+            "description": "Server-sent events: `standing` and `charts`, whenever something has changed.",
+            "content": {"text/event-stream": {"schema": {"type": "string"}, "example": LIVE}},
+        },
+        **described(*NAMED),
+    },
+)
+async def follow(request: Request, caller: Reader, queue: Found, service: Service) -> StreamingResponse:
+    """Follow a campaign: how it stands at once, and again whenever something has changed."""
+    return await stream(request, queue, service)
+
+
+@router.get("/history", responses=replies(documents.HistoryPage, *NAMED, 422))
+async def history(
+    caller: Reader,
+    queue: Found,
+    after: After = 0,
+    most: Annotated[
+        int, Query(ge=1, le=1000, description="So many records, and the rest of the last one's event.")
+    ] = 100,
+    id: Annotated[int | None, Query(ge=0, description="Only what happened to this round.")] = None,  # noqa: A002
+    key: Annotated[str | None, Query(max_length=500, description="The same, by the key of its item.")] = None,
+) -> Response:
+    """Tell everything that happened, in order, page by page; or all that happened to one round."""
+    called = key if id is None else id
+    if called is not None:
+        found = await queue.read(lambda campaign: list(campaign.history(called)))
+        return answer({"records": found, "next": None})
+    return answer(await queue.read(lambda campaign: _page(campaign, after, most)))
+
+
+def _page(campaign: Campaign, after: int, most: int) -> dict[str, Any]:
+    records, last = campaign.records(after, most), campaign.events
+    end = records[-1]["event"] if records else last
+    return {"records": records, "next": end if end < last else None}
+
+
+@router.get(
+    "/answers",
+    responses={
+        200: {
+            "model": documents.Answers,
+            "description": documents.Answers.__doc__,
+            "content": {"text/csv": {"schema": {"type": "string"}, "example": ANSWERS_CSV}},
+        },
+        **described(*NAMED, 422),
+    },
+)
+async def list_answers(
+    caller: Reader,
+    queue: Found,
+    form: Annotated[Literal["json", "csv"], Query(alias="format", description="In what form.")] = "json",
+) -> Response:
+    """List all queries with their labels, and labels that were kept for reference."""
+    rows = await queue.read(_answers)
+    if form == "json":
+        return answer({"answers": rows})
+    text = io.StringIO()
+    writer = csv.DictWriter(text, ["id", "key", "label", "state"])
+    writer.writeheader()
+    writer.writerows(rows)
+    return Response(
+        text.getvalue().encode(errors="backslashreplace"), 200, _attached(queue.campaign, "-labels.csv"), "text/csv"
+    )
+
+
+def _answers(campaign: Campaign) -> list[dict[str, Any]]:
+    with campaign.looking() as log:
+        return [_answered(state, log.rounds_with(state.round).key(state.round)) for state in log.answered()]
+
+
+def _answered(state: RoundState, key: str | None) -> dict[str, Any]:
+    return {"id": state.round, "key": key, "label": state.label, "state": STATES[state.state]}
+
+
+@router.get(
+    "/export",
+    response_class=StreamingResponse,
+    responses={
+        200: {
+            "description": "The whole campaign, as `modelpicker import` reads it.",
+            "content": {
+                "application/x-ndjson": {"schema": BINARY, "example": EXPORT},
+                "application/vnd.apache.parquet": {"schema": BINARY, "example": "PAR1…"},
+            },
+        },
+        **described(*NAMED, 422),
+    },
+)
+async def export(
+    caller: Reader,
+    queue: Found,
+    form: Annotated[Literal["jsonl", "parquet"], Query(alias="format", description="In what form.")] = "jsonl",
+) -> StreamingResponse:
+    """Export the whole campaign in one file; nothing is lost on the way."""
+    folder = TemporaryDirectory(prefix="modelpicker-")
+    path = FilePath(folder.name) / f"campaign.{form}"
+    try:
+        await queue.read(lambda campaign: export_campaign(campaign, path))
+    except BaseException:
+        folder.cleanup()
+        raise
+    media = "application/x-ndjson" if form == "jsonl" else "application/vnd.apache.parquet"
+    headers = {**_attached(queue.campaign, f".{form}"), "Content-Length": str(path.stat().st_size)}
+    return StreamingResponse(_pieces(path), 200, headers, media, BackgroundTask(folder.cleanup))
+
+
+def _pieces(path: FilePath) -> Iterator[bytes]:
+    """A file, whole: another export may differ, so that there are no ranges to go on with."""
+    with path.open("rb") as stream:
+        while piece := stream.read(PIECE):
+            yield piece
+
+
+def _attached(campaign: Campaign, ending: str) -> dict[str, str]:
+    """A file to be saved, named after its campaign; names of other alphabets as RFC 6266 has them."""
+    plain = campaign.name.encode("ascii", "replace").decode().replace("?", "_")
+    whole = quote(f"{campaign.name}{ending}")
+    return {"Content-Disposition": f"attachment; filename=\"{plain}{ending}\"; filename*=UTF-8''{whole}"}

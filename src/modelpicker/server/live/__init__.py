@@ -1,0 +1,1 @@
+"""What a running server keeps for every open campaign: commit queues, dashboards and live events."""

@@ -1,0 +1,152 @@
+"""Server-sent events: how a campaign stands, whenever something has changed.
+
+A follower is sent the latest, and never what it was too slow to read: news is made once for all followers of a
+campaign, and a slow one misses what lies between.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import StreamingResponse
+
+from modelpicker.errors import ModelPickerError
+from modelpicker.server.access.callers import is_welcome
+from modelpicker.server.api.problems import Problem
+from modelpicker.server.api.responses import encode
+from modelpicker.server.context import ServerContext
+from modelpicker.server.live.group_commit import CommitQueue, CommitQueues
+from modelpicker.server.logs import log
+
+# Seconds between news at least, between charts at least, between looks for what other servers did, and heartbeats.
+PACE = 0.4
+CHARTS = 2.0
+LOOK = 1.0
+HEARTBEAT = 15.0
+MOST_FOLLOWERS = 500
+
+
+class Feed:
+    """The news of one campaign, made while somebody follows it."""
+
+    def __init__(self, queue: CommitQueue, queues: CommitQueues) -> None:
+        self.queue = queue
+        self.queues = queues
+        self.number = 0
+        self.latest: dict[str, tuple[int, bytes]] = {}
+        self.followers = 0
+        self.news = asyncio.Condition()
+        self._hint = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """One follower more; the first begins the looking."""
+        self.followers += 1
+        if self._task is None:
+            self.queue.listeners.add(self._hint.set)
+            self._task = asyncio.get_running_loop().create_task(self._run())
+
+    def stop(self) -> None:
+        """One follower less; nobody looks for news that nobody wants."""
+        self.followers -= 1
+        if self.followers == 0 and self._task is not None:
+            self.queue.listeners.discard(self._hint.set)
+            self._task.cancel()
+            self._task = None
+
+    async def _run(self) -> None:
+        drawn = -CHARTS
+        while True:
+            self._hint.clear()
+            try:
+                await self._find_again()
+                await self._publish("standing", self.queue.board.standing)
+                if time.monotonic() - drawn >= CHARTS and await self._publish("charts", self.queue.board.charts):
+                    drawn = time.monotonic()
+            except ModelPickerError:
+                pass  # a storage that is away comes back, or not
+            except Exception:
+                log.exception("news failed", extra={"facts": {"campaign": self.queue.campaign.name}})
+            await asyncio.sleep(PACE)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._hint.wait(), LOOK - PACE)
+
+    async def _find_again(self) -> None:
+        """Where the storage has failed, the campaign is opened anew."""
+        if self.queue.broken:
+            self.queue.listeners.discard(self._hint.set)
+            self.queue = await self.queues.find(self.queue.campaign.name)
+            self.queue.listeners.add(self._hint.set)
+
+    async def _publish(self, kind: str, make: Any) -> bool:
+        """Tell the followers, if there is anything new."""
+        events = await self.queue.read(lambda campaign: campaign.events)
+        known = self.latest.get(kind)
+        if known is not None and known[0] == events:
+            return False
+        document = await self.queue.read(lambda _: make())
+        event = document["event"]
+        if known is not None and known[0] == event:  # the campaign learns anew: this is how it stood before
+            return False
+        body = b"event: %s\nid: %d\ndata: %s\n\n" % (kind.encode(), event, encode(document))
+        async with self.news:
+            self.number += 1
+            self.latest[kind] = (event, body)
+            self.news.notify_all()
+        return True
+
+
+async def stream(request: Request, queue: CommitQueue, service: ServerContext) -> StreamingResponse:
+    """Follow a campaign until the client goes, its token is revoked, or the server stops."""
+    if sum(feed.followers for feed in service.feeds.values()) >= MOST_FOLLOWERS:
+        raise Problem(503, f"{MOST_FOLLOWERS} pages follow campaigns already; close some.")
+    return StreamingResponse(
+        _follow(request, queue, service), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
+    )
+
+
+async def _follow(request: Request, queue: CommitQueue, service: ServerContext) -> AsyncIterator[bytes]:
+    name = queue.campaign.name
+    feed = service.feeds.setdefault(name, Feed(queue, service.queues))
+    sent: dict[str, int] = {}
+    spoke = time.monotonic()
+    feed.start()
+    service.metrics.listeners.inc()
+    try:
+        yield b"retry: 2000\n\n"
+        while not service.stopping.is_set() and await is_welcome(request):
+            news = [(kind, event, body) for kind, (event, body) in feed.latest.items() if sent.get(kind) != event]
+            for kind, event, body in news:
+                sent[kind] = event
+                yield body
+            if news or await _wait(feed, service):
+                spoke = time.monotonic()
+            elif time.monotonic() - spoke >= HEARTBEAT:
+                spoke = time.monotonic()
+                yield b": still here\n\n"
+    finally:
+        service.metrics.listeners.dec()
+        feed.stop()
+        if feed.followers == 0:
+            service.feeds.pop(name, None)
+
+
+async def _wait(feed: Feed, service: ServerContext) -> bool:
+    """Wait for news, or the end; False if there is none for a while."""
+    number = feed.number
+    seconds = min(HEARTBEAT, LOOK) if service.configuration.needs_tokens else HEARTBEAT
+
+    async def wait() -> None:
+        async with feed.news:
+            await feed.news.wait_for(lambda: feed.number != number)
+
+    tasks = {asyncio.ensure_future(wait()), asyncio.ensure_future(service.stopping.wait())}
+    try:
+        done, _ = await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        return bool(done)
+    finally:
+        for task in tasks:
+            task.cancel()

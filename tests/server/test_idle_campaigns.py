@@ -39,8 +39,8 @@ def within(url: str, work: Callable[[CommitQueues], Coroutine[Any, Any, Any]]) -
     return finished(run())
 
 
-async def _look(desk: CommitQueue) -> None:
-    await desk.read(lambda _: (desk.board.standing(), desk.board.charts()))
+async def _look(queue: CommitQueue) -> None:
+    await queue.read(lambda _: (queue.dashboard.standing(), queue.dashboard.charts()))
 
 
 def create(url: str, count: int = MANY) -> list[str]:
@@ -51,16 +51,16 @@ def create(url: str, count: int = MANY) -> list[str]:
 
 
 def test_no_more_campaigns_are_kept_than_there_may_be(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(group_commit, "MOST_DESKS", FEW)
+    monkeypatch.setattr(group_commit, "MOST_OPEN", FEW)
     names = create(url)
 
     async def work(opened: CommitQueues) -> None:
         for _ in range(2):
             for name in names:
-                desk = await opened.find(name)
-                assert await desk.read(lambda campaign: campaign.rounds) == 20
+                queue = await opened.find(name)
+                assert await queue.read(lambda campaign: campaign.rounds) == 20
                 assert len(list(opened)) <= FEW
-            assert [desk.campaign.name for desk in opened] == names[-FEW:], "those that were used last are kept"
+            assert [queue.campaign.name for queue in opened] == names[-FEW:], "those that were used last are kept"
 
     within(url, work)
 
@@ -76,8 +76,8 @@ def test_no_more_bytes_are_kept_than_there_may_be(url: str, monkeypatch: pytest.
         bound = FEW * first.nbytes
         monkeypatch.setattr(group_commit, "MOST_BYTES", bound)
         for name in names:
-            desk = await opened.find(name)
-            await _look(desk)
+            queue = await opened.find(name)
+            await _look(queue)
             opened.let_go()
             assert sum(one.nbytes for one in opened) <= bound
         assert len(list(opened)) < MANY
@@ -108,7 +108,7 @@ def test_a_campaign_that_nobody_has_used_for_long_is_let_go(url: str, monkeypatc
 def test_one_that_was_let_go_goes_on_where_it_was_for_who_has_it_in_hand_and_for_others(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(group_commit, "MOST_DESKS", 1)
+    monkeypatch.setattr(group_commit, "MOST_OPEN", 1)
     names = create(url, 2)
     alone = mp.create_campaign("memory://idle", "alone", models=MODELS)
     predictions, labels = stream(20)
@@ -129,7 +129,7 @@ def test_one_that_was_let_go_goes_on_where_it_was_for_who_has_it_in_hand_and_for
 
 
 def test_one_in_use_is_not_let_go(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(group_commit, "MOST_DESKS", 1)
+    monkeypatch.setattr(group_commit, "MOST_OPEN", 1)
     names = create(url, 3)
     with serving(url) as server, following(server, names[0]) as news:
         news.next("standing")
@@ -140,7 +140,7 @@ def test_one_in_use_is_not_let_go(url: str, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_list_of_campaigns_opens_none_that_it_has_seen_before(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(group_commit, "MOST_DESKS", FEW)
+    monkeypatch.setattr(group_commit, "MOST_OPEN", FEW)
     names = create(url)
     with serving(url) as server:
         rows = server.get("/campaigns").json()["campaigns"]
@@ -155,7 +155,7 @@ def test_a_list_of_campaigns_opens_none_that_it_has_seen_before(url: str, monkey
 def test_the_benchmark_leaves_no_more_campaigns_open_than_there_may_be(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(group_commit, "MOST_DESKS", FEW)
+    monkeypatch.setattr(group_commit, "MOST_OPEN", FEW)
     with serving(url) as server, closing(Client(server.port)) as client:
         for number in range(MANY):
             use(client, number, rounds=10)

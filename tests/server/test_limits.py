@@ -573,9 +573,9 @@ def test_a_change_that_fails_unexpectedly_fails_alone(
             raise RuntimeError("what only the log may know")
         join(campaign, model)
 
-    async def counted(desk: CommitQueue, change: QueuedWrite[Any]) -> Any:
+    async def counted(queue: CommitQueue, change: QueuedWrite[Any]) -> Any:
         waiting.append(change)
-        return await wait_for(desk, change)
+        return await wait_for(queue, change)
 
     monkeypatch.setattr(Campaign, "join", joined)
     monkeypatch.setattr(CommitQueue, "_wait_for", counted)

@@ -7,22 +7,36 @@ if TYPE_CHECKING:
     from modelpicker.campaigns.campaign import Campaign
     from modelpicker.campaigns.input.validation import Decisions
     from modelpicker.campaigns.offline import pick
-    from modelpicker.campaigns.registry import Listed, create_campaign, list_campaigns, open_campaign
-    from modelpicker.campaigns.results.pick import Pick, Query, Standing
+    from modelpicker.campaigns.registry import Listed, create_campaign, has_campaign, list_campaigns, open_campaign
+    from modelpicker.campaigns.results.dashboard import Dashboard
+    from modelpicker.campaigns.results.pick import Answered, Pick, Query, Standing
+    from modelpicker.campaigns.state.transactions import Added, BehindError, Transaction
 
 __all__ = [
+    "Added",
+    "Answered",
+    "BehindError",
     "Campaign",
+    "Dashboard",
     "Decisions",
     "Listed",
     "Pick",
     "Query",
     "Standing",
+    "Transaction",
     "create_campaign",
+    "has_campaign",
     "list_campaigns",
     "open_campaign",
     "pick",
 ]
 HOMES = {
+    "Added": "state.transactions",
+    "Answered": "results.pick",
+    "BehindError": "state.transactions",
+    "Dashboard": "results.dashboard",
+    "Transaction": "state.transactions",
+    "has_campaign": "registry",
     "Campaign": "campaign",
     "Decisions": "input.validation",
     "Listed": "registry",

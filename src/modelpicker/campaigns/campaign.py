@@ -3,21 +3,30 @@
 import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from modelpicker.algorithms import Decision
 from modelpicker.algorithms.validation import check_count, check_model, check_models
-from modelpicker.campaigns.events.event_store import REFERENCE, SKIPPED, WAITING, EventStore, RoundState
+from modelpicker.campaigns.events.event_store import (
+    REFERENCE,
+    SKIPPED,
+    STATE_NAMES,
+    WAITING,
+    EventStore,
+    RoundState,
+)
 from modelpicker.campaigns.events.event_types import Joining, Leaving, Retraction, Rounds
 from modelpicker.campaigns.events.history import Record, records_of, records_of_round
 from modelpicker.campaigns.input.batches import frame_batch
 from modelpicker.campaigns.input.encoding import count_rows, encode_one
 from modelpicker.campaigns.input.validation import Decisions, check_item, check_items, check_key, check_keys
 from modelpicker.campaigns.results.assembly import best_place, make_pick
-from modelpicker.campaigns.results.pick import Pick, Query
+from modelpicker.campaigns.results.pick import Answered, Pick, Query
 from modelpicker.campaigns.state.ask import decide, decide_new, new_ones
+from modelpicker.campaigns.state.classes import KnownClasses
 from modelpicker.campaigns.state.projection import CampaignCounts, KnownAnswers, Projection
 from modelpicker.campaigns.state.tell import answer, spent
 from modelpicker.campaigns.state.transactions import CampaignTransactions, Transaction
@@ -47,6 +56,19 @@ class Campaign(CampaignTransactions):
     def classes(self) -> tuple[ClassName, ...] | None:
         """The classes that may occur; None if they are whatever is said."""
         return self.settings.classes
+
+    def known_classes(self) -> list[ClassName]:
+        """The classes that a label may be: those given, or all that models and people have said so far."""
+        return self._known_classes.names()
+
+    @cached_property
+    def _known_classes(self) -> KnownClasses:
+        return KnownClasses(self)
+
+    def forget(self) -> None:
+        """Let go of all that is kept in memory; it is found in the storage again."""
+        super().forget()
+        self.__dict__.pop("_known_classes", None)
 
     @property
     def budget(self) -> int | None:
@@ -221,6 +243,11 @@ class Campaign(CampaignTransactions):
         with self.reading() as (store, projection):
             return make_pick(store, projection)
 
+    def best_at(self) -> tuple[int, Pick]:
+        """The number of the last event, and the pick as of then."""
+        with self.reading() as (store, projection):
+            return projection.event, make_pick(store, projection)
+
     @property
     def rounds(self) -> int:
         """How many rounds there have been."""
@@ -231,6 +258,28 @@ class Campaign(CampaignTransactions):
         """How many labels, skips, references and unanswered queries there are; `best` takes longer to say so."""
         with self.reading() as (_, projection):
             return copy.copy(projection.counts)
+
+    def stored_counts(self) -> dict[str, int]:
+        """How many queries are "waiting", "labelled" and "skipped", straight from the storage.
+
+        `counts` also knows what has been learned; this one never waits for a rebuild.
+        """
+        with self.looking() as store:
+            found = store.tally()
+        return {name: found[state] for state, name in enumerate(STATE_NAMES)}
+
+    def answers(self) -> list[Answered]:
+        """All queries with their labels, and labels that were kept for reference, in the order of the rounds."""
+        with self.looking() as store:
+            return [
+                Answered(
+                    id=state.round,
+                    key=store.rounds_with(state.round).key(state.round),
+                    label=state.label,
+                    state=STATE_NAMES[state.state],
+                )
+                for state in store.answered()
+            ]
 
     def certificate(self, confidence: float = 0.95, kind: CertificateKind = "stream") -> Certificate:
         """How sure the pick is, in a statement that holds whenever one looks; `best` has one as well.

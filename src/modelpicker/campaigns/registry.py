@@ -97,6 +97,12 @@ def open_campaign(storage: str, name: str, *, algorithm: type[Algorithm] | None 
     return Campaign(opened, row.id, row.name, row.created, CampaignSettings.load(document, algorithm))
 
 
+def has_campaign(storage: str, name: str) -> bool:
+    """Whether there is a campaign of that name."""
+    with open_storage(storage).reading() as connection:
+        return bool(NAME.fullmatch(name)) and find_campaign(connection, name) is not None
+
+
 def list_campaigns(storage: str) -> list[Listed]:
     """The campaigns of a storage, by name."""
     opened = open_storage(storage)

@@ -63,13 +63,10 @@ class LabelSession:
     """One person, one campaign."""
 
     def __init__(self, campaign: "Campaign", lease: float, by: str | None, wait: bool) -> None:
-        from modelpicker.campaigns.state.classes import KnownClasses
-
         self.campaign = campaign
         self.lease = lease
         self.by = by
         self.wait = wait
-        self.known = KnownClasses(campaign)
         self.keys_of: dict[type, prompts.Keys] = {}
         self.answered: list[tuple[Query, bool]] = []
         self.current: Query | None = None
@@ -111,7 +108,7 @@ class LabelSession:
         if self.campaign.classes is not None:
             return self.keys_of.setdefault(object, prompts.Keys(self.campaign.classes, closed=True))
         kind = type(query.classes[0]) if query.classes else str
-        known = [name for name in self.known.names() if isinstance(name, kind)]
+        known = [name for name in self.campaign.known_classes() if isinstance(name, kind)]
         keys = self.keys_of.setdefault(kind, prompts.Keys(known))
         for name in known:
             keys.add(str(name))

@@ -28,6 +28,7 @@ from modelpicker.errors import ConflictError, NotFoundError, StorageError, brief
 
 # States of an answer. Waiting queries have none yet; references are labels of rounds that were never queried.
 WAITING, LABELLED, SKIPPED, REFERENCE = range(4)
+STATE_NAMES = ("waiting", "labelled", "skipped", "reference")
 # Keys that are looked for at once: SQLite takes some 32,000 variables.
 KEYS_AT_ONCE = 10_000
 # Events that are read at once, and the bytes that they may have: one may have ten thousand rounds.

@@ -115,3 +115,14 @@ class Query:
     leased_until: float | None
     """When its lease expires, in seconds since 1970."""
     leased_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A query and what came of it, or a label that was kept for reference."""
+
+    id: int
+    key: str | None
+    label: ClassName | None
+    state: str
+    """"waiting", "labelled", "skipped" or "reference"."""

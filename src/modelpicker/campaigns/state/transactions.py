@@ -14,12 +14,12 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
 from modelpicker.campaigns.events.event_store import EventStore, Head, Recent, Stored
-from modelpicker.campaigns.events.event_types import Event, Rounds, changes_the_past
+from modelpicker.campaigns.events.event_types import Answer, Event, Rounds, changes_the_past
 from modelpicker.campaigns.events.paged_store import PagedEventStore
 from modelpicker.campaigns.input.encoding import ClassCodes
 from modelpicker.campaigns.results.chart_samples import Sample, add_sample, last_sample
@@ -45,6 +45,29 @@ class BehindError(Exception):
     """What was learned is of a past that has changed since; to learn it anew takes longer than the caller waits."""
 
 
+@dataclass(slots=True)
+class Added:
+    """What a transaction has added; nothing is counted that was there before."""
+
+    rounds: int = 0
+    queries: int = 0
+    labels: int = 0
+    skips: int = 0
+
+    def count(self, event: Event) -> None:
+        """Count an event."""
+        match event:
+            case Rounds():
+                self.rounds += len(event)
+                self.queries += int(event.queried.sum())
+            case Answer(label=None):
+                self.skips += 1
+            case Answer():
+                self.labels += 1
+            case _:
+                pass
+
+
 @dataclass
 class Transaction:
     """A transaction that may add events."""
@@ -57,9 +80,15 @@ class Transaction:
     """Whether what is under way, or has failed, has moved the replica: it is wrong from then on."""
     moved: bool = False
     """Whether what was finished in the same transaction has moved it: it is wrong if that fails."""
+    added: Added = field(default_factory=Added)
     before: Projection | None = None
     """How it stood before the past was changed. From then on `replica` only counts, and nothing else may follow in
     the same transaction: what it would be decided from has yet to be learned."""
+
+    @property
+    def changed_the_past(self) -> bool:
+        """Whether everything has to be learned anew before anything else can follow."""
+        return self.before is not None
 
     def add(self, event: Event) -> int:
         """Store an event; its number."""
@@ -68,6 +97,7 @@ class Transaction:
             self.projection.unanswered(self.store)  # as they are now: until all is learned, this is what is shown
             self.projection.labelled(self.store)
         self.store.add(number, self.at, event)
+        self.added.count(event)
         rounds = len(event) if isinstance(event, Rounds) else 0
         rebuilt = self.head.rebuilt
         if changes_the_past(event):

@@ -121,9 +121,7 @@ def as_id(campaign: "Campaign", text: str, key: bool) -> int | str:
 
 def as_label(campaign: "Campaign", number: int | str, text: str) -> int | str:
     """A label as it was typed, in the form of the classes: whole numbers where those are."""
-    from modelpicker.campaigns.state.classes import KnownClasses
-
-    classes = KnownClasses(campaign).names()
+    classes = campaign.known_classes()
     if text in classes:
         return text
     alike = [name for name in classes if str(name).casefold() == text.strip().casefold()]

@@ -1,4 +1,4 @@
-"""A desk for each campaign: changes that come while others go to disk wait there, and then go together.
+"""Group commit: changes to a campaign that come while others go to disk wait, and then go together.
 
 A change is answered once it is on disk. What one commit costs is shared by all that came while the last was under
 way, so that the more clients there are, the less each pays. Decisions do not depend on who shares a commit: a round
@@ -16,22 +16,25 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from modelpicker.algorithms import Decision
-from modelpicker.campaigns import Campaign, Pick, open_campaign
-from modelpicker.campaigns.events.event_store import find_campaign
-from modelpicker.campaigns.events.event_types import Answer
-from modelpicker.campaigns.registry import NAME
-from modelpicker.campaigns.results.assembly import make_pick
-from modelpicker.campaigns.state.transactions import BehindError, Transaction
+from modelpicker.campaigns import (
+    Added,
+    BehindError,
+    Campaign,
+    Dashboard,
+    Pick,
+    Transaction,
+    has_campaign,
+    open_campaign,
+)
 from modelpicker.campaigns.storage.database import Storage, open_storage
 from modelpicker.encoding import ModelName
 from modelpicker.errors import ModelPickerError, NotFoundError, StorageError, brief
 from modelpicker.server.api.problems import Problem
-from modelpicker.server.live.dashboard import Dashboard
 from modelpicker.server.metrics import Metrics
 
 T = TypeVar("T")
@@ -40,7 +43,7 @@ MOST_TOGETHER = 256
 MOST_WAITING = 10_000
 # Campaigns that are kept in memory, the bytes that they may take there, and seconds after which one that nobody
 # uses is let go; and how often that is looked at.
-MOST_DESKS = 100
+MOST_OPEN = 100
 MOST_BYTES = 2**27
 IDLE = 600.0
 SWEEP = 30.0
@@ -68,20 +71,11 @@ class Pools(NamedTuple):
     learners: ThreadPoolExecutor
 
 
-class GroupCounts(NamedTuple):
-    """What some changes came to: nothing is counted that was there before."""
-
-    rounds: int
-    queries: int
-    labels: int
-    skips: int
-
-
 @dataclass(slots=True)
 class WriteOutcome:
     """What came of some changes that were to go to disk."""
 
-    tallies: list[GroupCounts] = field(default_factory=list)
+    added: list[Added] = field(default_factory=list)
     behind: bool = False
     """Whether the campaign has to learn anew before anything else can be changed."""
 
@@ -122,7 +116,7 @@ class CommitQueue:
     def __init__(self, campaign: Campaign, pools: "Pools", metrics: Metrics) -> None:
         self.campaign = campaign
         self.campaign.shows_last_known = True
-        self.board = Dashboard(campaign)
+        self.dashboard = Dashboard(campaign)
         self.metrics = metrics
         self.broken = False
         """Whether the storage failed: the campaign is opened anew for the next request."""
@@ -148,7 +142,7 @@ class CommitQueue:
     @property
     def nbytes(self) -> int:
         """The memory that it takes, roughly."""
-        return self.campaign.nbytes + self.board.nbytes
+        return self.campaign.nbytes + self.dashboard.nbytes
 
     async def ask(self, predictions: Any, item: dict[str, Any] | None, key: str | None) -> Decision:
         """Decide a round."""
@@ -187,7 +181,7 @@ class CommitQueue:
     async def look(self) -> tuple[int, Pick]:
         """How the campaign stands as of an event; while it is busy for long, how it stood at the last look."""
         if self._look is None or self._look.done():
-            self._look = asyncio.ensure_future(self.read(_look))
+            self._look = asyncio.ensure_future(self.read(lambda campaign: campaign.best_at()))
         await asyncio.wait({self._look}, timeout=None if self._last is None else BUSY)
         if self._look.done():
             self._last = self._look.result()
@@ -262,9 +256,9 @@ class CommitQueue:
         if tried:
             self.metrics.group.observe(len(tried))
         if failure is None:
-            for tally in done.result().tallies:
-                self.metrics.take(tally._asdict())
-                self._warm_up(tally.rounds)
+            for added in done.result().added:
+                self.metrics.take(asdict(added))
+                self._warm_up(added.rounds)
             if done.result().behind:
                 self._learn()
         self._start()
@@ -325,34 +319,24 @@ class CommitQueue:
     def _together(self, some: list[QueuedWrite[Any]], outcome: "WriteOutcome") -> None:
         """Changes in one transaction, up to the first that changes the past."""
         with self.campaign.grouped(patient=False) as group:
-            before, queries = group.head, _queries(group)
             for asks, run in groupby(some, key=lambda change: isinstance(change, QueuedAsk)):
                 together = list(run)
                 if asks and len(together) > 1 and _ask_together(together, self.campaign, group):
                     continue
                 for change in together:
-                    if group.before is None:
+                    if not group.changed_the_past:
                         _perform(change, self.campaign, group)
-            done = [change for change in some if change.tried]
-            only_asks = all(isinstance(change, QueuedAsk) for change in done)
-            labels, skips = (0, 0) if only_asks else _answers(group, before.events)
-            tally = GroupCounts(group.head.rounds - before.rounds, _queries(group) - queries, labels, skips)
-        outcome.tallies.append(tally)
-        outcome.behind = group.before is not None
+        outcome.added.append(group.added)
+        outcome.behind = group.changed_the_past
 
     def let_go(self) -> None:
         """Keep nothing in memory; whoever still has it in hand may go on, and finds it in the storage."""
-        self.board = Dashboard(self.campaign)
+        self.dashboard = Dashboard(self.campaign)
         self.campaign.forget()
 
     def close(self) -> None:
         """Let go of the campaign for good."""
         self.campaign.close()
-
-
-def _look(campaign: Campaign) -> tuple[int, Pick]:
-    with campaign.reading() as (store, projection):
-        return projection.event, make_pick(store, projection)
 
 
 def _perform(change: QueuedWrite[Any], campaign: Campaign, group: Transaction) -> None:
@@ -371,7 +355,7 @@ def _perform(change: QueuedWrite[Any], campaign: Campaign, group: Transaction) -
 
 def _ask_together(asks: list[Any], campaign: Campaign, group: Transaction) -> bool:
     """Decide several rounds as a batch; False if one of them cannot be asked, and nothing was done."""
-    if group.before is not None:
+    if group.changed_the_past:
         return False
     try:
         made = campaign.ask_many(
@@ -400,21 +384,6 @@ def own_names(campaign: Campaign, rows: list[Any]) -> list[Any]:
     return [{own.get(name, name): said for name, said in row.items()} if type(row) is dict else row for row in rows]
 
 
-def _queries(group: Transaction) -> int:
-    """How many queries there have been, answered or not."""
-    counts = group.projection.counts
-    return counts.waiting + counts.labels + counts.skipped
-
-
-def _answers(group: Transaction, after: int) -> tuple[int, int]:
-    """How many labels and skips came after an event."""
-    if group.head.events == after:
-        return 0, 0
-    found = [stored.event for stored in group.store.others((Answer.kind,), after=after)]
-    skips = sum(isinstance(event, Answer) and event.label is None for event in found)
-    return len(found) - skips, skips
-
-
 def reach(url: str) -> Storage:
     """The storage, which was there when the server began: if it is not, that will pass or must be mended."""
     try:
@@ -438,7 +407,7 @@ class CommitQueues:
         self._opening: dict[str, asyncio.Future[CommitQueue]] = {}
 
     async def find(self, name: str) -> CommitQueue:
-        """The desk of a campaign."""
+        """The queue of a campaign."""
         queue = self._open.get(name)
         if queue is not None and not queue.broken:
             queue.used = time.monotonic()
@@ -462,9 +431,9 @@ class CommitQueues:
         return queue
 
     def _open_one(self, name: str) -> Campaign:
-        with reach(self.url).reading() as connection:
-            if not NAME.fullmatch(name) or find_campaign(connection, name) is None:
-                raise NotFoundError(f"there is no campaign {brief(name)} here.")
+        reach(self.url)
+        if not has_campaign(self.url, name):
+            raise NotFoundError(f"there is no campaign {brief(name)} here.")
         return open_campaign(self.url, name)
 
     def let_go(self, keeping: CommitQueue | None = None) -> None:
@@ -474,7 +443,7 @@ class CommitQueues:
         for name, queue in list(self._open.items()):  # those that were used longest ago come first
             if queue is keeping or not queue.idle:
                 continue
-            if len(self._open) <= MOST_DESKS and total <= MOST_BYTES and queue.used > late:
+            if len(self._open) <= MOST_OPEN and total <= MOST_BYTES and queue.used > late:
                 break
             total -= sizes[name]
             del self._open[name]

@@ -63,8 +63,9 @@ class Feed:
             self._hint.clear()
             try:
                 await self._find_again()
-                await self._publish("standing", self.queue.board.standing)
-                if time.monotonic() - drawn >= CHARTS and await self._publish("charts", self.queue.board.charts):
+                await self._publish("standing", self.queue.dashboard.standing)
+                due = time.monotonic() - drawn >= CHARTS
+                if due and await self._publish("charts", self.queue.dashboard.charts):
                     drawn = time.monotonic()
             except ModelPickerError:
                 pass  # a storage that is away comes back, or not

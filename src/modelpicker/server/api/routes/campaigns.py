@@ -9,7 +9,6 @@ from starlette.concurrency import run_in_threadpool
 from modelpicker.campaigns import Campaign, Listed
 from modelpicker.campaigns import create_campaign as begin_campaign
 from modelpicker.campaigns import list_campaigns as find_campaigns
-from modelpicker.campaigns.events.event_store import LABELLED, SKIPPED, WAITING
 from modelpicker.campaigns.events.history import as_time
 from modelpicker.campaigns.results.status import Status
 from modelpicker.campaigns.settings import known_algorithm
@@ -85,17 +84,12 @@ async def _summarized(service: ServerContext, listed: Listed) -> Summarized:
     try:
         event, pick = await queue.look()
     except Problem:  # it learns anew, and nothing is known but how many labels there are
-        labels, pending, skipped = await queue.read(_tally)
-        return Summarized(listed.created, -1, _summary(listed, LEARNING, listed.rounds, labels, pending, skipped))
+        found = await queue.read(lambda campaign: campaign.stored_counts())
+        counted = found["labelled"], found["waiting"], found["skipped"]
+        return Summarized(listed.created, -1, _summary(listed, LEARNING, listed.rounds, *counted))
     leads = {"pick": pick.model if pick.labels_used else None, "tied": len(pick.tied)}
     row = _summary(listed, pick.state, pick.rounds, pick.labels_used, pick.pending, pick.skipped)
     return Summarized(listed.created, event, {**row, **leads})
-
-
-def _tally(campaign: Campaign) -> tuple[int, int, int]:
-    with campaign.looking() as log:
-        counts = log.tally()
-    return counts[LABELLED], counts[WAITING], counts[SKIPPED]
 
 
 def _summary(
@@ -159,7 +153,7 @@ async def list_classes(caller: Anybody, queue: Found) -> Response:
 
     Annotators see it too: it does not tell which model named a class, or of which item.
     """
-    found = await queue.read(lambda _: queue.board.classes.names())
+    found = await queue.read(lambda campaign: campaign.known_classes())
     return answer({"classes": found, "open": queue.campaign.classes is None})
 
 

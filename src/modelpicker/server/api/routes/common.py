@@ -41,16 +41,16 @@ async def find_state(request: Request) -> ServerContext:
 Service = Annotated[ServerContext, Depends(find_state)]
 
 
-async def find_desk(
+async def find_queue(
     request: Request,
     name: Annotated[str, Path(description="The campaign.", examples=["tickets"])],
 ) -> CommitQueue:
-    """The desk of the campaign that a path names."""
+    """The commit queue of the campaign that a path names."""
     state: ServerContext = request.app.state.service
     return await state.queues.find(name)
 
 
-Found = Annotated[CommitQueue, Depends(find_desk)]
+Found = Annotated[CommitQueue, Depends(find_queue)]
 
 
 def counts(campaign: Campaign) -> dict[str, int]:

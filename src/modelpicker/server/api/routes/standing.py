@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path as FilePath
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal
@@ -13,7 +14,6 @@ from starlette.background import BackgroundTask
 from starlette.responses import StreamingResponse
 
 from modelpicker.campaigns import Campaign
-from modelpicker.campaigns.events.event_store import LABELLED, REFERENCE, SKIPPED, WAITING, RoundState
 from modelpicker.campaigns.export import export_campaign
 from modelpicker.server.access.callers import Reader
 from modelpicker.server.api import documents
@@ -26,7 +26,6 @@ from modelpicker.server.live.live_events import stream
 router = APIRouter(
     prefix=f"{VERSION}/campaigns/{{name}}", tags=["standing"], generate_unique_id_function=operation_id
 )
-STATES = {WAITING: "waiting", LABELLED: "labelled", SKIPPED: "skipped", REFERENCE: "reference"}
 PIECE = 2**18
 BINARY = {"type": "string", "format": "binary"}
 After = Annotated[int, Query(ge=0, le=documents.LARGEST, description="Only events after this one.")]
@@ -35,7 +34,7 @@ After = Annotated[int, Query(ge=0, le=documents.LARGEST, description="Only event
 @router.get("/standing", responses=replies(documents.StandingDocument, *NAMED))
 async def standing(caller: Reader, queue: Found) -> Response:
     """Name the best model so far, and tell how all models stand."""
-    return answer(await queue.read(lambda _: queue.board.standing()))
+    return answer(await queue.read(lambda _: queue.dashboard.standing()))
 
 
 @router.get("/certificate", responses=replies(documents.CertificateDocument, *NAMED, 422))
@@ -57,7 +56,7 @@ async def certificate(
 @router.get("/charts", responses=replies(documents.ChartsDocument, *NAMED))
 async def charts(caller: Reader, queue: Found) -> Response:
     """Tell what the page's charts are drawn from."""
-    return answer(await queue.read(lambda _: queue.board.charts()))
+    return answer(await queue.read(lambda _: queue.dashboard.charts()))
 
 
 @router.get(
@@ -118,7 +117,7 @@ async def list_answers(
     form: Annotated[Literal["json", "csv"], Query(alias="format", description="In what form.")] = "json",
 ) -> Response:
     """List all queries with their labels, and labels that were kept for reference."""
-    rows = await queue.read(_answers)
+    rows = [asdict(one) for one in await queue.read(lambda campaign: campaign.answers())]
     if form == "json":
         return answer({"answers": rows})
     text = io.StringIO()
@@ -128,15 +127,6 @@ async def list_answers(
     return Response(
         text.getvalue().encode(errors="backslashreplace"), 200, _attached(queue.campaign, "-labels.csv"), "text/csv"
     )
-
-
-def _answers(campaign: Campaign) -> list[dict[str, Any]]:
-    with campaign.looking() as log:
-        return [_answered(state, log.rounds_with(state.round).key(state.round)) for state in log.answered()]
-
-
-def _answered(state: RoundState, key: str | None) -> dict[str, Any]:
-    return {"id": state.round, "key": key, "label": state.label, "state": STATES[state.state]}
 
 
 @router.get(

@@ -22,22 +22,22 @@ def together(url: str, *makes: Callable[[CommitQueue], Any], commits: int = 1) -
     """What comes of changes that wait while another is under way: they go to disk in one commit, or so many."""
 
     async def run() -> list[Any]:
-        desks = CommitQueues(url, Metrics())
+        queues = CommitQueues(url, Metrics())
         try:
-            desk = await desks.find("group")
-            await desk.do(lambda _: None)  # the campaign is loaded
+            queue = await queues.find("group")
+            await queue.do(lambda _: None)  # the campaign is loaded
             hold = threading.Event()
-            blocker = asyncio.ensure_future(desk.do(lambda _: hold.wait(30)))
-            waiting = [asyncio.ensure_future(make(desk)) for make in makes]
+            blocker = asyncio.ensure_future(queue.do(lambda _: hold.wait(30)))
+            waiting = [asyncio.ensure_future(make(queue)) for make in makes]
             await asyncio.sleep(0)
             hold.set()
             found = await asyncio.gather(*waiting, return_exceptions=True)
             await blocker
-            made = desk.metrics.registry.get_sample_value("modelpicker_commit_changes_count")
+            made = queue.metrics.registry.get_sample_value("modelpicker_commit_changes_count")
             assert made == 2 + commits, "the changes did not go together"
             return found
         finally:
-            desks.close()
+            queues.close()
 
     return finished(run())
 
@@ -48,11 +48,11 @@ def url(tmp_path: Path) -> str:
 
 
 def ask(row: Any, key: str | None = None) -> Callable[[CommitQueue], Any]:
-    return lambda desk: desk.ask(row, None, key)
+    return lambda queue: queue.ask(row, None, key)
 
 
 def tell(number: int, label: int, **options: Any) -> Callable[[CommitQueue], Any]:
-    return lambda desk: desk.do(lambda campaign: campaign.tell(number, label, **options))
+    return lambda queue: queue.do(lambda campaign: campaign.tell(number, label, **options))
 
 
 def test_rounds_that_are_decided_together_are_decided_as_if_one_by_one(url: str) -> None:
@@ -91,7 +91,7 @@ def test_labels_see_the_rounds_of_their_own_commit(url: str) -> None:
         tell(queried, 1),
         tell(queried, 1),
         tell(queried, 0),
-        lambda desk: desk.do(lambda one: one.best().labels_used),
+        lambda queue: queue.do(lambda one: one.best().labels_used),
         tell(new, 1),
         tell(new + 1, 1),
     )
@@ -116,7 +116,7 @@ def test_a_change_that_fails_half_way_is_undone_and_the_others_are_not(
     found = together(
         url,
         tell(first, 0),
-        lambda desk: desk.do(lambda one: one.tell_many({third: 1, second: 0})),  # the second label is a conflict
+        lambda queue: queue.do(lambda one: one.tell_many({third: 1, second: 0})),  # the second label is a conflict
         ask([0, 0, 1, 0], "after"),
         commits=1 if few > 0 else 2,
     )
@@ -141,11 +141,11 @@ def test_changes_of_the_past_share_a_commit_with_those_before_them_and_the_other
         url,
         tell(queries[0], 1, replace=True),
         ask([0, 1, 1, 0]),
-        lambda desk: desk.do(lambda one: one.retract(queries[1])),
-        lambda desk: desk.do(lambda one: one.join("eel")),
+        lambda queue: queue.do(lambda one: one.retract(queries[1])),
+        lambda queue: queue.do(lambda one: one.join("eel")),
         ask([0, 1, 1, 0]),
         ask([0, 1, 1, 0, 1]),
-        lambda desk: desk.do(lambda one: one.leave("ant")),
+        lambda queue: queue.do(lambda one: one.leave("ant")),
         ask([1, 1, 0, 1]),
         commits=5,
     )
@@ -161,7 +161,7 @@ def test_a_storage_that_fails_fails_all_of_them(url: str, tmp_path: Path) -> Non
     def lose(_: mp.Campaign) -> None:
         (tmp_path / "campaigns.db").rename(tmp_path / "away.db")
 
-    found = together(url, ask([0, 1, 1, 0]), lambda desk: desk.do(lose), ask([0, 1, 1, 0]))
+    found = together(url, ask([0, 1, 1, 0]), lambda queue: queue.do(lose), ask([0, 1, 1, 0]))
     assert [type(one) for one in found] == [mp.StorageError] * 3
     (tmp_path / "away.db").rename(tmp_path / "campaigns.db")
     seen = mp.open_campaign(url, "group")
@@ -173,16 +173,16 @@ def test_what_a_change_gave_up_on_is_done_all_the_same(url: str) -> None:
     mp.create_campaign(url, "group", models=MODELS)
 
     async def run() -> int:
-        desks = CommitQueues(url, Metrics())
+        queues = CommitQueues(url, Metrics())
         try:
-            desk = await desks.find("group")
-            gone = asyncio.ensure_future(desk.ask([0, 1, 1, 0], None, "gone"))
+            queue = await queues.find("group")
+            gone = asyncio.ensure_future(queue.ask([0, 1, 1, 0], None, "gone"))
             await asyncio.sleep(0)
             gone.cancel()
-            made = await desk.ask([0, 1, 1, 0], None, "gone")
+            made = await queue.ask([0, 1, 1, 0], None, "gone")
             return made.id
         finally:
-            desks.close()
+            queues.close()
 
     assert finished(run()) == 0
     assert mp.open_campaign(url, "group").best().rounds == 1

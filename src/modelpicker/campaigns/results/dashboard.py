@@ -1,19 +1,18 @@
-"""What the page shows of a campaign: who leads and how surely, and what its charts are drawn from."""
+"""What a dashboard shows of a campaign: who leads, how certain that is, and what its charts are drawn from."""
 
 import threading
 from typing import Any
 
 import numpy as np
 
-from modelpicker.campaigns import Campaign
 from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.results.assembly import make_pick
 from modelpicker.campaigns.results.chart_samples import Sample, all_samples, buckets
 from modelpicker.campaigns.results.intervals import Spread
 from modelpicker.campaigns.results.pick import Pick
-from modelpicker.campaigns.state.classes import KnownClasses
+from modelpicker.campaigns.results.recent_rounds import RoundWindow
 from modelpicker.campaigns.state.projection import Projection, members
-from modelpicker.server.live.recent_rounds import RoundWindow
+from modelpicker.campaigns.state.transactions import CampaignTransactions
 
 # Models whose weights are drawn, and the points of a line at most.
 MOST_LINES = 12
@@ -25,12 +24,11 @@ BUSY = 0.5
 class Dashboard:
     """How a campaign stands; kept up as it goes on, so that looking again costs little."""
 
-    def __init__(self, campaign: Campaign) -> None:
+    def __init__(self, campaign: CampaignTransactions) -> None:
         self.campaign = campaign
         self._spread = Spread()
         self._spreading = threading.Lock()
         self._window = RoundWindow()
-        self.classes = KnownClasses(campaign)
         self._looking = threading.Lock()
         self._last: dict[str, Any] | None = None
 
@@ -48,9 +46,7 @@ class Dashboard:
             self._spread_anew()
             with self.campaign.reading() as (store, projection):
                 pick = make_pick(store, projection)
-                if (
-                    store.head().rebuilt <= projection.event
-                ):  # else this is how it stood before the past was changed
+                if store.head().rebuilt <= projection.event:  # else it is how it stood before the past was changed
                     self._spread.follow(store, projection)
                 self._last = self._standing(store, projection, pick)
                 return self._last

@@ -13,9 +13,8 @@ import pytest
 
 from modelpicker.algorithms import ALGORITHMS
 from modelpicker.campaigns import Campaign, create_campaign, open_campaign
-from modelpicker.campaigns.storage.database import open_storage
-from modelpicker.server.live.dashboard import MOST_LINES, MOST_POINTS, Dashboard
-from modelpicker.server.live.recent_rounds import (
+from modelpicker.campaigns.results.dashboard import MOST_LINES, MOST_POINTS, Dashboard
+from modelpicker.campaigns.results.recent_rounds import (
     LARGEST_PICTURE,
     LONGEST_TEXT,
     MOST_FIELDS,
@@ -24,6 +23,8 @@ from modelpicker.server.live.recent_rounds import (
     SHOWN,
     WINDOW,
 )
+from modelpicker.campaigns.state.classes import KnownClasses
+from modelpicker.campaigns.storage.database import open_storage
 from tests.server.describing import Api
 from tests.server.servers import Running, serving
 
@@ -230,7 +231,7 @@ def test_a_board_that_was_kept_up_shows_what_a_new_one_does(memory: str) -> None
                 campaign.ask_many(rows)
         new = Dashboard(campaign)
         assert kept.charts() == new.charts()
-        assert kept.classes.names() == new.classes.names()
+        assert campaign.known_classes() == KnownClasses(campaign).names()
         now, then = kept.standing(), new.standing()
         for one, other in zip(now.pop("standing"), then.pop("standing"), strict=True):
             assert one.keys() == other.keys()

@@ -78,7 +78,7 @@ def test_files_that_contributing_names_exist() -> None:
 def test_lists_in_which_contributing_says_to_add_an_algorithm_hold_all_of_them() -> None:
     assert set(NAMES) == set(ALGORITHMS)
     assert set(ALGORITHMS) <= set(FACTORIES)
-    (listed,) = re.findall(r"const ALGORITHMS = \[(.*?)\]", (STATIC / "create.js").read_text(), re.S)
+    (listed,) = re.findall(r"const ALGORITHMS = \[(.*?)\]", (STATIC / "views/create.js").read_text(), re.S)
     assert set(re.findall(r"'([\w-]+)'", listed)) == set(ALGORITHMS)
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     (apart,) = [contract["modules"] for contract in contracts if contract["type"] == "independence"]

@@ -1,0 +1,25 @@
+/** What went wrong and is worth telling, wherever one is on the page, until it is dismissed. */
+
+import { Store } from './store.js';
+
+const MOST = 4;
+
+class Notices extends Store {
+  /** @type {{id: number, text: string}[]} */
+  list = [];
+  #next = 0;
+
+  /** @param {string} text */
+  add(text) {
+    this.list = [...this.list.filter((notice) => notice.text !== text), { id: this.#next++, text }].slice(-MOST);
+    this.emit();
+  }
+
+  /** @param {number} id */
+  dismiss(id) {
+    this.list = this.list.filter((notice) => notice.id !== id);
+    this.emit();
+  }
+}
+
+export const notices = new Notices();

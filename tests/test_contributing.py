@@ -71,7 +71,7 @@ def test_the_tag_of_a_release_is_its_version() -> None:
 def test_files_that_contributing_names_exist() -> None:
     named = set(re.findall(r"`([\w./-]+/[\w./-]*|[\w.-]+\.(?:toml|md|lock))`", PAGE))
     assert len(named) > 15
-    places = (ROOT, ROOT / "src/modelpicker/server")
+    places = (ROOT, STATIC.parent, STATIC)
     assert [name for name in sorted(named) if not any((place / name).exists() for place in places)] == []
 
 

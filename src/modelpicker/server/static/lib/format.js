@@ -1,4 +1,4 @@
-/** Numbers and names as the page writes them. */
+/** How the page formats numbers, names and lists. */
 
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const tenths = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
@@ -10,19 +10,20 @@ export const number = (value) => whole.format(value);
 /** 1, "label" → "1 label"; 2, "label" → "2 labels" @param {number} value @param {string} noun */
 export const count = (value, noun, plural = `${noun}s`) => `${number(value)} ${value === 1 ? noun : plural}`;
 
-/** A gap as it can be: estimates from few labels may be larger than any difference of accuracies. @param {number} gap */
-export const possible = (gap) => Math.max(-1, Math.min(1, gap));
+/** A gap within -1 to 1: estimates from few labels may lie outside. @param {number} gap */
+export const clampGap = (gap) => Math.max(-1, Math.min(1, gap));
 
 /** A difference of accuracies in percentage points: 0.013 → "1.3 points" @param {number} gap */
 export function points(gap) {
-  const size = Math.abs(possible(gap)) * 100;
+  const size = Math.abs(clampGap(gap)) * 100;
   if (size > 0 && size < 0.1) return 'less than 0.1 points';
   const text = tenths.format(size);
   return `${text} ${text === '1' ? 'point' : 'points'}`;
 }
 
-/** The same for a column of figures: 0.013 → "1.3" @param {number} gap */
-export const pointsFigure = (gap) => exactTenths.format(possible(gap) * 100).replace(/^-0\.0$/, '0.0').replace('-', '−');
+/** The same for a table: 0.013 → "1.3" @param {number} gap */
+export const pointsFigure = (gap) => exactTenths.format(clampGap(gap) * 100)
+  .replace(/^-0\.0$/, '0.0').replace('-', '−');
 
 /** A share: 0.25 → "25 %" @param {number} share */
 export function percent(share) {
@@ -34,8 +35,8 @@ export function percent(share) {
 /** An estimate of mistakes: 22.98 → "23", 2.5 → "2.5" @param {number} value */
 export const amount = (value) => (value < 100 ? tenths : whole).format(value);
 
-/** What a round is called: its key, or its number. @param {{id: number, key?: string|null}} round */
-export const called = (round) => round.key ?? `item ${round.id}`;
+/** The name of an item: its key, or its number. @param {{id: number, key?: string|null}} round */
+export const itemName = (round) => round.key ?? `item ${round.id}`;
 
 /** ["a", "b", "c"] → "a, b and c" @param {string[]} names */
 export function list(names) {
@@ -49,5 +50,5 @@ export function several(names, most = 3) {
   return list([...names.slice(0, most - 1), count(names.length - most + 1, 'other')]);
 }
 
-/** A class or a model as text; a model may have said nothing. @param {string|number|null} name */
+/** A class or a model as text; null is a model that gave no answer. @param {string|number|null} name */
 export const text = (name) => (name === null ? 'no answer' : String(name));

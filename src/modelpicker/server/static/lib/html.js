@@ -1,4 +1,4 @@
-/** Preact, its hooks and htm in one place, so that every view has one import for markup. */
+/** Preact, its hooks and htm in one place, so that every component has one import for markup. */
 
 import htm from '../vendor/htm.mjs';
 import { Fragment, h, render } from '../vendor/preact.mjs';

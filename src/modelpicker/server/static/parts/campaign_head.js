@@ -1,4 +1,4 @@
-/** The head of a campaign's views: its name, and tabs for what this person may see. */
+/** The heading of a campaign's views: its name, and tabs for the views that this role may see. */
 
 import { html } from '../lib/html.js';
 import { inCampaign, useView } from '../state/router.js';

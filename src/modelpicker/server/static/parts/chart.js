@@ -1,4 +1,4 @@
-/** uPlot in a figure that also says in words what it shows. */
+/** A uPlot chart in a figure, with a summary in words and a table of its values. */
 
 import { number } from '../lib/format.js';
 import { html, useEffect, useRef, useState } from '../lib/html.js';
@@ -12,7 +12,7 @@ const TABLE_ROWS = 20;
 export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 /**
- * The colour and the dashes of a line; six colours that colour-blind people can tell apart, then dashed.
+ * The colour and dashes of a line: six colours that colour-blind people can tell apart, then the same ones dashed.
  * @param {number} place
  */
 export function stroke(place) {
@@ -24,7 +24,7 @@ export function stroke(place) {
 /**
  * @param {{title: string, summary: string, data: uPlot.Values, heads: string[], options: () => uPlot.Options,
  *          form?: string, write?: Write, children?: object}} props
- *   `options` is asked anew for each theme; `form` changes when it would give others.
+ *   `options` is called again for each theme; `form` must change when its result would change.
  */
 export function Chart({ title, summary, data, heads, options, form = '', write = plain, children }) {
   /** @type {{current: Element}} */
@@ -60,7 +60,7 @@ export function Chart({ title, summary, data, heads, options, form = '', write =
 const plain = (value) => (value === null || value === undefined ? '–' : number(value));
 
 /**
- * The same as a table, thinned out, for those who cannot see the chart, or want the figures.
+ * Some of the values as a table, for people who cannot see the chart or want the numbers.
  * @param {{data: uPlot.Values, heads: string[], write: Write, title: string}} props
  */
 function Numbers({ data, heads, write, title }) {
@@ -81,7 +81,7 @@ function Numbers({ data, heads, write, title }) {
   </details>`;
 }
 
-/** The last row and some before it, evenly. @param {number} length */
+/** The last row and some rows before it, evenly spaced. @param {number} length */
 function thinned(length) {
   const step = Math.max(1, Math.ceil(length / TABLE_ROWS));
   const rows = [];
@@ -95,7 +95,7 @@ const COMMON = {
   hooks: { setCursor: [(/** @type {uPlot} */ plot) => plot.cursor.idx ?? showLast(plot)], ready: [showLast] },
 };
 
-/** A line's mark in the legend is dashed as the line is. @type {uPlot.Markers} */
+/** The mark in the legend is dashed if the line is. @type {uPlot.Markers} */
 const MARKERS = {
   width: 2,
   dash: (plot, place) => (plot.series[place].dash ? 'dashed' : 'solid'),
@@ -103,7 +103,7 @@ const MARKERS = {
   fill: (plot, place) => (plot.series[place].dash ? 'transparent' : plot.series[place].stroke()),
 };
 
-/** While nobody points at a place, the legend has the values of now. @param {uPlot} plot */
+/** While nobody points at the chart, the legend shows the latest values. @param {uPlot} plot */
 function showLast(plot) {
   plot.setLegend({ idx: plot.data[0].length - 1 }, false);
 }

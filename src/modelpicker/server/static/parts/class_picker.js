@@ -1,10 +1,10 @@
-/** How a class is chosen: buttons while they are few, a search box once they are many. */
+/** Choosing a class: buttons for few classes, a search box for many. */
 
 import { text } from '../lib/format.js';
 import { html, useRef } from '../lib/html.js';
-import { PLACES } from '../state/recent_classes.js';
+import { RECENT_SLOTS } from '../state/recent_classes.js';
 import { ClassSearch } from './class_search.js';
-import { useKeys } from './keyboard_shortcuts.js';
+import { useKeyboardShortcuts } from './keyboard_shortcuts.js';
 
 const MOST_BUTTONS = 12;
 const DIGITS = '1234567890';
@@ -15,7 +15,7 @@ const isNumber = (name) => /^\d+$/.test(String(name));
 const isDigit = (name) => /^\d$/.test(String(name));
 
 /**
- * The class that each digit key stands for. Where the classes are numbers, a digit means that very class.
+ * The class that each digit key stands for. If the classes are numbers, a digit stands for the class of that number.
  * @param {Name[]} classes
  * @returns {Map<string, Name>} by digit
  */
@@ -37,8 +37,8 @@ export function ClassPicker({ classes, open, recent, refresh, choose }) {
   /** @type {(name: Name) => (event: UIEvent) => void} */
   const chosen = (name) => (event) => choose(name, event);
   const keys = Object.fromEntries([...digits].map(([digit, name]) => [digit, chosen(name)]));
-  useKeys({ ...keys, '/': () => box.current?.focus() });
-  const places = many ? Array.from({ length: PLACES }, (_, place) => quick[place]) : quick;
+  useKeyboardShortcuts({ ...keys, '/': () => box.current?.focus() });
+  const places = many ? Array.from({ length: RECENT_SLOTS }, (_, place) => quick[place]) : quick;
   const kind = `classes${!many && classes.every(isDigit) ? ' digits' : ''}${many ? ' many' : ''}`;
   return html`<div class=${kind}>
     ${places.length > 0 && html`<div class="class-buttons" role="group"
@@ -54,7 +54,7 @@ export function ClassPicker({ classes, open, recent, refresh, choose }) {
 
 /** @param {{name: Name, digit?: string, choose: Choose}} props */
 function ClassButton({ name, digit, choose }) {
-  const told = digit !== undefined && digit !== String(name); // a 7 need not say that its key is 7
+  const told = digit !== undefined && digit !== String(name); // the button "7" need not say that its key is 7
   return html`<button type="button" class="class-button" aria-keyshortcuts=${digit}
       onClick=${(event) => choose(name, event)}>
     <bdi>${text(name)}</bdi>${told && html`<kbd aria-hidden="true">${digit}</kbd>`}

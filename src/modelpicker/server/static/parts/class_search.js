@@ -1,19 +1,19 @@
-/** The box in which a class is searched for, or a new one typed. */
+/** A box to search for a class, or to type a new one. */
 
 import { number, text } from '../lib/format.js';
 import { html, useState } from '../lib/html.js';
 import { NewClass } from './new_class.js';
 
 const MOST_MATCHES = 50;
-const NONE = -1; // nothing is marked unless it is clear what is meant: then Enter alone labels nothing
+const NONE = -1; // no option is marked unless the meaning is clear: then Enter alone labels nothing
 /** @type {Record<string, number>} */
 const STEPS = { ArrowDown: 1, ArrowUp: -1 };
 
 /** @typedef {{name: Name, fresh: boolean}} Choice `fresh`: it would be a new class */
 
 /**
- * A combobox: typing narrows the list, arrows move in it, Enter takes the marked one. What was typed means a class
- * whatever its case and the space around it; a new class is asked about.
+ * A combobox: typing narrows the list, arrow keys move in it, Enter takes the marked option. Upper and lower case and
+ * the space around a name do not matter. Before a new class is added, a dialog asks.
  * @param {{classes: Name[], open: boolean, many: boolean, box: {current: Element}, refresh: () => void,
  *          choose: Choose}} props
  */
@@ -70,7 +70,7 @@ export function ClassSearch({ classes, open, many, box, refresh, choose }) {
 
 /** @param {Choice & {index: number, marked: boolean, take: (event: UIEvent) => void}} props */
 function Option({ name, fresh, index, marked, take }) {
-  // The marked one scrolls into view as the arrows move; the list is the only thing that scrolls for it.
+  // The marked option scrolls into view. Only the list scrolls, not the page.
   const follow = (/** @type {HTMLElement|null} */ element) => marked && element && keepVisible(element);
   return html`<li id=${`class-option-${index}`} ref=${follow} role="option" aria-selected=${marked} onClick=${take}>
     ${fresh ? html`Add “<bdi>${text(name)}</bdi>” as a new class …` : html`<bdi>${text(name)}</bdi>`}
@@ -88,8 +88,8 @@ function optionsFor(classes, wanted, open) {
 }
 
 /**
- * Whether Enter may take the first option: it is what was typed, or the only one that begins so where no class can be
- * added, or the offer to add one and nothing else. A class that has it elsewhere in its name was not meant by it.
+ * Whether Enter may take the first option: it is exactly what was typed; or no class can be added, and it is the only
+ * one that begins with it; or it is the offer to add a class, and there is no other option.
  * @param {Name[]} classes @param {string} wanted @param {Choice[]} options
  */
 function isClear(classes, wanted, options) {
@@ -99,11 +99,11 @@ function isClear(classes, wanted, options) {
   return options.filter(({ name }) => folded(name).startsWith(folded(wanted))).length === 1;
 }
 
-/** A name without its case: upper and then lower, as some letters have more than one small form. @param {Name} name */
+/** A name without case. Upper case first: some letters have more than one lower case form. @param {Name} name */
 const folded = (name) => String(name).trim().toUpperCase().toLowerCase();
 
 /**
- * The class that was typed: exactly, or the only one that differs in case or in the space around it.
+ * The class that was typed: the same name, or the only one that differs just in case or in the space around it.
  * @param {Name[]} classes @param {string} typed @returns {Name|undefined}
  */
 export function meant(classes, typed) {
@@ -113,7 +113,7 @@ export function meant(classes, typed) {
 }
 
 /**
- * What was meant, then those that begin with what was typed, then those that have it anywhere.
+ * First the class that was typed, then those that begin with the text, then those that contain it.
  * @param {Name[]} classes @param {string} wanted
  */
 function matches(classes, wanted) {
@@ -127,14 +127,14 @@ function matches(classes, wanted) {
   return [...(sure === undefined ? [] : [sure]), ...first, ...others];
 }
 
-/** Where all classes are whole numbers, a new one is a number too. @param {string} wanted @param {Name[]} classes */
+/** If all classes are whole numbers, a new class is a number too. @param {string} wanted @param {Name[]} classes */
 function likeOthers(wanted, classes) {
   const numbers = classes.length > 0 && classes.every((name) => typeof name === 'number');
   return numbers && /^\d{1,15}$/.test(wanted) ? Number(wanted) : wanted;
 }
 
 /**
- * The key that leads here does nothing once one is here: it is not the beginning of a class.
+ * Whether the key is "/", which moves the focus here. It types nothing, unless a class begins with it.
  * @param {KeyboardEvent} event @param {string} typed @param {Name[]} classes
  */
 const isShortcut = (event, typed, classes) => event.key === '/' && typed === ''
@@ -156,7 +156,7 @@ function keepVisible(element) {
 }
 
 /**
- * Escape clears what was typed; once more, it leaves the box, so that the keys work again.
+ * Escape clears the text. A second Escape leaves the box, so that the shortcuts work again.
  * @param {EventOn<HTMLElement>} event @param {string} typed @param {() => void} clear
  */
 function leave(event, typed, clear) {

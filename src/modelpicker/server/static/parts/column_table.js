@@ -15,9 +15,9 @@ const MOST_COLUMNS = 100; // the rest are usually models, and nobody reads that 
  */
 
 /**
- * The columns with their first values, a choice for each, and what is not clear.
+ * The table of columns. It asks people to confirm the columns that are not clear.
  * @param {{source: PredictionFile, roles?: string[], again?: boolean}} props
- *   `roles` that a column may have; `again`: look at the file again when a role has changed
+ *   `roles` that a column may have; `again`: ask the server for a new preview when a role changes
  */
 export function ColumnTable({ source: { columns, open, chosen, seen, decide }, roles, again = false }) {
   if (!seen || !columns.length) return null;

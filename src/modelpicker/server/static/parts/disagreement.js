@@ -1,6 +1,6 @@
-/** Where the models disagree: which classes they take for one another, and the items that divide them most. */
+/** Where the models disagree: the classes they confuse, and the items with the most different predictions. */
 
-import { called, count, number, percent, text } from '../lib/format.js';
+import { count, itemName, number, percent, text } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { Item } from './item.js';
 
@@ -43,7 +43,7 @@ function Divided({ round }) {
   return html`<li class=${round.item ? 'pictured' : ''}>
     ${round.item && html`<div class="thumb"><${Item} query=${round} /></div>`}
     <div>
-      <p class="item-name" dir="auto" title=${called(round)}>${called(round)}</p>
+      <p class="item-name" dir="auto" title=${itemName(round)}>${itemName(round)}</p>
       <p class="votes">${shown.map(([name, votes]) => html`<span class="vote" key=${`${typeof name} ${name}`}>
         <bdi>${text(name)}</bdi> <span class="figure">${number(votes)}</span></span>`)}
         ${others > 0 && html`<span class="quiet-text">and ${number(others)} more</span>`}</p>

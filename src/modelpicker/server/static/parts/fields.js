@@ -1,4 +1,4 @@
-/** The parts that forms are made of: a label, its control and a hint, tied together for screen readers. */
+/** Form fields: a label, its control and a hint, connected for screen readers. */
 
 import { html } from '../lib/html.js';
 

@@ -4,7 +4,7 @@ import { count, number, points, several, text } from '../lib/format.js';
 
 const ROUGHLY = 'By rough 95 % intervals,';
 
-/** Which model leads, by how much, and on what grounds. @param {Api.StandingDocument} standing */
+/** Which model leads, by how much, and after how many labels. @param {Api.StandingDocument} standing */
 export function headline(standing) {
   const { standing: rows, tied, labels_used: labels, rounds, covered, weighted } = standing;
   const part = weighted && covered < rounds ? `${number(covered)} of ` : '';
@@ -16,8 +16,8 @@ export function headline(standing) {
   return `${text(rows[0].model)} leads, ${points(rows[1].gap)} ahead of ${text(rows[1].model)}, ${grounds}.`;
 }
 
-/** How sure one may be of the leader, from the rough intervals; null where there are none. @param {Api.StandingDocument} standing */
-export function sureness({ standing: rows, tied, labels_used: labels, weighted }) {
+/** How certain the leader is, by the rough intervals; null if there are none. @param {Api.StandingDocument} standing */
+export function certainty({ standing: rows, tied, labels_used: labels, weighted }) {
   const others = rows.slice(1).filter((row) => row.low !== null && row.high !== null);
   if (!weighted || labels === 0 || !others.length) return null;
   const level = others.filter((row) => row.low !== null && row.low <= 0).length;
@@ -27,7 +27,7 @@ export function sureness({ standing: rows, tied, labels_used: labels, weighted }
   return `${ROUGHLY} ${number(level)} of ${count(others.length, 'other model')} may still be as good.`;
 }
 
-/** Which items the gaps do not speak of, and why; null where they speak of all. @param {Api.StandingDocument} standing */
+/** Which items the gaps do not cover, and why; null if they cover all. @param {Api.StandingDocument} standing */
 export function leftOut({ rounds, covered, labels_used: labels, weighted, pending, skipped, budget, state }) {
   if (!weighted || labels === 0 || covered >= rounds) return null;
   const reasons = [

@@ -1,4 +1,4 @@
-/** The keys of the labelling view, in a dialog. */
+/** A dialog with the keyboard shortcuts of the labelling view. */
 
 import { html, useEffect, useRef } from '../lib/html.js';
 

@@ -1,14 +1,14 @@
-/** A gap and its interval as a small bar: a dot for the gap, a line for the interval, a tick where the leader is. */
+/** A small bar for a gap: a dot for the gap, a line for its interval, a tick for the leader. */
 
-import { possible } from '../lib/format.js';
+import { clampGap } from '../lib/format.js';
 import { html } from '../lib/html.js';
 
 /** @typedef {{low: number|null, gap: number|null, high: number|null}} Interval */
 
-/** The range that bars of these rows share. @param {Interval[]} rows */
+/** The range of values that the bars of these rows share. @param {Interval[]} rows */
 export function scaleOf(rows) {
   const ends = rows.slice(1).flatMap(({ low, gap, high }) => [low, gap, high])
-    .filter((end) => end !== null).map(possible);
+    .filter((end) => end !== null).map(clampGap);
   const from = Math.min(0, ...ends);
   const to = Math.max(0.01, ...ends);
   return { from, width: to - from };
@@ -16,7 +16,7 @@ export function scaleOf(rows) {
 
 /**
  * @param {{row: Interval, scale: {from: number, width: number}, first: boolean}} props
- *   `first`: it is what the others are compared with, and has no interval
+ *   `first`: the others are compared with this row, so it has no interval
  */
 export function IntervalBar({ row, scale, first }) {
   const place = (/** @type {number} */ value) => `${(100 * (value - scale.from)) / scale.width}%`;
@@ -27,6 +27,6 @@ export function IntervalBar({ row, scale, first }) {
   return html`<span class="interval" aria-hidden="true">
     <span class="interval-zero" style=${{ left: place(0) }}></span>
     ${line && html`<span class="interval-line" style=${line}></span>`}
-    ${row.gap !== null && html`<span class="interval-dot" style=${{ left: place(possible(row.gap)) }}></span>`}
+    ${row.gap !== null && html`<span class="interval-dot" style=${{ left: place(clampGap(row.gap)) }}></span>`}
   </span>`;
 }

@@ -1,13 +1,13 @@
 /**
- * An item as its annotator sees it. Whatever is in it was written by strangers: it becomes text, or a picture that
- * is in the item itself, and nothing is ever loaded from elsewhere.
+ * An item as the annotator sees it. Its content is not trusted. It is shown as text, or as a picture if the item itself
+ * contains one. Nothing is ever loaded from elsewhere.
  */
 
-import { called, number } from '../lib/format.js';
+import { itemName, number } from '../lib/format.js';
 import { html, useState } from '../lib/html.js';
 
-const AT_ONCE = 20_000; // characters; a browser lays these out in no time
-const SMALL_PICTURE = 64; // pixels; below that, they are blown up and stay crisp
+const AT_ONCE = 20_000; // characters that a browser shows without delay
+const SMALL_PICTURE = 64; // pixels; smaller pictures are enlarged without blur
 const PICTURE = /^data:image\/(png|jpeg|gif|webp|svg\+xml)[;,]/i;
 const FIRST = ['image', 'text'];
 
@@ -15,13 +15,13 @@ const FIRST = ['image', 'text'];
 export function Item({ query }) {
   const item = query.item ?? {};
   const fields = Object.entries(item);
-  if (!fields.length) return html`<p class="item-plain" dir="auto">${called(query)}</p>`;
+  if (!fields.length) return html`<p class="item-plain" dir="auto">${itemName(query)}</p>`;
   const main = FIRST.filter((name) => typeof item[name] === 'string');
   const pictures = Object.keys(item).filter((name) => !FIRST.includes(name) && isPicture(item[name]));
   const shown = [...main, ...pictures];
   const rest = fields.filter(([name]) => !shown.includes(name));
   return html`<div class="item">
-    ${shown.map((name) => html`<${Main} key=${name} name=${name} value=${String(item[name])} of=${called(query)} />`)}
+    ${shown.map((name) => html`<${Main} key=${name} name=${name} value=${String(item[name])} of=${itemName(query)} />`)}
     ${rest.length > 0 && html`<dl class="fields">
       ${rest.map(([name, value]) => html`<div key=${name}>
         <dt dir="auto">${name}</dt><dd><${Value} ...${{ value }} /></dd></div>`)}
@@ -38,7 +38,7 @@ function Main({ name, value, of }) {
   return html`<div class="item-text"><${Text} value=${value} /></div>`;
 }
 
-/** A picture: an <img> runs no script, not even that of an SVG. @param {{source: string, alt: string}} props */
+/** A picture. An <img> runs no scripts, not even those in an SVG. @param {{source: string, alt: string}} props */
 function Picture({ source, alt }) {
   const [size, setSize] = useState('');
   const [broken, setBroken] = useState(false);
@@ -60,7 +60,7 @@ function Value({ value }) {
 }
 
 /**
- * Text, or a link if all of it is a web address. A long one is cut, and shown whole on demand.
+ * Text, or a link if all of it is a web address. A long text is cut; a button shows all of it.
  * @param {{value: string}} props
  */
 function Text({ value }) {
@@ -78,7 +78,7 @@ function Text({ value }) {
     </button>`}`;
 }
 
-/** The address if it is one of the web; `javascript:` and the like are text. @param {string} value */
+/** The value if it is a web address, else null: `javascript:` and the like stay text. @param {string} value */
 function webAddress(value) {
   if (!/^https?:\/\/\S+$/i.test(value) || value.length > 2_000) return null;
   try {

@@ -1,4 +1,4 @@
-/** Keys that do something without a modifier, unless one is typing. */
+/** Keyboard shortcuts. They do nothing while somebody types in a box. */
 
 import { useLayoutEffect, useRef } from '../lib/html.js';
 
@@ -7,10 +7,10 @@ const typing = (target) => target instanceof Element
   && target.closest('input:not([type=checkbox]), textarea, select, [contenteditable]') !== null;
 
 /**
- * Call the handler of a key while the view is there.
+ * Call the handler of a key while the component is mounted.
  * @param {Record<string, (event: KeyboardEvent) => void>} handlers by `event.key`; "mod+z" is Ctrl or Cmd with z
  */
-export function useKeys(handlers) {
+export function useKeyboardShortcuts(handlers) {
   const latest = useRef(handlers);
   latest.current = handlers;
   useLayoutEffect(() => { // not useEffect: a key may come before the browser has painted

@@ -1,8 +1,8 @@
-/** Beside the item: who leads, so that one sees what labels do. It names models, never what they said of the item. */
+/** The leading models, shown beside the item. It never shows what a model predicted for the item. */
 
 import { count, pointsFigure, text } from '../lib/format.js';
 import { html } from '../lib/html.js';
-import { useLive } from '../state/live_standing.js';
+import { useLiveStanding } from '../state/live_standing.js';
 import { inCampaign } from '../state/router.js';
 import { headline } from './headline.js';
 import { IntervalBar, scaleOf } from './interval_bar.js';
@@ -12,7 +12,7 @@ const SHOWN = 5;
 
 /** @param {{name: string}} props */
 export function LeaderAside({ name }) {
-  const { standing } = useLive(name);
+  const { standing } = useLiveStanding(name);
   const rows = standing ? standing.standing.slice(0, SHOWN) : [];
   const body = useMovingRows(rows.map((row) => text(row.model)));
   if (!standing) return html`<aside class="leader-aside" aria-label="Standing"></aside>`;

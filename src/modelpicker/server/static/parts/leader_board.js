@@ -1,4 +1,4 @@
-/** The leader board: each model, how far behind it is, and how sure that is. */
+/** The leader board: each model, how far behind it is, and how certain that is. */
 
 import { amount, count, number, percent, pointsFigure, text } from '../lib/format.js';
 import { html, useState } from '../lib/html.js';

@@ -1,10 +1,10 @@
-/** What a view shows before it has something, or when it cannot have it. */
+/** Loading data, and what a view shows while it loads or when that fails. */
 
 import { html, useLayoutEffect, useState } from '../lib/html.js';
 import { home } from '../state/router.js';
 
 /**
- * @param {{what: string, error?: Error|null}} props `error`: why it takes so long, if something passing is in the way
+ * @param {{what: string, error?: Error|null}} props `error`: a temporary problem, if that is why it takes so long
  */
 export function Loading({ what, error = null }) {
   return html`<div class="loading" role="status">
@@ -28,7 +28,7 @@ export function Failure({ error, again }) {
 const RETRY = 3_000;
 
 /**
- * What a call gives, asked anew when one of `inputs` changes, and until the server can answer.
+ * The result of a request. It is sent again when one of `inputs` changes, and after a temporary error.
  * @template T
  * @param {() => Promise<T>} load
  * @param {unknown[]} inputs
@@ -45,7 +45,7 @@ export function useLoaded(load, inputs) {
     const failed = (/** @type {RequestError} */ error) => {
       if (!wanted) return;
       setState((before) => ({ ...before, error }));
-      if (error.passing) timer = setTimeout(again, Math.max(RETRY, (error.retryAfter ?? 0) * 1_000));
+      if (error.temporary) timer = setTimeout(again, Math.max(RETRY, (error.retryAfter ?? 0) * 1_000));
     };
     load().then((value) => wanted && setState({ value, error: null }), failed);
     return () => {

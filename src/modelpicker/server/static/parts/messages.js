@@ -1,21 +1,21 @@
-/** What is wrong just now: the connection, and what went wrong before. */
+/** Messages about problems: the state of the connection, and the notices. */
 
 import { count } from '../lib/format.js';
 import { html } from '../lib/html.js';
-import { link } from '../state/connection.js';
-import { post } from '../state/outboxes.js';
+import { connection } from '../state/connection.js';
+import { outboxes } from '../state/outboxes.js';
 import { useStore } from '../state/store.js';
 import { NoticeList } from './notice_list.js';
 
-/** Above the view; while one labels, over the item, so that no button moves. */
+/** Shown above the view. In the labelling view they lie over the item, so that no button moves. */
 export function Messages() {
-  return html`<div class="messages"><${Connection} /><${NoticeList} /></div>`;
+  return html`<div class="messages"><${ConnectionStatus} /><${NoticeList} /></div>`;
 }
 
-/** Told as soon as the server is away, and what that means for what was labelled. */
-function Connection() {
-  const { up } = useStore(link);
-  const { waiting, trouble } = useStore(post);
+/** Whether the server is away, and how many answers wait to be sent. */
+function ConnectionStatus() {
+  const { up } = useStore(connection);
+  const { waiting, trouble } = useStore(outboxes);
   const answers = `${count(waiting, 'answer')} ${waiting === 1 ? 'waits' : 'wait'} to be sent.`;
   const words = () => {
     if (up) return trouble && `${answers} ${trouble}`;

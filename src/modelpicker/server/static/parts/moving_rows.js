@@ -1,13 +1,13 @@
-/** Rows that change places are seen to move there. */
+/** An animation for rows that change places. */
 
 import { useLayoutEffect, useRef } from '../lib/html.js';
 import { STILL } from '../state/media.js';
 
 const DURATION = 450;
-const MOST = 20; // rows; with hundreds in motion nobody could follow, and the browser could not either
+const MOST = 20; // rows; nobody could follow hundreds, and they would slow the browser down
 
 /**
- * Put the result as `ref` on what holds the rows, and `data-row` with its key on each.
+ * Pass the result as `ref` to the element that holds the rows, and give each row its key as `data-row`.
  * @param {string[]} keys of the rows, in order
  */
 export function useMovingRows(keys) {

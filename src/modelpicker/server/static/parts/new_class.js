@@ -1,4 +1,4 @@
-/** The question before a class is added: a slip of a finger must not become a class that every model got wrong. */
+/** The dialog that asks before a class is added. A typing error must not become a class that every model got wrong. */
 
 import { count, text } from '../lib/format.js';
 import { html, useEffect, useRef } from '../lib/html.js';

@@ -1,18 +1,18 @@
 /**
- * A press answers the item that one has seen. A double click, a key that is held, or a press that began before the
- * item came, or just after, would answer an item that nobody has looked at.
+ * Ignores presses that are too early. A double click, a key that is held, or a press that began before the item was
+ * shown, or just after, would answer an item that nobody has looked at.
  */
 
 import { useLayoutEffect, useRef } from '../lib/html.js';
 
-const UNSEEN = 250; // milliseconds in which nobody has seen a new item
+const UNSEEN = 250; // milliseconds in which nobody can have looked at a new item
 
 /**
- * Two clicks of which each began on an item that was there long enough are two answers, however fast the hand is.
+ * Two fast clicks are two answers if each began on an item that was shown for long enough.
  * @param {number|undefined} id of the item on screen
  * @returns {(event: UIEvent & {repeat?: boolean}) => boolean} whether a press may answer it
  */
-export function usePress(id) {
+export function usePressGuard(id) {
   const shown = useRef(0);
   const began = useRef(0);
   useLayoutEffect(() => {
@@ -25,7 +25,7 @@ export function usePress(id) {
   }, []);
   return (event) => {
     if (event.repeat) return false;
-    const pressed = event.detail > 0 ? began.current : event.timeStamp; // a key's click has no pointer
+    const pressed = event.detail > 0 ? began.current : event.timeStamp; // a click by a key has no pointer
     return pressed - shown.current >= UNSEEN;
   };
 }

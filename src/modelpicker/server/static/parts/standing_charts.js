@@ -1,4 +1,4 @@
-/** The three charts of the standing. */
+/** The three charts of the standing view. */
 
 import { amount, count, list, number, percent, text } from '../lib/format.js';
 import { html, useMemo } from '../lib/html.js';
@@ -21,7 +21,7 @@ const shares = (_, values) => values.map((value) => percent(value));
 const line = (place) => ({ ...stroke(place), width: 2, points: { show: false } });
 
 /**
- * The weights, or what an algorithm has in their place, of the leading models over the labels.
+ * The weights of the leading models after each label. Algorithms without weights have estimates instead.
  * @param {{weights: Api.WeightLines}} props
  */
 export function WeightsChart({ weights }) {

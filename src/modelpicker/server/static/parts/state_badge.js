@@ -1,13 +1,13 @@
-/** Where a campaign stands, in the server's words, which are the same everywhere: a state, its reason, a next step. */
+/** The state of a campaign, its reason and the next step. The words are the server's, the same everywhere. */
 
 import { html } from '../lib/html.js';
 
 /** @typedef {Api.StateDocument} State */
 
-/** Whether what was wanted is proved: then the result comes first, and labelling is a choice. @param {State} state */
+/** Whether the result is proven. Then it is shown first, and labelling is optional. @param {State} state */
 export const isOver = (state) => state.name === 'certified' || state.name === 'won';
 
-/** Whether more items could be asked about: not once the budget is spent, or the result proved. @param {State} state */
+/** Whether more items could be asked about: not if the budget is spent or the result is proven. @param {State} state */
 export const takesItems = (state) => !isOver(state) && state.name !== 'budget-spent';
 
 /** @param {{state: State}} props */

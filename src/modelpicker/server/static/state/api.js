@@ -1,6 +1,6 @@
-/** The calls that the page makes, and the one error they throw. */
+/** All requests to the server, and the error that they throw. */
 
-import { link } from './connection.js';
+import { connection } from './connection.js';
 
 // Relative to the page, so that it also works behind a proxy that serves it under a path.
 const BASE = new URL('api/v1/', document.baseURI);
@@ -15,17 +15,17 @@ export class ApiError extends Error {
   }
 
   /** Whether the same request may succeed later. */
-  get passing() {
+  get temporary() {
     return this.status === 0 || this.status >= 500 || [401, 408, 425, 429].includes(this.status);
   }
 }
 
 /** @type {() => void} */
-let onSignedOut = () => undefined;
+let signedOutListener = () => undefined;
 
-/** Say what happens when a call finds that nobody is signed in. @param {() => void} listener */
+/** Set what happens when a request finds that nobody is signed in. @param {() => void} listener */
 export function whenSignedOut(listener) {
-  onSignedOut = listener;
+  signedOutListener = listener;
 }
 
 /**
@@ -47,27 +47,27 @@ async function call(method, path, { json, raw, keepalive = false } = {}) {
     response = await fetch(new URL(path, BASE), { method, headers, body, keepalive, cache: 'no-store' });
     text = await response.text();
   } catch {
-    link.down();
+    connection.markDown();
     throw new ApiError(0, 'The server cannot be reached.');
   }
-  link.alive();
+  connection.markUp();
   if (!response.ok) throw failure(response, text, path);
   return text ? JSON.parse(text) : null;
 }
 
 /** @param {Response} response @param {string} text @param {string} path */
 function failure(response, text, path) {
-  if (response.status === 401 && path !== 'session') onSignedOut();
+  if (response.status === 401 && path !== 'session') signedOutListener();
   return new ApiError(response.status, detailOf(text, response), seconds(response.headers.get('Retry-After')));
 }
 
-/** The server's own words where it has any. @param {string} text @param {Response} response */
+/** The server's own message, if there is one. @param {string} text @param {Response} response */
 function detailOf(text, response) {
   try {
     const { detail, title } = JSON.parse(text);
     if (typeof detail === 'string' && detail) return detail;
     if (typeof title === 'string' && title) return title;
-  } catch { /* not a problem document, but a proxy's page, say */ }
+  } catch { /* not a problem document; perhaps the page of a proxy */ }
   return `The server answered ${response.status} ${response.statusText}`.trim() + '.';
 }
 
@@ -80,7 +80,7 @@ function seconds(header) {
 /** @param {string} name of a campaign @param {string} rest of the path */
 const at = (name, rest = '') => `campaigns/${encodeURIComponent(name)}${rest}`;
 /**
- * A file by its name, with the roles of columns that somebody chose.
+ * The query string for a file: its name, and the roles that somebody chose for its columns.
  * @param {File} file @param {Record<string, string>} columns
  */
 const filename = (file, columns = {}) => {
@@ -129,10 +129,10 @@ export const api = {
   upload: (name, file, columns) => call('POST', at(name, `/files${filename(file, columns)}`), { raw: file }),
 };
 
-/** Where the live events of a campaign come from. @param {string} name */
+/** The address of a campaign's live events. @param {string} name */
 export const liveUrl = (name) => new URL(at(name, '/live'), BASE).href;
 
-/** Where a download of a campaign is. @param {string} name @param {'export'|'answers'} what @param {string} format */
+/** The address of a download. @param {string} name @param {'export'|'answers'} what @param {string} format */
 export const downloadUrl = (name, what, format) => new URL(at(name, `/${what}?format=${format}`), BASE).href;
 
-link.askWith(() => api.session());
+connection.pingWith(() => api.session());

@@ -1,30 +1,30 @@
-/** Is the server there? Every request reports here; while it is away, this asks until it is back. */
+/** Whether the server can be reached. Every request reports here. While it is down, this pings until it is back. */
 
 import { Store } from './store.js';
 
 const FIRST_PAUSE = 1_000;
 const LONGEST_PAUSE = 8_000;
 
-class Link extends Store {
+class Connection extends Store {
   up = true;
   /** @type {(() => Promise<unknown>)|null} */
-  #ask = null;
+  #ping = null;
   #pause = FIRST_PAUSE;
   #timer = 0;
 
   constructor() {
     super();
     addEventListener('online', () => this.#soon(0));
-    addEventListener('offline', () => this.down());
+    addEventListener('offline', () => this.markDown());
   }
 
-  /** How to ask; resolves if the server answered anything at all. @param {() => Promise<unknown>} ask */
-  askWith(ask) {
-    this.#ask = ask;
+  /** Set the request that checks the server; it resolves if any answer came. @param {() => Promise<unknown>} ping */
+  pingWith(ping) {
+    this.#ping = ping;
   }
 
   /** A response came. */
-  alive() {
+  markUp() {
     this.#pause = FIRST_PAUSE;
     clearTimeout(this.#timer);
     if (this.up) return;
@@ -33,7 +33,7 @@ class Link extends Store {
   }
 
   /** No response came. */
-  down() {
+  markDown() {
     if (!this.up) return;
     this.up = false;
     this.emit();
@@ -45,11 +45,11 @@ class Link extends Store {
     clearTimeout(this.#timer);
     if (this.up) return;
     this.#timer = setTimeout(async () => {
-      await this.#ask?.().catch(() => undefined);
+      await this.#ping?.().catch(() => undefined);
       this.#pause = Math.min(this.#pause * 1.5, LONGEST_PAUSE);
       this.#soon(this.#pause);
     }, pause);
   }
 }
 
-export const link = new Link();
+export const connection = new Connection();

@@ -1,12 +1,12 @@
 /**
- * The work of one annotator on one campaign: some queries are leased ahead, the first is on screen, answers go to the
- * outbox and the next is there at once. Nothing here waits for the network.
+ * The work of one annotator on one campaign. Some queries are leased ahead, and the first is on screen. An answer goes
+ * to the outbox, and the next query is shown at once. Nothing here waits for the network.
  */
 
-import { called } from '../lib/format.js';
+import { itemName } from '../lib/format.js';
 import { api } from './api.js';
-import { keep, read } from './browser_storage.js';
-import { link } from './connection.js';
+import { readValue, writeValue } from './browser_storage.js';
+import { connection } from './connection.js';
 import { notices } from './notices.js';
 import { Store } from './store.js';
 
@@ -16,9 +16,9 @@ const LEASE = 300; // seconds; renewed well before while somebody looks
 const RENEW = 100_000;
 const LOOK_AGAIN = 2_000;
 const MOST_HISTORY = 50;
-const LARGEST_KEPT = 10_000; // characters of an item that is kept across a reload, to undo it
+const LARGEST_SAVED = 10_000; // characters of an item that is saved across a reload, so that undo works
 
-// Leases that are being given back: whoever comes back at once must not be given them and then lose them.
+// Leases that are being given back. Somebody who returns at once must not get them and then lose them.
 /** @type {Promise<unknown>} */
 let releasing = Promise.resolve();
 
@@ -32,15 +32,15 @@ export class Labeller extends Store {
   queue = [];
   /** @type {{query: Query, label: Name|null, size: number}[]} */
   history = [];
-  /** Queries that wait for a label in all, as far as the server has said. @type {number|null} */
+  /** How many queries wait for a label in total, as the server said last. @type {number|null} */
   pending = null;
-  /** What to tell of the last deed. @type {{did: 'label'|'skip'|'undo', label: Name|null, query: Query}|null} */
+  /** The last action, to report it. @type {{did: 'label'|'skip'|'undo', label: Name|null, query: Query}|null} */
   last = null;
   loading = true;
   /** @type {RequestError|null} */
   error = null;
-  #answered = new Set(); // known to the server since the last leasing began: its response may still have them
-  #returned = new Set(); // taken back since then: its response may lack them
+  #answered = new Set(); // sent since the last lease request began: its response may still contain them
+  #returned = new Set(); // undone since then: its response may not contain them
   #filling = false;
   #again = false;
   #timer = 0;
@@ -53,7 +53,7 @@ export class Labeller extends Store {
     this.campaign = campaign;
     this.annotator = annotator;
     this.outbox = outbox;
-    this.history = read(sessionStorage, `history:${campaign}`, []);
+    this.history = readValue(sessionStorage, `history:${campaign}`, []);
   }
 
   /** The query on screen. */
@@ -61,7 +61,7 @@ export class Labeller extends Store {
     return this.queue[0] ?? null;
   }
 
-  /** How many wait for a label, those on their way to the server left out. */
+  /** How many wait for a label, without those on their way to the server. */
   get left() {
     if (this.pending === null) return null;
     return Math.max(this.queue.length, this.pending - this.#unsent());
@@ -70,7 +70,7 @@ export class Labeller extends Store {
   start() {
     const visible = () => document.visibilityState === 'visible' && this.fill();
     document.addEventListener('visibilitychange', visible);
-    const unlink = link.subscribe(() => (link.up ? this.fill() : this.emit()));
+    const unsubscribe = connection.subscribe(() => (connection.up ? this.fill() : this.emit()));
     const { outbox } = this;
     const refused = outbox.onRefused;
     outbox.onSent = (entry, reply) => this.#sent(entry, reply);
@@ -78,7 +78,7 @@ export class Labeller extends Store {
       this.#forget(entry.id);
       refused(entry, error);
     };
-    this.#stops = [unlink, () => document.removeEventListener('visibilitychange', visible), () => {
+    this.#stops = [unsubscribe, () => document.removeEventListener('visibilitychange', visible), () => {
       clearTimeout(this.#timer);
       outbox.onSent = () => undefined;
       outbox.onRefused = refused;
@@ -87,7 +87,8 @@ export class Labeller extends Store {
   }
 
   /**
-   * Go on under another name. Leases go by the name, so they are given back and taken again; the item on screen stays.
+   * Continue under another name. Leases belong to a name, so they are released and taken again. The item on screen
+   * stays.
    * @param {string} annotator
    */
   rename(annotator) {
@@ -98,8 +99,8 @@ export class Labeller extends Store {
   }
 
   /**
-   * Give back what is on screen and ahead, so that others need not wait. This is for leaving the view; a closing tab
-   * does not do it, as nothing tells closing from reloading, and a reload is to find the same items.
+   * Release the item on screen and those ahead, so that others need not wait. This is for leaving the view. A tab that
+   * is closed does not do it: closing looks the same as reloading, and a reload must find the same items.
    */
   stop() {
     for (const stop of this.#stops.splice(0)) stop();
@@ -136,7 +137,7 @@ export class Labeller extends Store {
     this.fill();
   }
 
-  /** Bring the item back that was answered last. */
+  /** Bring back the item that was answered last. */
   undo() {
     const entry = this.history.at(-1);
     if (!entry) return;
@@ -166,12 +167,12 @@ export class Labeller extends Store {
       const most = Math.min(MOST_LEASES, Math.max(AHEAD, this.queue.length) + this.#unsent());
       const leased = await api.lease(this.campaign, { most, seconds: LEASE, annotator });
       if (annotator === this.annotator) this.#take(leased);
-      else this.#release(leased.queries); // under the name before: the next request asks again
+      else this.#release(leased.queries); // leased under the old name: the next request asks again
     } catch (error) {
       this.error = /** @type {RequestError} */ (error);
     }
     this.#filling = false;
-    this.loading = this.#again && !this.error && !this.current; // what ran out meanwhile is being asked for next
+    this.loading = this.#again && !this.error && !this.current; // the next request is for what ran out meanwhile
     this.emit();
     this.#next();
   }
@@ -194,14 +195,14 @@ export class Labeller extends Store {
   #take({ queries, pending }) {
     this.error = null;
     if (!this.#stops.length) {
-      this.#release(queries); // they came after leaving
+      this.#release(queries); // the view was left before they came
       return;
     }
     this.pending = pending;
     const given = new Map(queries.map((query) => [query.id, query]));
     const kept = this.queue.filter(({ id }) => given.has(id) || this.#returned.has(id) || this.outbox.concerns(id));
     const lost = this.current && kept[0]?.id !== this.current.id;
-    if (lost) notices.add(`${called(this.current)} was labelled by somebody else, or given to them, meanwhile.`);
+    if (lost) notices.add(`${itemName(this.current)} was labelled by somebody else, or given to them, meanwhile.`);
     const known = new Set(kept.map(({ id }) => id));
     const others = queries.filter(({ id }) => !known.has(id) && !this.outbox.answers(id) && !this.#answered.has(id));
     this.queue = [...kept, ...others];
@@ -215,7 +216,7 @@ export class Labeller extends Store {
   }
 
   /**
-   * An answer that the server refused cannot be undone; one that is not to be retracted is not on screen.
+   * An answer that the server refused cannot be undone, and its item does not stay on screen.
    * @param {number} id
    */
   #forget(id) {
@@ -231,13 +232,13 @@ export class Labeller extends Store {
   }
 
   #changed() {
-    this.#keepHistory();
+    this.#saveHistory();
     this.emit();
   }
 
-  /** Undoing goes back in order, so nothing before an item too large to keep is kept. */
-  #keepHistory() {
-    const from = this.history.findLastIndex(({ size }) => size > LARGEST_KEPT) + 1;
-    keep(sessionStorage, `history:${this.campaign}`, this.history.slice(from));
+  /** Undo goes back in order, so nothing is saved from before an item that is too large to save. */
+  #saveHistory() {
+    const from = this.history.findLastIndex(({ size }) => size > LARGEST_SAVED) + 1;
+    writeValue(sessionStorage, `history:${this.campaign}`, this.history.slice(from));
   }
 }

@@ -1,8 +1,8 @@
-/** The standing of a campaign as it changes. */
+/** The standing of a campaign, updated live by server-sent events. */
 
 import { useEffect, useState } from '../lib/html.js';
 import { api, liveUrl } from './api.js';
-import { link } from './connection.js';
+import { connection } from './connection.js';
 
 const RETRY = 3_000;
 
@@ -15,12 +15,12 @@ const RETRY = 3_000;
 const NOTHING = { standing: null, charts: null, state: 'connecting', error: null };
 
 /**
- * Follow a campaign while the tab is looked at: browsers allow few connections to one host, and hidden tabs would
- * keep them from the visible one.
+ * Follow a campaign while the tab is visible. Browsers allow few connections to one host, so hidden tabs must not hold
+ * any.
  * @param {string} name
  * @returns {Seen}
  */
-export function useLive(name) {
+export function useLiveStanding(name) {
   const [seen, setSeen] = useState(NOTHING);
   useEffect(() => {
     setSeen(NOTHING);
@@ -49,7 +49,7 @@ function follow(name, report) {
     if (document.visibilityState !== 'visible') return;
     source = new EventSource(liveUrl(name));
     source.onopen = () => {
-      link.alive();
+      connection.markUp();
       tell({ state: 'live', error: null });
     };
     source.addEventListener('standing', ({ data }) => tell({ standing: JSON.parse(data) }));
@@ -62,15 +62,15 @@ function follow(name, report) {
   // An EventSource does not say why it failed; an ordinary request does.
   const check = () => api.standing(name).then(
     () => { timer = setTimeout(open, RETRY); },
-    (error) => (error.passing ? (timer = setTimeout(check, RETRY)) : tell({ error })),
+    (error) => (error.temporary ? (timer = setTimeout(check, RETRY)) : tell({ error })),
   );
 
   open();
   document.addEventListener('visibilitychange', open);
-  const unlink = link.subscribe(() => link.up && source?.readyState !== EventSource.OPEN && open());
+  const unsubscribe = connection.subscribe(() => connection.up && source?.readyState !== EventSource.OPEN && open());
   return () => {
     document.removeEventListener('visibilitychange', open);
-    unlink();
+    unsubscribe();
     close();
   };
 }

@@ -1,11 +1,11 @@
-/** What the screen and the person behind it prefer. */
+/** Media queries: dark mode, reduced motion, width of the window. */
 
 import { useEffect, useState } from '../lib/html.js';
 
 export const DARK = '(prefers-color-scheme: dark)';
 export const STILL = '(prefers-reduced-motion: reduce)';
 
-/** Whether a media query holds, now and later. @param {string} query */
+/** Whether a media query holds; renders again when that changes. @param {string} query */
 export function useMedia(query) {
   const [holds, setHolds] = useState(() => matchMedia(query).matches);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** What went wrong and is worth telling, wherever one is on the page, until it is dismissed. */
+/** Problems that the user should know of. Every view shows them until they are dismissed. */
 
 import { Store } from './store.js';
 

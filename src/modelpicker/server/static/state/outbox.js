@@ -1,22 +1,23 @@
 /**
- * Answers that the server has not confirmed. They are kept in the browser and sent in order, each again and again
- * until the server takes or refuses it: all of them may be repeated without harm.
+ * Answers that the server has not confirmed yet. They are saved in the browser and sent in order. Each is sent again
+ * until the server accepts or refuses it. Sending an answer twice does no harm.
  */
 
 import { api } from './api.js';
-import { keep, read } from './browser_storage.js';
-import { link } from './connection.js';
+import { readValue, writeValue } from './browser_storage.js';
+import { connection } from './connection.js';
 import { Store } from './store.js';
 
 /**
  * @typedef {{kind: 'label'|'skip'|'retract', id: number, label?: Name, annotator: string, tried?: boolean,
  *   by?: string|null}} Entry
- * @typedef {{campaign: string, beat: number, entries: Entry[]}} Kept
+ * @typedef {{campaign: string, beat: number, entries: Entry[]}} Saved
  * @typedef {Api.Told|Api.Retracted} Reply
  */
 
 /**
- * Who is signed in: null where nobody needs to be, undefined while nobody is. An answer is sent by who gave it.
+ * Who is signed in: null if the server needs no tokens, undefined if nobody is. An answer is only sent by the person
+ * who gave it.
  * @type {string|null|undefined}
  */
 let author;
@@ -30,18 +31,18 @@ const FIRST_PAUSE = 1_000;
 const LONGEST_PAUSE = 30_000;
 const LEASE = 300;
 
-/** What is sent for an entry. @param {string} campaign @param {Entry} entry @returns {Promise<Reply>} */
+/** Send an entry. @param {string} campaign @param {Entry} entry @returns {Promise<Reply>} */
 function send(campaign, { kind, id, annotator, ...rest }) {
-  const label = /** @type {Name} */ (rest.label); // a label has one
+  const label = /** @type {Name} */ (rest.label); // an entry of this kind has one
   if (kind === 'label') return api.label(campaign, { id, label, annotator, replace: false });
   if (kind === 'skip') return api.skip(campaign, { id, annotator });
   return api.retract(campaign, { id, annotator, lease: LEASE });
 }
 
-/** What is kept of an outbox, of this tab or another. @param {string} key @returns {Kept|null} */
-export const readKept = (key) => read(localStorage, key, null);
+/** The saved outbox of this tab or another one. @param {string} key @returns {Saved|null} */
+export const readSaved = (key) => readValue(localStorage, key, null);
 
-/** The answers of one campaign. Tell it what to do by `onSent(entry, reply)` and `onRefused(entry, error)`. */
+/** The answers of one campaign. It calls `onSent(entry, reply)` and `onRefused(entry, error)`. */
 export class Outbox extends Store {
   /** @type {(entry: Entry, reply: Reply) => void} */
   onSent = () => undefined;
@@ -53,22 +54,22 @@ export class Outbox extends Store {
   #pause = FIRST_PAUSE;
   #timer = 0;
 
-  /** @param {string} campaign @param {string} key where it is kept */
+  /** @param {string} campaign @param {string} key under which it is saved */
   constructor(campaign, key) {
     super();
     this.campaign = campaign;
     this.key = key;
     /** @type {Entry[]} */
-    this.entries = readKept(key)?.entries ?? [];
-    link.subscribe(() => link.up && this.flush());
+    this.entries = readSaved(key)?.entries ?? [];
+    connection.subscribe(() => connection.up && this.flush());
   }
 
-  /** How many answers wait: one that is taken back before it was sent is none. */
+  /** How many items have answers that wait to be sent. */
   get waiting() {
     return new Set(this.entries.map((entry) => entry.id)).size;
   }
 
-  /** Whether an item has an answer that waits here, so that it need not be shown. @param {number} id */
+  /** Whether the answer to an item waits here. Then the item need not be shown. @param {number} id */
   answers(id) {
     const last = this.entries.findLast((entry) => entry.id === id);
     return last !== undefined && last.kind !== 'retract';
@@ -86,7 +87,7 @@ export class Outbox extends Store {
   }
 
   /**
-   * Take the answer to an item back: forget it if it was never tried, else retract it once it is there.
+   * Undo the answer to an item: delete it if no request was sent, else send a retraction after it.
    * @param {number} id @param {string} annotator
    */
   undo(id, annotator) {
@@ -95,13 +96,13 @@ export class Outbox extends Store {
     else this.add({ kind: 'retract', id, annotator });
   }
 
-  /** Take over what another tab left. @param {Entry[]} entries */
+  /** Take over the answers of a closed tab. @param {Entry[]} entries */
   adopt(entries) {
     this.#change([...this.entries, ...entries]);
     this.flush();
   }
 
-  /** Mark that this tab is alive, so that no other takes its answers over. */
+  /** Save the time, to show that this tab is alive. Then no other tab takes over its answers. */
   beat() {
     if (this.entries.length) this.#save();
   }
@@ -122,7 +123,7 @@ export class Outbox extends Store {
   async #sendFirst() {
     const entry = this.entries.find(({ by = null }) => by === author);
     if (!entry) return this.#notOurs();
-    entry.tried = true; // from here on the server may have it, whatever becomes of the response
+    entry.tried = true; // from now on the server may have it, even if no response comes
     this.#save();
     try {
       const reply = await send(this.campaign, entry);
@@ -133,13 +134,13 @@ export class Outbox extends Store {
       return true;
     } catch (thrown) {
       const error = /** @type {RequestError} */ (thrown);
-      if (error.passing === true) return this.#later(error);
+      if (error.temporary === true) return this.#later(error);
       this.#refused(entry, error);
       return true;
     }
   }
 
-  /** What is left was given by somebody else, who has to sign in again. */
+  /** Somebody else gave the remaining answers, and has to sign in again. */
   #notOurs() {
     const { by } = this.entries[0];
     this.trouble = by ? `Given by ${by}, who has to sign in to send that.` : 'Sign in to send that.';
@@ -158,7 +159,7 @@ export class Outbox extends Store {
   }
 
   /**
-   * What follows about the same item is void: taking back a refused answer would take back somebody else's.
+   * Later entries about the same item are dropped too: to retract a refused answer would retract somebody else's.
    * @param {Entry} entry @param {Error} error
    */
   #refused(entry, error) {
@@ -176,7 +177,7 @@ export class Outbox extends Store {
   }
 
   #save() {
-    const { entries } = this;
-    keep(localStorage, this.key, entries.length ? { campaign: this.campaign, beat: Date.now(), entries } : undefined);
+    const { campaign, entries } = this;
+    writeValue(localStorage, this.key, entries.length ? { campaign, beat: Date.now(), entries } : undefined);
   }
 }

@@ -1,9 +1,9 @@
-/** All outboxes of this tab, one a campaign; and those that closed tabs left behind, which are taken over. */
+/** The outboxes of this tab, one per campaign. It also takes over the outboxes of closed tabs. */
 
 import { annotator } from './annotator.js';
-import { keep, keysFrom } from './browser_storage.js';
+import { keysWithPrefix, writeValue } from './browser_storage.js';
 import { notices } from './notices.js';
-import { Outbox, readKept } from './outbox.js';
+import { Outbox, readSaved } from './outbox.js';
 import { Store } from './store.js';
 
 const BEAT = 5_000;
@@ -14,12 +14,12 @@ const keyOf = (campaign, tab) => `outbox:${encodeURIComponent(campaign)}:${tab}`
 
 /** @typedef {import('./outbox.js').Entry} Entry */
 
-class Post extends Store {
+class Outboxes extends Store {
   /** @type {Map<string, Outbox>} */
   #boxes = new Map();
 
   /** The outbox of a campaign. @param {string} campaign @returns {Outbox} */
-  box(campaign) {
+  forCampaign(campaign) {
     const known = this.#boxes.get(campaign);
     if (known) return known;
     const box = new Outbox(campaign, keyOf(campaign, annotator.tab));
@@ -29,7 +29,7 @@ class Post extends Store {
     return box;
   }
 
-  /** How many answers wait in all. */
+  /** How many answers wait in total. */
   get waiting() {
     return [...this.#boxes.values()].reduce((sum, box) => sum + box.waiting, 0);
   }
@@ -39,11 +39,11 @@ class Post extends Store {
     return [...this.#boxes.values()].find((box) => box.waiting && box.trouble)?.trouble ?? null;
   }
 
-  /** Send what an earlier life of this tab, or a closed tab, had not sent. */
+  /** Send what was not sent before this tab was reloaded, or before another tab was closed. */
   async start() {
     await annotator.ready;
-    const mine = keysFrom(localStorage, 'outbox:').filter((key) => key.endsWith(`:${annotator.tab}`));
-    for (const kept of mine.map(readKept)) if (kept) this.box(kept.campaign).flush();
+    const mine = keysWithPrefix(localStorage, 'outbox:').filter((key) => key.endsWith(`:${annotator.tab}`));
+    for (const saved of mine.map(readSaved)) if (saved) this.forCampaign(saved.campaign).flush();
     this.#inherit();
     setInterval(() => {
       for (const box of this.#boxes.values()) box.beat();
@@ -51,17 +51,17 @@ class Post extends Store {
     }, BEAT);
   }
 
-  /** Try everything again now, after signing in, say. */
+  /** Try to send everything now, for example after signing in. */
   flush() {
     for (const box of this.#boxes.values()) box.flush();
   }
 
   #inherit() {
-    for (const key of keysFrom(localStorage, 'outbox:')) {
-      const kept = readKept(key);
-      if (!kept || key.endsWith(`:${annotator.tab}`) || !(Date.now() - kept.beat > DEAD_AFTER)) continue;
-      keep(localStorage, key, undefined);
-      this.box(kept.campaign).adopt(kept.entries);
+    for (const key of keysWithPrefix(localStorage, 'outbox:')) {
+      const saved = readSaved(key);
+      if (!saved || key.endsWith(`:${annotator.tab}`) || !(Date.now() - saved.beat > DEAD_AFTER)) continue;
+      writeValue(localStorage, key, undefined);
+      this.forCampaign(saved.campaign).adopt(saved.entries);
     }
   }
 }
@@ -72,4 +72,4 @@ function refusal(campaign, { kind, id, label }, error) {
   return `${campaign}: ${what} of item ${id} was not accepted. ${error.message}`;
 }
 
-export const post = new Post();
+export const outboxes = new Outboxes();

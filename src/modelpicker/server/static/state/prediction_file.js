@@ -1,4 +1,4 @@
-/** A file of predictions: what the server sees in it, what its columns are, and sending it to a campaign. */
+/** A file of predictions: a preview by the server, the roles of its columns, and the upload to a campaign. */
 
 import { count } from '../lib/format.js';
 import { useRef, useState } from '../lib/html.js';
@@ -16,7 +16,7 @@ export const FORMATS = '.csv,.tsv,.parquet,.npz,.jsonl,.ndjson';
 const NO_FILE = { file: null, seen: null, chosen: {}, busy: false, error: null };
 
 /**
- * A file that somebody chose, what the server sees in it, and what they decided about its columns.
+ * The file that somebody chose, what the server found in it, and what they chose for its columns.
  * @param {(columns: Column[]) => Column[]} [settle] what the columns are in this form
  */
 export function usePredictionFile(settle = (columns) => columns) {

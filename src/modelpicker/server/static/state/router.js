@@ -1,4 +1,4 @@
-/** Where one is, kept in the hash, so that a reload lands on the same spot and the server needs no routes. */
+/** The current route, in the hash of the address. A reload shows the same view, and the server needs no routes. */
 
 import { useEffect, useState } from '../lib/html.js';
 
@@ -31,12 +31,12 @@ export const newCampaign = '#/new';
 /** @param {string} name @param {Tab} tab */
 export const inCampaign = (name, tab) => `#/c/${encodeURIComponent(name)}/${tab}`;
 
-/** Go to a hash that one of the above gave. @param {string} hash */
+/** Go to one of the hashes above. @param {string} hash */
 export function go(hash) {
   location.hash = hash;
 }
 
-/** The route of now. @returns {Route} */
+/** The current route. @returns {Route} */
 export function useRoute() {
   const [route, setRoute] = useState(() => parse(location.hash));
   useEffect(() => {
@@ -54,7 +54,7 @@ export function useRoute() {
 let last;
 
 /**
- * Name the window, and after a change of view put the focus on its heading, where a screen reader goes on.
+ * Set the window's title. After a change of view, put the focus on its heading, so that a screen reader starts there.
  * @param {string} title @param {string} key of the view
  */
 export function useView(title, key) {

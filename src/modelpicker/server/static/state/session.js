@@ -1,9 +1,9 @@
-/** Who is signed in, and what that lets them see and do. */
+/** Who is signed in, and what this role may see and do. */
 
 import { api, whenSignedOut } from './api.js';
 import { notices } from './notices.js';
 import { signedInAs } from './outbox.js';
-import { post } from './outboxes.js';
+import { outboxes } from './outboxes.js';
 import { Store } from './store.js';
 
 class Session extends Store {
@@ -42,11 +42,11 @@ class Session extends Store {
     this.known = known;
     this.error = null;
     signedInAs(this.mustSignIn ? undefined : known.name);
-    post.flush();
+    outboxes.flush();
     this.emit();
   }
 
-  /** The answer, for what is shown only once there is one. */
+  /** The server's answer, for views that are only shown when there is one. */
   get #answer() {
     if (!this.known) throw new Error('The server has not said yet who is signed in.');
     return this.known;

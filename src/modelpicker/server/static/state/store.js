@@ -1,4 +1,4 @@
-/** What changes outside the views, and how a view hears of it. */
+/** A store holds what changes outside the views. Views subscribe to it. */
 
 import { useEffect, useReducer } from '../lib/html.js';
 
@@ -6,13 +6,13 @@ import { useEffect, useReducer } from '../lib/html.js';
 export class Store {
   #listeners = new Set();
 
-  /** @param {() => void} listener @returns {() => void} ends it */
+  /** @param {() => void} listener @returns {() => void} unsubscribes */
   subscribe(listener) {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Tell everybody that something changed. */
+  /** Tell all listeners that something changed. */
   emit() {
     for (const listener of [...this.#listeners]) listener();
   }

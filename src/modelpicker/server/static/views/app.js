@@ -1,9 +1,9 @@
-/** What is around every view: the skip link, the header, what is wrong, and the view of the route. */
+/** The frame of every view: skip link, header, messages, and the view of the current route. */
 
 import { html, useEffect, useErrorBoundary } from '../lib/html.js';
 import { Loading } from '../parts/loading.js';
 import { Messages } from '../parts/messages.js';
-import { link } from '../state/connection.js';
+import { connection } from '../state/connection.js';
 import { go, home, inCampaign, useRoute, useView } from '../state/router.js';
 import { session } from '../state/session.js';
 import { useStore } from '../state/store.js';
@@ -50,7 +50,7 @@ function TopBar() {
 function Main() {
   const { known, error } = useStore(session);
   const route = useRoute();
-  const { up } = useStore(link);
+  const { up } = useStore(connection);
   useEffect(() => {
     if (error && up) session.load();
   }, [up]);
@@ -59,7 +59,7 @@ function Main() {
   return html`<${Routed} route=${route} />`;
 }
 
-/** The view of a route, or the one that this role has in its place. @param {{route: Route}} props */
+/** The view of a route. A role that may not see it is sent to another one. @param {{route: Route}} props */
 function Routed({ route: { view, name } }) {
   const barred = instead(view);
   useEffect(() => {
@@ -70,7 +70,7 @@ function Routed({ route: { view, name } }) {
   return html`<${View} key=${`${view} ${name}`} name=${name} />`;
 }
 
-/** Where a role is sent that may not see a view. @param {Route['view']} view @returns {Tab|null} */
+/** The view that this role sees instead, if any. @param {Route['view']} view @returns {Tab|null} */
 function instead(view) {
   if (view === 'standing' || view === 'files') return session.seesStanding ? null : 'label';
   return null;

@@ -1,4 +1,4 @@
-/** The list of campaigns, and what to do first where there are none. */
+/** The list of campaigns, or the first steps if there are none. */
 
 import { count, number, text } from '../lib/format.js';
 import { html, useEffect } from '../lib/html.js';
@@ -18,7 +18,7 @@ export function CampaignsView() {
     return () => clearInterval(timer);
   }, []);
   const body = () => {
-    if (error && !error.passing) return html`<${Failure} error=${error} again=${again} />`;
+    if (error && !error.temporary) return html`<${Failure} error=${error} again=${again} />`;
     if (!value) return html`<${Loading} what="the campaigns" error=${error} />`;
     return value.length ? html`<${Campaigns} campaigns=${value} />` : html`<${NoCampaigns} />`;
   };
@@ -67,7 +67,7 @@ function CampaignCard({ campaign }) {
   </li>`;
 }
 
-/** A campaign that cannot be opened: the others can. @param {{campaign: Api.Summary}} props */
+/** A campaign that cannot be opened. The others still can. @param {{campaign: Api.Summary}} props */
 function Damaged({ campaign: { name, damage } }) {
   return html`<li class="card campaign-card">
     <div class="campaign-what">

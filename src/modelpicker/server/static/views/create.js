@@ -22,7 +22,7 @@ const NAMED = 6;
 const LONGEST_NAME = 100;
 
 /**
- * What stands in the form. Classes and expected items are those of the file until somebody types others.
+ * The values of the form. Classes and expected items come from the file until somebody types others.
  * @typedef {{name: string, models: string, classes: string|null, closed: boolean, budget: string,
  *            expected: string|null, stop: string, kind: 'population'|'stream', algorithm: Algorithm,
  *            seed: string}} Form
@@ -61,7 +61,7 @@ export function CreateView() {
     const wanted = campaignOf(form, seen);
     const { name } = wanted;
     refuseMissing(wanted, seen);
-    // If the file was refused, the campaign is there already when it is sent again.
+    // If the file was refused before, the campaign exists already.
     if (made?.name !== name) await api.create(wanted);
     else if (JSON.stringify(made) !== JSON.stringify(wanted)) throw new Error(otherName(name));
     setMade(made?.name === name ? made : wanted);
@@ -109,7 +109,7 @@ function FileField({ source, choose }) {
   <${ColumnTable} source=${source} again />`;
 }
 
-/** What the file has in it. @param {{seen: Api.FileLook}} props */
+/** What the file contains. @param {{seen: Api.FileLook}} props */
 function Seen({ seen: { items, models, classes, labelled } }) {
   const sizes = [count(items, 'item'), count(models.length, 'model'), count(classes.length, 'class', 'classes')];
   return html`<strong>${sizes.join(', ')}.</strong> Models: <bdi>${several(models.map(text), NAMED)}</bdi>.
@@ -170,7 +170,7 @@ function More({ form, set }) {
 }
 
 /**
- * A name for a campaign of this file that the server takes, and that no other campaign has.
+ * A name for a campaign with this file: one that the server accepts, and that no other campaign has.
  * @param {string} filename
  */
 async function freeName(filename) {
@@ -189,7 +189,7 @@ const lines = (value) => value.split('\n').map((line) => line.trim()).filter(Boo
 const wholeOrNull = (value) => (value === '' ? null : Number(value));
 
 /**
- * Whether one model alone was named. (Where none is, the browser says that the field is required.)
+ * Whether only one model was named. (If there is none, the browser says that the field is required.)
  * @param {Form} form @param {Api.FileLook|null} seen
  */
 const hasTooFewModels = (form, seen) => (seen ? seen.models.length < 2 : new Set(lines(form.models)).size === 1);
@@ -199,7 +199,7 @@ const otherName = (name) => `“${name}” was created already, with what the fo
   + 'Choose another name to create a campaign with what it says now.';
 
 /**
- * Before a campaign is made: the server would make it, and then refuse the file.
+ * Checked before the campaign is created: the server would create it, and then refuse the file.
  * @param {Api.NewCampaign} wanted @param {Api.FileLook|null} seen
  */
 function refuseMissing({ classes }, seen) {
@@ -210,8 +210,8 @@ function refuseMissing({ classes }, seen) {
 }
 
 /**
- * What the server is asked to create: what this person decided, and what the file says where they did not.
- * Classes that the file has stay what they are there, numbers or text.
+ * The campaign to create: what this person chose, and what the file says for the rest. Classes of the file keep their
+ * type, number or text.
  * @param {Form} form @param {Api.FileLook|null} seen @returns {Api.NewCampaign}
  */
 function campaignOf(form, seen) {

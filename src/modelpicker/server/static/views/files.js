@@ -1,4 +1,4 @@
-/** Predictions in, results out. */
+/** The files of a campaign: upload predictions, download results. */
 
 import { count, number, several } from '../lib/format.js';
 import { html, useState } from '../lib/html.js';
@@ -26,7 +26,7 @@ const DOWNLOADS = [
 /** @param {{name: string}} props */
 export function FilesView({ name }) {
   const { value: campaign, error, again } = useLoaded(() => api.campaign(name), [name]);
-  const refused = error?.passing === false ? error : null;
+  const refused = error?.temporary === false ? error : null;
   return html`<div class="files-view">
     <${CampaignHead} name=${name} tab="files" />
     ${refused ? html`<${Failure} error=${refused} again=${again} />` : html`
@@ -83,7 +83,7 @@ function Upload({ campaign: { name, models: given } }) {
 }
 
 /**
- * The columns as this campaign takes them: its models are known; no other column can become one.
+ * The columns as this campaign uses them. Its models are fixed: no other column can become a model.
  * @param {Column[]} columns @param {Set<string>} models @returns {Column[]}
  */
 function asMembers(columns, models) {
@@ -95,14 +95,14 @@ function asMembers(columns, models) {
 }
 
 /**
- * What the server is told: what somebody decided, of columns that are in the file.
+ * The roles that somebody chose, for columns that are in the file.
  * @param {PredictionFile} source
  */
 const chosenOf = ({ columns, chosen }) => Object.fromEntries(
   columns.filter(({ name }) => chosen[name] !== undefined).map(({ name }) => [name, chosen[name]]),
 );
 
-/** What came of a file. @param {{name: string, done: Api.FileTaken}} props */
+/** What the server did with the file. @param {{name: string, done: Api.FileTaken}} props */
 function Taken({ name, done: { rounds, known, queries } }) {
   return html`<strong>${count(rounds, 'new item')}</strong>, ${number(queries)} to
     label${known > 0 && `; ${count(known, 'item')} known already`}.

@@ -1,24 +1,24 @@
-/** The labelling view: one item, the classes, and the next item at once. */
+/** The labelling view: one item and its classes. After an answer, the next item is shown at once. */
 
-import { called, count, list, text } from '../lib/format.js';
+import { count, itemName, list, text } from '../lib/format.js';
 import { html, useEffect, useLayoutEffect, useRef, useState } from '../lib/html.js';
 import { CampaignHead } from '../parts/campaign_head.js';
 import { ClassPicker } from '../parts/class_picker.js';
 import { Help } from '../parts/help.js';
 import { Item } from '../parts/item.js';
-import { useKeys } from '../parts/keyboard_shortcuts.js';
+import { useKeyboardShortcuts } from '../parts/keyboard_shortcuts.js';
 import { LeaderAside } from '../parts/leader_aside.js';
 import { Failure, Loading, useLoaded } from '../parts/loading.js';
 import { Messages } from '../parts/messages.js';
-import { usePress } from '../parts/press_guard.js';
+import { usePressGuard } from '../parts/press_guard.js';
 import { isOver, StateBadge, StateLine, takesItems } from '../parts/state_badge.js';
 import { annotator } from '../state/annotator.js';
 import { api } from '../state/api.js';
-import { link } from '../state/connection.js';
+import { connection } from '../state/connection.js';
 import { Labeller } from '../state/labeller.js';
 import { useMedia } from '../state/media.js';
-import { post } from '../state/outboxes.js';
-import { recentOf, used } from '../state/recent_classes.js';
+import { outboxes } from '../state/outboxes.js';
+import { markUsed, recentClasses } from '../state/recent_classes.js';
 import { inCampaign } from '../state/router.js';
 import { session } from '../state/session.js';
 import { useStore } from '../state/store.js';
@@ -37,7 +37,7 @@ export function LabelView({ name }) {
   </div>`;
 }
 
-/** Why there is nothing to do here for a reader. @param {{name: string}} props */
+/** Tells a reader why there is nothing to do here. @param {{name: string}} props */
 function ReadOnly({ name }) {
   return html`<div class="card empty">
     <h2>You can read, but not label</h2>
@@ -51,8 +51,8 @@ function ReadOnly({ name }) {
 function Work({ name }) {
   const labeller = useStore(useLabeller(name));
   const { value: vocabulary, error, again } = useLoaded(() => api.classes(name), [name]);
-  const failure = !labeller?.current && labeller?.error?.passing === false ? labeller.error : null;
-  const refused = failure ?? (error?.passing === false ? error : null);
+  const failure = !labeller?.current && labeller?.error?.temporary === false ? labeller.error : null;
+  const refused = failure ?? (error?.temporary === false ? error : null);
   if (refused) return html`<${Failure} error=${refused} again=${() => { again(); labeller?.fill(); }} />`;
   if (!labeller || !vocabulary || (labeller.pending === null && labeller.loading)) {
     return html`<${Loading} what="the next item" error=${error ?? labeller?.error} />`;
@@ -61,8 +61,8 @@ function Work({ name }) {
 }
 
 /**
- * A labeller once it is sure whose leases these are. It stays when the annotator's name changes: another one would
- * begin without an item, and take the box away in which somebody types.
+ * A labeller, as soon as the id of this tab is settled. It stays when the annotator's name changes: a new one would
+ * start without an item, and remove the box in which somebody types.
  * @param {string} name
  */
 function useLabeller(name) {
@@ -74,7 +74,7 @@ function useLabeller(name) {
     let wanted = true;
     annotator.ready.then(() => {
       if (!wanted) return;
-      made = new Labeller(name, annotator.id, post.box(name));
+      made = new Labeller(name, annotator.id, outboxes.forCampaign(name));
       made.start();
       setLabeller(made);
     });
@@ -92,26 +92,26 @@ function useLabeller(name) {
 function Desk({ name, labeller, vocabulary, refresh }) {
   const [shown, setShown] = useState(false);
   const [help, setHelp] = useState(false);
-  const [slots, setSlots] = useState(() => recentOf(name));
+  const [slots, setSlots] = useState(() => recentClasses(name));
   const [added, setAdded] = useState(/** @type {Name[]} */ ([]));
   const classes = [...vocabulary.classes, ...added.filter((label) => !vocabulary.classes.includes(label))];
   const { current } = labeller;
   const wide = useMedia(WIDE);
-  const mayAnswer = usePress(current?.id);
+  const mayAnswer = usePressGuard(current?.id);
   const [undone, setUndone] = useState(0);
-  const mayUndo = usePress(undone); // an answer may be undone at once, but a double click undoes one
+  const mayUndo = usePressGuard(undone); // an answer may be undone at once, but a double click undoes one
   /** @type {{current: Element}} */
   const pane = useRef(null);
   const answer = (/** @type {UIEvent} */ event, /** @type {() => void} */ act) => {
     const taken = current !== null && current === labeller.current && mayAnswer(event);
-    if (taken || event.detail > 0) leaveButton(pane.current); // a second click has put the focus back there
+    if (taken || event.detail > 0) leaveButton(pane.current); // a second click puts the focus back there
     if (taken) act();
     return taken;
   };
   /** @type {Choose} */
   const choose = (label, event) => answer(event, () => {
     labeller.answer(label);
-    setSlots(used(name, slots, label));
+    setSlots(markUsed(name, slots, label));
     if (!classes.includes(label)) setAdded([...added, label]);
   });
   const said = current?.classes ?? null;
@@ -122,7 +122,7 @@ function Desk({ name, labeller, vocabulary, refresh }) {
     labeller.undo();
     setUndone(undone + 1);
   };
-  useKeys({ s: skip, u: undo, 'mod+z': undo, p: toggle, '?': () => setHelp(true) });
+  useKeyboardShortcuts({ s: skip, u: undo, 'mod+z': undo, p: toggle, '?': () => setHelp(true) });
   const recent = slots.map((slot) => slot.name).filter((label) => classes.includes(label));
   return html`<div class="desk">
     <div class="bench">
@@ -134,14 +134,14 @@ function Desk({ name, labeller, vocabulary, refresh }) {
       </div>
       <div class="panel">
         ${current && html`<${ClassPicker} ...${{ classes, open: vocabulary.open, recent, refresh, choose }} />`}
-        <div class="deeds">
-          <${Deed} what="Skip" shortcut="s" disabled=${!current} act=${skip} />
-          <${Deed} what="Undo" shortcut="u" disabled=${!labeller.history.length} act=${undo} />
-          ${said && html`<${Deed} what="Predictions" shortcut="p" pressed=${shown} act=${toggle} />`}
+        <div class="label-actions">
+          <${ActionButton} what="Skip" shortcut="s" disabled=${!current} act=${skip} />
+          <${ActionButton} what="Undo" shortcut="u" disabled=${!labeller.history.length} act=${undo} />
+          ${said && html`<${ActionButton} what="Predictions" shortcut="p" pressed=${shown} act=${toggle} />`}
           <button type="button" class="help-button" aria-label="Keys and help" aria-keyshortcuts="?"
             onClick=${() => setHelp(true)}>?</button>
         </div>
-        <p class="last-deed" role="status">${deed(labeller.last, current)}</p>
+        <p class="last-action" role="status">${lastAction(labeller.last, current)}</p>
       </div>
     </div>
     ${wide && session.seesStanding && html`<${LeaderAside} name=${name} />`}
@@ -150,7 +150,7 @@ function Desk({ name, labeller, vocabulary, refresh }) {
 }
 
 /**
- * Put the focus on the item: on the button or in the box, Enter and Space would answer the next item too.
+ * Put the focus on the item. If it stayed on the button or in the box, Enter and Space would answer the next item too.
  * @param {Element} pane
  */
 function leaveButton(pane) {
@@ -162,7 +162,7 @@ function leaveButton(pane) {
 /**
  * @param {{what: string, shortcut: string, disabled?: boolean, pressed?: boolean, act: (event: UIEvent) => void}} props
  */
-function Deed({ what, shortcut, disabled = false, pressed, act }) {
+function ActionButton({ what, shortcut, disabled = false, pressed, act }) {
   return html`<button type="button" disabled=${disabled} aria-pressed=${pressed} aria-keyshortcuts=${shortcut}
       onClick=${act}>
     ${what} <kbd aria-hidden="true">${shortcut}</kbd>
@@ -170,19 +170,19 @@ function Deed({ what, shortcut, disabled = false, pressed, act }) {
 }
 
 /**
- * The item in a frame of its own, in which a long one scrolls: what is below stays where it is.
+ * The item in its own frame. A long item scrolls inside it, so that the buttons below do not move.
  * @param {{query: Api.Waiting, left: number|null, said: Name[]|null}} props
  */
 function Card({ query, left, said }) {
   /** @type {{current: Element}} */
   const frame = useRef(null);
   useLayoutEffect(() => frame.current.scrollTo(0, 0), [query.id]);
-  return html`<article class="card item-card" aria-label=${`Item ${called(query)}`}>
+  return html`<article class="card item-card" aria-label=${`Item ${itemName(query)}`}>
     <header>
-      <span class="item-name" dir="auto" title=${called(query)}>${called(query)}</span>
+      <span class="item-name" dir="auto" title=${itemName(query)}>${itemName(query)}</span>
       ${left !== null && html`<span class="quiet-text">${count(left, 'item')} to label</span>`}
     </header>
-    <div class="item-scroll" ref=${frame} tabindex="0" role="group" aria-label=${`Content of ${called(query)}`}>
+    <div class="item-scroll" ref=${frame} tabindex="0" role="group" aria-label=${`Content of ${itemName(query)}`}>
       <${Item} key=${query.id} query=${query} />
     </div>
     ${said && html`<p class="said">The models said <bdi>${list(said.map(text))}</bdi>.</p>`}
@@ -190,25 +190,27 @@ function Card({ query, left, said }) {
 }
 
 /**
- * The last thing that was done, as one reads and hears it.
+ * The last action in words, also for screen readers.
  * @param {Labeller['last']} last @param {Api.Waiting|null} current
  */
-function deed(last, current) {
+function lastAction(last, current) {
   if (!last) {
     const hint = html`<span class="key-hint"> Click it, or press its key; ? shows them all.</span>`;
     return current && html`Which class is it?${hint}`;
   }
-  const item = html`<bdi>${called(last.query)}</bdi>`;
+  const item = html`<bdi>${itemName(last.query)}</bdi>`;
   if (last.did === 'undo') return html`Undone: ${item} is back.`;
-  const next = current && html`<span class="sr-only"> Next: ${called(current)}.</span>`;
+  const next = current && html`<span class="sr-only"> Next: ${itemName(current)}.</span>`;
   const label = html`<strong><bdi>${text(last.label)}</bdi></strong>`;
   return last.did === 'skip' ? html`Skipped ${item}.${next}` : html`Labelled ${item} ${label}.${next}`;
 }
 
 /** @param {{name: string, labeller: Labeller}} props */
 function NothingToLabel({ name, labeller }) {
-  if (labeller.loading && link.up) return html`<div class="card item-card"><${Loading} what="the next item" /></div>`;
-  if (!link.up || labeller.error) {
+  if (labeller.loading && connection.up) {
+    return html`<div class="card item-card"><${Loading} what="the next item" /></div>`;
+  }
+  if (!connection.up || labeller.error) {
     return html`<div class="card empty"><h2>Nothing more is loaded</h2>
       <p dir="auto">${labeller.error?.message ?? 'The server cannot be reached.'}</p>
       <p>What you labelled is kept here, and the next item comes as soon as the server answers.</p></div>`;
@@ -218,7 +220,7 @@ function NothingToLabel({ name, labeller }) {
 }
 
 /**
- * Nothing waits for this person: because others have it, or by the state of the campaign.
+ * There is nothing to label: others have the remaining items, or the state of the campaign says why.
  * @param {{name: string, labeller: Labeller, others: boolean}} props
  */
 function Done({ name, labeller, others }) {
@@ -240,7 +242,7 @@ function Done({ name, labeller, others }) {
 }
 
 /**
- * Where to go from here. The main button is the next step that the state names; while others label there is none.
+ * Where to go next. The main button is the next step that the state names; while others label there is no main button.
  * @param {{name: string, state: Api.StateDocument, others: boolean}} props
  */
 function Steps({ name, state, others }) {
@@ -255,7 +257,7 @@ function Steps({ name, state, others }) {
 }
 
 /**
- * How the campaign stands while one labels: a line that is always there, so that it moves nothing.
+ * The state of the campaign while somebody labels. The line is always there, so that nothing moves.
  * @param {{name: string, labeller: Labeller}} props
  */
 function StateOf({ name, labeller }) {
@@ -266,14 +268,14 @@ function StateOf({ name, labeller }) {
   }, [name]);
   return html`<div class="state-strip" role="status">
     ${campaign && (campaign.state.name === 'waiting-for-labels'
-      ? html`<p class="state-line"><${StateBadge} state=${campaign.state} /></p>` // how many is said with the item
+      ? html`<p class="state-line"><${StateBadge} state=${campaign.state} /></p>` // the item's card says how many
       : html`<${StateLine} state=${campaign.state} next=${isOver(campaign.state)} />`)}
     ${labeller.current && campaign && isOver(campaign.state) && session.seesStanding && html`
       <a class="button primary" href=${inCampaign(name, 'standing')}>See the result</a>`}
   </div>`;
 }
 
-/** An optional name, which labels are recorded under. */
+/** A box for an optional name, under which labels are recorded. */
 function NameBox() {
   const { name } = useStore(annotator);
   const [typed, setTyped] = useState(name);

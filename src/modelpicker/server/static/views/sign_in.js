@@ -1,4 +1,4 @@
-/** Signing in with a token. */
+/** The form to sign in with a token. */
 
 import { html, useState } from '../lib/html.js';
 import { Field } from '../parts/fields.js';

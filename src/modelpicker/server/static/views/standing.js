@@ -1,21 +1,21 @@
-/** The standing: which model leads, how sure that is, and what to label next; live. */
+/** The standing, live: which model leads, how certain that is, and what to do next. */
 
 import { count, number } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { CampaignHead } from '../parts/campaign_head.js';
 import { Disagreement } from '../parts/disagreement.js';
-import { headline, leftOut, sureness } from '../parts/headline.js';
+import { certainty, headline, leftOut } from '../parts/headline.js';
 import { LeaderBoard } from '../parts/leader_board.js';
 import { Failure, Loading } from '../parts/loading.js';
 import { LabelsChart, RecentChart, WeightsChart } from '../parts/standing_charts.js';
 import { isOver, StateLine, takesItems } from '../parts/state_badge.js';
-import { useLive } from '../state/live_standing.js';
+import { useLiveStanding } from '../state/live_standing.js';
 import { inCampaign } from '../state/router.js';
 import { session } from '../state/session.js';
 
 /** @param {{name: string}} props */
 export function StandingView({ name }) {
-  const { standing, charts, state, error } = useLive(name);
+  const { standing, charts, state, error } = useLiveStanding(name);
   const body = () => {
     if (error && !standing) return html`<${Failure} error=${error} />`;
     if (!standing) return html`<${Loading} what="the standing" />`;
@@ -36,7 +36,7 @@ export function StandingView({ name }) {
   </div>`;
 }
 
-/** Whether what one sees is of now. @param {{state: 'live'|'connecting'|'lost'}} props */
+/** Whether the view is up to date. @param {{state: 'live'|'connecting'|'lost'}} props */
 function Pulse({ state }) {
   const words = { live: 'Live', connecting: 'Connecting …', lost: 'Reconnecting …' };
   return html`<span class=${`pulse ${state}`} role="status">${words[state]}</span>`;
@@ -45,7 +45,7 @@ function Pulse({ state }) {
 /** @param {{name: string, standing: Api.StandingDocument}} props */
 function Summary({ name, standing }) {
   const { state, certificate, remark } = standing;
-  const sure = sureness(standing);
+  const sure = certainty(standing);
   const missing = leftOut(standing);
   return html`<section class="card summary" aria-label="Summary">
     <p class="headline" dir="auto">${headline(standing)}</p>
@@ -59,7 +59,7 @@ function Summary({ name, standing }) {
   </section>`;
 }
 
-/** The budget, and what became of the items. @param {{standing: Api.StandingDocument}} props */
+/** How much of the budget is spent, and what happened to the items. @param {{standing: Api.StandingDocument}} props */
 function Spent({ standing: { budget, labels_used: labels, labels_saved: saved, pending, skipped } }) {
   const parts = [
     budget === null ? `${count(labels, 'label')} bought` : `${number(labels)} of ${count(budget, 'label')} bought`,

@@ -71,14 +71,14 @@ def test_the_tag_of_a_release_is_its_version() -> None:
 def test_files_that_contributing_names_exist() -> None:
     named = set(re.findall(r"`([\w./-]+/[\w./-]*|[\w.-]+\.(?:toml|md|lock))`", PAGE))
     assert len(named) > 15
-    places = (ROOT, ROOT / "src/modelpicker/server")
+    places = (ROOT, STATIC.parent, STATIC)
     assert [name for name in sorted(named) if not any((place / name).exists() for place in places)] == []
 
 
 def test_lists_in_which_contributing_says_to_add_an_algorithm_hold_all_of_them() -> None:
     assert set(NAMES) == set(ALGORITHMS)
     assert set(ALGORITHMS) <= set(FACTORIES)
-    (listed,) = re.findall(r"const ALGORITHMS = \[(.*?)\]", (STATIC / "create.js").read_text(), re.S)
+    (listed,) = re.findall(r"const ALGORITHMS = \[(.*?)\]", (STATIC / "views/create.js").read_text(), re.S)
     assert set(re.findall(r"'([\w-]+)'", listed)) == set(ALGORITHMS)
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     (apart,) = [contract["modules"] for contract in contracts if contract["type"] == "independence"]

@@ -10,7 +10,8 @@ type Tab = 'label' | 'standing' | 'files';
 interface RequestError extends Error {
   status: number;
   retryAfter: number | null;
-  readonly passing: boolean;
+  /** Whether the same request may succeed later. */
+  readonly temporary: boolean;
 }
 
 /** An event at an element that has a handler for it. */

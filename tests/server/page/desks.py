@@ -109,7 +109,7 @@ class Desk:
     @property
     def status(self) -> Locator:
         """What was done last."""
-        return self.page.locator(".last-deed")
+        return self.page.locator(".last-action")
 
     def class_button(self, name: str) -> Locator:
         """The button of a class."""

@@ -42,7 +42,7 @@ def test_an_annotator_labels_and_sees_no_standing(page: Page, guarded: tuple[Ser
     expect(page.get_by_role("button", name="Predictions")).to_have_count(0)
     page.wait_for_timeout(UNSEEN)
     page.keyboard.press("1")
-    expect(page.locator(".last-deed")).to_contain_text("Labelled")
+    expect(page.locator(".last-action")).to_contain_text("Labelled")
     page.goto(f"{server.url}/#/c/tickets/standing")
     expect(page).to_have_url(f"{server.url}/#/c/tickets/label")
     page.goto(f"{server.url}/#/new")

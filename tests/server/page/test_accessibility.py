@@ -116,9 +116,9 @@ def test_on_a_phone_the_classes_stay_within_reach(browser: Browser, watch: Watch
     page = page_of(browser, watch, "light", 360)
     for name in ("long", "digits"):
         page.goto(f"{full.url}/#/c/{name}/label")
-        page.locator(".deeds button").first.wait_for()
+        page.locator(".label-actions button").first.wait_for()
         page.locator(".class-button").first.wait_for()
-        buttons = page.locator(".class-button, .deeds button").all()
+        buttons = page.locator(".class-button, .label-actions button").all()
         assert len(buttons) > 3
         for button in buttons:
             box = button.bounding_box()

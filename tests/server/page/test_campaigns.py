@@ -42,7 +42,7 @@ def test_a_campaign_is_created_from_a_file_and_labelled(page: Page, server: Serv
     expect(page.get_by_role("article")).to_contain_text("Message number")
     page.wait_for_timeout(UNSEEN)
     page.keyboard.press("1")
-    expect(page.locator(".last-deed")).to_contain_text("Labelled")
+    expect(page.locator(".last-action")).to_contain_text("Labelled")
     campaign = mp.open_campaign(server.storage, name)
     assert campaign.budget == 10
     assert campaign.settings.stop_when == mp.Certified(gap=0.025, kind="stream")

@@ -131,10 +131,11 @@ def test_buttons_stay_where_they_are_at_every_size(page: Page, server: Serving, 
 
 
 BOXES = """() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(
-    [...document.querySelectorAll('.class-button, .free-place, .class-search input, .deeds button')].map((one) => {
-        const { x, y, width, height } = one.getBoundingClientRect();
-        return [one.innerText || one.placeholder, x, y, width, height];
-    })))))"""
+    [...document.querySelectorAll('.class-button, .free-place, .class-search input, .label-actions button')]
+        .map((one) => {
+            const { x, y, width, height } = one.getBoundingClientRect();
+            return [one.innerText || one.placeholder, x, y, width, height];
+        })))))"""
 
 
 def places(page: Page) -> dict[tuple[int, int], list[list[str | float]]]:

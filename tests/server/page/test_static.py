@@ -5,7 +5,16 @@ from importlib.resources import files
 from pathlib import Path
 
 STATIC = Path(str(files("modelpicker"))) / "server" / "static"
-MODULES = [*STATIC.glob("*.js"), *STATIC.glob("vendor/*.mjs")]
+SCRIPTS = [path for path in STATIC.rglob("*.js") if not path.is_relative_to(STATIC / "vendor")]
+MODULES = [*SCRIPTS, *STATIC.glob("vendor/*.mjs")]
+IMPORT = re.compile(r"""(?:from|import)\s*\(?["'](\.[^"']+)["']""")
+MAY_IMPORT = {
+    "main.js": {"lib", "state", "views"},
+    "views": {"lib", "parts", "state"},
+    "parts": {"lib", "parts", "state", "vendor"},
+    "state": {"lib", "state"},
+    "lib": {"lib", "vendor"},
+}
 INDEX = (STATIC / "index.html").read_text()
 
 
@@ -15,13 +24,30 @@ def test_every_module_is_fetched_at_once() -> None:
 
 
 def test_every_import_is_of_a_file_that_is_there() -> None:
-    imports = [
-        (path, name)
-        for path in MODULES
-        for name in re.findall(r"""(?:from|import)\s*["'](\.[^"']+)["']""", path.read_text())
-    ]
+    imports = [(path, name) for path in MODULES for name in IMPORT.findall(path.read_text())]
     assert len(imports) > len(MODULES)
     assert [(path.name, name) for path, name in imports if not (path.parent / name).is_file()] == []
+
+
+def test_every_module_is_in_a_folder_except_where_the_page_starts() -> None:
+    assert [path.name for path in STATIC.glob("*.js")] == ["main.js"]
+    assert {folder_of(path) for path in SCRIPTS} == set(MAY_IMPORT)
+
+
+def test_each_folder_imports_only_from_those_below_it() -> None:
+    app = STATIC / "views" / "app.js"  # the one view that holds the others
+    wrong = [
+        (path.relative_to(STATIC).as_posix(), name)
+        for path in SCRIPTS
+        for name in IMPORT.findall(path.read_text())
+        if path != app and folder_of(path.parent / name) not in MAY_IMPORT[folder_of(path)]
+    ]
+    assert wrong == []
+
+
+def folder_of(path: Path) -> str:
+    """The first part of a path below the page's folder."""
+    return path.resolve().relative_to(STATIC.resolve()).parts[0]
 
 
 def test_every_style_sheet_is_linked() -> None:
@@ -30,10 +56,10 @@ def test_every_style_sheet_is_linked() -> None:
 
 
 def test_nothing_names_another_host_or_what_the_policy_forbids() -> None:
-    scripts, styles = list(STATIC.glob("*.js")), list(STATIC.glob("css/*.css"))
-    assert scripts
+    styles = list(STATIC.glob("css/*.css"))
+    assert SCRIPTS
     assert styles
-    for path in [STATIC / "index.html", *scripts, *styles]:
+    for path in [STATIC / "index.html", *SCRIPTS, *styles]:
         text = path.read_text()
         assert not re.search(r"\b(https?|wss?|ftp)://", text), path.name
         assert not re.search(r"innerHTML|\beval\(|new Function|style=\"|onclick=", text), path.name

@@ -1,10 +1,10 @@
 /** Where the page starts. */
 
-import { html, render } from './html.js';
-import { post } from './post.js';
-import { session } from './session.js';
-import { App } from './shell.js';
+import { html, render } from './lib/html.js';
+import { outboxes } from './state/outboxes.js';
+import { session } from './state/session.js';
+import { App } from './views/app.js';
 
-post.start(); // answers of an earlier visit go first
+outboxes.start(); // answers of an earlier visit go first
 session.load();
 render(html`<${App} />`, /** @type {HTMLElement} */ (document.getElementById('app')));

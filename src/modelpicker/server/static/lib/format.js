@@ -1,0 +1,54 @@
+/** How the page formats numbers, names and lists. */
+
+const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
+const tenths = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
+const exactTenths = new Intl.NumberFormat('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+
+/** 1497 → "1,497" @param {number} value */
+export const number = (value) => whole.format(value);
+
+/** 1, "label" → "1 label"; 2, "label" → "2 labels" @param {number} value @param {string} noun */
+export const count = (value, noun, plural = `${noun}s`) => `${number(value)} ${value === 1 ? noun : plural}`;
+
+/** A gap within -1 to 1: estimates from few labels may lie outside. @param {number} gap */
+export const clampGap = (gap) => Math.max(-1, Math.min(1, gap));
+
+/** A difference of accuracies in percentage points: 0.013 → "1.3 points" @param {number} gap */
+export function points(gap) {
+  const size = Math.abs(clampGap(gap)) * 100;
+  if (size > 0 && size < 0.1) return 'less than 0.1 points';
+  const text = tenths.format(size);
+  return `${text} ${text === '1' ? 'point' : 'points'}`;
+}
+
+/** The same for a table: 0.013 → "1.3" @param {number} gap */
+export const pointsFigure = (gap) => exactTenths.format(clampGap(gap) * 100)
+  .replace(/^-0\.0$/, '0.0').replace('-', '−');
+
+/** A share: 0.25 → "25 %" @param {number} share */
+export function percent(share) {
+  const size = share * 100;
+  if (size > 0 && size < 0.1) return '< 0.1 %';
+  return `${size < 10 ? tenths.format(size) : whole.format(size)} %`;
+}
+
+/** An estimate of mistakes: 22.98 → "23", 2.5 → "2.5" @param {number} value */
+export const amount = (value) => (value < 100 ? tenths : whole).format(value);
+
+/** The name of an item: its key, or its number. @param {{id: number, key?: string|null}} round */
+export const itemName = (round) => round.key ?? `item ${round.id}`;
+
+/** ["a", "b", "c"] → "a, b and c" @param {string[]} names */
+export function list(names) {
+  if (names.length < 2) return names.join('');
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}
+
+/** The same, the first few of them: "a, b and 7 others" @param {string[]} names @param {number} most */
+export function several(names, most = 3) {
+  if (names.length <= most) return list(names);
+  return list([...names.slice(0, most - 1), count(names.length - most + 1, 'other')]);
+}
+
+/** A class or a model as text; null is a model that gave no answer. @param {string|number|null} name */
+export const text = (name) => (name === null ? 'no answer' : String(name));

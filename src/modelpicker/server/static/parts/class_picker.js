@@ -1,0 +1,62 @@
+/** Choosing a class: buttons for few classes, a search box for many. */
+
+import { text } from '../lib/format.js';
+import { html, useRef } from '../lib/html.js';
+import { RECENT_SLOTS } from '../state/recent_classes.js';
+import { ClassSearch } from './class_search.js';
+import { useKeyboardShortcuts } from './keyboard_shortcuts.js';
+
+const MOST_BUTTONS = 12;
+const DIGITS = '1234567890';
+
+/** @param {Name} name */
+const isNumber = (name) => /^\d+$/.test(String(name));
+/** @param {Name} name */
+const isDigit = (name) => /^\d$/.test(String(name));
+
+/**
+ * The class that each digit key stands for. If the classes are numbers, a digit stands for the class of that number.
+ * @param {Name[]} classes
+ * @returns {Map<string, Name>} by digit
+ */
+export function digitKeys(classes) {
+  const numbers = classes.length > 0 && classes.every(isNumber);
+  if (numbers) return new Map(classes.filter(isDigit).map((name) => [String(name), name]));
+  return new Map(classes.slice(0, DIGITS.length).map((name, place) => [DIGITS[place], name]));
+}
+
+/**
+ * @param {{classes: Name[], open: boolean, recent: Name[], refresh: () => void, choose: Choose}} props
+ */
+export function ClassPicker({ classes, open, recent, refresh, choose }) {
+  const many = classes.length > MOST_BUTTONS;
+  const quick = many ? recent : classes;
+  const digits = many && classes.every(isNumber) ? new Map() : digitKeys(quick);
+  /** @type {{current: HTMLElement}} */
+  const box = useRef(null);
+  /** @type {(name: Name) => (event: UIEvent) => void} */
+  const chosen = (name) => (event) => choose(name, event);
+  const keys = Object.fromEntries([...digits].map(([digit, name]) => [digit, chosen(name)]));
+  useKeyboardShortcuts({ ...keys, '/': () => box.current?.focus() });
+  const places = many ? Array.from({ length: RECENT_SLOTS }, (_, place) => quick[place]) : quick;
+  const kind = `classes${!many && classes.every(isDigit) ? ' digits' : ''}${many ? ' many' : ''}`;
+  return html`<div class=${kind}>
+    ${places.length > 0 && html`<div class="class-buttons" role="group"
+        aria-label=${many ? 'Classes used before' : 'Classes'}>
+      ${places.map((name, place) => (name === undefined
+        ? html`<span class="free-place" key=${`free ${place}`}></span>`
+        : html`<${ClassButton} key=${`${typeof name} ${name}`} name=${name}
+            digit=${[...digits].find(([, other]) => other === name)?.[0]} choose=${choose} />`))}
+    </div>`}
+    ${(many || open) && html`<${ClassSearch} ...${{ classes, open, many, box, refresh, choose }} />`}
+  </div>`;
+}
+
+/** @param {{name: Name, digit?: string, choose: Choose}} props */
+function ClassButton({ name, digit, choose }) {
+  const told = digit !== undefined && digit !== String(name); // the button "7" need not say that its key is 7
+  return html`<button type="button" class="class-button" aria-keyshortcuts=${digit}
+      onClick=${(event) => choose(name, event)}>
+    <bdi>${text(name)}</bdi>${told && html`<kbd aria-hidden="true">${digit}</kbd>`}
+  </button>`;
+}

@@ -1,0 +1,33 @@
+/** A dialog with the keyboard shortcuts of the labelling view. */
+
+import { html, useEffect, useRef } from '../lib/html.js';
+
+const KEYS = [
+  ['1 … 9, 0', 'the class with that digit; where classes are digits, that very digit'],
+  ['/', 'go to the box in which you search for a class or add one; Enter takes it, Escape leaves the box'],
+  ['s', 'skip: you cannot tell'],
+  ['u', 'undo the last answer; several times if you like. Also Ctrl Z, or ⌘ Z'],
+  ['p', 'show or hide what the models said, if you may see it'],
+  ['?', 'this help'],
+];
+
+/** @param {{open: boolean, close: () => void}} props */
+export function Help({ open, close }) {
+  /** @type {{current: HTMLDialogElement}} */
+  const dialog = useRef(null);
+  useEffect(() => {
+    if (open) dialog.current.showModal();
+    else dialog.current.close();
+  }, [open]);
+  return html`<dialog ref=${dialog} onClose=${close} aria-labelledby="help-title">
+    <h2 id="help-title">Keys</h2>
+    <dl class="keys">
+      ${KEYS.map(([key, what]) => html`<div key=${key}><dt><kbd>${key}</kbd></dt><dd>${what}</dd></div>`)}
+    </dl>
+    <p class="quiet-text">While you type in a box, no key labels. A press within a quarter of a second after a new
+      item is ignored, so that a double click answers one item only.</p>
+    <p class="quiet-text">Answers are sent in the background. If the connection is lost, go on: they are kept in this
+      browser, and sent when it is back.</p>
+    <form method="dialog"><button>Close</button></form>
+  </dialog>`;
+}

@@ -1,0 +1,92 @@
+/** The leader board: each model, how far behind it is, and how certain that is. */
+
+import { amount, count, number, percent, pointsFigure, text } from '../lib/format.js';
+import { html, useState } from '../lib/html.js';
+import { IntervalBar, scaleOf } from './interval_bar.js';
+import { useMovingRows } from './moving_rows.js';
+
+const FIRST = 10;
+
+/** @param {{standing: Api.StandingDocument}} props */
+export function LeaderBoard({ standing }) {
+  const [all, setAll] = useState(false);
+  const rows = all ? standing.standing : standing.standing.slice(0, FIRST);
+  const body = useMovingRows(rows.map((row) => text(row.model)));
+  const Row = standing.weighted ? GapRow : EstimateRow;
+  const scale = scaleOf(rows);
+  const level = standing.tied.length;
+  const more = standing.standing.length - FIRST;
+  const weights = standing.standing.some((row) => row.weight !== null);
+  const intervals = standing.standing.some((row) => row.low !== null);
+  return html`<section class=${all ? 'card board all' : 'card board'} aria-labelledby="board-title">
+    <header class="card-head">
+      <h2 id="board-title">Leader board</h2>
+      <span class="quiet-text">${count(standing.standing.length, 'model')}</span>
+    </header>
+    <table>
+      <thead><${Heads} weighted=${standing.weighted} ...${{ weights, intervals }} /></thead>
+      <tbody ref=${body}>
+        ${rows.map((row, place) => html`<${Row} key=${text(row.model)} row=${row} rank=${place < level ? 1 : place + 1}
+          first=${place === 0} level=${level > 1 && place < level} scale=${scale} ...${{ weights, intervals }} />`)}
+      </tbody>
+    </table>
+    ${more > 0 && html`<button type="button" class="quiet" aria-expanded=${all} onClick=${() => setAll(!all)}>
+      ${all ? `Show the first ${FIRST}` : `Show all ${number(standing.standing.length)}`}
+    </button>`}
+    ${standing.weighted && html`<p class="quiet-text">Behind: how many percentage points less accurate than the leader
+      a model is, as estimated from the labels${intervals && ', with a rough 95 % interval'}.</p>`}
+  </section>`;
+}
+
+/** @param {{weighted: boolean, weights: boolean, intervals: boolean}} props */
+function Heads({ weighted, weights, intervals }) {
+  if (!weighted) {
+    return html`<tr><th scope="col" class="rank">Rank</th><th scope="col">Model</th>
+      <th scope="col" class="figure">Mistakes on labels</th>
+      <th scope="col" class="figure wide-only weight-cell">Labels</th></tr>`;
+  }
+  return html`<tr><th scope="col" class="rank"><span class="sr-only">Rank</span></th><th scope="col">Model</th>
+    <th scope="col" class="figure gap-cell">Behind</th>
+    ${intervals && html`<th scope="col" class="figure wide-only interval-cell">95 % interval</th>`}
+    <th scope="col" class="bar-cell"><span class="sr-only">As a bar</span></th>
+    ${weights && html`<th scope="col" class="figure wide-only weight-cell">Weight</th>`}</tr>`;
+}
+
+/**
+ * @typedef {{row: Api.StandingEntry, rank: number, first: boolean, level: boolean, weights: boolean,
+ *            intervals: boolean, scale: ReturnType<typeof scaleOf>}} RowProps
+ */
+
+/** @param {RowProps} props */
+function GapRow({ row, rank, first, level, scale, weights, intervals }) {
+  const leads = rank === 1 && !level;
+  const known = row.low !== null && row.labels > 0 && !first;
+  const interval = known ? `${pointsFigure(row.low ?? 0)} to ${pointsFigure(row.high ?? 0)}` : '';
+  const weight = row.weight === null ? '–' : percent(row.weight);
+  return html`<tr data-row=${text(row.model)} class=${leads ? 'leader' : ''}>
+    <td class="rank figure">${rank}</td>
+    <${NameCell} row=${row} />
+    <td class="figure">${leads ? 'leads' : level ? 'level' : row.gap === null ? '–' : pointsFigure(row.gap)}</td>
+    ${intervals && html`<td class="figure wide-only quiet-text">${interval}</td>`}
+    <td class="bar-cell"><${IntervalBar} row=${row} scale=${scale} first=${!known} /></td>
+    ${weights && html`<td class="figure wide-only weight-cell">${weight}</td>`}
+  </tr>`;
+}
+
+/** @param {RowProps} props */
+function EstimateRow({ row, rank, level }) {
+  return html`<tr data-row=${text(row.model)} class=${rank === 1 && !level ? 'leader' : ''}>
+    <td class="rank figure">${rank}</td>
+    <${NameCell} row=${row} />
+    <td class="figure">${amount(row.estimate)}</td>
+    <td class="figure wide-only weight-cell">${number(row.labels)}</td>
+  </tr>`;
+}
+
+/** @param {{row: Api.StandingEntry}} props */
+function NameCell({ row }) {
+  const since = row.since > 0 && html` <span class="quiet-text">since item ${number(row.since)}</span>`;
+  return html`<th scope="row" class="model-name" title=${text(row.model)}>
+    <bdi>${text(row.model)}</bdi>${since}
+  </th>`;
+}

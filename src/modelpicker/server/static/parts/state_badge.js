@@ -1,0 +1,22 @@
+/** The state of a campaign, its reason and the next step. The words are the server's, the same everywhere. */
+
+import { html } from '../lib/html.js';
+
+/** @typedef {Api.StateDocument} State */
+
+/** Whether the result is proven. Then it is shown first, and labelling is optional. @param {State} state */
+export const isOver = (state) => state.name === 'certified' || state.name === 'won';
+
+/** Whether more items could be asked about: not if the budget is spent or the result is proven. @param {State} state */
+export const takesItems = (state) => !isOver(state) && state.name !== 'budget-spent';
+
+/** @param {{state: State}} props */
+export function StateBadge({ state }) {
+  return html`<strong class=${`badge state-${state.name}`}>${state.title}</strong>`;
+}
+
+/** @param {{state: State, next?: boolean}} props */
+export function StateLine({ state, next = true }) {
+  return html`<p class="state-line">
+    <${StateBadge} state=${state} /> <span>${state.reason}${next && ` ${state.next}`}</span></p>`;
+}

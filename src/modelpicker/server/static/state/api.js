@@ -1,0 +1,138 @@
+/** All requests to the server, and the error that they throw. */
+
+import { connection } from './connection.js';
+
+// Relative to the page, so that it also works behind a proxy that serves it under a path.
+const BASE = new URL('api/v1/', document.baseURI);
+
+/** A request that failed: `status` 0 means that no response came. */
+export class ApiError extends Error {
+  /** @param {number} status @param {string} detail @param {number|null} retryAfter in seconds */
+  constructor(status, detail, retryAfter = null) {
+    super(detail);
+    this.status = status;
+    this.retryAfter = retryAfter;
+  }
+
+  /** Whether the same request may succeed later. */
+  get temporary() {
+    return this.status === 0 || this.status >= 500 || [401, 408, 425, 429].includes(this.status);
+  }
+}
+
+/** @type {() => void} */
+let signedOutListener = () => undefined;
+
+/** Set what happens when a request finds that nobody is signed in. @param {() => void} listener */
+export function whenSignedOut(listener) {
+  signedOutListener = listener;
+}
+
+/**
+ * One request; the decoded JSON, or null where there is none.
+ * @param {string} method
+ * @param {string} path below api/v1
+ * @param {{json?: unknown, raw?: Blob, keepalive?: boolean}} [options]
+ * @returns {Promise<any>}
+ */
+async function call(method, path, { json, raw, keepalive = false } = {}) {
+  /** @type {Record<string, string>} */
+  const headers = { Accept: 'application/json' };
+  if (json !== undefined) headers['Content-Type'] = 'application/json';
+  if (raw !== undefined) headers['Content-Type'] = 'application/octet-stream';
+  const body = raw ?? (json === undefined ? undefined : JSON.stringify(json));
+  let response;
+  let text;
+  try {
+    response = await fetch(new URL(path, BASE), { method, headers, body, keepalive, cache: 'no-store' });
+    text = await response.text();
+  } catch {
+    connection.markDown();
+    throw new ApiError(0, 'The server cannot be reached.');
+  }
+  connection.markUp();
+  if (!response.ok) throw failure(response, text, path);
+  return text ? JSON.parse(text) : null;
+}
+
+/** @param {Response} response @param {string} text @param {string} path */
+function failure(response, text, path) {
+  if (response.status === 401 && path !== 'session') signedOutListener();
+  return new ApiError(response.status, detailOf(text, response), seconds(response.headers.get('Retry-After')));
+}
+
+/** The server's own message, if there is one. @param {string} text @param {Response} response */
+function detailOf(text, response) {
+  try {
+    const { detail, title } = JSON.parse(text);
+    if (typeof detail === 'string' && detail) return detail;
+    if (typeof title === 'string' && title) return title;
+  } catch { /* not a problem document; perhaps the page of a proxy */ }
+  return `The server answered ${response.status} ${response.statusText}`.trim() + '.';
+}
+
+/** @param {string|null} header */
+function seconds(header) {
+  const value = Number(header);
+  return header !== null && Number.isFinite(value) ? value : null;
+}
+
+/** @param {string} name of a campaign @param {string} rest of the path */
+const at = (name, rest = '') => `campaigns/${encodeURIComponent(name)}${rest}`;
+/**
+ * The query string for a file: its name, and the roles that somebody chose for its columns.
+ * @param {File} file @param {Record<string, string>} columns
+ */
+const filename = (file, columns = {}) => {
+  const chosen = Object.keys(columns).length ? `&columns=${encodeURIComponent(JSON.stringify(columns))}` : '';
+  return `?filename=${encodeURIComponent(file.name)}${chosen}`;
+};
+
+export const api = {
+  /** @returns {Promise<Api.SessionDocument>} */
+  session: () => call('GET', 'session'),
+  /** @param {string} token @returns {Promise<Api.SessionDocument>} */
+  signIn: (token) => call('POST', 'session', { json: { token } }),
+  signOut: () => call('DELETE', 'session'),
+
+  /** @returns {Promise<Api.Summary[]>} */
+  campaigns: () => call('GET', 'campaigns').then((answer) => answer.campaigns),
+  /** @param {Api.NewCampaign} campaign @returns {Promise<Api.Described>} */
+  create: (campaign) => call('POST', 'campaigns', { json: campaign }),
+  /** @param {string} name @returns {Promise<Api.Described>} */
+  campaign: (name) => call('GET', at(name)),
+  /** @param {string} name @returns {Promise<Api.Classes>} */
+  classes: (name) => call('GET', at(name, '/classes')),
+
+  /** @param {string} name @param {Api.NewLease} json @returns {Promise<Api.Leased>} */
+  lease: (name, json) => call('POST', at(name, '/leases'), { json }),
+  /** @param {string} name @param {number} id */
+  release: (name, id) => call('DELETE', at(name, `/leases/${id}`), { keepalive: true }),
+  /** @param {string} name @param {Api.NewLabel} json @returns {Promise<Api.Told>} */
+  label: (name, json) => call('POST', at(name, '/labels'), { json, keepalive: true }),
+  /** @param {string} name @param {Api.NewSkip} json @returns {Promise<Api.Told>} */
+  skip: (name, json) => call('POST', at(name, '/skips'), { json, keepalive: true }),
+  /** @param {string} name @param {Api.NewRetraction} json @returns {Promise<Api.Retracted>} */
+  retract: (name, json) => call('POST', at(name, '/retractions'), { json, keepalive: true }),
+
+  /** @param {string} name @returns {Promise<Api.StandingDocument>} */
+  standing: (name) => call('GET', at(name, '/standing')),
+  /** @param {string} name @returns {Promise<Api.ChartsDocument>} */
+  charts: (name) => call('GET', at(name, '/charts')),
+
+  /** @param {File} file @param {Record<string, string>} columns @returns {Promise<Api.FileLook>} */
+  look: (file, columns) => call('POST', `files${filename(file, columns)}`, { raw: file }),
+  /**
+   * @param {string} name @param {File} file @param {Record<string, string>} columns
+   * @returns {Promise<Api.FileTaken>}
+   */
+  upload: (name, file, columns) => call('POST', at(name, `/files${filename(file, columns)}`), { raw: file }),
+};
+
+/** The address of a campaign's live events. @param {string} name */
+export const liveUrl = (name) => new URL(at(name, '/live'), BASE).href;
+
+/** The address of a download. @param {string} name @param {'export'|'answers'} what @param {string} format */
+export const downloadUrl = (name, what, format) => new URL(at(name, `/${what}?format=${format}`), BASE).href;
+
+connection.pingWith(() => api.session());

@@ -1,0 +1,69 @@
+/** A file of predictions: a preview by the server, the roles of its columns, and the upload to a campaign. */
+
+import { count } from '../lib/format.js';
+import { useRef, useState } from '../lib/html.js';
+import { api } from './api.js';
+
+export const FORMATS = '.csv,.tsv,.parquet,.npz,.jsonl,.ndjson';
+
+/**
+ * @typedef {Api.ColumnDocument & {fixed?: boolean}} Column
+ * @typedef {{file: File|null, seen: Api.FileLook|null, chosen: Record<string, string>, busy: boolean,
+ *            error: RequestError|null}} Preview
+ */
+
+/** @type {Preview} */
+const NO_FILE = { file: null, seen: null, chosen: {}, busy: false, error: null };
+
+/**
+ * The file that somebody chose, what the server found in it, and what they chose for its columns.
+ * @param {(columns: Column[]) => Column[]} [settle] what the columns are in this form
+ */
+export function usePredictionFile(settle = (columns) => columns) {
+  const [preview, setPreview] = useState(NO_FILE);
+  const turn = useRef(0);
+  const set = (/** @type {Partial<Preview>} */ change) => setPreview((before) => ({ ...before, ...change }));
+
+  const read = async (/** @type {File} */ file, /** @type {Record<string, string>} */ chosen) => {
+    turn.current += 1;
+    const mine = turn.current;
+    set({ busy: true, error: null });
+    /** @type {Partial<Preview>} */
+    const found = await api.look(file, chosen).then((seen) => ({ seen }), (error) => ({ error }));
+    if (mine === turn.current) set({ ...found, busy: false });
+    return mine === turn.current ? found.seen : undefined;
+  };
+  const choose = (/** @type {File|null} */ file) => {
+    turn.current += 1;
+    setPreview({ ...NO_FILE, file });
+    return file ? read(file, {}) : Promise.resolve(undefined);
+  };
+  const columns = preview.seen ? settle(preview.seen.columns) : [];
+  const decide = (/** @type {string} */ name, /** @type {string} */ role, /** @type {boolean} */ again) => {
+    const chosen = { ...preview.chosen, [name]: role };
+    set({ chosen });
+    if (again && preview.file) read(preview.file, chosen);
+  };
+  const open = columns.filter(({ name, doubt }) => doubt && preview.chosen[name] === undefined);
+  return { ...preview, columns, open, choose, decide };
+}
+
+/** @typedef {ReturnType<typeof usePredictionFile>} PredictionFile */
+
+/**
+ * Upload the file to a campaign, and report the progress.
+ * @param {string} name of the campaign @param {File} file @param {Record<string, string>} columns
+ * @param {(progress: string) => void} report
+ */
+export async function upload(name, file, columns, report) {
+  report('Uploading …');
+  const ask = () => api.campaign(name)
+    .then(({ rounds }) => rounds > 0 && report(`Uploading … ${count(rounds, 'item')} so far`))
+    .catch(() => undefined);
+  const timer = setInterval(ask, 1000);
+  try {
+    return await api.upload(name, file, columns);
+  } finally {
+    clearInterval(timer);
+  }
+}

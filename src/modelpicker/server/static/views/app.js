@@ -1,0 +1,98 @@
+/** The frame of every view: skip link, header, messages, and the view of the current route. */
+
+import { html, useEffect, useErrorBoundary } from '../lib/html.js';
+import { Loading } from '../parts/loading.js';
+import { Messages } from '../parts/messages.js';
+import { connection } from '../state/connection.js';
+import { go, home, inCampaign, useRoute, useView } from '../state/router.js';
+import { session } from '../state/session.js';
+import { useStore } from '../state/store.js';
+import { CampaignsView } from './campaigns.js';
+import { CreateView } from './create.js';
+import { FilesView } from './files.js';
+import { LabelView } from './label.js';
+import { SignInView } from './sign_in.js';
+import { StandingView } from './standing.js';
+
+/** @typedef {import('../state/router.js').Route} Route */
+
+/** @type {Record<string, (props: {name: string}) => object>} */
+const VIEWS = { campaigns: CampaignsView, new: CreateView, label: LabelView, standing: StandingView, files: FilesView };
+
+export function App() {
+  const { known } = useStore(session);
+  const { view } = useRoute();
+  const labelling = view === 'label' && known && !session.mustSignIn; // that view shows the messages itself
+  const [broken] = useErrorBoundary((error) => console.error(error));
+  const skip = (/** @type {Event} */ event) => {
+    event.preventDefault(); // the hash is the route
+    document.querySelector('main')?.focus();
+  };
+  return html`
+    <a class="skip-link" href="#main" onClick=${skip}>Skip to content</a>
+    <${TopBar} />
+    ${(broken || !labelling) && html`<${Messages} />`}
+    <main id="main" tabindex="-1">${broken ? html`<${Broken} error=${broken} />` : html`<${Main} />`}</main>`;
+}
+
+function TopBar() {
+  const { known } = useStore(session);
+  return html`<header class="top-bar">
+    <a class="brand" href=${home}><img src="static/favicon.svg" alt="" width="24" height="24" /> modelpicker</a>
+    ${known?.demo && html`<span class="pill">demo</span>`}
+    ${known?.tokens_needed && known.authenticated && html`<span class="who">
+      <span class="quiet-text" dir="auto">${known.name ?? known.role}</span>
+      <button type="button" class="quiet" onClick=${() => session.signOut()}>Sign out</button>
+    </span>`}
+  </header>`;
+}
+
+function Main() {
+  const { known, error } = useStore(session);
+  const route = useRoute();
+  const { up } = useStore(connection);
+  useEffect(() => {
+    if (error && up) session.load();
+  }, [up]);
+  if (!known) return html`<${Loading} what=${error ? 'as soon as the server is back' : 'modelpicker'} />`;
+  if (session.mustSignIn) return html`<${SignInView} />`;
+  return html`<${Routed} route=${route} />`;
+}
+
+/** The view of a route. A role that may not see it is sent to another one. @param {{route: Route}} props */
+function Routed({ route: { view, name } }) {
+  const barred = instead(view);
+  useEffect(() => {
+    if (barred && name !== undefined) go(inCampaign(name, barred));
+  }, [barred, name]);
+  if (barred) return null;
+  const View = view === 'new' && !session.owns ? OwnersOnly : VIEWS[view] ?? Missing;
+  return html`<${View} key=${`${view} ${name}`} name=${name} />`;
+}
+
+/** The view that this role sees instead, if any. @param {Route['view']} view @returns {Tab|null} */
+function instead(view) {
+  if (view === 'standing' || view === 'files') return session.seesStanding ? null : 'label';
+  return null;
+}
+
+function OwnersOnly() {
+  useView('New campaign', 'new');
+  return html`<div class="card empty"><h1 tabindex="-1">Only owners create campaigns</h1>
+    <p>You are signed in as ${session.known?.role}. Whoever runs this server can give you a token of an owner.</p>
+    <p class="actions"><a class="button primary" href=${home}>All campaigns</a></p></div>`;
+}
+
+function Missing() {
+  useView('Not found', 'missing');
+  return html`<div class="card empty"><h1 tabindex="-1">Not found</h1><p>There is nothing at this address.</p>
+    <p class="actions"><a class="button primary" href=${home}>All campaigns</a></p></div>`;
+}
+
+/** @param {{error: Error}} props */
+function Broken({ error }) {
+  return html`<div class="card empty" role="alert"><h1 tabindex="-1">The page broke</h1>
+    <p>Nothing that you labelled is lost. ${String(error?.message ?? error)}</p>
+    <p class="actions"><button type="button" class="primary" onClick=${() => location.reload()}>Reload</button></p>
+  </div>`;
+}

@@ -1,0 +1,110 @@
+/** The files of a campaign: upload predictions, download results. */
+
+import { count, number, several } from '../lib/format.js';
+import { html, useState } from '../lib/html.js';
+import { CampaignHead } from '../parts/campaign_head.js';
+import { ColumnTable } from '../parts/column_table.js';
+import { Field } from '../parts/fields.js';
+import { Failure, useLoaded } from '../parts/loading.js';
+import { api, downloadUrl } from '../state/api.js';
+import { FORMATS, upload, usePredictionFile } from '../state/prediction_file.js';
+import { inCampaign } from '../state/router.js';
+import { session } from '../state/session.js';
+
+/**
+ * @typedef {import('../state/prediction_file.js').Column} Column
+ * @typedef {import('../state/prediction_file.js').PredictionFile} PredictionFile
+ */
+
+/** @type {['answers'|'export', string, string, string][]} */
+const DOWNLOADS = [
+  ['answers', 'csv', 'Labels', 'every query with its label, if it has one: id, key, label, state'],
+  ['export', 'jsonl', 'Everything, as JSON lines', 'the whole campaign, which the command modelpicker import reads back'],
+  ['export', 'parquet', 'Everything, as Parquet', 'the same, for data frames'],
+];
+
+/** @param {{name: string}} props */
+export function FilesView({ name }) {
+  const { value: campaign, error, again } = useLoaded(() => api.campaign(name), [name]);
+  const refused = error?.temporary === false ? error : null;
+  return html`<div class="files-view">
+    <${CampaignHead} name=${name} tab="files" />
+    ${refused ? html`<${Failure} error=${refused} again=${again} />` : html`
+      ${session.owns && campaign && html`<${Upload} campaign=${campaign} />`}
+      <section class="card" aria-labelledby="downloads-title">
+        <h2 id="downloads-title">Download results</h2>
+        <ul class="downloads">${DOWNLOADS.map(([what, format, title, hint]) => html`<li key=${title}>
+          <a class="button" href=${downloadUrl(name, what, format)} download>${title}</a>
+          <span class="quiet-text">${hint}</span>
+        </li>`)}</ul>
+      </section>`}
+  </div>`;
+}
+
+const HINT = 'CSV, TSV, Parquet, NumPy (.npz) or JSON lines, with the models of this campaign. '
+  + 'Items that are known already are left out, so the same file may be sent twice. All items of a file are decided '
+  + 'at once: labels steer what is asked of the next file, so send a long stream in parts.';
+
+/** @param {{campaign: Api.Described}} props */
+function Upload({ campaign: { name, models: given } }) {
+  const models = (given ?? []).map(String);
+  const [busy, setBusy] = useState('');
+  const [done, setDone] = useState(/** @type {Api.FileTaken|null} */ (null));
+  const [error, setError] = useState(/** @type {Error|null} */ (null));
+  const source = usePredictionFile((columns) => asMembers(columns, new Set(models)));
+  const choose = (/** @type {EventOn<HTMLInputElement>} */ event) => {
+    setDone(null);
+    setError(null);
+    source.choose(event.currentTarget.files?.[0] ?? null);
+  };
+  const submit = async (/** @type {Event} */ event) => {
+    event.preventDefault();
+    if (!source.file) return;
+    setDone(null);
+    setError(null);
+    await upload(name, source.file, chosenOf(source), setBusy).then(setDone, setError);
+    setBusy('');
+  };
+  const missing = source.seen ? models.filter((model) => !source.columns.some((one) => one.name === model)) : [];
+  const ready = busy === '' && !source.busy && !source.open.length && !missing.length;
+  return html`<form class="card form" onSubmit=${submit} aria-busy=${busy !== '' || source.busy}>
+    <h2>Add predictions</h2>
+    <${Field} label="File of predictions" hint=${HINT}>
+      ${(own) => html`<input ...${own} type="file" required accept=${FORMATS} onChange=${choose} />`}
+    <//>
+    ${missing.length > 0
+      ? html`<p class="form-error" role="alert" dir="auto">This file has no column for ${several(missing)}.</p>`
+      : html`<${ColumnTable} source=${source} roles=${['shown', 'id', 'label', 'left out']} />`}
+    <p class="form-error" role="alert" dir="auto">${(error ?? source.error)?.message}</p>
+    <p role="status" class="seen">${done && html`<${Taken} name=${name} done=${done} />`}</p>
+    <p class="actions"><button class="primary" disabled=${!ready}>
+      ${busy || (source.busy ? 'Reading the file …' : 'Upload')}</button></p>
+  </form>`;
+}
+
+/**
+ * The columns as this campaign uses them. Its models are fixed: no other column can become a model.
+ * @param {Column[]} columns @param {Set<string>} models @returns {Column[]}
+ */
+function asMembers(columns, models) {
+  return columns.map(({ name, role, doubt }) => {
+    if (models.has(name)) return { name, role: 'model', doubt: '', fixed: true };
+    if (role !== 'model') return { name, role, doubt: '' };
+    return { name, role: 'left out', doubt: doubt || 'It is not a model of this campaign.' };
+  });
+}
+
+/**
+ * The roles that somebody chose, for columns that are in the file.
+ * @param {PredictionFile} source
+ */
+const chosenOf = ({ columns, chosen }) => Object.fromEntries(
+  columns.filter(({ name }) => chosen[name] !== undefined).map(({ name }) => [name, chosen[name]]),
+);
+
+/** What the server did with the file. @param {{name: string, done: Api.FileTaken}} props */
+function Taken({ name, done: { rounds, known, queries } }) {
+  return html`<strong>${count(rounds, 'new item')}</strong>, ${number(queries)} to
+    label${known > 0 && `; ${count(known, 'item')} known already`}.
+    ${' '}${queries > 0 && html`<a href=${inCampaign(name, 'label')}>Label them</a>`}`;
+}

@@ -1,0 +1,289 @@
+/** The labelling view: one item and its classes. After an answer, the next item is shown at once. */
+
+import { count, itemName, list, text } from '../lib/format.js';
+import { html, useEffect, useLayoutEffect, useRef, useState } from '../lib/html.js';
+import { CampaignHead } from '../parts/campaign_head.js';
+import { ClassPicker } from '../parts/class_picker.js';
+import { Help } from '../parts/help.js';
+import { Item } from '../parts/item.js';
+import { useKeyboardShortcuts } from '../parts/keyboard_shortcuts.js';
+import { LeaderAside } from '../parts/leader_aside.js';
+import { Failure, Loading, useLoaded } from '../parts/loading.js';
+import { Messages } from '../parts/messages.js';
+import { usePressGuard } from '../parts/press_guard.js';
+import { isOver, StateBadge, StateLine, takesItems } from '../parts/state_badge.js';
+import { annotator } from '../state/annotator.js';
+import { api } from '../state/api.js';
+import { connection } from '../state/connection.js';
+import { Labeller } from '../state/labeller.js';
+import { useMedia } from '../state/media.js';
+import { outboxes } from '../state/outboxes.js';
+import { markUsed, recentClasses } from '../state/recent_classes.js';
+import { inCampaign } from '../state/router.js';
+import { session } from '../state/session.js';
+import { useStore } from '../state/store.js';
+
+const LOOK_AGAIN = 5_000;
+const WIDE = '(min-width: 1000px)'; // room for the leaders beside the item
+
+/** @param {{name: string}} props */
+export function LabelView({ name }) {
+  return html`<div class="label-view">
+    <${CampaignHead} name=${name} tab="label">${session.labels && html`<${NameBox} />`}<//>
+    <div class="work">
+      <${Messages} />
+      ${session.labels ? html`<${Work} name=${name} />` : html`<${ReadOnly} name=${name} />`}
+    </div>
+  </div>`;
+}
+
+/** Tells a reader why there is nothing to do here. @param {{name: string}} props */
+function ReadOnly({ name }) {
+  return html`<div class="card empty">
+    <h2>You can read, but not label</h2>
+    <p>You are signed in as a reader. To label, sign in with the token of an annotator or an owner.
+      Whoever runs this server can give you one.</p>
+    <p class="actions"><a class="button primary" href=${inCampaign(name, 'standing')}>See the standing</a></p>
+  </div>`;
+}
+
+/** @param {{name: string}} props */
+function Work({ name }) {
+  const labeller = useStore(useLabeller(name));
+  const { value: vocabulary, error, again } = useLoaded(() => api.classes(name), [name]);
+  const failure = !labeller?.current && labeller?.error?.temporary === false ? labeller.error : null;
+  const refused = failure ?? (error?.temporary === false ? error : null);
+  if (refused) return html`<${Failure} error=${refused} again=${() => { again(); labeller?.fill(); }} />`;
+  if (!labeller || !vocabulary || (labeller.pending === null && labeller.loading)) {
+    return html`<${Loading} what="the next item" error=${error ?? labeller?.error} />`;
+  }
+  return html`<${Desk} key=${name} ...${{ name, labeller, vocabulary, refresh: again }} />`;
+}
+
+/**
+ * A labeller, as soon as the id of this tab is settled. It stays when the annotator's name changes: a new one would
+ * start without an item, and remove the box in which somebody types.
+ * @param {string} name
+ */
+function useLabeller(name) {
+  const [labeller, setLabeller] = useState(/** @type {Labeller|null} */ (null));
+  const { id } = useStore(annotator);
+  useLayoutEffect(() => {
+    /** @type {Labeller|null} */
+    let made = null;
+    let wanted = true;
+    annotator.ready.then(() => {
+      if (!wanted) return;
+      made = new Labeller(name, annotator.id, outboxes.forCampaign(name));
+      made.start();
+      setLabeller(made);
+    });
+    return () => {
+      wanted = false;
+      made?.stop();
+      setLabeller(null);
+    };
+  }, [name]);
+  useLayoutEffect(() => labeller?.rename(annotator.id), [labeller, id]);
+  return labeller;
+}
+
+/** @param {{name: string, labeller: Labeller, vocabulary: Api.Classes, refresh: () => void}} props */
+function Desk({ name, labeller, vocabulary, refresh }) {
+  const [shown, setShown] = useState(false);
+  const [help, setHelp] = useState(false);
+  const [slots, setSlots] = useState(() => recentClasses(name));
+  const [added, setAdded] = useState(/** @type {Name[]} */ ([]));
+  const classes = [...vocabulary.classes, ...added.filter((label) => !vocabulary.classes.includes(label))];
+  const { current } = labeller;
+  const wide = useMedia(WIDE);
+  const mayAnswer = usePressGuard(current?.id);
+  const [undone, setUndone] = useState(0);
+  const mayUndo = usePressGuard(undone); // an answer may be undone at once, but a double click undoes one
+  /** @type {{current: Element}} */
+  const pane = useRef(null);
+  const answer = (/** @type {UIEvent} */ event, /** @type {() => void} */ act) => {
+    const taken = current !== null && current === labeller.current && mayAnswer(event);
+    if (taken || event.detail > 0) leaveButton(pane.current); // a second click puts the focus back there
+    if (taken) act();
+    return taken;
+  };
+  /** @type {Choose} */
+  const choose = (label, event) => answer(event, () => {
+    labeller.answer(label);
+    setSlots(markUsed(name, slots, label));
+    if (!classes.includes(label)) setAdded([...added, label]);
+  });
+  const said = current?.classes ?? null;
+  const toggle = () => said && setShown(!shown);
+  const skip = (/** @type {UIEvent} */ event) => answer(event, () => labeller.skip());
+  const undo = (/** @type {UIEvent} */ event) => {
+    if (event.detail > 1 && !mayUndo(event)) return;
+    labeller.undo();
+    setUndone(undone + 1);
+  };
+  useKeyboardShortcuts({ s: skip, u: undo, 'mod+z': undo, p: toggle, '?': () => setHelp(true) });
+  const recent = slots.map((slot) => slot.name).filter((label) => classes.includes(label));
+  return html`<div class="desk">
+    <div class="bench">
+      <${StateOf} name=${name} labeller=${labeller} />
+      <div class="item-pane" ref=${pane}>
+        ${current
+          ? html`<${Card} query=${current} left=${labeller.left} said=${shown ? said : null} />`
+          : html`<${NothingToLabel} name=${name} labeller=${labeller} />`}
+      </div>
+      <div class="panel">
+        ${current && html`<${ClassPicker} ...${{ classes, open: vocabulary.open, recent, refresh, choose }} />`}
+        <div class="label-actions">
+          <${ActionButton} what="Skip" shortcut="s" disabled=${!current} act=${skip} />
+          <${ActionButton} what="Undo" shortcut="u" disabled=${!labeller.history.length} act=${undo} />
+          ${said && html`<${ActionButton} what="Predictions" shortcut="p" pressed=${shown} act=${toggle} />`}
+          <button type="button" class="help-button" aria-label="Keys and help" aria-keyshortcuts="?"
+            onClick=${() => setHelp(true)}>?</button>
+        </div>
+        <p class="last-action" role="status">${lastAction(labeller.last, current)}</p>
+      </div>
+    </div>
+    ${wide && session.seesStanding && html`<${LeaderAside} name=${name} />`}
+    <${Help} open=${help} close=${() => setHelp(false)} />
+  </div>`;
+}
+
+/**
+ * Put the focus on the item. If it stayed on the button or in the box, Enter and Space would answer the next item too.
+ * @param {Element} pane
+ */
+function leaveButton(pane) {
+  /** @type {HTMLElement|null} */
+  const item = pane.querySelector('.item-scroll');
+  if (document.activeElement?.closest('.panel')) item?.focus({ preventScroll: true });
+}
+
+/**
+ * @param {{what: string, shortcut: string, disabled?: boolean, pressed?: boolean, act: (event: UIEvent) => void}} props
+ */
+function ActionButton({ what, shortcut, disabled = false, pressed, act }) {
+  return html`<button type="button" disabled=${disabled} aria-pressed=${pressed} aria-keyshortcuts=${shortcut}
+      onClick=${act}>
+    ${what} <kbd aria-hidden="true">${shortcut}</kbd>
+  </button>`;
+}
+
+/**
+ * The item in its own frame. A long item scrolls inside it, so that the buttons below do not move.
+ * @param {{query: Api.Waiting, left: number|null, said: Name[]|null}} props
+ */
+function Card({ query, left, said }) {
+  /** @type {{current: Element}} */
+  const frame = useRef(null);
+  useLayoutEffect(() => frame.current.scrollTo(0, 0), [query.id]);
+  return html`<article class="card item-card" aria-label=${`Item ${itemName(query)}`}>
+    <header>
+      <span class="item-name" dir="auto" title=${itemName(query)}>${itemName(query)}</span>
+      ${left !== null && html`<span class="quiet-text">${count(left, 'item')} to label</span>`}
+    </header>
+    <div class="item-scroll" ref=${frame} tabindex="0" role="group" aria-label=${`Content of ${itemName(query)}`}>
+      <${Item} key=${query.id} query=${query} />
+    </div>
+    ${said && html`<p class="said">The models said <bdi>${list(said.map(text))}</bdi>.</p>`}
+  </article>`;
+}
+
+/**
+ * The last action in words, also for screen readers.
+ * @param {Labeller['last']} last @param {Api.Waiting|null} current
+ */
+function lastAction(last, current) {
+  if (!last) {
+    const hint = html`<span class="key-hint"> Click it, or press its key; ? shows them all.</span>`;
+    return current && html`Which class is it?${hint}`;
+  }
+  const item = html`<bdi>${itemName(last.query)}</bdi>`;
+  if (last.did === 'undo') return html`Undone: ${item} is back.`;
+  const next = current && html`<span class="sr-only"> Next: ${itemName(current)}.</span>`;
+  const label = html`<strong><bdi>${text(last.label)}</bdi></strong>`;
+  return last.did === 'skip' ? html`Skipped ${item}.${next}` : html`Labelled ${item} ${label}.${next}`;
+}
+
+/** @param {{name: string, labeller: Labeller}} props */
+function NothingToLabel({ name, labeller }) {
+  if (labeller.loading && connection.up) {
+    return html`<div class="card item-card"><${Loading} what="the next item" /></div>`;
+  }
+  if (!connection.up || labeller.error) {
+    return html`<div class="card empty"><h2>Nothing more is loaded</h2>
+      <p dir="auto">${labeller.error?.message ?? 'The server cannot be reached.'}</p>
+      <p>What you labelled is kept here, and the next item comes as soon as the server answers.</p></div>`;
+  }
+  const others = (labeller.pending ?? 0) > 0 && (labeller.left ?? 0) > 0;
+  return html`<${Done} name=${name} labeller=${labeller} others=${others} />`;
+}
+
+/**
+ * There is nothing to label: others have the remaining items, or the state of the campaign says why.
+ * @param {{name: string, labeller: Labeller, others: boolean}} props
+ */
+function Done({ name, labeller, others }) {
+  const { value: campaign } = useLoaded(() => api.campaign(name), [name, labeller.pending]);
+  if (!campaign) return html`<div class="card item-card"><${Loading} what="how it stands" /></div>`;
+  const { state } = campaign;
+  const rest = labeller.left ?? 0;
+  const left = `${count(rest, 'item')} ${rest === 1 ? 'is' : 'are'} with other annotators just now.`;
+  const more = state.name === 'running' || state.name === 'waiting-for-labels';
+  return html`<div class="card empty">
+    <h2>${others ? 'Others have the rest' : more ? 'Nothing to label just now' : state.title}</h2>
+    <p>${others ? left : state.reason}</p>
+    ${more && html`<p>As soon as there is an item for you, it appears here.</p>`}
+    ${!more && !session.owns && html`<p>The owner of the campaign decides what happens next.
+      If there is another item for you, it appears here.</p>`}
+    ${session.owns && !others && html`<p>${state.next}</p>`}
+    <${Steps} name=${name} state=${state} others=${others} />
+  </div>`;
+}
+
+/**
+ * Where to go next. The main button is the next step that the state names; while others label there is no main button.
+ * @param {{name: string, state: Api.StateDocument, others: boolean}} props
+ */
+function Steps({ name, state, others }) {
+  if (!session.seesStanding) return null;
+  const adds = session.owns && takesItems(state);
+  const main = others || state.name === 'waiting-for-labels' ? null : state.name === 'running' ? 'files' : 'standing';
+  const step = (/** @type {'files'|'standing'} */ view, /** @type {string} */ words) => html`
+    <a key=${view} class=${view === main ? 'button primary' : 'button'} href=${inCampaign(name, view)}>${words}</a>`;
+  const steps = [step('standing', isOver(state) ? 'See the result' : 'See the standing')];
+  if (adds) steps.push(step('files', 'Add predictions'));
+  return html`<p class="actions">${main === 'files' ? steps.reverse() : steps}</p>`;
+}
+
+/**
+ * The state of the campaign while somebody labels. The line is always there, so that nothing moves.
+ * @param {{name: string, labeller: Labeller}} props
+ */
+function StateOf({ name, labeller }) {
+  const { value: campaign, again } = useLoaded(() => api.campaign(name), [name, labeller.pending === 0]);
+  useEffect(() => {
+    const timer = setInterval(() => document.visibilityState === 'visible' && again(), LOOK_AGAIN);
+    return () => clearInterval(timer);
+  }, [name]);
+  return html`<div class="state-strip" role="status">
+    ${campaign && (campaign.state.name === 'waiting-for-labels'
+      ? html`<p class="state-line"><${StateBadge} state=${campaign.state} /></p>` // the item's card says how many
+      : html`<${StateLine} state=${campaign.state} next=${isOver(campaign.state)} />`)}
+    ${labeller.current && campaign && isOver(campaign.state) && session.seesStanding && html`
+      <a class="button primary" href=${inCampaign(name, 'standing')}>See the result</a>`}
+  </div>`;
+}
+
+/** A box for an optional name, under which labels are recorded. */
+function NameBox() {
+  const { name } = useStore(annotator);
+  const [typed, setTyped] = useState(name);
+  return html`<label class="name-box">
+    <span class="sr-only">Your name, optional</span>
+    <input type="text" value=${typed} placeholder="Your name (optional)" maxlength="60" autocomplete="nickname"
+      onInput=${(event) => setTyped(event.currentTarget.value)}
+      onChange=${() => annotator.rename(typed)}
+      onKeyDown=${(event) => event.key === 'Enter' && event.currentTarget.blur()} />
+  </label>`;
+}

@@ -1,0 +1,105 @@
+/** The standing, live: which model leads, how certain that is, and what to do next. */
+
+import { count, number } from '../lib/format.js';
+import { html } from '../lib/html.js';
+import { CampaignHead } from '../parts/campaign_head.js';
+import { Disagreement } from '../parts/disagreement.js';
+import { certainty, headline, leftOut } from '../parts/headline.js';
+import { LeaderBoard } from '../parts/leader_board.js';
+import { Failure, Loading } from '../parts/loading.js';
+import { LabelsChart, RecentChart, WeightsChart } from '../parts/standing_charts.js';
+import { isOver, StateLine, takesItems } from '../parts/state_badge.js';
+import { useLiveStanding } from '../state/live_standing.js';
+import { inCampaign } from '../state/router.js';
+import { session } from '../state/session.js';
+
+/** @param {{name: string}} props */
+export function StandingView({ name }) {
+  const { standing, charts, state, error } = useLiveStanding(name);
+  const body = () => {
+    if (error && !standing) return html`<${Failure} error=${error} />`;
+    if (!standing) return html`<${Loading} what="the standing" />`;
+    return html`
+      <${Summary} name=${name} standing=${standing} />
+      <div class="standing-grid">
+        <div>
+          <${LeaderBoard} standing=${standing} />
+          ${charts && charts.labels.rounds.length > 1 && html`<${LabelsChart} labels=${charts.labels} />`}
+        </div>
+        <div>${charts ? html`<${Charts} charts=${charts} />` : html`<${Loading} what="the charts" />`}</div>
+      </div>
+      ${charts && html`<${Disagreement} disagreement=${charts.disagreement} />`}`;
+  };
+  return html`<div class="standing-view">
+    <${CampaignHead} name=${name} tab="standing"><${Pulse} state=${state} /><//>
+    ${body()}
+  </div>`;
+}
+
+/** Whether the view is up to date. @param {{state: 'live'|'connecting'|'lost'}} props */
+function Pulse({ state }) {
+  const words = { live: 'Live', connecting: 'Connecting …', lost: 'Reconnecting …' };
+  return html`<span class=${`pulse ${state}`} role="status">${words[state]}</span>`;
+}
+
+/** @param {{name: string, standing: Api.StandingDocument}} props */
+function Summary({ name, standing }) {
+  const { state, certificate, remark } = standing;
+  const sure = certainty(standing);
+  const missing = leftOut(standing);
+  return html`<section class="card summary" aria-label="Summary">
+    <p class="headline" dir="auto">${headline(standing)}</p>
+    <${StateLine} state=${state} />
+    ${sure && html`<p>${sure}</p>`}
+    <p class="certificate" dir="auto">${certificate.sentence}</p>
+    ${remark && state.name !== 'won' && html`<p>${remark}</p>`}
+    ${missing && html`<p class="quiet-text">${missing}</p>`}
+    <${Spent} standing=${standing} />
+    <${Next} name=${name} standing=${standing} />
+  </section>`;
+}
+
+/** How much of the budget is spent, and what happened to the items. @param {{standing: Api.StandingDocument}} props */
+function Spent({ standing: { budget, labels_used: labels, labels_saved: saved, pending, skipped } }) {
+  const parts = [
+    budget === null ? `${count(labels, 'label')} bought` : `${number(labels)} of ${count(budget, 'label')} bought`,
+    pending > 0 && `${number(pending)} awaited`,
+    skipped > 0 && `${number(skipped)} skipped`,
+    saved > skipped && `${count(saved - skipped, 'item')} not asked about`,
+  ];
+  const share = (/** @type {number} */ part) => `${Math.min(100, (100 * part) / (budget || 1))}%`;
+  return html`<div class="spent">
+    ${budget !== null && budget > 0 && html`<div class="track" role="progressbar" aria-label="Budget"
+        aria-valuemin="0" aria-valuemax=${budget} aria-valuenow=${labels}>
+      <span style=${{ width: share(labels) }}></span>
+      <span class="awaited" style=${{ width: share(pending) }}></span>
+    </div>`}
+    <p class="quiet-text">${parts.filter(Boolean).join(' · ')}</p>
+  </div>`;
+}
+
+/** What to do now. @param {{name: string, standing: Api.StandingDocument}} props */
+function Next({ name, standing: { pending, state } }) {
+  if (!session.labels) {
+    return html`<p class="quiet-text">You are signed in as a reader: annotators and owners label.</p>`;
+  }
+  const over = isOver(state);
+  const waits = `${count(pending, 'item')} ${pending === 1 ? 'waits' : 'wait'} for a label`;
+  return html`<p class="actions">
+    ${over && html`<a class="button primary" href=${inCampaign(name, 'files')}>Download the result</a>`}
+    ${pending > 0 && html`<a class=${over ? 'button' : 'button primary'} href=${inCampaign(name, 'label')}>
+      ${over ? 'Label more' : 'Label the next item'}</a>`}
+    ${takesItems(state) && !pending && session.owns && html`<a class="button" href=${inCampaign(name, 'files')}>Add predictions</a>`}
+    ${over && pending > 0 && html`<span class="quiet-text">${waits}; you may stop here.</span>`}
+  </p>`;
+}
+
+/** @param {{charts: Api.ChartsDocument}} props */
+function Charts({ charts: { weights, recent } }) {
+  const drawn = weights.labels.length > 1 && weights.models.length > 0;
+  return html`
+    ${drawn
+      ? html`<${WeightsChart} weights=${weights} />`
+      : html`<p class="card quiet-text">Charts appear once there are labels.</p>`}
+    ${recent.rounds.length > 1 && html`<${RecentChart} recent=${recent} />`}`;
+}

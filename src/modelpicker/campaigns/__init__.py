@@ -5,18 +5,22 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from modelpicker.campaigns.campaign import Campaign
+    from modelpicker.campaigns.export import export_campaign, import_campaign
     from modelpicker.campaigns.input.validation import Decisions
     from modelpicker.campaigns.offline import pick
+    from modelpicker.campaigns.protocol import AnyCampaign
     from modelpicker.campaigns.registry import Listed, create_campaign, has_campaign, list_campaigns, open_campaign
     from modelpicker.campaigns.results.dashboard import Dashboard
-    from modelpicker.campaigns.results.pick import Answered, Pick, Query, Standing
+    from modelpicker.campaigns.results.pick import Answered, CampaignCounts, Pick, Query, Standing
     from modelpicker.campaigns.state.transactions import Added, BehindError, Transaction
 
 __all__ = [
     "Added",
     "Answered",
+    "AnyCampaign",
     "BehindError",
     "Campaign",
+    "CampaignCounts",
     "Dashboard",
     "Decisions",
     "Listed",
@@ -25,7 +29,9 @@ __all__ = [
     "Standing",
     "Transaction",
     "create_campaign",
+    "export_campaign",
     "has_campaign",
+    "import_campaign",
     "list_campaigns",
     "open_campaign",
     "pick",
@@ -33,10 +39,14 @@ __all__ = [
 HOMES = {
     "Added": "state.transactions",
     "Answered": "results.pick",
+    "AnyCampaign": "protocol",
+    "CampaignCounts": "results.pick",
     "BehindError": "state.transactions",
     "Dashboard": "results.dashboard",
     "Transaction": "state.transactions",
+    "export_campaign": "export",
     "has_campaign": "registry",
+    "import_campaign": "export",
     "Campaign": "campaign",
     "Decisions": "input.validation",
     "Listed": "registry",

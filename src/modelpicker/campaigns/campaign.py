@@ -1,6 +1,7 @@
 """A campaign: programs ask about items, people tell labels, and the best model emerges."""
 
 import copy
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import cached_property
@@ -24,10 +25,10 @@ from modelpicker.campaigns.input.batches import frame_batch
 from modelpicker.campaigns.input.encoding import count_rows, encode_one
 from modelpicker.campaigns.input.validation import Decisions, check_item, check_items, check_key, check_keys
 from modelpicker.campaigns.results.assembly import best_place, make_pick
-from modelpicker.campaigns.results.pick import Answered, Pick, Query
+from modelpicker.campaigns.results.pick import Answered, CampaignCounts, Pick, Query
 from modelpicker.campaigns.state.ask import decide, decide_new, new_ones
 from modelpicker.campaigns.state.classes import KnownClasses
-from modelpicker.campaigns.state.projection import CampaignCounts, KnownAnswers, Projection
+from modelpicker.campaigns.state.projection import KnownAnswers, Projection
 from modelpicker.campaigns.state.tell import answer, spent
 from modelpicker.campaigns.state.transactions import CampaignTransactions, Transaction
 from modelpicker.certificates.certificate import MOST_MODELS, Certificate, CertificateKind
@@ -281,6 +282,20 @@ class Campaign(CampaignTransactions):
                 for state in store.answered()
             ]
 
+    def label_of(self, id: int | str) -> ClassName | None:
+        """The label that is known of a round; None if there is none."""
+        state = self._state_of(id)
+        return None if state is None else state.label
+
+    def leased_by(self, id: int | str) -> str | None:
+        """Who has leased a query; None if nobody has."""
+        state = self._state_of(id)
+        return None if state is None else state.leased_by
+
+    def _state_of(self, id: int | str) -> RoundState | None:
+        with self.looking() as store:
+            return store.state(self._number_of(store, id, store.head().rounds))
+
     def certificate(self, confidence: float = 0.95, kind: CertificateKind = "stream") -> Certificate:
         """How sure the pick is, in a statement that holds whenever one looks; `best` has one as well.
 
@@ -349,6 +364,12 @@ class Campaign(CampaignTransactions):
                 number = self._number_of(store, id, head.rounds)
                 return iter(list(records_of_round(store, self.settings, number)))
         return records_of(self.stored(head.events), self.settings)
+
+    def export(self, path: str | os.PathLike[str]) -> None:
+        """Write the whole campaign to a file, `.jsonl` or `.parquet`; `import_campaign` reads it."""
+        from modelpicker.campaigns.export import export_campaign  # which builds on campaigns
+
+        export_campaign(self, path)
 
     def records(self, after: int, most: int) -> list[Record]:
         """A page of the history: so many records after an event, and the rest of the last one's event."""

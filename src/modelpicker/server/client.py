@@ -8,7 +8,8 @@ a second try is told that it is done already, the first has done it.
 import json
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 from urllib.parse import quote, urlencode
@@ -16,11 +17,11 @@ from urllib.parse import quote, urlencode
 import numpy.typing as npt
 
 from modelpicker.algorithms import Decision
-from modelpicker.campaigns.results.pick import Pick, Query, Standing
+from modelpicker.campaigns.results.pick import Answered, CampaignCounts, Pick, Query, Standing
 from modelpicker.campaigns.results.status import Status
 from modelpicker.certificates.certificate import Certificate, CertificateKind, Certified
 from modelpicker.encoding import ClassName, ModelName
-from modelpicker.errors import ConflictError, NotFoundError
+from modelpicker.errors import AccessError, ConflictError, NotFoundError
 from modelpicker.frames import as_columns
 from modelpicker.server.transport import Transport
 
@@ -56,11 +57,11 @@ class Client:
         patience: float = 60.0,
         http_client: "httpx2.Client | None" = None,
     ) -> None:
-        self._caller = Transport(url, token, timeout, patience, http_client)
+        self._transport = Transport(url, token, timeout, patience, http_client)
 
     def close(self) -> None:
         """Close its connections."""
-        self._caller.close()
+        self._transport.close()
 
     def __enter__(self) -> Self:
         return self
@@ -70,12 +71,12 @@ class Client:
 
     def campaigns(self) -> list[dict[str, Any]]:
         """The campaigns of the server, by name."""
-        found: list[dict[str, Any]] = self._caller.call("GET", "/campaigns")["campaigns"]
+        found: list[dict[str, Any]] = self._transport.call("GET", "/campaigns")["campaigns"]
         return found
 
     def campaign(self, name: str) -> "RemoteCampaign":
         """A campaign that is there."""
-        found = RemoteCampaign(self._caller, name)
+        found = RemoteCampaign(self._transport, name)
         found.describe()
         return found
 
@@ -105,8 +106,8 @@ class Client:
         }
         if stop_when is not None:
             body["stop_when"] = stop_when.document()
-        made = self._caller.call("POST", "/campaigns", body, done=ConflictError)
-        campaign = RemoteCampaign(self._caller, name)
+        made = self._transport.call("POST", "/campaigns", body, done=ConflictError)
+        campaign = RemoteCampaign(self._transport, name)
         if made is None:  # a try that was never answered may have made it, or somebody else
             found = campaign.describe()
             parts = ("classes", "budget", "expected_rounds", "stop_when", "algorithm")
@@ -123,17 +124,58 @@ class Client:
 class RemoteCampaign:
     """A campaign on a server."""
 
-    def __init__(self, caller: Transport, name: str) -> None:
+    def __init__(self, transport: Transport, name: str) -> None:
         self.name = name
         self.annotator = f"client-{uuid.uuid4().hex[:12]}"
         """Who leases and answers where nobody else is named."""
-        self._caller = caller
+        self._transport = transport
         self._path = f"/campaigns/{_segment(name)}"
 
     def describe(self) -> dict[str, Any]:
         """What it is made with, how far it has come, who leads."""
-        found: dict[str, Any] = self._caller.call("GET", self._path)
+        found: dict[str, Any] = self._transport.call("GET", self._path)
         return found
+
+    @property
+    def models(self) -> tuple[ModelName, ...]:
+        """The models that take part now."""
+        found = self.describe()["models"]
+        if found is None:
+            raise AccessError(
+                f"this token may not see the models of campaign {self.name!r}; use an owner's or a reader's."
+            )
+        return tuple(found)
+
+    @property
+    def classes(self) -> tuple[ClassName, ...] | None:
+        """The classes that may occur; None if they are whatever is said."""
+        found = self.describe()["classes"]
+        return None if found is None else tuple(found)
+
+    @property
+    def budget(self) -> int | None:
+        """How many labels may be bought; None if there is no limit."""
+        found: int | None = self.describe()["budget"]
+        return found
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds there have been."""
+        return int(self.describe()["rounds"])
+
+    def known_classes(self) -> list[ClassName]:
+        """The classes that a label may be: those given, or all that models and people have said so far."""
+        found: list[ClassName] = self._transport.call("GET", f"{self._path}/classes")["classes"]
+        return found
+
+    def counts(self) -> CampaignCounts:
+        """How many labels, skips, references and unanswered queries there are."""
+        found = self.describe()
+        return CampaignCounts(found["labels_used"], found["skipped"], found["references"], found["pending"])
+
+    def answers(self) -> list[Answered]:
+        """All queries with their labels, and labels that were kept for reference, in the order of the rounds."""
+        return [Answered(**one) for one in self._transport.call("GET", f"{self._path}/answers")["answers"]]
 
     def ask(
         self,
@@ -144,7 +186,7 @@ class RemoteCampaign:
     ) -> Decision:
         """Decide the next round; it is on the server's disk when this returns."""
         body = {"predictions": _row(predictions), "item": item, "key": _key(key)}
-        return _decision(self._caller.call("POST", f"{self._path}/rounds", body))
+        return _decision(self._transport.call("POST", f"{self._path}/rounds", body))
 
     def ask_many(
         self,
@@ -168,7 +210,8 @@ class RemoteCampaign:
             "keys": [_key(key) for key in (keys or [None] * len(rows))],
         }
         return [
-            _decision(made) for made in self._caller.call("POST", f"{self._path}/rounds/batch", body)["decisions"]
+            _decision(made)
+            for made in self._transport.call("POST", f"{self._path}/rounds/batch", body)["decisions"]
         ]
 
     def tell(
@@ -179,11 +222,11 @@ class RemoteCampaign:
             self.skip(id, replace=replace, annotator=annotator)
             return
         body = {"id": id, "label": label, "replace": replace, "annotator": annotator}
-        self._caller.call("POST", f"{self._path}/labels", body)
+        self._transport.call("POST", f"{self._path}/labels", body)
 
     def tell_many(
         self,
-        labels: Mapping[Any, ClassName | None] | Sequence[tuple[int | str, ClassName | None]],
+        labels: Mapping[Any, ClassName | None] | Iterable[tuple[int | str, ClassName | None]],
         *,
         replace: bool = False,
         annotator: str | None = None,
@@ -191,40 +234,44 @@ class RemoteCampaign:
         """Tell many labels: all of them, or none if one cannot be."""
         pairs = [list(pair) for pair in (labels.items() if isinstance(labels, Mapping) else labels)]
         body = {"labels": pairs, "replace": replace, "annotator": annotator}
-        self._caller.call("POST", f"{self._path}/labels/batch", body)
+        self._transport.call("POST", f"{self._path}/labels/batch", body)
 
     def skip(self, id: int | str, *, replace: bool = False, annotator: str | None = None) -> None:
         """Say that nobody can tell the label of a query."""
         body = {"id": id, "replace": replace, "annotator": annotator}
-        self._caller.call("POST", f"{self._path}/skips", body)
+        self._transport.call("POST", f"{self._path}/skips", body)
 
-    def retract(self, id: int | str, *, annotator: str | None = None) -> None:
-        """Take back the answer to a query, which then waits again."""
-        body = {"id": id, "annotator": annotator}
-        self._caller.call("POST", f"{self._path}/retractions", body, done=ConflictError)
+    def retract(
+        self, id: int | str, *, lease: float | timedelta | None = None, annotator: str | None = None
+    ) -> None:
+        """Take back the answer to a query, which then waits again; with a lease, for the annotator alone."""
+        body = {"id": id, "lease": _seconds(lease), "annotator": annotator}
+        self._transport.call("POST", f"{self._path}/retractions", body, done=ConflictError)
 
     def pending(
-        self, most: int | None = None, *, lease: float | None = None, annotator: str | None = None
+        self, most: int | None = None, *, lease: float | timedelta | None = None, annotator: str | None = None
     ) -> list[Query]:
         """Queries that wait, oldest first: a thousand at most, or as many as are leased, one by default.
 
         With a lease, they are kept from others for so many seconds.
         """
         if lease is None:
-            found = self._caller.call("GET", f"{self._path}/queries?most={MOST if most is None else most}")
+            found = self._transport.call("GET", f"{self._path}/queries?most={MOST if most is None else most}")
         else:
-            body = {"most": 1 if most is None else most, "seconds": lease, "annotator": annotator or self.annotator}
-            found = self._caller.call("POST", f"{self._path}/leases", body)
+            by = annotator or self.annotator
+            body = {"most": 1 if most is None else most, "seconds": _seconds(lease), "annotator": by}
+            found = self._transport.call("POST", f"{self._path}/leases", body)
         return [_query(one) for one in found["queries"]]
 
-    def release(self, *ids: int) -> None:
+    def release(self, *ids: int | str) -> None:
         """Give leased queries back."""
-        for number in ids:
-            self._caller.call("DELETE", f"{self._path}/leases/{number}")
+        for called in ids:
+            number = next(self.history(called))["id"] if isinstance(called, str) else called
+            self._transport.call("DELETE", f"{self._path}/leases/{number}")
 
     def best(self) -> Pick:
         """The best model so far, how every model stands, and what that rests on."""
-        found = self._caller.call("GET", f"{self._path}/standing")
+        found = self._transport.call("GET", f"{self._path}/standing")
         standing = [
             Standing(one["model"], one["estimate"], one["gap"], one["labels"], one["since"], one["covered"])
             for one in found["standing"]
@@ -246,23 +293,27 @@ class RemoteCampaign:
     def certificate(self, confidence: float = 0.95, kind: CertificateKind = "stream") -> Certificate:
         """How sure the pick is, in a statement that holds whenever one looks."""
         asked = urlencode({"confidence": confidence, "kind": kind})
-        return Certificate(**self._caller.call("GET", f"{self._path}/certificate?{asked}"))
+        return Certificate(**self._transport.call("GET", f"{self._path}/certificate?{asked}"))
 
-    def history(self) -> Iterator[dict[str, Any]]:
-        """Everything that happened, in order, fetched page by page."""
+    def history(self, id: int | str | None = None) -> Iterator[dict[str, Any]]:
+        """Everything that happened, in order, fetched page by page; or all that happened to one round."""
+        if id is not None:
+            asked = urlencode({"key" if isinstance(id, str) else "id": id})
+            yield from self._transport.call("GET", f"{self._path}/history?{asked}")["records"]
+            return
         after: int | None = 0
         while after is not None:
-            page = self._caller.call("GET", f"{self._path}/history?after={after}&most=1000")
+            page = self._transport.call("GET", f"{self._path}/history?after={after}&most=1000")
             yield from page["records"]
             after = page["next"]
 
     def join(self, model: ModelName) -> None:
         """Let another model take part from the next round on."""
-        self._caller.call("POST", f"{self._path}/models", {"model": model}, done=ConflictError)
+        self._transport.call("POST", f"{self._path}/models", {"model": model}, done=ConflictError)
 
     def leave(self, model: ModelName) -> None:
         """Let a model take no part any more."""
-        self._caller.call("DELETE", f"{self._path}/models/{_segment(model)}", done=NotFoundError)
+        self._transport.call("DELETE", f"{self._path}/models/{_segment(model)}", done=NotFoundError)
 
     def upload(self, path: str | Path, columns: "Mapping[str, Role] | None" = None) -> dict[str, int]:
         """Send a file of predictions; how many rounds were new, known, and queried.
@@ -271,19 +322,23 @@ class RemoteCampaign:
         """
         path = Path(path)
         asked = {"filename": path.name} | ({"columns": json.dumps(dict(columns))} if columns else {})
-        found: dict[str, int] = self._caller.send(f"{self._path}/files?{urlencode(asked)}", path.read_bytes())
+        found: dict[str, int] = self._transport.send(f"{self._path}/files?{urlencode(asked)}", path.read_bytes())
         return found
 
     def export(self, path: str | Path) -> None:
         """Save the whole campaign to a file, `.jsonl` or `.parquet`."""
         path = Path(path)
         form = "parquet" if path.suffix.lower() in (".parquet", ".pq") else "jsonl"
-        path.write_bytes(self._caller.fetch(f"{self._path}/export?format={form}"))
+        path.write_bytes(self._transport.fetch(f"{self._path}/export?format={form}"))
 
 
 def _segment(name: ModelName) -> str:
     """A name as one part of a path; dots are spelt out, as ".." would lead elsewhere."""
     return quote(str(name), safe="").replace(".", "%2E")
+
+
+def _seconds(lease: float | timedelta | None) -> float | None:
+    return lease.total_seconds() if isinstance(lease, timedelta) else lease
 
 
 def _row(predictions: Any) -> Any:

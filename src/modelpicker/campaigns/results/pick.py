@@ -126,3 +126,13 @@ class Answered:
     label: ClassName | None
     state: str
     """"waiting", "labelled", "skipped" or "reference"."""
+
+
+@dataclass
+class CampaignCounts:
+    """How many labels, skips, references and unanswered queries there are."""
+
+    labels: int = 0
+    skipped: int = 0
+    references: int = 0
+    waiting: int = 0

@@ -31,6 +31,7 @@ from modelpicker.campaigns.events.event_types import (
     changes_the_past,
 )
 from modelpicker.campaigns.input.encoding import Matrix, Rows
+from modelpicker.campaigns.results.pick import CampaignCounts
 from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.campaigns.state.pacing import (
     CLOSED,
@@ -57,16 +58,6 @@ BYTES_WAITING = 2**20
 FEW_ROUNDS = 32
 
 ModelChange: TypeAlias = Joining | Leaving
-
-
-@dataclass
-class CampaignCounts:
-    """How many labels, skips, references and unanswered queries there are."""
-
-    labels: int = 0
-    skipped: int = 0
-    references: int = 0
-    waiting: int = 0
 
 
 def members(

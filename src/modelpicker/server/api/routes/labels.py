@@ -116,9 +116,7 @@ async def release(
 
     def change(campaign: Campaign) -> None:
         if caller.role == "annotator":
-            with campaign.looking() as log:
-                state = log.state(campaign.number_of(number))
-            _check_own(None if state is None else state.leased_by, caller, "that lease is somebody else's.")
+            _check_own(campaign.leased_by(number), caller, "that lease is somebody else's.")
         campaign.release(number)
 
     await queue.do(change)
@@ -144,9 +142,7 @@ def _waiting(campaign: Campaign, found: list[Waiting], caller: Caller) -> dict[s
 def _told(campaign: Campaign, called: int | str) -> dict[str, Any]:
     """What was told, as it is known now: classes may be told by their place."""
     number = campaign.number_of(called)
-    with campaign.looking() as log:
-        state = log.state(number)
-    return {"id": number, "label": None if state is None else state.label, **counts(campaign)}
+    return {"id": number, "label": campaign.label_of(number), **counts(campaign)}
 
 
 @contextmanager

@@ -1,0 +1,102 @@
+"""What every campaign can do, wherever it is: in a storage of this machine, or on a server."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Protocol
+
+from modelpicker.algorithms import Decision
+from modelpicker.campaigns.results.pick import Answered, CampaignCounts, Pick, Query
+from modelpicker.certificates.certificate import Certificate, CertificateKind
+from modelpicker.encoding import ClassName, ModelName
+
+
+class AnyCampaign(Protocol):
+    """`Campaign` and `RemoteCampaign`: code that is written for this works with both."""
+
+    name: str
+
+    @property
+    def models(self) -> tuple[ModelName, ...]:
+        """The models that take part now."""
+
+    @property
+    def classes(self) -> tuple[ClassName, ...] | None:
+        """The classes that may occur; None if they are whatever is said."""
+
+    @property
+    def budget(self) -> int | None:
+        """How many labels may be bought; None if there is no limit."""
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds there have been."""
+
+    def known_classes(self) -> list[ClassName]:
+        """The classes that a label may be: those given, or all that models and people have said so far."""
+
+    def ask(self, predictions: Any, *, item: Mapping[str, Any] | None = None, key: str | None = None) -> Decision:
+        """Decide the next round. It is on disk when this returns."""
+
+    def ask_many(
+        self,
+        predictions: Any,
+        *,
+        items: Sequence[Mapping[str, Any] | None] | None = None,
+        keys: Sequence[str | None] | None = None,
+    ) -> Sequence[Decision]:
+        """Decide many rounds in one transaction."""
+
+    def tell(
+        self, id: int | str, label: ClassName | None, *, replace: bool = False, annotator: str | None = None
+    ) -> None:
+        """Take in the label of a query, by its id or its key; None is a skip."""
+
+    def tell_many(
+        self,
+        labels: Mapping[Any, ClassName | None] | Iterable[tuple[int | str, ClassName | None]],
+        *,
+        replace: bool = False,
+        annotator: str | None = None,
+    ) -> None:
+        """Take in many labels: all of them, or none if one is refused."""
+
+    def skip(self, id: int | str, *, replace: bool = False, annotator: str | None = None) -> None:
+        """Say that nobody can tell the label of a query."""
+
+    def retract(
+        self, id: int | str, *, lease: float | timedelta | None = None, annotator: str | None = None
+    ) -> None:
+        """Take back the answer to a query, which then waits again."""
+
+    def pending(
+        self, most: int | None = None, *, lease: float | timedelta | None = None, annotator: str | None = None
+    ) -> list[Query]:
+        """Queries that wait for an answer, oldest first."""
+
+    def release(self, *ids: int | str) -> None:
+        """Give leased queries back."""
+
+    def answers(self) -> list[Answered]:
+        """All queries with their labels, and labels that were kept for reference."""
+
+    def counts(self) -> CampaignCounts:
+        """How many labels, skips, references and unanswered queries there are."""
+
+    def best(self) -> Pick:
+        """The best model so far, how every model stands, and what that rests on."""
+
+    def certificate(self, confidence: float = 0.95, kind: CertificateKind = "stream") -> Certificate:
+        """How certain the pick is, in a statement that holds whenever you look."""
+
+    def history(self, id: int | str | None = None) -> Iterator[dict[str, Any]]:
+        """Everything that happened, in order; or all that happened to one round."""
+
+    def join(self, model: ModelName) -> None:
+        """Let another model take part from the next round on."""
+
+    def leave(self, model: ModelName) -> None:
+        """Let a model take no part any more, from the next round on."""
+
+    def export(self, path: str | Path) -> None:
+        """Write the whole campaign to a file, `.jsonl` or `.parquet`."""

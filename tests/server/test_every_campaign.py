@@ -1,0 +1,265 @@
+"""One suite for every kind of campaign, method by method: in a file here, and on a server."""
+
+import inspect
+import re
+import uuid
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import pytest
+
+import modelpicker as mp
+from modelpicker.campaigns import AnyCampaign, Campaign, CampaignCounts, Decisions, Query, import_campaign
+from modelpicker.server.client import RemoteCampaign
+from tests.server.servers import Running
+
+MODELS = ["ant", "bee", "cat"]
+ALWAYS: dict[str, Any] = {"models": MODELS, "options": {"query_scale": 1e6}}
+"""Every round on which the models disagree is queried."""
+SPLIT = ["yes", "no", "no"]
+
+Make: TypeAlias = Callable[..., AnyCampaign]
+
+
+@pytest.fixture(params=["here", "on a server"])
+def make(request: pytest.FixtureRequest, server: Running, tmp_path: Path) -> Make:
+    """Makes campaigns of one kind."""
+
+    def here(**settings: Any) -> AnyCampaign:
+        return mp.create_campaign(f"sqlite:///{tmp_path / 'campaigns.db'}", "c", **settings)
+
+    def there(**settings: Any) -> AnyCampaign:
+        return server.client().create_campaign(f"campaign-{uuid.uuid4().hex[:12]}", **settings)
+
+    return here if request.param == "here" else there
+
+
+@pytest.fixture
+def campaign(make: Make) -> AnyCampaign:
+    """Two queries wait, "first" and 1; the third round is no query."""
+    made = make(**ALWAYS)
+    made.ask_many([SPLIT, SPLIT, ["no"] * 3], items=[{"text": "a"}, None, None], keys=["first", None, None])
+    return made
+
+
+def members(kind: type) -> set[str]:
+    return {name for name, _ in inspect.getmembers(kind) if not name.startswith("_")}
+
+
+def test_every_method_is_tested_here() -> None:
+    tested = set(re.findall(r"^def test_([a-z_]+?)__", Path(__file__).read_text(), re.MULTILINE))
+    assert tested == members(AnyCampaign)
+
+
+def test_whatever_a_remote_campaign_can_do_a_local_one_can_too() -> None:
+    more = {"describe", "upload"}  # a document over HTTP, and a file sent in one piece
+    assert members(RemoteCampaign) - more == members(AnyCampaign)
+    assert members(AnyCampaign) <= members(Campaign)
+
+
+@pytest.mark.parametrize("name", sorted(members(AnyCampaign)))
+@pytest.mark.parametrize("kind", [Campaign, RemoteCampaign])
+def test_arguments_have_the_same_names_and_defaults(name: str, kind: type) -> None:
+    wanted, found = getattr(AnyCampaign, name), getattr(kind, name)
+    if isinstance(wanted, property):
+        assert isinstance(found, property)
+        return
+    expected, given = inspect.signature(wanted).parameters, inspect.signature(found).parameters
+    assert {one: (part.kind, part.default) for one, part in given.items()} == {
+        one: (part.kind, part.default) for one, part in expected.items()
+    }
+
+
+def test_models__are_those_that_take_part_now(campaign: AnyCampaign) -> None:
+    assert campaign.models == tuple(MODELS)
+    campaign.leave("bee")
+    assert campaign.models == ("ant", "cat")
+
+
+def test_classes__are_those_given(make: Make, campaign: AnyCampaign) -> None:
+    assert campaign.classes is None
+
+
+def test_classes__of_a_closed_vocabulary(make: Make) -> None:
+    assert make(models=2, classes=["no", "yes"]).classes == ("no", "yes")
+
+
+def test_budget__is_the_one_given(make: Make, campaign: AnyCampaign) -> None:
+    assert campaign.budget is None
+
+
+def test_budget__that_is_spent_asks_for_nothing_more(make: Make) -> None:
+    made = make(**ALWAYS, budget=1)
+    assert made.budget == 1
+    decisions = [made.ask(SPLIT) for _ in range(40)]
+    asked = [decision.id for decision in decisions if decision.query]
+    assert len(asked) == 1
+    made.tell(asked[0], "no")
+    assert made.best().state.name == "budget-spent"
+
+
+def test_rounds__count_every_item(campaign: AnyCampaign) -> None:
+    assert campaign.rounds == 3
+
+
+def test_known_classes__grow_by_what_people_say(campaign: AnyCampaign) -> None:
+    assert set(campaign.known_classes()) == {"yes", "no"}
+    campaign.tell("first", "maybe")
+    assert campaign.known_classes()[2:] == ["maybe"]
+
+
+def test_ask__decides_and_returns_the_same_for_the_same_key(make: Make) -> None:
+    made = make(**ALWAYS)
+    decision = made.ask(dict(zip(MODELS, SPLIT, strict=True)), item={"text": "x"}, key="k")
+    assert decision == made.ask(SPLIT, key="k")
+    assert (decision.round, decision.query, decision.probability) == (0, True, 1.0)
+    assert made.rounds == 1
+
+
+@pytest.mark.parametrize("row", [["yes"], {"ant": "yes", "nobody": "no"}, ["yes", "no", 3]])
+def test_ask__refuses_a_row_that_makes_no_sense(campaign: AnyCampaign, row: Any) -> None:
+    with pytest.raises(mp.InputError):
+        campaign.ask(row)
+    assert campaign.rounds == 3
+
+
+def test_ask_many__decides_in_order(make: Make) -> None:
+    made = make(**ALWAYS)
+    decisions = made.ask_many([SPLIT, ["no"] * 3, [None, "no", "no"]])
+    assert [(one.round, one.query) for one in decisions] == [(0, True), (1, False), (2, True)]
+    assert isinstance(decisions, Decisions | list)
+
+
+def test_ask_many__takes_arrays(make: Make) -> None:
+    assert len(make(models=3).ask_many(np.array([[0, 1, 1], [-1, 0, 0]]))) == 2
+
+
+def test_tell__counts_once(campaign: AnyCampaign) -> None:
+    campaign.tell("first", "no", annotator="ann")
+    campaign.tell(0, "no")
+    assert campaign.best().labels_used == 1
+    with pytest.raises(mp.ConflictError):
+        campaign.tell(0, "yes")
+    campaign.tell(0, "yes", replace=True)
+    assert campaign.best().model == "ant"
+
+
+@pytest.mark.parametrize("called", [99, "nowhere"])
+def test_tell__of_what_was_never_asked_is_an_error(campaign: AnyCampaign, called: int | str) -> None:
+    with pytest.raises(mp.NotFoundError):
+        campaign.tell(called, "no")
+
+
+def test_tell_many__is_all_or_nothing(campaign: AnyCampaign) -> None:
+    with pytest.raises(mp.NotFoundError):
+        campaign.tell_many({"first": "no", 77: "no"})
+    assert campaign.counts().labels == 0
+    campaign.tell_many(pair for pair in [("first", "no"), (1, None)])
+    assert campaign.counts() == CampaignCounts(labels=1, skipped=1)
+
+
+def test_skip__changes_no_estimate(campaign: AnyCampaign) -> None:
+    campaign.skip("first", annotator="ann")
+    assert campaign.counts() == CampaignCounts(skipped=1, waiting=1)
+    with pytest.raises(mp.ConflictError):
+        campaign.tell("first", "no")
+    campaign.tell("first", "no", replace=True)
+    assert campaign.best().labels_used == 1
+
+
+def test_retract__makes_the_query_wait_again(campaign: AnyCampaign) -> None:
+    campaign.tell("first", "no", annotator="ann")
+    campaign.retract("first", lease=timedelta(minutes=1), annotator="ann")
+    assert campaign.best().labels_used == 0
+    assert [query.id for query in campaign.pending(2, lease=60, annotator="bob")] == [1]
+    with pytest.raises(mp.ConflictError):
+        campaign.retract("first")
+
+
+def test_pending__shows_what_waits_and_leases_it(campaign: AnyCampaign) -> None:
+    first, second = campaign.pending()
+    assert (first.key, first.item, second.id) == ("first", {"text": "a"}, 1)
+    assert isinstance(first, Query)
+    assert campaign.pending(1) == [first]
+    (leased,) = campaign.pending(lease=timedelta(minutes=1), annotator="ann")
+    assert (leased.id, leased.leased_by) == (0, "ann")
+    assert [query.id for query in campaign.pending(5, lease=60, annotator="bob")] == [1]
+
+
+@pytest.mark.parametrize("lease", [0, -1, float("inf")])
+def test_pending__refuses_a_lease_that_is_no_time(campaign: AnyCampaign, lease: float) -> None:
+    with pytest.raises(mp.InputError):
+        campaign.pending(lease=lease)
+
+
+def test_release__gives_leased_queries_back(campaign: AnyCampaign) -> None:
+    assert len(campaign.pending(2, lease=60, annotator="ann")) == 2
+    campaign.release("first", 1)
+    assert len(campaign.pending(2, lease=60, annotator="bob")) == 2
+
+
+def test_answers__are_all_queries_and_references(campaign: AnyCampaign) -> None:
+    campaign.tell_many({"first": "no", 2: "yes"})
+    found = [(one.id, one.key, one.label, one.state) for one in campaign.answers()]
+    assert found == [(0, "first", "no", "labelled"), (1, None, None, "waiting"), (2, None, "yes", "reference")]
+
+
+def test_counts__tell_how_far_it_has_come(campaign: AnyCampaign) -> None:
+    assert campaign.counts() == CampaignCounts(waiting=2)
+    campaign.tell_many({"first": "no", 1: None, 2: "no"})
+    assert campaign.counts() == CampaignCounts(labels=1, skipped=1, references=1)
+
+
+def test_best__names_a_model_and_where_it_stands(campaign: AnyCampaign) -> None:
+    campaign.tell_many({"first": "no", 1: "no"})
+    pick = campaign.best()
+    assert isinstance(pick, mp.Pick)
+    assert (pick.labels_used, pick.rounds, pick.pending) == (2, 3, 0)
+    assert {entry.model for entry in pick.standing} == set(MODELS)
+    assert pick.standing[-1].model == "ant"
+    assert pick.certificate == campaign.certificate()
+
+
+def test_certificate__is_of_the_kind_that_was_asked_for(campaign: AnyCampaign) -> None:
+    certificate = campaign.certificate(0.9, "population")
+    assert (certificate.kind, certificate.confidence, certificate.gap) == ("population", 0.9, 1.0)
+    with pytest.raises(mp.InputError):
+        campaign.certificate(1.5)
+
+
+def test_history__tells_everything_or_one_round(campaign: AnyCampaign) -> None:
+    campaign.tell("first", "no", annotator="ann")
+    assert [record["kind"] for record in campaign.history()] == ["ask", "ask", "ask", "label"]
+    asked, told = campaign.history("first")
+    assert (asked["id"], told["label"]) == (0, "no")
+    assert list(campaign.history(0)) == [asked, told]
+
+
+def test_join__takes_part_from_the_next_round_on(campaign: AnyCampaign) -> None:
+    campaign.join("dog")
+    assert campaign.models == (*MODELS, "dog")
+    with pytest.raises(mp.ConflictError):
+        campaign.join("dog")
+
+
+def test_leave__takes_no_part_any_more(campaign: AnyCampaign) -> None:
+    campaign.leave("cat")
+    with pytest.raises(mp.NotFoundError):
+        campaign.leave("cat")
+    with pytest.raises(mp.ConflictError):
+        campaign.leave("bee")
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
+def test_export__can_be_imported_elsewhere(campaign: AnyCampaign, ending: str, tmp_path: Path) -> None:
+    campaign.tell("first", "no")
+    campaign.export(tmp_path / f"out.{ending}")
+    copy = import_campaign(f"sqlite:///{tmp_path / 'other.db'}", tmp_path / f"out.{ending}", "copy")
+    assert copy.best() == campaign.best()
+
+
+def test_name__is_the_one_it_was_made_with(campaign: AnyCampaign) -> None:
+    assert campaign.name.startswith("c")

@@ -165,7 +165,7 @@ def test_what_never_left_is_not_taken_for_done(server: Running, name: str, monke
 
         monkeypatch.setattr("modelpicker.server.transport.sleep", begin)
         with mp.Client(url) as client:
-            there = type(campaign)(client._caller, name)
+            there = type(campaign)(client._transport, name)
             with pytest.raises(mp.ConflictError, match="'ant'"):
                 there.join("ant")
         thread.join(10)

@@ -17,9 +17,39 @@ if TYPE_CHECKING:
         VoteEntropy,
         run_stream,
     )
-    from modelpicker.campaigns import Campaign, Pick, create_campaign, list_campaigns, open_campaign, pick
-    from modelpicker.certificates.certificate import Certificate, Certified
-    from modelpicker.collections import ModelCollection, load_collection, open_collection, synthetic_collection
+    from modelpicker.algorithms.checks import (
+        Check,
+        check_algorithm,
+    )
+    from modelpicker.campaigns import (
+        Answered,
+        AnyCampaign,
+        Campaign,
+        CampaignCounts,
+        Decisions,
+        Listed,
+        Pick,
+        Query,
+        Standing,
+        Status,
+        create_campaign,
+        export_campaign,
+        import_campaign,
+        list_campaigns,
+        open_campaign,
+        pick,
+    )
+    from modelpicker.certificates.certificate import (
+        Certificate,
+        Certified,
+    )
+    from modelpicker.collections import (
+        CollectionReader,
+        ModelCollection,
+        load_collection,
+        open_collection,
+        synthetic_collection,
+    )
     from modelpicker.errors import (
         AccessError,
         ConflictError,
@@ -33,26 +63,43 @@ if TYPE_CHECKING:
         StateError,
         StorageError,
         UnclearColumnsError,
+        UnknownOptionError,
     )
-    from modelpicker.experiments import Method, Results, compare
-    from modelpicker.server.client import Client
+    from modelpicker.experiments import (
+        Factor,
+        Method,
+        Results,
+        compare,
+    )
+    from modelpicker.server.client import (
+        Client,
+        RemoteCampaign,
+    )
 
     __version__: str
 
 __all__ = [
     "AccessError",
     "Algorithm",
+    "Answered",
+    "AnyCampaign",
     "Campaign",
+    "CampaignCounts",
     "Certificate",
     "Certified",
+    "Check",
     "Client",
+    "CollectionReader",
     "ConflictError",
     "Decision",
+    "Decisions",
     "EfficientActive",
+    "Factor",
     "FileError",
     "ImportanceWeighted",
     "InputError",
     "LabelEfficient",
+    "Listed",
     "Method",
     "MissingExtraError",
     "ModelCollection",
@@ -60,16 +107,130 @@ __all__ = [
     "ModelPickerError",
     "NotFoundError",
     "Pick",
+    "Query",
     "Race",
+    "RemoteCampaign",
     "Results",
     "RoundError",
     "SchemaError",
+    "Standing",
     "StateError",
+    "Status",
     "StorageError",
     "StructuralCommittee",
     "Trace",
     "UnclearColumnsError",
+    "UnknownOptionError",
     "VoteEntropy",
+    "__version__",
+    "check_algorithm",
+    "compare",
+    "create_campaign",
+    "export_campaign",
+    "import_campaign",
+    "list_campaigns",
+    "load_collection",
+    "open_campaign",
+    "open_collection",
+    "pick",
+    "run_stream",
+    "synthetic_collection",
+]
+# Where each name comes from: nothing is imported before it is used, so that `modelpicker --help` need not wait.
+HOMES = {
+    "algorithms": (
+        "Algorithm",
+        "Decision",
+        "EfficientActive",
+        "ImportanceWeighted",
+        "LabelEfficient",
+        "ModelPicker",
+        "Race",
+        "StructuralCommittee",
+        "Trace",
+        "VoteEntropy",
+        "run_stream",
+    ),
+    "algorithms.checks": (
+        "Check",
+        "check_algorithm",
+    ),
+    "campaigns": (
+        "Answered",
+        "AnyCampaign",
+        "Campaign",
+        "CampaignCounts",
+        "Decisions",
+        "Listed",
+        "Pick",
+        "Query",
+        "Standing",
+        "Status",
+        "create_campaign",
+        "export_campaign",
+        "import_campaign",
+        "list_campaigns",
+        "open_campaign",
+        "pick",
+    ),
+    "certificates.certificate": (
+        "Certificate",
+        "Certified",
+    ),
+    "collections": (
+        "CollectionReader",
+        "ModelCollection",
+        "load_collection",
+        "open_collection",
+        "synthetic_collection",
+    ),
+    "errors": (
+        "AccessError",
+        "ConflictError",
+        "FileError",
+        "InputError",
+        "MissingExtraError",
+        "ModelPickerError",
+        "NotFoundError",
+        "RoundError",
+        "SchemaError",
+        "StateError",
+        "StorageError",
+        "UnclearColumnsError",
+        "UnknownOptionError",
+    ),
+    "experiments": (
+        "Factor",
+        "Method",
+        "Results",
+        "compare",
+    ),
+    "server.client": (
+        "Client",
+        "RemoteCampaign",
+    ),
+}
+ROOMS = (
+    "algorithms",
+    "campaigns",
+    "certificates",
+    "coins",
+    "collections",
+    "encoding",
+    "errors",
+    "experiments",
+    "kernels",
+    "server",
+    "theory",
+)
+# What completion shows: the names that a user needs first, and the rooms that have the others.
+FIRST = (
+    "Certified",
+    "Client",
+    "ModelCollection",
+    "ModelPicker",
+    "ModelPickerError",
+    "Race",
     "__version__",
     "compare",
     "create_campaign",
@@ -80,27 +241,7 @@ __all__ = [
     "pick",
     "run_stream",
     "synthetic_collection",
-]
-LAYERS = ("algorithms", "campaigns", "coins", "collections", "errors", "experiments", "theory", "server")
-# Where names come from that are neither errors nor algorithms.
-HOMES = {
-    "Campaign": "campaigns",
-    "Certificate": "certificates.certificate",
-    "Certified": "certificates.certificate",
-    "Client": "server.client",
-    "Method": "experiments",
-    "ModelCollection": "collections",
-    "Pick": "campaigns",
-    "Results": "experiments",
-    "compare": "experiments",
-    "create_campaign": "campaigns",
-    "list_campaigns": "campaigns",
-    "load_collection": "collections",
-    "open_campaign": "campaigns",
-    "open_collection": "collections",
-    "pick": "campaigns",
-    "synthetic_collection": "collections",
-}
+)
 
 
 def __getattr__(name: str) -> object:
@@ -109,13 +250,13 @@ def __getattr__(name: str) -> object:
         from importlib.metadata import version
 
         return version("modelpicker")
-    if name in LAYERS:
+    if name in ROOMS:
         return importlib.import_module(f"modelpicker.{name}")
-    if name not in __all__:
-        raise AttributeError(f"module 'modelpicker' has no attribute {name!r}")
-    layer = "errors" if name.endswith("Error") else HOMES.get(name, "algorithms")
-    return globals().setdefault(name, getattr(importlib.import_module(f"modelpicker.{layer}"), name))
+    for home, names in HOMES.items():
+        if name in names:
+            return globals().setdefault(name, getattr(importlib.import_module(f"modelpicker.{home}"), name))
+    raise AttributeError(f"module 'modelpicker' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return [*FIRST, *ROOMS]

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from modelpicker.campaigns.registry import Listed, create_campaign, has_campaign, list_campaigns, open_campaign
     from modelpicker.campaigns.results.dashboard import Dashboard
     from modelpicker.campaigns.results.pick import Answered, CampaignCounts, Pick, Query, Standing
+    from modelpicker.campaigns.results.status import Status
     from modelpicker.campaigns.state.transactions import Added, BehindError, Transaction
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "Pick",
     "Query",
     "Standing",
+    "Status",
     "Transaction",
     "create_campaign",
     "export_campaign",
@@ -53,6 +55,7 @@ HOMES = {
     "Pick": "results.pick",
     "Query": "results.pick",
     "Standing": "results.pick",
+    "Status": "results.status",
     "create_campaign": "registry",
     "list_campaigns": "registry",
     "open_campaign": "registry",

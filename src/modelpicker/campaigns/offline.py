@@ -19,7 +19,7 @@ from modelpicker.collections import ModelCollection, open_collection
 from modelpicker.collections.column_name_hints import IDENTITIES
 from modelpicker.collections.encoding import ABSTAINED, Array
 from modelpicker.collections.label_checks import listed_models
-from modelpicker.collections.wide_tables import WideReader
+from modelpicker.collections.wide_tables import CollectionReader
 from modelpicker.encoding import ClassName
 from modelpicker.errors import InputError, brief
 
@@ -28,7 +28,7 @@ PIECE = 2**14
 # What counts as certified where nobody named a goal: within 1 %.
 USUAL_GAP = 0.01
 
-CollectionSource: TypeAlias = ModelCollection | WideReader
+CollectionSource: TypeAlias = ModelCollection | CollectionReader
 AskLabel: TypeAlias = Callable[[dict[str, Any]], ClassName | None]
 """Asked for the label of one item: gets its fields and its place, and gives a class, or None if nobody can tell."""
 
@@ -125,11 +125,11 @@ class Run:
     def _batches(self) -> Iterable[ModelCollection]:
         if self.order is None:
             return self.source.batches(fields=False)
-        return [self.source.read() if isinstance(self.source, WideReader) else self.source]
+        return [self.source.read() if isinstance(self.source, CollectionReader) else self.source]
 
     def ask(self, ask: AskLabel) -> None:
         """Play one item after the other, and ask for each label that is wanted before the next."""
-        whole = self.source.read() if isinstance(self.source, WideReader) else self.source
+        whole = self.source.read() if isinstance(self.source, CollectionReader) else self.source
         places = range(len(whole)) if self.order is None else self.order.tolist()
         for place in places:
             if self.spent or self.picker.finished or self.certified:
@@ -180,7 +180,7 @@ def _names(whole: ModelCollection, place: int) -> list[ClassName | None]:
 
 def known_labels(source: CollectionSource) -> int:
     """How many items have a label."""
-    return source.labels_known if isinstance(source, WideReader) else source.labelled
+    return source.labels_known if isinstance(source, CollectionReader) else source.labelled
 
 
 def shuffled(items: int, seed: int) -> Array:
@@ -289,7 +289,7 @@ def _is_column(value: object) -> bool:
 
 def _with_mapping(source: CollectionSource, labels: Any) -> ModelCollection:
     """The collection with labels by the ids of its items, or by their places where it has none."""
-    whole = source.read() if isinstance(source, WideReader) else source
+    whole = source.read() if isinstance(source, CollectionReader) else source
     identity = next((name for name in IDENTITIES if name in whole.fields), None)
     keys = list(range(len(whole))) if identity is None else list(whole.fields[identity])
     strange = set(labels) - set(keys)

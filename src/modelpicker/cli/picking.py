@@ -19,7 +19,7 @@ from modelpicker.cli.shared.algorithm_options import make_algorithm
 from modelpicker.cli.shared.terminal import progress, waiting
 from modelpicker.collections import ModelCollection
 from modelpicker.collections.encoding import Array
-from modelpicker.collections.wide_tables import WideReader
+from modelpicker.collections.wide_tables import CollectionReader
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ class Pick:
         }
 
 
-def look_up(source: ModelCollection | WideReader, settings: Settings) -> Pick:
+def look_up(source: ModelCollection | CollectionReader, settings: Settings) -> Pick:
     """Play a collection whose labels are known, batch by batch, until there is nothing more to buy or to prove."""
     picker = make_picker(source, settings)
     written = header(source, settings, picker, "looked up") | {"play_unlabelled": settings.play_unlabelled}
@@ -212,7 +212,7 @@ def in_order(whole: ModelCollection, settings: Settings) -> tuple[ModelCollectio
     return whole.take(order), order.tolist()
 
 
-def make_picker(source: ModelCollection | WideReader, settings: Settings, *, asks: bool = False) -> Algorithm:
+def make_picker(source: ModelCollection | CollectionReader, settings: Settings, *, asks: bool = False) -> Algorithm:
     """The algorithm that was asked for; label efficient has to know how often models disagree."""
     with waiting("Looking at the models"):
         everything = settings.play_unlabelled or asks
@@ -224,7 +224,7 @@ def make_picker(source: ModelCollection | WideReader, settings: Settings, *, ask
     )
 
 
-def fingerprint_of(source: ModelCollection | WideReader) -> str:
+def fingerprint_of(source: ModelCollection | CollectionReader) -> str:
     """What stands for the models, the items and their predictions; labels may become known while people answer."""
     if isinstance(source, ModelCollection):
         bare = ModelCollection.of_codes(source.predictions, None, source.models, source.classes)
@@ -233,7 +233,7 @@ def fingerprint_of(source: ModelCollection | WideReader) -> str:
 
 
 def header(
-    source: ModelCollection | WideReader, settings: Settings, picker: Algorithm, labels: str
+    source: ModelCollection | CollectionReader, settings: Settings, picker: Algorithm, labels: str
 ) -> dict[str, Any]:
     """The first line of a result: everything that decides what follows."""
     return {

@@ -12,7 +12,7 @@ from modelpicker.cli.shared import prompts
 from modelpicker.cli.shared.terminal import count, say, visible
 from modelpicker.collections import ModelCollection
 from modelpicker.collections.encoding import ABSTAINED
-from modelpicker.collections.wide_tables import WideReader
+from modelpicker.collections.wide_tables import CollectionReader
 from modelpicker.errors import ConflictError
 
 
@@ -197,13 +197,13 @@ class Session:
         }
 
 
-def ask_person(source: ModelCollection | WideReader, settings: Settings, *, use_known: bool = False) -> Pick:
+def ask_person(source: ModelCollection | CollectionReader, settings: Settings, *, use_known: bool = False) -> Pick:
     """Ask for each label at the terminal; what was answered before is taken from the result file.
 
     Labels that the collection has are used, and not asked for again, if `use_known`.
     """
     settings = replace(settings, options=begun_options(settings.out, settings.algorithm) | settings.options)
-    whole = source.read() if isinstance(source, WideReader) else source
+    whole = source.read() if isinstance(source, CollectionReader) else source
     collection, order = in_order(whole, settings)
     picker = make_picker(collection, settings, asks=True)
     journal = Journal(settings.out, header(whole, settings, picker, "asked"))

@@ -20,7 +20,7 @@ from modelpicker.collections.column_roles import Reading
 from modelpicker.collections.encoding import ABSTAINED, Array
 from modelpicker.collections.label_checks import identical_notes
 from modelpicker.collections.tables import BATCH_ROWS, Table, check_readable, explained, quoted
-from modelpicker.collections.wide_tables import WideReader
+from modelpicker.collections.wide_tables import CollectionReader
 from modelpicker.encoding import ClassName
 from modelpicker.errors import InputError, NotFoundError, brief
 
@@ -188,7 +188,7 @@ def _collect(path: Path, arrays: Mapping[str, Array], reading: Reading) -> Model
         table = _as_table(path, values, labels, names, fields, classes if coded else None)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
-    return WideReader(table, reading).read()
+    return CollectionReader(table, reading).read()
 
 
 def _read_meta(path: Path, content: Array) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pyarrow as pa
 from modelpicker.collections.collection import ModelCollection
 from modelpicker.collections.column_roles import Reading
 from modelpicker.collections.tables import BATCH_ROWS, Table, metadata_of
-from modelpicker.collections.wide_tables import WideReader, find_roles
+from modelpicker.collections.wide_tables import CollectionReader, find_roles
 from modelpicker.encoding import ClassName
 from modelpicker.errors import InputError
 from modelpicker.frames import Columns, as_columns, as_matrix
@@ -57,7 +57,7 @@ def collect_frame(
         roles = find_roles(table, reading)
         if _are_numbers([columns[name] for name in roles.models]):
             return _by_place(columns, roles, labels, classes, fields)
-    found = WideReader(table, reading).read()
+    found = CollectionReader(table, reading).read()
     shown = {**found.fields, **fields}
     made = ModelCollection.of_codes(
         found.predictions, found.labels, found.models, found.classes, shown, found.notes

@@ -12,7 +12,7 @@ from modelpicker.collections.labels import add_labels
 from modelpicker.collections.long_tables import as_long, read_long
 from modelpicker.collections.shipped import SHIPPED, shipped_collection
 from modelpicker.collections.tables import ARRAYS, Table, check_ending, exists, explained, open_table
-from modelpicker.collections.wide_tables import WideReader
+from modelpicker.collections.wide_tables import CollectionReader
 from modelpicker.encoding import ClassName
 from modelpicker.errors import InputError, NotFoundError, brief
 
@@ -30,7 +30,7 @@ def open_collection(
     id: str | None = None,
     ignore: Sequence[str] = (),
     columns: Mapping[str, Role] | None = None,
-) -> ModelCollection | WideReader:
+) -> ModelCollection | CollectionReader:
     """A collection that need not fit into memory: `run_stream` plays what this gives, batch by batch.
 
     Args:
@@ -97,7 +97,7 @@ def load_collection(
         ignore=ignore,
         columns=columns,
     )
-    if isinstance(found, WideReader):
+    if isinstance(found, CollectionReader):
         with explained(found.table.path):
             return found.read()
     return found
@@ -111,13 +111,13 @@ def _as_path(value: object) -> str | Path:
     return value
 
 
-def _read_table(table: Table, reading: Reading) -> ModelCollection | WideReader:
+def _read_table(table: Table, reading: Reading) -> ModelCollection | CollectionReader:
     """A table in wide or in long form."""
     long = as_long(table)
-    return WideReader(table, reading) if long is None else read_long(long, reading)
+    return CollectionReader(table, reading) if long is None else read_long(long, reading)
 
 
-def _open(source: str | Path, reading: Reading) -> ModelCollection | WideReader:
+def _open(source: str | Path, reading: Reading) -> ModelCollection | CollectionReader:
     path = Path(source)
     there = exists(path)
     if str(source) in SHIPPED and not there:

@@ -17,7 +17,7 @@ from modelpicker.collections.label_checks import check_common
 from modelpicker.collections.tables import ARRAYS, Table, cell, check_ending, exists, open_table, quoted
 from modelpicker.collections.unique_ids import check_different
 from modelpicker.collections.vocabulary import ClassVocabulary
-from modelpicker.collections.wide_tables import WideReader, class_notes, plain_values, unlabelled_notes
+from modelpicker.collections.wide_tables import CollectionReader, class_notes, plain_values, unlabelled_notes
 from modelpicker.encoding import ClassName
 from modelpicker.errors import InputError, NotFoundError, brief
 
@@ -38,8 +38,8 @@ class Labels(NamedTuple):
 
 
 def add_labels(
-    found: ModelCollection | WideReader, given: object, reading: Reading
-) -> ModelCollection | WideReader:
+    found: ModelCollection | CollectionReader, given: object, reading: Reading
+) -> ModelCollection | CollectionReader:
     """The same collection, with labels from elsewhere: matched by an identity that both have, else row by row."""
     words = any(isinstance(name, str) for name in found.classes)
     path = Path(given) if isinstance(given, str | Path) else NAME
@@ -71,7 +71,7 @@ def add_labels(
     notes += [f"the labels of {path} are matched {how}.", *_stray_notes(strays, len(labels.names), path)]
     notes += unlabelled_notes(names.count(None), len(names))
     notes += class_notes(known, set(told))
-    if isinstance(found, WideReader):
+    if isinstance(found, CollectionReader):
         found.take_labels(encoded.labels, encoded.classes, notes)
         return found
     return ModelCollection.of_codes(
@@ -79,16 +79,16 @@ def add_labels(
     )
 
 
-def _said(found: ModelCollection | WideReader) -> set[ClassName]:
+def _said(found: ModelCollection | CollectionReader) -> set[ClassName]:
     """The classes that models predict."""
-    if isinstance(found, WideReader):
+    if isinstance(found, CollectionReader):
         return found.vocabulary.names_in(found.models)
     return {found.classes[code] for code in np.unique(found.predictions).tolist() if code != ABSTAINED}
 
 
-def fields_of(found: ModelCollection | WideReader) -> tuple[str, ...]:
+def fields_of(found: ModelCollection | CollectionReader) -> tuple[str, ...]:
     """The names of the item fields."""
-    return found.roles.fields if isinstance(found, WideReader) else tuple(found.fields)
+    return found.roles.fields if isinstance(found, CollectionReader) else tuple(found.fields)
 
 
 def is_result(path: Path) -> bool:
@@ -99,7 +99,7 @@ def is_result(path: Path) -> bool:
         return file.readline(2**24).startswith(b'{"format": "modelpicker pick')
 
 
-def read_result(path: Path, found: ModelCollection | WideReader) -> Labels | None:
+def read_result(path: Path, found: ModelCollection | CollectionReader) -> Labels | None:
     """The labels in the result file of a pick, which names items by their places; None for any other file."""
     if not is_result(path):
         return None
@@ -122,7 +122,7 @@ def read_result(path: Path, found: ModelCollection | WideReader) -> Labels | Non
     return Labels(names)
 
 
-def _check_header(path: Path, line: bytes, found: ModelCollection | WideReader) -> None:
+def _check_header(path: Path, line: bytes, found: ModelCollection | CollectionReader) -> None:
     """The result must be of a file with the same models and as many items: it names items by their places."""
     try:
         header = json.loads(line)
@@ -136,7 +136,9 @@ def _check_header(path: Path, line: bytes, found: ModelCollection | WideReader) 
             )
 
 
-def _check_predictions(path: Path, predicted: dict[int, ClassName], found: ModelCollection | WideReader) -> None:
+def _check_predictions(
+    path: Path, predicted: dict[int, ClassName], found: ModelCollection | CollectionReader
+) -> None:
     """What was predicted then must be what some model says of the item now."""
     start = 0
     for batch in found.batches(fields=False):
@@ -210,7 +212,9 @@ def _stray_notes(strays: int, rows: int, path: Path) -> list[str]:
     return [f"{strays:,} of {rows:,} rows of {path} {belong} to no item of this collection."] if strays else []
 
 
-def _matched(labels: Labels, found: ModelCollection | WideReader, path: Path) -> tuple[list[ClassName | None], int]:
+def _matched(
+    labels: Labels, found: ModelCollection | CollectionReader, path: Path
+) -> tuple[list[ClassName | None], int]:
     """One label per item, by the item's identity; and how many labels belong to no item."""
     identity = labels.identity or ""
     check_different(cell(path, None, identity), labels.items)

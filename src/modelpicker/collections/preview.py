@@ -12,7 +12,7 @@ from modelpicker.collections.encoding import ABSTAINED
 from modelpicker.collections.files import open_collection
 from modelpicker.collections.long_tables import as_long
 from modelpicker.collections.tables import ENDINGS, Table, open_table
-from modelpicker.collections.wide_tables import WideReader, plain_values
+from modelpicker.collections.wide_tables import CollectionReader, plain_values
 from modelpicker.errors import InputError
 
 ROWS = 5
@@ -30,7 +30,7 @@ class Preview:
     """In the order of the file; of the long form and of arrays, in the order of the wide table they amount to."""
     rows: tuple[dict[str, FieldValue], ...]
     """The first rows, by column; long texts are shortened."""
-    collection: ModelCollection | WideReader | None
+    collection: ModelCollection | CollectionReader | None
     """The file, read as the columns say; None if it cannot be read so."""
     problem: str = ""
     """Why it cannot be read so; that may change with the roles of the columns that are in doubt."""
@@ -70,7 +70,7 @@ def first_values(path: Path) -> dict[str, list[str]]:
     return {name: [str(row[name])[:GLANCE] for row in rows[:3] if row[name] is not None] for name in names}
 
 
-def _columns_of(found: ModelCollection | WideReader) -> tuple[Column, ...]:
+def _columns_of(found: ModelCollection | CollectionReader) -> tuple[Column, ...]:
     """The columns of a table that was turned, or of arrays: nothing is in doubt there."""
     first = next(iter(found.batches(fields=True)))
     identity = next((name for name in IDENTITIES if name in first.fields), None)
@@ -79,7 +79,7 @@ def _columns_of(found: ModelCollection | WideReader) -> tuple[Column, ...]:
     return (*fields, *(Column(name, "model") for name in found.models), *labels)
 
 
-def _rows_of(found: ModelCollection | WideReader) -> tuple[dict[str, FieldValue], ...]:
+def _rows_of(found: ModelCollection | CollectionReader) -> tuple[dict[str, FieldValue], ...]:
     """The first items with their fields, predictions and label, by name."""
     first = next(iter(found.batches(fields=True)))
     classes = [*first.classes, None]

@@ -54,7 +54,7 @@ def find_roles(table: Table, reading: Reading) -> Roles:
     return Roles(models, label, fields, named["left out"], identity)
 
 
-class WideReader:
+class CollectionReader:
     """A wide table that is read twice: once to know its classes, then batch by batch as often as needed.
 
     So a table larger than memory can be played by `run_stream`, and gives what it would give in one piece.

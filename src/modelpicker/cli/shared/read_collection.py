@@ -11,9 +11,9 @@ from modelpicker.errors import UnclearColumnsError
 if TYPE_CHECKING:
     from modelpicker.collections import ModelCollection
     from modelpicker.collections.column_roles import Role
-    from modelpicker.collections.wide_tables import WideReader
+    from modelpicker.collections.wide_tables import CollectionReader
 
-    Read = TypeVar("Read", bound=ModelCollection | WideReader)
+    Read = TypeVar("Read", bound=ModelCollection | CollectionReader)
 
 KEYS: Mapping[str, "Role"] = {"m": "model", "s": "shown", "i": "id", "b": "label", "l": "left out"}
 QUESTION = "Is it a [m]odel, [s]hown with the item, the [i]d, the la[b]el, or [l]eft out?"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import modelpicker as mp
-from modelpicker.extras import EXTRAS, require
+from modelpicker.extras import EXTRAS, TESTED, require
 
 ROOT = Path(__file__).parents[1]
 DECLARED = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
@@ -187,3 +187,17 @@ def test_an_extra_that_is_there_but_broken_is_said_to_be(tmp_path: Path) -> None
 def test_an_error_about_an_extra_is_the_same_in_another_process() -> None:
     error = pickle.loads(pickle.dumps(mp.MissingExtraError("missing.", extra="dask")))  # noqa: S301
     assert (str(error), error.extra) == ("missing.", "dask")
+
+
+def test_another_uvicorn_is_refused_with_the_command_that_helps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("modelpicker.extras.version", lambda _: "0.99.0")
+    with pytest.raises(
+        mp.UntestedVersionError, match=re.escape('uvicorn 0.99.0 is installed: pip install "uvicorn==')
+    ):
+        require("server")
+
+
+def test_the_versions_that_were_tested_are_those_that_are_locked() -> None:
+    lock = (Path(__file__).parents[1] / "requirements.lock").read_text()
+    for library, wanted in TESTED.items():
+        assert re.search(rf"^{library}=={re.escape(wanted)}\.", lock, re.MULTILINE), library

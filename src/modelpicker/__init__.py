@@ -64,6 +64,7 @@ if TYPE_CHECKING:
         StorageError,
         UnclearColumnsError,
         UnknownOptionError,
+        UntestedVersionError,
     )
     from modelpicker.experiments import (
         Factor,
@@ -121,6 +122,7 @@ __all__ = [
     "Trace",
     "UnclearColumnsError",
     "UnknownOptionError",
+    "UntestedVersionError",
     "VoteEntropy",
     "__version__",
     "check_algorithm",
@@ -198,6 +200,7 @@ HOMES = {
         "StorageError",
         "UnclearColumnsError",
         "UnknownOptionError",
+        "UntestedVersionError",
     ),
     "experiments": (
         "Factor",

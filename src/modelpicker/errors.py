@@ -11,6 +11,7 @@ ModelPickerError
 ├── AccessError      a server that does not let one in, or not do that
 ├── FileError        a file that cannot be read or written: permissions, a full disk
 ├── MissingExtraError  something that `pip install modelpicker` leaves out: the server, figures, ...
+├── UntestedVersionError  a library whose internals are used, in a version that was not tested
 └── StorageError     a storage that cannot be reached, read or written; nothing acknowledged is lost
     └── SchemaError  a storage made by another version of modelpicker
 
@@ -111,6 +112,10 @@ class MissingExtraError(ModelPickerError, ImportError):
         super().__init__(message)
         self.extra = extra
         """The name of what to install, such as "server"."""
+
+
+class UntestedVersionError(ModelPickerError, ImportError):
+    """A library whose internals are used, in a version that was not tested; the message says which to install."""
 
 
 class StorageError(ModelPickerError):

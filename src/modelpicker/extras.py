@@ -1,10 +1,11 @@
-"""Extras: what a plain `pip install modelpicker` leaves out."""
+"""Libraries: extras that a plain `pip install modelpicker` leaves out, and versions that were tested."""
 
 import importlib
+from importlib.metadata import version
 from types import MappingProxyType
 from typing import NamedTuple
 
-from modelpicker.errors import MissingExtraError
+from modelpicker.errors import MissingExtraError, UntestedVersionError
 
 
 class Extra(NamedTuple):
@@ -28,6 +29,19 @@ EXTRAS = MappingProxyType(
     }
 )
 
+TESTED = MappingProxyType({"numba": "0.68", "uvicorn": "0.54"})
+"""Libraries whose internals are used, and the version of each that was tested."""
+
+
+def check_tested(library: str) -> None:
+    """Refuse a version of a library whose internals may have changed: what went wrong then would be obscure."""
+    wanted, found = TESTED[library], version(library)
+    if found.split(".")[:2] != wanted.split("."):
+        raise UntestedVersionError(
+            f"this modelpicker uses internals of {library} {wanted}, and {library} {found} is installed: "
+            f'pip install "{library}=={wanted}.*", or install a newer modelpicker.'
+        )
+
 
 def require(extra: str) -> None:
     """Import the modules of an extra; if one is missing, the error names the command that installs it."""
@@ -41,3 +55,5 @@ def require(extra: str) -> None:
             raise MissingExtraError(
                 f'{purpose} needs {module}, {why}: pip install "modelpicker[{extra}]"', extra=extra
             ) from error
+        if module in TESTED:
+            check_tested(module)

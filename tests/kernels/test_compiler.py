@@ -4,20 +4,23 @@ Each test runs a copy of the package in a process of its own, as a user's would.
 """
 
 import os
+import re
 import resource
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-import modelpicker
+import modelpicker as mp
 from modelpicker.algorithms.runner import Kernel, play_stream
+from modelpicker.kernels import compiler
 from modelpicker.kernels.compiler import Function, with_parts
 from modelpicker.kernels.primitives import Mistakes, count_mistakes, no_mistakes, smallest_loss
 
-PACKAGE = Path(str(modelpicker.__file__)).parent
+PACKAGE = Path(str(mp.__file__)).parent
 RUN = """
 import sys, numpy as np, modelpicker as mp
 assert "numba" not in sys.modules
@@ -58,7 +61,7 @@ def machine_code(folder: Path) -> list[Path]:
 
 def make_read_only(site: Path) -> None:
     """Put a file where the package would keep its cache: not even root can write there."""
-    folder = site / "modelpicker" / "algorithms" / "__pycache__"
+    folder = site / "modelpicker" / "kernels" / "__pycache__"
     shutil.rmtree(folder, ignore_errors=True)
     folder.write_text("in the way")
 
@@ -99,7 +102,7 @@ def test_broken_machine_code_is_made_anew(site: Path, tmp_path: Path) -> None:
 
 def test_a_change_in_a_file_that_a_kernel_calls_into_is_noticed(site: Path, tmp_path: Path) -> None:
     run(site, tmp_path)
-    helper = site / "modelpicker" / "algorithms" / "kernels.py"
+    helper = site / "modelpicker" / "kernels" / "primitives.py"
     text = helper.read_text()
     before = helper.stat()
     changed = text.replace("return differing == 0", "return differing >= 0")  # everybody always agrees
@@ -107,9 +110,45 @@ def test_a_change_in_a_file_that_a_kernel_calls_into_is_noticed(site: Path, tmp_
     helper.write_text(changed)
     os.utime(helper, ns=(before.st_atime_ns, before.st_mtime_ns))
     shutil.rmtree(site / "modelpicker" / "__pycache__", ignore_errors=True)
-    for compiled in (site / "modelpicker" / "algorithms").glob("__pycache__/*.pyc"):
+    for compiled in (site / "modelpicker" / "kernels").glob("__pycache__/*.pyc"):
         compiled.unlink()
     assert run(site, tmp_path)[0] == "0"
+
+
+def test_machine_code_that_nobody_used_for_long_is_removed_when_new_is_made(tmp_path: Path) -> None:
+    old, used = tmp_path / "old", tmp_path / "used"
+    for folder in (old, used):
+        folder.mkdir()
+        (folder / "kernel.nbc").write_bytes(b"code")
+    long_ago = time.time() - (compiler.KEPT_DAYS + 1) * 86_400
+    os.utime(old, (long_ago, long_ago))
+    compiler.prune(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["used"]
+
+
+def test_a_kernel_that_is_used_again_is_not_removed(site: Path, tmp_path: Path) -> None:
+    first = run(site, tmp_path)
+    kernels = site / "modelpicker" / "kernels" / "__pycache__" / "kernels"
+    long_ago = time.time() - (compiler.KEPT_DAYS + 1) * 86_400
+    kept = list(kernels.iterdir())
+    assert kept
+    for folder in kept:
+        os.utime(folder, (long_ago, long_ago))
+    assert run(site, tmp_path) == [*first[:2], "1"]
+    assert [folder for folder in kept if folder.stat().st_mtime < long_ago + 86_400] == []
+
+
+@pytest.mark.parametrize("version", ["0.67.2", "0.69.0", "1.0"])
+def test_another_numba_is_refused_with_the_command_that_helps(
+    version: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("modelpicker.extras.version", lambda _: version)
+    with pytest.raises(mp.UntestedVersionError, match=re.escape(f"numba {version} is installed: pip install")):
+        compiler.CompiledKernel(plain, {}, "a test")(1.0)
+
+
+def plain(value: float) -> float:
+    return value
 
 
 UPGRADE = """
@@ -240,7 +279,7 @@ def test_each_function_of_a_kernel_is_copied_once_however_many_call_it() -> None
         made.append(original.__name__)
         return copy
 
-    with_parts(play_stream, modelpicker.Race.kernel.calls, noted)
+    with_parts(play_stream, mp.Race.kernel.calls, noted)
     assert {"rank", "power", "look_at"} <= set(made)
     assert len(made) == len(set(made))
 

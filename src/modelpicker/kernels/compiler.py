@@ -8,8 +8,10 @@ and the value of every constant it uses.
 import dis
 import hashlib
 import os
+import shutil
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache, partial
@@ -17,10 +19,13 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, TypeAlias
 
+from modelpicker.extras import check_tested
 from modelpicker.kernels.compile_messages import announced
 
 Function: TypeAlias = Callable[..., Any]
 
+# Days after which machine code that was not used is removed.
+KEPT_DAYS = 60
 _changing_numba = threading.Lock()
 
 
@@ -137,7 +142,10 @@ class CompiledKernel:
 
 def _dispatcher(function: Function, parts: Mapping[Function, Function]) -> Function:
     """A Numba dispatcher with a cache, if there is a place for one."""
+    check_tested("numba")
     import numba
+
+    from modelpicker.kernels.numba_internals import part_options
 
     key = digits_of(numba.__version__, sys.version, *_content(function, parts))
     layers = _layers(function, parts)
@@ -147,7 +155,7 @@ def _dispatcher(function: Function, parts: Mapping[Function, Function]) -> Funct
         copy.__qualname__ = f"{copy.__qualname__}_{key}"
         options = {"inline": "always"} if original in layers else {"forceinline": True}
         if original is not function:
-            options |= _part_options()
+            options |= part_options()
         # Kernels make no arrays, so they need no reference counts, which cost more than most kernels do.
         return numba.njit(nogil=True, _nrt=False, no_cfunc_wrapper=True, **options)(copy)
 
@@ -157,15 +165,6 @@ def _dispatcher(function: Function, parts: Mapping[Function, Function]) -> Funct
         with suppress(Exception):  # no place that Numba likes either
             dispatcher._cache = _cache_in(folder, dispatcher.py_func)
     return dispatcher  # type: ignore[no-any-return]
-
-
-def _part_options() -> dict[str, Any]:
-    """How parts are compiled; as everything else, by a Numba that has moved what the quick way builds on."""
-    try:
-        from modelpicker.kernels.numba_internals import part_options
-    except ImportError:
-        return {}
-    return part_options()
 
 
 def _layers(function: Function, parts: Mapping[Function, Function]) -> set[Function]:
@@ -216,9 +215,24 @@ def _cache_in(folder: Path, function: Function) -> Any:
 def cache_folder(key: str) -> Path | None:
     """The first writable folder for this machine code; None where there is none."""
     for base in (Path(__file__).parent / "__pycache__", user_cache()):
-        if base is not None and _writable(folder := base / "kernels" / key):
+        if base is None:
+            continue
+        folder = base / "kernels" / key
+        fresh = not folder.exists()
+        if _writable(folder):
+            if fresh:
+                prune(folder.parent)
             return folder
     return None
+
+
+def prune(kernels: Path) -> None:
+    """Remove machine code that nobody has used for long: that of older versions, of algorithms since changed."""
+    oldest = time.time() - KEPT_DAYS * 86_400
+    for folder in kernels.iterdir():
+        with suppress(OSError):  # somebody else removes it as well
+            if folder.stat().st_mtime < oldest:  # every use writes a probe into it
+                shutil.rmtree(folder)
 
 
 def user_cache() -> Path | None:

@@ -1,13 +1,23 @@
 """A whole stream, checked and encoded chunk by chunk, so that memory does not grow with it."""
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from modelpicker.encoding import LARGEST_CODE, ClassName, check_one_kind, check_same_kind, plain
-from modelpicker.errors import InputError, brief
+from modelpicker.encoding import (
+    ClassName,
+    as_array,
+    as_integers,
+    cell_name,
+    check_one_kind,
+    check_same_kind,
+    count_anew,
+    plain,
+    refuse,
+)
+from modelpicker.errors import InputError
 from modelpicker.kernels.primitives import ABSTAINED, NOBODY, SKIPPED, Codes, Ints, kernel_codes
 
 # Rounds a chunk: enough to forget the cost of a call, few enough to stay in the processor's cache.
@@ -79,12 +89,10 @@ class StreamInput:
             self._direct = 2 ** largest.bit_length()
             return self._numbers(start, stop)
         labels = self.labels[start:stop].astype(np.int64)
-        names, codes = np.unique(values, return_inverse=True)
-        shift = int(names[0] == ABSTAINED)
-        names = names[shift:].astype(np.int64)
+        said, rows = count_anew(values)
+        names = np.array(said, dtype=np.int64)
         places = np.minimum(np.searchsorted(names, labels), len(names) - 1)
         labels = np.where(labels == SKIPPED, SKIPPED, np.where(names[places] == labels, places, NOBODY))
-        rows = (codes.reshape(values.shape) - shift).astype(np.int32)
         return Chunk(start, kernel_codes(rows), labels.astype(np.int32), len(names), names)
 
     def _numbers(self, start: int, stop: int) -> Chunk:
@@ -101,7 +109,7 @@ class StreamInput:
         labels = np.empty(stop - start, dtype=np.int32)
         for i, row in enumerate(self.predictions[start:stop].tolist()):
             said = [
-                value if type(value) is str else plain(value, _cell("predictions", start + i, model))
+                value if type(value) is str else plain(value, cell_name("predictions", start + i, model))
                 for model, value in enumerate(row)
             ]
             for model, name in enumerate(said):
@@ -173,62 +181,3 @@ def _as_column(labels: object, rounds: int) -> npt.NDArray[Any]:
             "-1 where there is none."
         )
     return column
-
-
-def as_array(values: object, what: str) -> npt.NDArray[Any]:
-    """An array of numbers, or of Python objects where the values are not simply numbers."""
-    if isinstance(values, np.ma.MaskedArray):
-        raise InputError(f"{what} are a masked array; fill what is masked with -1: values.filled(-1).")
-    if values is None or isinstance(values, str | bytes | Iterator | Mapping | Set):
-        raise InputError(f"{what}: {brief(values)} is no table; pass an array or a list of rows.")
-    if isinstance(values, np.ndarray):
-        array = values.astype(object) if values.dtype.kind == "T" else values
-    else:
-        try:
-            array = np.asarray(values)
-            if array.dtype.kind not in "bi":  # what NumPy would round or turn into strings stays as it is
-                array = np.asarray(values, dtype=object)
-        except ValueError as error:
-            raise InputError(f"{what} do not form a table: {_ragged(values)}") from error
-    if array.dtype.kind not in "buifUO":
-        raise InputError(f"{what} are of type {array.dtype}; pass whole numbers or strings.")
-    return array
-
-
-def _ragged(values: object) -> str:
-    """Which row is not as long as the first."""
-    rows = list(values) if isinstance(values, Sequence) else []
-    sizes = [len(row) if isinstance(row, Sequence) else 0 for row in rows]
-    for i, size in enumerate(sizes):
-        if size != sizes[0]:
-            return f"row {i} has {size} entries, row 0 has {sizes[0]}."
-    return "rows differ in length or kind."
-
-
-def as_integers(values: npt.NDArray[Any], what: str, start: int) -> npt.NDArray[Any]:
-    """Whole numbers as signed integers, or small unsigned ones; the first culprit is named."""
-    if values.dtype.kind == "b":
-        return values.astype(np.int8)
-    if values.dtype.kind == "f":
-        exact = values.astype(np.float64)
-        refuse(~np.isfinite(exact) | (exact != np.trunc(exact)), values, what, start)
-        refuse((exact < ABSTAINED) | (exact >= 2.0**63), values, what, start)
-        return exact.astype(np.int64)
-    if values.dtype.kind == "u" and values.dtype.itemsize > 1:
-        refuse(values > LARGEST_CODE, values, what, start)
-        return values.astype(np.int64)
-    return values
-
-
-def refuse(wrong: npt.NDArray[np.bool_], values: npt.NDArray[Any], what: str, start: int) -> None:
-    """Raise the error of the first wrong value, if there is one."""
-    if not wrong.any():
-        return
-    place = tuple(int(i) for i in np.argwhere(wrong)[0])
-    where = f"{what}, row {start + place[0]}" if len(place) == 1 else _cell(what, start + place[0], place[1])
-    plain(values[place], where)
-    raise InputError(f"{where}: {values[place]} is too large for a class code; the largest is 2**63 - 1.")
-
-
-def _cell(what: str, row: int, model: int) -> str:
-    return f"{what}, row {row}, model {model}"

@@ -22,7 +22,7 @@ from modelpicker.campaigns.events.event_store import (
 from modelpicker.campaigns.events.event_types import Joining, Leaving, Retraction, Rounds
 from modelpicker.campaigns.events.history import Record, records_of, records_of_round
 from modelpicker.campaigns.input.batches import frame_batch
-from modelpicker.campaigns.input.encoding import count_rows, encode_one
+from modelpicker.campaigns.input.rows import count_rows, encode_one
 from modelpicker.campaigns.input.validation import Decisions, check_item, check_items, check_key, check_keys
 from modelpicker.campaigns.results.assembly import best_place, make_pick
 from modelpicker.campaigns.results.pick import Answered, CampaignCounts, Pick, Query

@@ -17,11 +17,11 @@ from modelpicker.certificates.certificate import CertificateKind, Certified
 from modelpicker.certificates.recorder import Past
 from modelpicker.collections import ModelCollection, open_collection
 from modelpicker.collections.column_name_hints import IDENTITIES
-from modelpicker.collections.encoding import ABSTAINED, Array
 from modelpicker.collections.label_checks import listed_models
 from modelpicker.collections.wide_tables import CollectionReader
-from modelpicker.encoding import ClassName
+from modelpicker.encoding import Array, ClassName
 from modelpicker.errors import InputError, brief
+from modelpicker.kernels.primitives import ABSTAINED
 
 # Rounds that are played together, so that somebody may watch.
 PIECE = 2**14

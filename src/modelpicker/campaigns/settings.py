@@ -11,7 +11,7 @@ from typing import Any, Self
 from modelpicker.algorithms import ALGORITHMS, Algorithm
 from modelpicker.algorithms.registry import AlgorithmChoice, find_algorithm, make_algorithm, usual_options
 from modelpicker.algorithms.validation import check_count, check_models
-from modelpicker.campaigns.input.encoding import ClassCodes
+from modelpicker.campaigns.input.rows import ClassCodes
 from modelpicker.certificates.certificate import MOST_MODELS, Certified
 from modelpicker.coins import check_seed
 from modelpicker.encoding import ClassName, ModelName

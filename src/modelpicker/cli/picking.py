@@ -18,8 +18,8 @@ from modelpicker.cli.journal import Journal
 from modelpicker.cli.shared.algorithm_options import make_algorithm
 from modelpicker.cli.shared.terminal import progress, waiting
 from modelpicker.collections import ModelCollection
-from modelpicker.collections.encoding import Array
 from modelpicker.collections.wide_tables import CollectionReader
+from modelpicker.encoding import Array
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from modelpicker.cli.picking import Pick, Settings, header, in_order, make_picke
 from modelpicker.cli.shared import prompts
 from modelpicker.cli.shared.terminal import count, say, visible
 from modelpicker.collections import ModelCollection
-from modelpicker.collections.encoding import ABSTAINED
 from modelpicker.collections.wide_tables import CollectionReader
 from modelpicker.errors import ConflictError
+from modelpicker.kernels.primitives import ABSTAINED
 
 
 @dataclass

@@ -17,12 +17,12 @@ import pyarrow as pa
 from modelpicker.collections.collection import ModelCollection, check_models
 from modelpicker.collections.column_name_hints import LABEL
 from modelpicker.collections.column_roles import Reading
-from modelpicker.collections.encoding import ABSTAINED, Array
 from modelpicker.collections.label_checks import identical_notes
 from modelpicker.collections.tables import BATCH_ROWS, Table, check_readable, explained, quoted
 from modelpicker.collections.wide_tables import CollectionReader
-from modelpicker.encoding import ClassName
+from modelpicker.encoding import Array, ClassName
 from modelpicker.errors import InputError, NotFoundError, brief
+from modelpicker.kernels.primitives import ABSTAINED
 
 # What an archive may unpack to: this much, or so many times its own size.
 SMALL_ARCHIVE = 2**28

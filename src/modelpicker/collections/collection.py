@@ -11,12 +11,12 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from modelpicker.collections import encoding as coding
-from modelpicker.collections.encoding import ABSTAINED, Array, Codes
+from modelpicker.collections import matrices
 from modelpicker.collections.fingerprint import Fingerprint
 from modelpicker.collections.label_checks import check_common, identical_notes
-from modelpicker.encoding import ClassName
+from modelpicker.encoding import Array, ClassName, Matrix, encode_labels, encode_table, smallest_type
 from modelpicker.errors import InputError, brief
+from modelpicker.kernels.primitives import ABSTAINED
 
 FieldValue: TypeAlias = str | int | float | bool | None
 Fields: TypeAlias = Mapping[str, Sequence[FieldValue]]
@@ -44,9 +44,9 @@ class ModelCollection:
     ([[0, 1], [0, -1]], ('cat', 'dog'))
     """
 
-    predictions: Codes
+    predictions: Matrix
     """Places in `classes`, -1 for an abstention; read-only, in the smallest integer type that fits."""
-    labels: Codes | None
+    labels: Matrix | None
     """Places in `classes`, -1 where the label is not known; None where no label is."""
     models: tuple[str, ...]
     classes: tuple[ClassName, ...]
@@ -70,9 +70,9 @@ class ModelCollection:
             given = (*framed.notes, *notes)
             self._set(framed.predictions, framed.labels, framed.models, framed.classes, framed.fields, given)
             return
-        matrix = coding.as_matrix(predictions)
-        column = None if labels is None else coding.as_column(labels, len(matrix))
-        encoded = coding.encode(matrix, column, classes)
+        matrix = matrices.as_matrix(predictions)
+        column = None if labels is None else matrices.as_column(labels, len(matrix))
+        encoded = encode_table(matrix, column, classes)
         names = check_models(models, matrix.shape[1])
         codes = encoded.predictions.copy()  # the caller's array may be unlocked again
         labels = None if encoded.labels is None else encoded.labels.copy()
@@ -86,7 +86,7 @@ class ModelCollection:
             said, told = (self._names(codes) for codes in (self.predictions, self.labels))
             check_common("labels", said, told, self.labelled)
 
-    def _names(self, codes: Codes) -> list[ClassName]:
+    def _names(self, codes: Matrix) -> list[ClassName]:
         """The classes that occur among some codes."""
         return [self.classes[code] for code in np.unique(codes).tolist() if code != ABSTAINED]
 
@@ -99,12 +99,12 @@ class ModelCollection:
         fields: Mapping[str, Any],
         notes: Sequence[str],
     ) -> None:
-        dtype = coding.smallest_type(len(classes))
+        dtype = smallest_type(len(classes))
         if labels is not None and not (labels != ABSTAINED).any():
             labels = None
         values = {
-            "predictions": coding.frozen(predictions, dtype),
-            "labels": None if labels is None else coding.frozen(labels, dtype),
+            "predictions": matrices.frozen(predictions, dtype),
+            "labels": None if labels is None else matrices.frozen(labels, dtype),
             "models": models,
             "classes": classes,
             "fields": MappingProxyType(_check_fields(fields, len(predictions))),
@@ -143,7 +143,7 @@ class ModelCollection:
         Of equals the first class is taken; where a number is missing (NaN) the model abstains; `notes` says
         how often each happened.
         """
-        found = coding.most_likely(probabilities)
+        found = matrices.most_likely(probabilities)
         names = list(range(found.classes)) if classes is None else list(classes)
         if len(names) != found.classes:
             raise InputError(f"there are {found.classes} probabilities a model, but {len(names)} classes.")
@@ -216,8 +216,8 @@ class ModelCollection:
 
     def with_labels(self, labels: object) -> Self:
         """The same collection with these labels; names as in `classes`, new ones are added to them."""
-        column = coding.as_column(labels, len(self))
-        encoded = coding.encode_labels(column, self.classes)
+        column = matrices.as_column(labels, len(self))
+        encoded = encode_labels(column, self.classes)
         told = self.of_codes(
             self.predictions, encoded.labels, self.models, encoded.classes, self.fields, self.notes
         )

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelpicker.collections.collection import ModelCollection
-from modelpicker.collections.encoding import ABSTAINED, Array
+from modelpicker.encoding import Array
+from modelpicker.kernels.primitives import ABSTAINED
 from modelpicker.theory.hardness import hardness_of
 
 # Items that are compared at a time, so that memory does not grow with the collection.

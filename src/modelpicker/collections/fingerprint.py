@@ -4,8 +4,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 
-from modelpicker.collections.encoding import Array
-from modelpicker.encoding import ClassName
+from modelpicker.encoding import Array, ClassName
 
 VERSION = "modelpicker collection 1"
 DIGITS = 12

@@ -6,13 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modelpicker.collections import encoding
+from modelpicker import encoding
 from modelpicker.collections.array_files import label_table
 from modelpicker.collections.collection import FieldValue, ModelCollection
 from modelpicker.collections.column_name_hints import IDENTITIES, LABEL, ROW_NUMBERS
 from modelpicker.collections.column_roles import Reading
 from modelpicker.collections.data_frames import frame_table
-from modelpicker.collections.encoding import ABSTAINED
 from modelpicker.collections.label_checks import check_common
 from modelpicker.collections.tables import ARRAYS, Table, cell, check_ending, exists, open_table, quoted
 from modelpicker.collections.unique_ids import check_different
@@ -20,6 +19,7 @@ from modelpicker.collections.vocabulary import ClassVocabulary
 from modelpicker.collections.wide_tables import CollectionReader, class_notes, plain_values, unlabelled_notes
 from modelpicker.encoding import ClassName
 from modelpicker.errors import InputError, NotFoundError, brief
+from modelpicker.kernels.primitives import ABSTAINED
 
 # What messages call labels that are no file.
 NAME = Path("labels")

@@ -9,12 +9,13 @@ import pyarrow.compute as pc
 from modelpicker.collections.collection import FieldValue, ModelCollection
 from modelpicker.collections.column_name_hints import LABEL, ROW_NUMBERS
 from modelpicker.collections.column_roles import Reading, check_columns
-from modelpicker.collections.encoding import ABSTAINED, Array
 from modelpicker.collections.label_checks import check_common, identical_notes
 from modelpicker.collections.tables import Table, cell, quoted
 from modelpicker.collections.vocabulary import ClassVocabulary
 from modelpicker.collections.wide_tables import abstention_notes, merged_note, plain_values
+from modelpicker.encoding import Array
 from modelpicker.errors import InputError, brief
+from modelpicker.kernels.primitives import ABSTAINED
 
 ITEM, MODEL, PREDICTION = "item", "model", "prediction"
 

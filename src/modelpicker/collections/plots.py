@@ -7,8 +7,8 @@ import numpy as np
 
 from modelpicker.collections.collection import ModelCollection
 from modelpicker.collections.description import BLOCK, Description
-from modelpicker.collections.encoding import Array
 from modelpicker.collections.writers import replacing
+from modelpicker.encoding import Array
 from modelpicker.errors import InputError
 from modelpicker.extras import require
 

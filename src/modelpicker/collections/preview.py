@@ -8,12 +8,12 @@ from pathlib import Path
 from modelpicker.collections.collection import FieldValue, ModelCollection
 from modelpicker.collections.column_name_hints import IDENTITIES, LABEL
 from modelpicker.collections.column_roles import Column, Reading, Role, guess_columns
-from modelpicker.collections.encoding import ABSTAINED
 from modelpicker.collections.files import open_collection
 from modelpicker.collections.long_tables import as_long
 from modelpicker.collections.tables import ENDINGS, Table, open_table
 from modelpicker.collections.wide_tables import CollectionReader, plain_values
 from modelpicker.errors import InputError
+from modelpicker.kernels.primitives import ABSTAINED
 
 ROWS = 5
 # The longest text of a cell that is shown whole.

@@ -13,8 +13,7 @@ import numpy as np
 from modelpicker.algorithms.validation import check_count
 from modelpicker.coins import check_seed
 from modelpicker.collections.collection import ModelCollection
-from modelpicker.collections.encoding import Array, check_classes, smallest_type
-from modelpicker.encoding import ClassName
+from modelpicker.encoding import Array, ClassName, check_classes, smallest_type
 from modelpicker.errors import InputError, brief, is_number
 
 # More than this would not fit into the memory of most machines while it is made.

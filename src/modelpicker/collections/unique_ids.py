@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from modelpicker.collections.encoding import Array
 from modelpicker.collections.tables import Table, cell
+from modelpicker.encoding import Array
 from modelpicker.errors import InputError, brief
 
 # Ids and rows that an error names.

@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from modelpicker.collections.encoding import ABSTAINED, MOST_COUNTED, Array, check_classes
 from modelpicker.collections.tables import Table, cell, quoted
-from modelpicker.encoding import LARGEST_CODE, ClassName
+from modelpicker.encoding import LARGEST_CODE, MOST_COUNTED, Array, ClassName, check_classes
 from modelpicker.errors import InputError, brief
+from modelpicker.kernels.primitives import ABSTAINED
 
 Cell: TypeAlias = bool | int | float | str | None
 

@@ -11,14 +11,14 @@ import numpy as np
 from modelpicker.collections.collection import FieldValue, ModelCollection
 from modelpicker.collections.column_name_hints import ROW_NUMBERS
 from modelpicker.collections.column_roles import ROLES, Reading, guess_columns, refuse_unclear
-from modelpicker.collections.encoding import ABSTAINED, Array, smallest_type
 from modelpicker.collections.fingerprint import Fingerprint
 from modelpicker.collections.label_checks import check_common, identical_notes, listed_models
 from modelpicker.collections.tables import Table, quoted
 from modelpicker.collections.unique_ids import Identities
 from modelpicker.collections.vocabulary import UNIFORM, ClassVocabulary, uniform
-from modelpicker.encoding import ClassName
+from modelpicker.encoding import Array, ClassName, smallest_type
 from modelpicker.errors import InputError
+from modelpicker.kernels.primitives import ABSTAINED
 
 # From so many items on, a model that always says the same is worth a note.
 MANY_ITEMS = 20

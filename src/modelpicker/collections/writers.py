@@ -13,9 +13,10 @@ import pyarrow as pa
 from modelpicker.collections.collection import ModelCollection
 from modelpicker.collections.column_name_hints import LABEL, NOT_MODELS, ROW_NUMBERS
 from modelpicker.collections.column_roles import Role
-from modelpicker.collections.encoding import ABSTAINED, Array
 from modelpicker.collections.tables import BATCH_ROWS, quoted
+from modelpicker.encoding import Array
 from modelpicker.errors import FileError, InputError, UnclearColumnsError, brief
+from modelpicker.kernels.primitives import ABSTAINED
 
 
 def save_collection(collection: ModelCollection, path: Path) -> None:

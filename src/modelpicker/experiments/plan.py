@@ -14,13 +14,12 @@ from modelpicker.algorithms import Algorithm
 from modelpicker.algorithms.validation import check_choice, check_count
 from modelpicker.coins import check_seed
 from modelpicker.collections import ModelCollection, load_collection
-from modelpicker.collections.encoding import ABSTAINED
 from modelpicker.errors import InputError, brief
 from modelpicker.experiments.methods import Method, as_methods
 from modelpicker.experiments.realizations import Pool
 from modelpicker.experiments.tasks import Job
 from modelpicker.experiments.tuning import Tuned
-from modelpicker.kernels.primitives import Ints
+from modelpicker.kernels.primitives import ABSTAINED, Ints
 
 BUDGET_RULES = ("expected", "hard")
 TUNINGS = ("search", "grid")

@@ -14,9 +14,8 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from modelpicker.campaigns.input.encoding import Matrix
 from modelpicker.campaigns.results.pick import Item
-from modelpicker.encoding import ClassName, ModelName
+from modelpicker.encoding import ClassName, Matrix, ModelName
 from modelpicker.errors import StorageError
 from modelpicker.kernels.primitives import Floats
 

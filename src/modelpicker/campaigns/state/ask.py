@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from modelpicker.campaigns.events.event_types import Rounds
-from modelpicker.campaigns.input.encoding import ClassCodes, Rows, encode_many, some_rows, take_rows
+from modelpicker.campaigns.input.rows import ClassCodes, Rows, encode_many, some_rows, take_rows
 from modelpicker.campaigns.results.assembly import best_place, without_newcomers
 from modelpicker.campaigns.results.pick import Item
 from modelpicker.campaigns.state.transactions import Transaction

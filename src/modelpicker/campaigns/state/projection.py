@@ -30,7 +30,7 @@ from modelpicker.campaigns.events.event_types import (
     Rounds,
     changes_the_past,
 )
-from modelpicker.campaigns.input.encoding import Matrix, Rows
+from modelpicker.campaigns.input.rows import Rows
 from modelpicker.campaigns.results.pick import CampaignCounts
 from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.campaigns.state.pacing import (
@@ -46,7 +46,7 @@ from modelpicker.campaigns.state.pacing import (
 from modelpicker.certificates.certificate import Certificate, CertificateKind, Certified, state
 from modelpicker.certificates.evidence_kernels import evidence_kernels
 from modelpicker.certificates.recorder import Past, Recorder
-from modelpicker.encoding import ClassName, ModelName, encode_label
+from modelpicker.encoding import ClassName, Matrix, ModelName, encode_label
 from modelpicker.errors import InputError, StateError, StorageError
 from modelpicker.kernels.primitives import ABSTAINED, SKIPPED, Codes, Floats, kernel_codes, new_scratch
 

@@ -21,7 +21,7 @@ from typing import Self
 from modelpicker.campaigns.events.event_store import EventStore, Head, Recent, Stored
 from modelpicker.campaigns.events.event_types import Answer, Event, Rounds, changes_the_past
 from modelpicker.campaigns.events.paged_store import PagedEventStore
-from modelpicker.campaigns.input.encoding import ClassCodes
+from modelpicker.campaigns.input.rows import ClassCodes
 from modelpicker.campaigns.results.chart_samples import Sample, add_sample, last_sample
 from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.campaigns.state.projection import Projection, catch_up, rebuild

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modelpicker.algorithms import ModelPicker, run_stream
-from modelpicker.collections.encoding import Array
 from modelpicker.collections.shipped import SHIPPED, shipped_collection
+from modelpicker.encoding import Array
 from modelpicker.errors import NotFoundError
 
 # Moments that are shown of one stream.

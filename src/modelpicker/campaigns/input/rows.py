@@ -4,7 +4,6 @@ Codes are counted anew for every event, in the order of the classes themselves, 
 nothing but what was said.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from types import NoneType
 from typing import Any, NamedTuple, cast
@@ -12,15 +11,22 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from modelpicker.algorithms.stream_input import as_array, as_integers, refuse
 from modelpicker.collections import ModelCollection
-from modelpicker.encoding import ClassName, ModelName, check_one_kind, plain
+from modelpicker.encoding import (
+    ClassName,
+    Matrix,
+    ModelName,
+    as_array,
+    as_integers,
+    check_classes,
+    check_one_kind,
+    count_anew,
+    plain,
+    refuse,
+    smallest_type,
+)
 from modelpicker.errors import InputError, brief
 from modelpicker.kernels.primitives import ABSTAINED
-
-Matrix = npt.NDArray[np.signedinteger[Any]]
-# Codes below this are looked up in a table, others are sorted.
-FEW = 2**16
 
 
 class Rows(NamedTuple):
@@ -37,7 +43,7 @@ class ClassCodes:
     """
 
     def __init__(self, classes: object) -> None:
-        self.classes = None if classes is None else _check_classes(classes)
+        self.classes = None if classes is None else check_classes(classes)
         self.known = frozenset(self.classes or ())
         self.by_place = bool(self.classes) and isinstance(next(iter(self.classes or ())), str)
 
@@ -62,27 +68,6 @@ class ClassCodes:
     def names_of(self, values: Iterable[int], where: str) -> list[ClassName]:
         """The classes that whole numbers stand for."""
         return [name for name in (self.name(value, where) for value in values) if name is not None]
-
-
-def _check_classes(classes: object) -> tuple[ClassName, ...]:
-    """Classes as a campaign is given them: strings or whole numbers, all different."""
-    if hasattr(classes, "tolist"):
-        classes = classes.tolist()
-    if isinstance(classes, str | bytes | Mapping | Set) or not isinstance(classes, Iterable):
-        raise InputError(f"classes {brief(classes)}: pass a list of names, or None to take whatever is said.")
-    names = []
-    for place, value in enumerate(classes):
-        name = plain(value, f"class {place}")
-        if name is None:
-            raise InputError(f"class {place} is {brief(value)}, which stands for an abstention; leave it out.")
-        names.append(name)
-    if not names:
-        raise InputError("classes are an empty list; pass some, or None to take whatever is said.")
-    check_one_kind(names, "classes")
-    if len(set(names)) < len(names):
-        twice = next(name for name, count in Counter(names).items() if count > 1)
-        raise InputError(f"class {brief(twice)} is given twice.")
-    return tuple(names)
 
 
 def in_order(predictions: object, models: Sequence[ModelName], where: str) -> list[Any]:
@@ -120,20 +105,15 @@ def encode_one(predictions: object, models: Sequence[ModelName], vocabulary: Cla
     classes = _sorted([name for name in names if name is not None], "predictions")
     place = {name: code for code, name in enumerate(classes)}
     codes = [[ABSTAINED if name is None else place[name] for name in names]]
-    return Rows(np.array(codes, dtype=_smallest(classes)), classes)
+    return Rows(np.array(codes, dtype=smallest_type(len(classes))), classes)
 
 
 def some_rows(rows: Rows, places: Sequence[int]) -> Rows:
     """Some of the rows, with only the classes that occur in them."""
     if len(places) == len(rows.codes):
         return rows
-    present, codes = _counted(rows.codes[places])
+    present, codes = count_anew(rows.codes[places])
     return _in_class_order(codes, [rows.classes[code] for code in present])
-
-
-def _smallest(classes: Sequence[ClassName]) -> type[np.signedinteger[Any]]:
-    """The smallest type that holds the codes of so many classes."""
-    return np.int8 if len(classes) < 2**7 else np.int16 if len(classes) < 2**15 else np.int32
 
 
 def count_rows(predictions: object) -> int:
@@ -174,24 +154,9 @@ def _of_numbers(matrix: npt.NDArray[Any], models: Sequence[ModelName], vocabular
     values = as_integers(as_array(matrix, "predictions"), "predictions", 0)
     if values.size and int(values.min()) < ABSTAINED:
         refuse(values < ABSTAINED, values, "predictions", 0)
-    present, codes = _counted(values)
+    present, codes = count_anew(values)
     names = vocabulary.names_of(present, "predictions")
     return _in_class_order(codes, names)
-
-
-def _counted(values: npt.NDArray[Any]) -> tuple[list[int], Matrix]:
-    """The distinct values from 0 up, and the values by their place among them; -1 stays as it is."""
-    highest = int(values.max()) if values.size else ABSTAINED
-    if highest < FEW:
-        seen = np.zeros(highest + 2, dtype=np.bool_)
-        seen[values] = True  # -1 is the last place
-        seen[-1] = False
-        places = np.cumsum(seen, dtype=np.int32) - 1
-        places[-1] = ABSTAINED
-        return np.flatnonzero(seen).tolist(), places[values]
-    distinct, codes = np.unique(values, return_inverse=True)
-    shift = int(distinct[0] == ABSTAINED)
-    return distinct[shift:].tolist(), (codes.reshape(values.shape) - shift).astype(np.int32)
 
 
 def _of_collection(collection: ModelCollection, models: Sequence[ModelName], vocabulary: ClassCodes) -> Rows:
@@ -209,7 +174,7 @@ def _of_collection(collection: ModelCollection, models: Sequence[ModelName], voc
         predictions = collection.predictions[:, columns]
     else:
         predictions = collection.predictions
-    present, codes = _counted(predictions)
+    present, codes = count_anew(predictions)
     spoken = [_given(vocabulary, collection.classes[code]) for code in present]
     return _in_class_order(codes, spoken)
 
@@ -246,7 +211,7 @@ def _together(rows: Any, models: Sequence[ModelName], vocabulary: ClassCodes) ->
     classes = _sorted([name for name in named.values() if name is not None], "predictions")
     place = {name: code for code, name in enumerate(classes)}
     code_of = {value: ABSTAINED if name is None else place[name] for value, name in named.items()}
-    codes = np.fromiter(map(code_of.__getitem__, values), dtype=_smallest(classes), count=len(values))
+    codes = np.fromiter(map(code_of.__getitem__, values), dtype=smallest_type(len(classes)), count=len(values))
     return Rows(codes.reshape(len(rows), len(models)), classes)
 
 
@@ -279,7 +244,7 @@ def _in_class_order(codes: Matrix, names: list[ClassName]) -> Rows:
     if classes != names:
         place = {name: code for code, name in enumerate(classes)}
         codes = np.array([*(place[name] for name in names), ABSTAINED], dtype=np.int32)[codes]
-    return Rows(np.ascontiguousarray(codes, dtype=_smallest(classes)), classes)
+    return Rows(np.ascontiguousarray(codes, dtype=smallest_type(len(classes))), classes)
 
 
 def _sorted(names: Iterable[ClassName], where: str) -> list[ClassName]:

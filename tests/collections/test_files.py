@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 import modelpicker as mp
+from modelpicker.collections import tables
 from tests.shared_data import need
 
 ENDINGS = ("npz", "parquet", "arrow", "csv", "jsonl")
@@ -479,7 +480,16 @@ def test_an_arrow_file_is_read_in_batches(tmp_path: Path) -> None:
     assert [len(batch) for batch in source.batches()] == [65536, 65536, 18928]
 
 
-def test_a_file_that_changes_while_it_is_read_is_noticed(tmp_path: Path) -> None:
+def test_a_small_text_file_is_read_once_and_may_change_afterwards(tmp_path: Path) -> None:
+    source = mp.open_collection(write(tmp_path / "x.csv", "a,b\nx,y\n"))
+    write(tmp_path / "x.csv", "a,b\nx,z\n")
+    assert [piece.predictions.tolist() for piece in source.batches()] == [[[0, 1]]]
+
+
+def test_a_large_file_that_changes_while_it_is_read_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "SMALL", 0)
     source = mp.open_collection(write(tmp_path / "x.csv", "a,b\nx,y\n"))
     write(tmp_path / "x.csv", "a,b\nx,z\n")
     with pytest.raises(mp.InputError, match="has changed while it was read: 'z'"):

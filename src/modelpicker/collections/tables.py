@@ -4,6 +4,7 @@ A table is opened by its ending, but believed only by its first bytes; every way
 one sentence that names the file, and where it can be known the row and the column.
 """
 
+import io
 import json
 import os
 import re
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,6 +27,8 @@ PARQUET: dict[str, Any] = {"page_checksum_verification": True, "pre_buffer": Fal
 LONGEST_LINE = 2**24
 # As much of a text file as is read for its first rows.
 FIRST_BLOCK = 2**20
+# Text files up to this size are read once, into memory; larger ones are opened again for every pass.
+SMALL = 2**23
 # What stands for a missing cell in a CSV file, unless it is in quotes.
 MISSING = ["", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "NULL", "null"]
 RAGGED = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
@@ -60,6 +63,23 @@ ADVICE = {
     ".pkl": "Pickles are never loaded; save it as Parquet.",
     ".pickle": "Pickles are never loaded; save it as Parquet.",
 }
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """A file of lines, which several passes go through."""
+
+    path: Path
+    content: bytes | None = None
+    """All of it, if it is small: then the file itself is opened once."""
+
+    def open(self) -> BinaryIO:
+        """The file from its beginning."""
+        return self.path.open("rb") if self.content is None else io.BytesIO(self.content)
+
+    def for_arrow(self) -> Any:
+        """The file as pyarrow takes it."""
+        return str(self.path) if self.content is None else pa.BufferReader(self.content)
 
 
 @dataclass(frozen=True)
@@ -128,11 +148,21 @@ class Table:
 def open_table(path: Path) -> Table:
     """A table, opened as its ending says, if it is what its ending says."""
     kind = ENDINGS[path.suffix.lower()]
-    check_readable(path)
-    _check_magic(path, kind)
-    opening = {"CSV": _open_csv, "Parquet": _open_parquet, "Arrow": _open_arrow, "JSON lines": _open_json}
+    small = kind in ("CSV", "JSON lines") and path.is_file() and path.stat().st_size <= SMALL
+    if not small:
+        check_readable(path)
+    file = TextFile(path, _content(path) if small else None)
+    _check_magic(file, kind)
     with explained(path):
-        table = opening[kind](path)
+        match kind:
+            case "CSV":
+                table = _open_csv(file)
+            case "JSON lines":
+                table = _open_json(file)
+            case "Parquet":
+                table = _open_parquet(path)
+            case _:
+                table = _open_arrow(path)
     for name, count in Counter(table.columns).items():
         if count > 1:
             raise InputError(f"{path}: column {quoted(name)} occurs {count} times; names must differ.")
@@ -170,6 +200,17 @@ def check_readable(path: Path) -> None:
                 raise InputError(f"{path} is empty.")
     except OSError as error:
         raise FileError(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
+def _content(path: Path) -> bytes:
+    """All of a small file, read once."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise FileError(f"{path} cannot be read: {error.strerror or error}.") from error
+    if not content:
+        raise InputError(f"{path} is empty.")
+    return content
 
 
 def quoted(name: object) -> str:
@@ -219,10 +260,11 @@ def _complaint(path: Path, said: str) -> str:
     return f"cannot be read as {kind}: {first}."
 
 
-def _check_magic(path: Path, kind: str) -> None:
+def _check_magic(file: TextFile, kind: str) -> None:
     """A file that is not what its ending says is named for what it is."""
-    with path.open("rb") as file:
-        head = file.read(4096)
+    path = file.path
+    with file.open() as stream:
+        head = stream.read(4096)
     found = next((what for magic, what in MAGIC.items() if head.startswith(magic)), None)
     wanted = {"Parquet": "a Parquet file", "Arrow": "an Arrow file"}.get(kind)
     if kind in ("CSV", "JSON lines"):
@@ -296,14 +338,15 @@ def metadata_of(schema: pa.Schema) -> Mapping[str, list[Any]]:
     }
 
 
-def _open_csv(path: Path) -> Table:
+def _open_csv(file: TextFile) -> Table:
     from pyarrow import csv
 
-    delimiter, single = _delimiter(path)
+    path = file.path
+    delimiter, single = _delimiter(file)
 
     def reader(columns: Sequence[str], block: int = LONGEST_LINE) -> csv.CSVStreamingReader:
         return csv.open_csv(
-            path,
+            file.for_arrow(),
             read_options=csv.ReadOptions(block_size=block, use_threads=False),
             parse_options=csv.ParseOptions(
                 delimiter=delimiter,
@@ -326,10 +369,10 @@ def _open_csv(path: Path) -> Table:
                 yield batch.rename_columns(list(columns))
                 rows += batch.num_rows
                 last = batch if batch.num_rows else last
-            _check_quotes(path, rows, last)
+            _check_quotes(file, rows, last)
         except pa.ArrowInvalid as error:
             _find_ragged(path, str(error))
-            _find_bad_text(path, header=True)
+            _find_bad_text(file, header=True)
             raise
 
     def head(columns: Sequence[str], _: int) -> pa.RecordBatch | None:
@@ -348,14 +391,14 @@ def _open_csv(path: Path) -> Table:
     return Table(path, tuple(name.strip() for name in names), read, typed=False, head=head)
 
 
-def _check_quotes(path: Path, rows: int, last: pa.RecordBatch | None) -> None:
+def _check_quotes(file: TextFile, rows: int, last: pa.RecordBatch | None) -> None:
     """A quotation mark that is never closed swallows the rest of the file, which its last cell then holds."""
     if last is None or "\n" not in str(last.column(last.num_columns - 1)[last.num_rows - 1]):
         return
-    with path.open("rb") as file:
-        marks = sum(piece.count(b'"') for piece in iter(lambda: file.read(LONGEST_LINE), b""))
+    with file.open() as stream:
+        marks = sum(piece.count(b'"') for piece in iter(lambda: stream.read(LONGEST_LINE), b""))
     if marks % 2:
-        raise InputError(f"{cell(path, rows)}: a quotation mark is opened and never closed.")
+        raise InputError(f"{cell(file.path, rows)}: a quotation mark is opened and never closed.")
 
 
 def _find_ragged(path: Path, said: str) -> None:
@@ -366,30 +409,31 @@ def _find_ragged(path: Path, said: str) -> None:
         raise InputError(f"{cell(path, line - 1)}: {cells} cells where the header has {wanted}.") from None
 
 
-def _delimiter(path: Path) -> tuple[str, bool]:
+def _delimiter(file: TextFile) -> tuple[str, bool]:
     """What separates the cells, and whether there is but one column, whose empty lines are missing cells.
 
     It is a comma, or what some spreadsheets write instead of it.
     """
-    with path.open("rb") as file:
-        header = file.readline(LONGEST_LINE)
-    marks = "\t" if path.suffix.lower() == ".tsv" else ",;\t"
+    with file.open() as stream:
+        header = stream.readline(LONGEST_LINE)
+    marks = "\t" if file.path.suffix.lower() == ".tsv" else ",;\t"
     found = next((mark for mark in marks if mark.encode() in header), None)
     return found or marks[0], found is None
 
 
-def _lines(path: Path) -> Iterator[bytes]:
+def _lines(file: TextFile) -> Iterator[bytes]:
     """The lines of a file, up to one that is too long to be one."""
-    with path.open("rb") as file:
-        while line := file.readline(LONGEST_LINE):
+    with file.open() as stream:
+        while line := stream.readline(LONGEST_LINE):
             yield line
             if len(line) == LONGEST_LINE:
                 return
 
 
-def _find_bad_text(path: Path, header: bool) -> None:
+def _find_bad_text(file: TextFile, header: bool) -> None:
     """Raise an error for the first line that is not UTF-8."""
-    for number, line in enumerate(_lines(path), start=0 if header else 1):
+    path = file.path
+    for number, line in enumerate(_lines(file), start=0 if header else 1):
         try:
             line.decode()
         except UnicodeDecodeError as error:
@@ -399,32 +443,33 @@ def _find_bad_text(path: Path, header: bool) -> None:
             ) from None
 
 
-def _open_json(path: Path) -> Table:
+def _open_json(file: TextFile) -> Table:
     from pyarrow import json as arrow_json
 
     options = arrow_json.ReadOptions(block_size=LONGEST_LINE)
     try:
-        table = arrow_json.read_json(path, read_options=options)
+        table = arrow_json.read_json(file.for_arrow(), read_options=options)
         dates = [field.name for field in table.schema if pa.types.is_timestamp(field.type)]
         if dates:  # strings that look like dates are strings here
             strings = arrow_json.ParseOptions(explicit_schema=pa.schema([(name, pa.string()) for name in dates]))
-            table = arrow_json.read_json(path, read_options=options, parse_options=strings)
+            table = arrow_json.read_json(file.for_arrow(), read_options=options, parse_options=strings)
     except pa.ArrowInvalid:
-        _find_bad_text(path, header=False)
-        _find_bad_json(path)
+        _find_bad_text(file, header=False)
+        _find_bad_json(file)
         raise
 
     def read(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         yield from table.select(list(columns)).to_batches(BATCH_ROWS)
 
-    return Table(path, tuple(table.column_names), read)
+    return Table(file.path, tuple(table.column_names), read)
 
 
-def _find_bad_json(path: Path) -> None:
+def _find_bad_json(file: TextFile) -> None:
     """Raise an error for the first line that is no object, or whose values are of another type than before."""
+    path = file.path
     kinds: dict[str, tuple[str, int]] = {}
     row = 0
-    for line in _lines(path):
+    for line in _lines(file):
         if not line.strip():
             continue
         row += 1

@@ -19,7 +19,15 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 import modelpicker as mp
+from modelpicker.collections import tables
 from tests.unprivileged import unprivileged
+
+
+@pytest.fixture(params=["read once", "read in passes"])
+def either_road(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small files are read into memory, large ones pass by pass: both must say the same."""
+    if request.param == "read in passes":
+        monkeypatch.setattr(tables, "SMALL", 0)
 
 
 class Trap:
@@ -112,6 +120,7 @@ BAD: dict[str, tuple[str, bytes, str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.usefixtures("either_road")
 @pytest.mark.parametrize(("name", "content", "message"), BAD.values(), ids=BAD.keys())
 def test_a_bad_file_gives_one_sentence_that_names_it(
     tmp_path: Path, name: str, content: bytes, message: str

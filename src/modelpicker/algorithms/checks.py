@@ -14,18 +14,17 @@ from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from modelpicker.algorithms.base import Algorithm, Decision
 from modelpicker.algorithms.stream import Trace, run_stream
 from modelpicker.algorithms.validation import Models
 from modelpicker.certificates.certificate import CertificateKind
 from modelpicker.certificates.evidence_kernels import evidence_kernels
+from modelpicker.encoding import Array
 from modelpicker.errors import ModelPickerError, RoundError
 from modelpicker.kernels.primitives import FOLLOW, new_scratch
 
 Factory: TypeAlias = Callable[[Models, int], Algorithm]
-Matrix: TypeAlias = npt.NDArray[Any]
 KINDS: tuple[CertificateKind, ...] = ("stream", "population")
 
 MEMORY_ALLOWED = 64 * 1024  # bytes that 1,200 further rounds may cost: below a tenth of what storing them would
@@ -237,7 +236,7 @@ def _gaps(picker: Algorithm, kind: CertificateKind) -> list[float]:
 
 
 def _retold(
-    factory: Factory, predictions: Matrix, labels: Matrix, asked: list[int], skipped: Sequence[int]
+    factory: Factory, predictions: Array, labels: Array, asked: list[int], skipped: Sequence[int]
 ) -> Algorithm:
     """A picker that observes everything first, and is told the labels in order, but for some that are skipped."""
     picker = factory(4, 1)
@@ -317,7 +316,7 @@ def one_class(factory: Factory) -> None:
 
 def make_stream(
     seed: int, rounds: int, models: int, classes: int, abstaining: float = 0.0, skipped: float = 0.0
-) -> tuple[Matrix, Matrix]:
+) -> tuple[Array, Array]:
     """Models of rising accuracy, with some labels nobody predicts, some abstentions, some skips."""
     draw = np.random.default_rng(seed)
     labels = draw.integers(0, classes + 1, rounds)
@@ -343,7 +342,7 @@ def play(picker: Algorithm, rows: Any, labels: Any, keep: bool = True) -> list[D
     return decisions
 
 
-def compare_speeds(factory: Factory, models: int, seed: int, predictions: Matrix, labels: Matrix) -> Algorithm:
+def compare_speeds(factory: Factory, models: int, seed: int, predictions: Array, labels: Array) -> Algorithm:
     """Run a stream at both speeds, and expect the same to the last bit."""
     slow, fast = factory(models, seed), factory(models, seed)
     decisions = play(slow, predictions, labels)

@@ -1,11 +1,8 @@
 """Synthetic streams for measurements; their errors are shared, as real ones are."""
 
-from typing import Any, TypeAlias
-
 import numpy as np
-import numpy.typing as npt
 
-Array: TypeAlias = npt.NDArray[Any]
+from modelpicker.encoding import Array
 
 
 def make_stream(rounds: int, models: int, classes: int, seed: int = 0) -> tuple[Array, Array]:

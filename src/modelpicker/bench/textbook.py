@@ -6,12 +6,12 @@ opinion for the tests: they take the coins of `modelpicker.coins`, so a kernel m
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-Array: TypeAlias = npt.NDArray[Any]
+from modelpicker.encoding import Array
+
 Textbook: TypeAlias = Callable[..., "Written"]
 
 

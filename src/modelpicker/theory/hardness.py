@@ -10,16 +10,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from modelpicker.encoding import Array
 from modelpicker.errors import InputError, brief
+from modelpicker.kernels.primitives import Floats, Ints
 from modelpicker.theory.validation import TIED, check_count
 
 ABSTAINED = -1
 # Items that are compared at a time, so that memory does not grow with the collection.
 BLOCK = 2**14
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +88,7 @@ def hardness_of(predictions: npt.ArrayLike, labels: npt.ArrayLike) -> Hardness:
 
 
 def _hardness(
-    codes: Codes, truth: Codes, best: int, correct: Ints, apart: Ints, mistakes: int, divided: int
+    codes: Array, truth: Array, best: int, correct: Ints, apart: Ints, mistakes: int, divided: int
 ) -> Hardness:
     """The counts as shares."""
     items, models = codes.shape
@@ -143,14 +141,14 @@ def restriction_of(predictions: npt.ArrayLike, labels: npt.ArrayLike, start: int
     return Restriction(best, start, float(holds[start - 1]))
 
 
-def _blocks(codes: Codes, truth: Codes) -> Any:
+def _blocks(codes: Array, truth: Array) -> Any:
     """Predictions piece by piece, and which of them are right."""
     for start in range(0, len(codes), BLOCK):
         rows = codes[start : start + BLOCK]
         yield rows, rows == truth[start : start + BLOCK, None]
 
 
-def _checked(predictions: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Codes, Codes]:
+def _checked(predictions: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Array, Array]:
     """Predictions and labels as codes, if they are."""
     codes, truth = _codes("predictions", predictions, 2), _codes("labels", labels, 1)
     if codes.shape[1] < 2:
@@ -167,7 +165,7 @@ def _checked(predictions: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Codes, 
     return codes, truth
 
 
-def _codes(what: str, values: npt.ArrayLike, dimensions: int) -> Codes:
+def _codes(what: str, values: npt.ArrayLike, dimensions: int) -> Array:
     """An array of integers."""
     if values is None:
         raise InputError(f"{what}: there are none; every item must have a label.")

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.errors import InputError, brief
+from modelpicker.kernels.primitives import Floats
 from modelpicker.theory.validation import (
     LARGEST,
     TIED,
@@ -20,8 +21,6 @@ from modelpicker.theory.validation import (
     check_models,
     check_wanted,
 )
-
-Floats = npt.NDArray[np.float64]
 
 
 def regret(rounds: int, models: int, disagreements: float | None = None, query_scale: float = 1.0) -> float:

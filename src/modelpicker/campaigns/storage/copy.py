@@ -1,18 +1,17 @@
 """A whole storage into another one of any kind: campaigns, tokens, everything, row by row."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import sqlalchemy as sa
 
+from modelpicker.campaigns.storage.backup import Progress
 from modelpicker.campaigns.storage.database import Storage
 from modelpicker.campaigns.storage.schema import campaigns, events, metadata, tokens
 from modelpicker.errors import ConflictError, InputError, StorageError
 
 # Rows that are read and written at once: one may hold ten thousand rounds.
 ROWS_AT_ONCE = 50
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,9 @@ import pytest
 
 import modelpicker as mp
 from modelpicker.bench.speed import CASES, Case
-from modelpicker.bench.streams import Array, make_stream
+from modelpicker.bench.streams import make_stream
 from modelpicker.coins import draw_coins
+from modelpicker.encoding import Array
 from tests.shared_data import load
 
 METHODS = [pytest.param(case, id=case.algorithm.name) for case in CASES[1:]]

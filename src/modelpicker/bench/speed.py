@@ -19,8 +19,9 @@ from modelpicker.algorithms import (
     run_stream,
 )
 from modelpicker.bench import textbook
-from modelpicker.bench.streams import Array, make_stream
+from modelpicker.bench.streams import make_stream
 from modelpicker.coins import draw_coins
+from modelpicker.encoding import Array
 
 KERNEL_SECONDS = 0.3  # a kernel is timed for so long before its textbook, and again after it
 TEXTBOOK_SECONDS = 1.0  # a textbook run shorter than this is repeated, and the best is taken

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import modelpicker as mp
-from modelpicker.bench.streams import Array
+from modelpicker.encoding import Array
 from modelpicker.kernels.primitives import weigh
 
 

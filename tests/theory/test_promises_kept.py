@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import modelpicker as mp
-from modelpicker.bench.streams import Array
+from modelpicker.encoding import Array
 from modelpicker.experiments.plan import pool_of
 from modelpicker.experiments.promises import make_promises, measure
 from modelpicker.theory import bounds, hardness_of, restriction_of, sharper

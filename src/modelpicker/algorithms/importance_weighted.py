@@ -6,9 +6,11 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from modelpicker.algorithms.base import Algorithm
+from modelpicker.algorithms.description import AlgorithmDescription
 from modelpicker.algorithms.runner import Kernel
-from modelpicker.algorithms.validation import Models, check_probability, check_scale
+from modelpicker.algorithms.validation import Models
 from modelpicker.kernels.primitives import FOLLOW, LEADER, TIED, Codes, Floats, Ints, Scratch, agreed, charge
+from modelpicker.options import Option, scale
 
 
 class ImportanceWeightedState(NamedTuple):
@@ -130,14 +132,38 @@ class ImportanceWeighted(Algorithm):
     """
 
     name: ClassVar[str] = "importance-weighted"
+    about: ClassVar[AlgorithmDescription] = AlgorithmDescription(
+        summary="Queries where the models that a bound has not ruled out disagree.",
+        when_to_use="Use it for comparisons.",
+        promises="Nothing of its own; certificates hold as for every algorithm.",
+        options=(
+            scale(
+                "query_scale",
+                "The query probability where models that are not ruled out disagree.",
+                default=1.0,
+                symbol="β",
+                advice="1",
+            ),
+            Option(
+                "delta",
+                float,
+                "The confidence parameter of the bound.",
+                0.01,
+                low=0.0,
+                above=True,
+                high=1.0,
+                symbol="δ",
+                advice="0.01",
+            ),
+        ),
+    )
     dial: ClassVar[str] = "query_scale"
     weighted: ClassVar[bool] = True
     kernel: ClassVar[Kernel] = Kernel(decide, recommend, learn)
     state: ImportanceWeightedState
 
     def __init__(self, models: Models, seed: int = 0, *, query_scale: float = 1.0, delta: float = 0.01) -> None:
-        query_scale = check_scale("query_scale", query_scale)
-        super().__init__(models, seed, query_scale=query_scale, delta=check_probability("delta", delta))
+        super().__init__(models, seed, query_scale=query_scale, delta=delta)
 
     def start(self, models: int) -> ImportanceWeightedState:
         """Everybody alive and tied."""

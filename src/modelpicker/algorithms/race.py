@@ -8,14 +8,17 @@ and if so, Race goes on as Model Picker does.
 """
 
 import math
+from dataclasses import replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from modelpicker.algorithms.base import Algorithm, Tally
+from modelpicker.algorithms.description import AlgorithmDescription
 from modelpicker.algorithms.runner import Kernel
-from modelpicker.algorithms.validation import Models, check_fraction, check_scale
-from modelpicker.certificates.certificate import CertificateKind, Certified, check_confidence
+from modelpicker.algorithms.validation import Models
+from modelpicker.certificates.certificate import CertificateKind, Certified
+from modelpicker.certificates.stop_rule import CONFIDENCE
 from modelpicker.certificates.wealth import (
     BETS,
     NEVER,
@@ -44,6 +47,7 @@ from modelpicker.kernels.primitives import (
     query_probability,
     weigh,
 )
+from modelpicker.options import Option, scale
 
 # Fields of `race`: the leader, the last round, when the race was won and when the assumption was seen to be broken
 # (0: not yet), labels asked for in the race, the last round before the first bet.
@@ -376,10 +380,46 @@ class Race(Algorithm):
     """
 
     name: ClassVar[str] = "race"
+    about: ClassVar[AlgorithmDescription] = AlgorithmDescription(
+        summary="Queries where a model that may still be best differs from the leader; stops by itself.",
+        when_to_use="Use it if all items come from one source: it needs the fewest labels.",
+        promises="If items come from one source, it stops when the leader is proved to be within the tolerance of "
+        "the best model.",
+        options=(
+            replace(CONFIDENCE, help="The probability, at least, that the proof is right.", advice="as it is"),
+            Option(
+                "tolerance",
+                float,
+                "How much less accurate than the best the model may be that it stops with: 0.01 is 1 %.",
+                0.01,
+                low=0.0,
+                high=1.0,
+                below=True,
+                advice="as it is",
+            ),
+            scale(
+                "patience",
+                "Gives up a model without a proof once it is so many mistakes behind the leader.",
+                default=None,
+                advice="none; 10 where no proof is wanted",
+            ),
+            Option(
+                "exploration",
+                float,
+                "The probability of asking about eliminated models, to see whether the best model has changed.",
+                0.0,
+                low=0.0,
+                high=1.0,
+                below=True,
+                advice="0; 0.02 where the best model may change",
+            ),
+        ),
+    )
     dial: ClassVar[str] = "patience"
     weighted: ClassVar[bool] = True
     drops: ClassVar[bool] = True
     spreads: ClassVar[bool] = False
+    stops: ClassVar[bool] = True
     kernel: ClassVar[Kernel] = Kernel(decide, recommend, learn, finished)
     state: RaceState
 
@@ -396,10 +436,10 @@ class Race(Algorithm):
         super().__init__(
             models,
             seed,
-            confidence=check_confidence(confidence),
-            tolerance=check_fraction("tolerance", tolerance),
-            patience=None if patience is None else check_scale("patience", patience),
-            exploration=check_fraction("exploration", exploration),
+            confidence=confidence,
+            tolerance=tolerance,
+            patience=patience,
+            exploration=exploration,
         )
 
     def start(self, models: int) -> RaceState:

@@ -95,7 +95,7 @@ def compare(
     methods: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"Methods, separated by commas: {', '.join(algorithm_options.NAMES)}.  [default: all]",
+            help="The algorithms to compare, separated by commas; they are listed below.  [default: all]",
             show_default=False,
         ),
     ] = None,
@@ -212,13 +212,14 @@ def parse_budgets(budgets: list[str] | None) -> list[int] | None:
 
 def parse_method_options(pairs: list[str]) -> dict[str, dict[str, Any]]:
     """Options by method."""
+    names = algorithm_options.algorithm_names() if pairs else ()
     options: dict[str, dict[str, Any]] = {}
     for pair in pairs:
         method, mark, rest = pair.partition(".")
-        if not mark or method not in algorithm_options.NAMES:
+        if not mark or method not in names:
             raise typer.BadParameter(
                 f"{pair}: pass it as METHOD.NAME=VALUE, such as structural-committee.disagreement_scale=10; "
-                f"methods are {', '.join(algorithm_options.NAMES)}.",
+                f"methods are {', '.join(names)}.",
                 param_hint="--option",
             )
         options.setdefault(method, {}).update(algorithm_options.parse_options([rest]))

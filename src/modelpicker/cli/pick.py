@@ -81,10 +81,6 @@ def pick(
     Items without a label are then left out. Where there are no labels at all, you are asked: one key per class, s
     to skip, u to undo, q to quit. The same command goes on where you were. Your answers are in NAME.pick.jsonl:
     with --labels NAME.pick.jsonl another algorithm uses them, and asks only for the others.
-
-    Which algorithm? If items are drawn from one population, take --algorithm race: it needs the fewest labels and
-    stops by itself with a proof. If they may drift, or their order may have been chosen, stay with model-picker.
-    The others are there to compare.
     """
     from modelpicker.campaigns.offline import check_choice, known_labels
     from modelpicker.cli.picking import Settings, look_up

@@ -95,7 +95,9 @@ def test_algorithms_do_not_know_each_other_and_nothing_that_they_share_knows_one
 def test_algorithms_are_listed_once_and_everything_else_is_made_from_that_list() -> None:
     """No other file of the library, the command line, the server or the page names them all, or most of them."""
     many = len(ALGORITHMS) // 2 + 1
-    files = [file for kind in ("py",) for file in (ROOT / "src").rglob(f"*.{kind}") if "vendor" not in file.parts]
+    files = [
+        file for kind in ("py", "js") for file in (ROOT / "src").rglob(f"*.{kind}") if "vendor" not in file.parts
+    ]
     assert len(files) > 150
     naming = {
         file: sum(f'"{name}"' in text or f"'{name}'" in text for name in ALGORITHMS)

@@ -14,9 +14,10 @@ from modelpicker.errors import InputError, brief, is_number
 ValueType: TypeAlias = type[int] | type[float] | type[str] | type[list[Any]] | type[dict[str, Any]]
 
 LARGEST_COUNT = 2**53  # whole numbers up to here are exact as floating-point numbers
+LARGEST_SEED = 2**128 - 1
 LARGEST_SCALE = 1e100  # its square, and that times whatever a kernel multiplies it with, are still finite
 # Numbers that read better as they are thought of.
-SPELT: dict[float, str] = {LARGEST_COUNT: "2**53", LARGEST_SCALE: "1e100", 2**128 - 1: "2**128 - 1"}
+SPELT: dict[float, str] = {LARGEST_COUNT: "2**53", LARGEST_SCALE: "1e100", LARGEST_SEED: "2**128 - 1"}
 
 
 class _Required:

@@ -26,9 +26,10 @@ CONFIDENCE = Option(
 KIND = Option(
     "kind",
     str,
-    "Of the certificate. population: of the models' accuracies, if items are drawn independently from one source. "
-    "stream: of the items seen so far, whatever they are.",
+    "What the certificate speaks of. population: the models' accuracies, if items are drawn independently from one "
+    "source. stream: the items seen so far, whatever they are.",
     "population",
     choices=("stream", "population"),
+    title="Certified for",
 )
 STOP_RULE = (GAP, CONFIDENCE, KIND)

@@ -56,7 +56,31 @@ _CERTIFICATE = {
     "you look, if items are drawn independently from one distribution.",
 }
 
+_OPTION = {
+    "name": "budget",
+    "title": "Budget",
+    "help": "At most this many labels are bought.",
+    "type": "integer",
+    "required": False,
+    "default": None,
+    "low": 1,
+    "high": 2**53,
+    "above": False,
+    "below": False,
+    "choices": [],
+    "parts": [],
+}
+_ALGORITHM = {
+    "name": "model-picker",
+    "summary": "Queries where the models that may be best disagree; nothing to tune.",
+    "when_to_use": "Use it if items may change over time.",
+    "promises": "On any stream, its regret grows no faster than the root of the number of items.",
+    "stops": False,
+    "options": [{**_OPTION, "name": "window", "title": "Window", "help": "How many rounds count.", "default": 0}],
+}
+
 EXAMPLES: dict[str, dict[str, Any]] = {
+    "SettingsDocument": {"settings": [_OPTION], "algorithms": [_ALGORITHM], "longest_name": 100},
     "NewCampaign": {
         "name": "tickets",
         "models": ["bert", "roberta", "gpt"],

@@ -35,16 +35,17 @@ from modelpicker.kernels.primitives import (
     FOLLOW,
     LEADER,
     SPARE,
-    TIED,
     Codes,
     Floats,
     Ints,
     Scratch,
     agreed,
     best,
+    best_among,
     charge,
     largest_share,
     query_probability,
+    rank_among,
     weigh,
 )
 from modelpicker.options import Option, scale
@@ -263,28 +264,12 @@ def recommend(state: RaceState, settings: RaceSettings, coin: float) -> int:
     """The winner, if there is one; else the fewest mistakes."""
     if state.race[WON] > 0 and state.race[BROKEN] == 0:
         return int(state.race[FIRST_PLACE])
-    first, tied = state.standing[LEADER], state.standing[TIED]
-    passed_over = min(int(coin * tied), tied - 1)
-    lowest = state.losses[first]
-    for i in range(first, len(state.losses)):
-        if state.places[i] == IN and state.losses[i] == lowest:
-            if passed_over == 0:
-                return int(i)
-            passed_over -= 1
-    return int(first)
+    return best_among(state.losses, state.places, IN, state.standing, coin)
 
 
 def rank(state: RaceState) -> None:
     """Note who has the smallest loss of those in the race, and how many share it."""
-    leader = -1
-    for i in range(len(state.losses)):
-        if state.places[i] == IN and (leader < 0 or state.losses[i] < state.losses[leader]):
-            leader = i
-    tied = 0
-    for i in range(len(state.losses)):
-        tied += state.places[i] == IN and state.losses[i] == state.losses[leader]
-    state.standing[LEADER] = leader
-    state.standing[TIED] = tied
+    rank_among(state.losses, state.places, IN, state.standing)
 
 
 def count(state: RaceState, t: int, row: Codes, label: int) -> None:

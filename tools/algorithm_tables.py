@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from modelpicker.algorithms import ALGORITHMS
+from modelpicker.campaigns.setting_options import BY_NAME
 from modelpicker.options import Option, spelt
 
 ROOT = Path(__file__).parents[1]
@@ -51,9 +52,7 @@ def promises() -> str:
 
 def options() -> str:
     """All options of all algorithms."""
-    rows: list[tuple[str, ...]] = [
-        ("all", "`seed`", "0", "a whole number from 0 up and at most 2**128 - 1", "all coins are drawn from it", "")
-    ]
+    rows: list[tuple[str, ...]] = [("all", *_option(BY_NAME["seed"]))]
     for name, kind in ALGORITHMS.items():
         for place, option in enumerate(kind.about.options):
             rows.append((f"`{name}`" if place == 0 else "", *_option(option)))

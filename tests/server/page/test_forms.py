@@ -68,7 +68,7 @@ EVERY_ALGORITHM = [Filled(full, full, full, full, name) for name in ALGORITHMS f
 
 def fill(page: Page, filled: Filled) -> None:
     if filled.budget:
-        page.get_by_label("Budget").fill("12")
+        page.get_by_label("Budget", exact=True).fill("12")
     if filled.expected:
         page.get_by_label("Expected items").fill("500")
     if filled.stop:
@@ -155,6 +155,10 @@ def test_the_form_has_every_setting_with_its_title_its_help_and_its_range(page: 
     for option in (*PLAIN, BY_NAME["seed"]):
         field = page.get_by_label(option.label, exact=True)
         expect(field).to_have_accessible_description(option.help)
+        if option.choices:
+            expect(field.locator("option")).to_have_text(list(option.choices))
+            expect(field).to_have_value(str(option.default))
+            continue
         expect(field).to_have_attribute("min", str(option.low))
         expect(field).to_have_attribute("placeholder", "" if option.default is None else str(option.default))
         field.fill(str((option.low or 0) - 1))
@@ -173,7 +177,7 @@ def test_a_form_that_the_server_cannot_describe_yet_comes_as_soon_as_it_can(page
     expect(page.get_by_role("heading", name="New campaign")).to_be_visible()
     expect(page.get_by_text("Not now.")).to_be_visible()
     page.unroute(described)
-    expect(page.get_by_label("Budget")).to_be_visible()
+    expect(page.get_by_label("Budget", exact=True)).to_be_visible()
     page.route(described, lambda route: route.fulfill(status=403, json={"detail": "Not you."}))
     page.reload()
     expect(page.get_by_text("Not you.")).to_be_visible()
@@ -206,10 +210,10 @@ def test_a_form_that_changed_after_its_campaign_was_made_needs_another_name(
     create(page)
     expect(page.locator(".form-error")).to_have_text("Not this file.")
     page.unroute(refused)
-    page.get_by_label("Budget").fill("12")
+    page.get_by_label("Budget", exact=True).fill("12")
     create(page)
     expect(page.locator(".form-error")).to_contain_text("Choose another name")
-    page.get_by_label("Budget").fill("")  # as it was: the file goes to the campaign that is there
+    page.get_by_label("Budget", exact=True).fill("")  # as it was: the file goes to the campaign that is there
     create(page)
     expect(page.get_by_role("article")).to_be_visible()
     campaign = mp.open_campaign(server.storage, name)

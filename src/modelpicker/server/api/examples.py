@@ -2,6 +2,11 @@
 
 from typing import Any
 
+from modelpicker.algorithms import ModelPicker
+from modelpicker.campaigns.setting_options import BY_NAME
+from modelpicker.campaigns.settings import CampaignSettings
+from modelpicker.server.api.setting_documents import algorithm_document, option_document
+
 _COUNTS = {"rounds": 1840, "labels_used": 57, "labels_saved": 1780, "pending": 3, "skipped": 1, "references": 0}
 _CAMPAIGN = {
     "name": "tickets",
@@ -56,39 +61,21 @@ _CERTIFICATE = {
     "you look, if items are drawn independently from one distribution.",
 }
 
-_OPTION = {
-    "name": "budget",
-    "title": "Budget",
-    "help": "At most this many labels are bought.",
-    "type": "integer",
-    "required": False,
-    "default": None,
-    "low": 1,
-    "high": 2**53,
-    "above": False,
-    "below": False,
-    "choices": [],
-    "parts": [],
-}
-_ALGORITHM = {
-    "name": "model-picker",
-    "summary": "Queries where the models that may be best disagree; nothing to tune.",
-    "when_to_use": "Use it if items may change over time.",
-    "promises": "On any stream, its regret grows no faster than the root of the number of items.",
-    "stops": False,
-    "options": [{**_OPTION, "name": "window", "title": "Window", "help": "How many rounds count.", "default": 0}],
+_SETTINGS: dict[str, Any] = {
+    "models": ["bert", "roberta", "gpt"],
+    "classes": ["ham", "spam"],
+    "budget": 200,
+    "expected_rounds": 50_000,
+    "stop_when": _RULE,
 }
 
 EXAMPLES: dict[str, dict[str, Any]] = {
-    "SettingsDocument": {"settings": [_OPTION], "algorithms": [_ALGORITHM], "longest_name": 100},
-    "NewCampaign": {
-        "name": "tickets",
-        "models": ["bert", "roberta", "gpt"],
-        "classes": ["ham", "spam"],
-        "budget": 200,
-        "expected_rounds": 50_000,
-        "stop_when": _RULE,
+    "SettingsDocument": {
+        "settings": [option_document(BY_NAME["budget"])],
+        "algorithms": [algorithm_document(ModelPicker)],
+        "longest_name": 100,
     },
+    "NewCampaign": {"name": "tickets", **_SETTINGS},
     "NewRound": _ROUND,
     "NewRounds": {
         "predictions": [["spam", "ham", "spam"], ["ham", "ham", "ham"]],
@@ -117,14 +104,9 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         ]
     },
     "Described": _CAMPAIGN
+    | CampaignSettings.check(**_SETTINGS).document()
     | _COUNTS
     | {
-        "options": {"query_scale": 1.0},
-        "seed": "0",
-        "models": ["bert", "roberta", "gpt"],
-        "classes": ["ham", "spam"],
-        "expected_rounds": 50_000,
-        "stop_when": _RULE,
         "state": _STATE,
         "pick": "gpt",
         "tied": ["gpt"],

@@ -11,7 +11,7 @@ import pytest
 
 import modelpicker as mp
 from modelpicker.algorithms import ALGORITHMS
-from modelpicker.algorithms.checks import Check, Factory, check_algorithm
+from modelpicker.algorithms.checks import Check, Factory, check_algorithm, described
 from modelpicker.algorithms.description import AlgorithmDescription
 from modelpicker.algorithms.registry import make_algorithm
 from modelpicker.algorithms.runner import Kernel
@@ -265,9 +265,8 @@ def test_a_faulty_algorithm_is_caught_by_name(make: Callable[..., mp.Algorithm],
 
 PROBABILITY = Option("probability", float, "How often.", low=0.0, high=1.0)
 WORDS = ("Asks.", "Sometimes.", "Nothing.")
-DECLARED = {
-    "right": (*WORDS, (PROBABILITY,)),
-    "nothing": ("", "", "", ()),
+FITTING = {"described": (*WORDS, (PROBABILITY,)), "nothing said": ("", "", "", ())}
+UNFIT = {
     "another name": (*WORDS, (replace(PROBABILITY, name="chance"),)),
     "one too many": (*WORDS, (PROBABILITY, Option("more", int, "More.", 1, low=0))),
     "no help": (*WORDS, (replace(PROBABILITY, help=""),)),
@@ -276,21 +275,27 @@ DECLARED = {
 }
 
 
-@pytest.mark.parametrize("declared", DECLARED)
-def test_a_description_that_does_not_fit_is_caught_and_none_is_needed(declared: str) -> None:
-    kind = type("Own", (mp.LabelEfficient,), {"about": AlgorithmDescription(*DECLARED[declared])})
-    checks = {
-        check.name: check for check in check_algorithm(lambda models, seed: kind(models, seed, probability=0.5))
-    }
-    if declared in ("right", "nothing"):
-        checks["described"]()
-    else:
-        with pytest.raises((AssertionError, mp.InputError)):
-            checks["described"]()
+def described_by(*about: Any) -> type[mp.LabelEfficient]:
+    """An algorithm that describes itself like this."""
+    return type("Own", (mp.LabelEfficient,), {"about": AlgorithmDescription(*about)})
+
+
+@pytest.mark.parametrize("about", FITTING.values(), ids=FITTING)
+def test_a_description_that_fits_passes_and_none_is_needed(about: tuple[Any, ...]) -> None:
+    kind = described_by(*about)
+    described(lambda models, seed: kind(models, seed, probability=0.5))
+    assert kind(3, probability=0.5).options == {"probability": 0.5}
+
+
+@pytest.mark.parametrize("about", UNFIT.values(), ids=UNFIT)
+def test_a_description_that_does_not_fit_is_caught(about: tuple[Any, ...]) -> None:
+    kind = described_by(*about)
+    with pytest.raises(AssertionError):
+        described(lambda models, seed: kind(models, seed, probability=0.5))
 
 
 def test_options_of_an_own_algorithm_are_checked_as_it_declares_them() -> None:
-    kind = type("Own", (mp.LabelEfficient,), {"about": AlgorithmDescription(*DECLARED["right"])})
+    kind = described_by(*FITTING["described"])
     with pytest.raises(
         mp.InputError, match=r"probability=1\.5 is out of range; pass a number from 0 up and at most 1"
     ):

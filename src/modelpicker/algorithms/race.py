@@ -375,7 +375,7 @@ class Race(Algorithm):
             Option(
                 "tolerance",
                 float,
-                "How much less accurate than the best model the one may be that it stops with.",
+                "It stops when the leader is proved to be at most this much less accurate than the best model.",
                 0.01,
                 low=0.0,
                 high=1.0,

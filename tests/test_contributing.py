@@ -1,5 +1,6 @@
 """What CONTRIBUTING, the changelog, the hooks and the page's types say agrees with the project."""
 
+import ast
 import importlib.util
 import json
 import re
@@ -10,10 +11,11 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from tools import page_types
+from tools import algorithm_tables, page_types
 
 from modelpicker.algorithms import ALGORITHMS
-from modelpicker.cli.shared.algorithm_options import NAMES
+from modelpicker.experiments.figures import looks_of
+from modelpicker.experiments.methods import METHODS
 from tests.algorithms.test_check_algorithm import FACTORIES
 
 ROOT = Path(__file__).parents[1]
@@ -75,14 +77,37 @@ def test_files_that_contributing_names_exist() -> None:
     assert [name for name in sorted(named) if not any((place / name).exists() for place in places)] == []
 
 
-def test_lists_in_which_contributing_says_to_add_an_algorithm_hold_all_of_them() -> None:
-    assert set(NAMES) == set(ALGORITHMS)
+def imports_of(module: str) -> set[str]:
+    """The modules of algorithms that a file there imports."""
+    tree = ast.parse((ROOT / f"src/{module.replace('.', '/')}.py").read_text())
+    return {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
+
+
+def test_algorithms_do_not_know_each_other_and_nothing_that_they_share_knows_one() -> None:
+    own = {kind.__module__ for kind in ALGORITHMS.values()}
+    files = (ROOT / "src/modelpicker/algorithms").glob("*.py")
+    others = {f"modelpicker.algorithms.{file.stem}" for file in files} - {"modelpicker.algorithms.__init__"}
+    assert len(own) == len(ALGORITHMS)
+    assert own < others
+    assert {module: found for module in others if (found := imports_of(module) & own)} == {}
+
+
+def test_algorithms_are_listed_once_and_everything_else_is_made_from_that_list() -> None:
+    """No other file of the library, the command line, the server or the page names them all, or most of them."""
+    many = len(ALGORITHMS) // 2 + 1
+    files = [
+        file for kind in ("py", "js") for file in (ROOT / "src").rglob(f"*.{kind}") if "vendor" not in file.parts
+    ]
+    assert len(files) > 150
+    naming = {
+        file: sum(f'"{name}"' in text or f"'{name}'" in text for name in ALGORITHMS)
+        for file in files
+        if (text := file.read_text())
+    }
+    assert [str(file) for file, names in naming.items() if names >= many] == []
     assert set(ALGORITHMS) <= set(FACTORIES)
-    (listed,) = re.findall(r"const ALGORITHMS = \[(.*?)\]", (STATIC / "views/create.js").read_text(), re.S)
-    assert set(re.findall(r"'([\w-]+)'", listed)) == set(ALGORITHMS)
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
-    (apart,) = [contract["modules"] for contract in contracts if contract["type"] == "independence"]
-    assert set(apart) == {kind.__module__ for kind in ALGORITHMS.values()}
+    assert set(ALGORITHMS) == set(METHODS)
+    assert len(set(looks_of([*ALGORITHMS]).values())) == len(ALGORITHMS)
 
 
 def version() -> str:
@@ -115,6 +140,13 @@ def test_hooks_run_what_make_check_runs_and_fetch_nothing() -> None:
 def test_the_pages_types_are_what_the_server_describes() -> None:
     again = "the API has changed: run .venv/bin/python -m tools.page_types"
     assert page_types.TARGET.read_text() == page_types.types(), again
+
+
+@pytest.mark.parametrize("page", algorithm_tables.PAGES, ids=lambda page: str(page.name))
+def test_tables_of_algorithms_are_what_the_algorithms_say_of_themselves(page: Path) -> None:
+    text = page.read_text("utf-8")
+    assert algorithm_tables.PART.search(text), f"{page.name} has no table"
+    assert algorithm_tables.written(text) == text, "run .venv/bin/python -m tools.algorithm_tables"
 
 
 def test_every_library_of_the_page_is_declared() -> None:

@@ -115,6 +115,17 @@ def test_importing_modelpicker_imports_nothing_heavy() -> None:
     assert not loaded_after("import modelpicker.cli")
 
 
+def test_the_command_line_shows_its_help_without_numpy() -> None:
+    script = (
+        "import sys\nfrom modelpicker.cli import app\n"
+        "try:\n    app(['--help'])\nexcept SystemExit:\n    pass\n"
+        "print('numpy' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert "Usage: " in done.stdout
+    assert done.stdout.splitlines()[-1] == "False"
+
+
 def test_a_collection_that_ships_needs_no_library_that_it_was_trained_with() -> None:
     loaded = loaded_after("import modelpicker\nmodelpicker.load_collection('cifar10')")
     assert not loaded & {"sklearn", "torch", "numba", "matplotlib", "pandas"}

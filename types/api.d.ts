@@ -2,6 +2,15 @@
 // Do not edit: run .venv/bin/python -m tools.page_types
 
 declare namespace Api {
+  interface AlgorithmDocument {
+    name: string;
+    summary: string;
+    when_to_use: string;
+    promises: string;
+    stops: boolean;
+    options: Array<OptionDocument>;
+  }
+
   interface Answered {
     id: number;
     key: string | null;
@@ -76,16 +85,16 @@ declare namespace Api {
   }
 
   interface Described {
-    name: string;
-    created: string;
-    algorithm: string;
-    options: Record<string, unknown>;
-    seed: string;
     models: Array<number | string> | null;
     classes: Array<number | string> | null;
     budget: number | null;
     expected_rounds: number | null;
     stop_when: StoppingRule | null;
+    seed: string;
+    algorithm: string;
+    options: Record<string, unknown>;
+    name: string;
+    created: string;
     state: StateDocument;
     rounds: number;
     labels_used: number;
@@ -180,15 +189,15 @@ declare namespace Api {
   }
 
   interface NewCampaign {
-    name: string;
     models: Array<number | string> | number;
     classes?: Array<number | string> | null;
     budget?: number | null;
     expected_rounds?: number | null;
     stop_when?: StoppingRule | null;
-    algorithm?: "model-picker" | "label-efficient" | "vote-entropy" | "structural-committee" | "importance-weighted" | "efficient-active" | "race";
-    options?: Record<string, unknown>;
     seed?: number;
+    algorithm?: "model-picker" | "label-efficient" | "vote-entropy" | "structural-committee" | "importance-weighted" | "efficient-active" | "race";
+    options?: Record<string, unknown> | null;
+    name: string;
   }
 
   interface NewLabel {
@@ -242,6 +251,21 @@ declare namespace Api {
     annotator?: string | null;
   }
 
+  interface OptionDocument {
+    name: string;
+    title: string;
+    help: string;
+    type: "integer" | "number" | "string" | "array" | "object";
+    required: boolean;
+    default: unknown;
+    low: number | null;
+    high: number | null;
+    above: boolean;
+    below: boolean;
+    choices: Array<string>;
+    parts: Array<OptionDocument>;
+  }
+
   interface Problem {
     type: string;
     title: string;
@@ -280,6 +304,12 @@ declare namespace Api {
     tokens_needed: boolean;
     demo: boolean;
     version: string;
+  }
+
+  interface SettingsDocument {
+    settings: Array<OptionDocument>;
+    algorithms: Array<AlgorithmDocument>;
+    longest_name: number;
   }
 
   interface SkipRecord {

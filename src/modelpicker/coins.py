@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.errors import InputError, brief
+from modelpicker.options import LARGEST_SEED
 
 COINS_PER_ROUND = 4
-LARGEST_SEED = 2**128 - 1
 
 
 def draw_coins(seed: int, start: int, rounds: int = 1) -> npt.NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import count
 from typing import Any, ClassVar
 
@@ -9,25 +10,33 @@ import numpy as np
 import pytest
 
 import modelpicker as mp
-from modelpicker.algorithms.checks import Check, Factory, check_algorithm
+from modelpicker.algorithms import ALGORITHMS
+from modelpicker.algorithms.checks import Check, Factory, check_algorithm, described
+from modelpicker.algorithms.description import AlgorithmDescription
+from modelpicker.algorithms.registry import make_algorithm
 from modelpicker.algorithms.runner import Kernel
 from modelpicker.algorithms.validation import Models
 from modelpicker.kernels.primitives import count_mistakes, smallest_loss
+from modelpicker.options import Option
 
-FACTORIES: dict[str, Factory] = {
-    "model-picker": mp.ModelPicker,
+
+def usual(name: str) -> Factory:
+    """An algorithm as a campaign makes it where nothing is said of its options."""
+    return lambda models, seed: make_algorithm(ALGORITHMS[name], models, seed, {}, classes=4)
+
+
+# All algorithms; some with options with which more happens.
+FACTORIES: dict[str, Factory] = {name: usual(name) for name in ALGORITHMS} | {
     "model-picker scaled": lambda models, seed: mp.ModelPicker(models, seed, query_scale=5.0),
     "model-picker leader": lambda models, seed: mp.ModelPicker(models, seed, predict="leader"),
     "model-picker window": lambda models, seed: mp.ModelPicker(models, seed, window=200),
     "model-picker random-round": lambda models, seed: mp.ModelPicker(models, seed, recommend="random-round"),
     "label-efficient": lambda models, seed: mp.LabelEfficient(models, seed, probability=0.6),
-    "vote-entropy": lambda models, seed: mp.VoteEntropy(models, seed, classes=4),
     "structural-committee": lambda models, seed: mp.StructuralCommittee(
         models, seed, beta=0.3, disagreement_scale=1.5
     ),
     "importance-weighted": lambda models, seed: mp.ImportanceWeighted(models, seed, query_scale=0.7),
     "efficient-active": lambda models, seed: mp.EfficientActive(models, seed, c0=1e-3, threshold_scale=2.0),
-    "race": mp.Race,
     "race, impatient": lambda models, seed: mp.Race(models, seed, patience=5.5),
     "race, watchful": lambda models, seed: mp.Race(models, seed, exploration=0.1, tolerance=0.05),
 }
@@ -209,8 +218,18 @@ class Stumbles(mp.LabelEfficient):
         return super().observe(row)
 
 
+class Boasts(mp.LabelEfficient):
+    """Declares a default that it does not have."""
+
+    name: ClassVar[str] = "boasts"
+    about: ClassVar[AlgorithmDescription] = AlgorithmDescription(
+        "Asks.", "Never.", "Nothing.", (Option("probability", float, "How often.", 0.5, low=0.0, high=1.0),)
+    )
+
+
 CAUGHT: list[tuple[Callable[..., mp.Algorithm], str]] = [
     (Overshoots, "well_formed"),
+    (Boasts, "described"),
     (Overshoots, "probabilities_in_range"),
     (LearnsNothing, "recommends_the_best"),
     (Drifts, "step_equals_stream"),
@@ -242,6 +261,45 @@ def test_a_faulty_algorithm_is_caught_by_name(make: Callable[..., mp.Algorithm],
     }
     with pytest.raises(AssertionError):
         checks[caught]()
+
+
+PROBABILITY = Option("probability", float, "How often.", low=0.0, high=1.0)
+WORDS = ("Asks.", "Sometimes.", "Nothing.")
+FITTING = {"described": (*WORDS, (PROBABILITY,)), "nothing said": ("", "", "", ())}
+UNFIT = {
+    "another name": (*WORDS, (replace(PROBABILITY, name="chance"),)),
+    "one too many": (*WORDS, (PROBABILITY, Option("more", int, "More.", 1, low=0))),
+    "no help": (*WORDS, (replace(PROBABILITY, help=""),)),
+    "usual out of range": (*WORDS, (replace(PROBABILITY, usual=2.0),)),
+    "no summary": ("", "Sometimes.", "Nothing.", (PROBABILITY,)),
+}
+
+
+def described_by(*about: Any) -> type[mp.LabelEfficient]:
+    """An algorithm that describes itself like this."""
+    return type("Own", (mp.LabelEfficient,), {"about": AlgorithmDescription(*about)})
+
+
+@pytest.mark.parametrize("about", FITTING.values(), ids=FITTING)
+def test_a_description_that_fits_passes_and_none_is_needed(about: tuple[Any, ...]) -> None:
+    kind = described_by(*about)
+    described(lambda models, seed: kind(models, seed, probability=0.5))
+    assert kind(3, probability=0.5).options == {"probability": 0.5}
+
+
+@pytest.mark.parametrize("about", UNFIT.values(), ids=UNFIT)
+def test_a_description_that_does_not_fit_is_caught(about: tuple[Any, ...]) -> None:
+    kind = described_by(*about)
+    with pytest.raises(AssertionError):
+        described(lambda models, seed: kind(models, seed, probability=0.5))
+
+
+def test_options_of_an_own_algorithm_are_checked_as_it_declares_them() -> None:
+    kind = described_by(*FITTING["described"])
+    with pytest.raises(
+        mp.InputError, match=r"probability=1\.5 is out of range; pass a number from 0 up and at most 1"
+    ):
+        kind(3, probability=1.5)
 
 
 def test_checks_have_names_that_read_as_words() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from modelpicker.algorithms import ALGORITHMS
 from modelpicker.cli import app
 from tests.cli.running import run
 
@@ -49,6 +50,16 @@ def test_every_verb_has_help_takes_json_and_is_documented(verb: str) -> None:
     help_text = run(*verb.split(), "--help").stdout
     assert "--json" in help_text
     assert f"modelpicker {verb}" in DOCS.read_text()
+
+
+@pytest.mark.parametrize("verb", ["pick", "compare", "create"])
+def test_the_help_of_a_verb_with_algorithms_has_what_they_say_of_themselves(verb: str) -> None:
+    shown = " ".join(run(verb, "--help").stdout.replace("-\n", "-").split())
+    for name, kind in ALGORITHMS.items():
+        about = kind.about
+        assert f"{name} {about.summary} {about.when_to_use}" in shown
+        for option in about.options:
+            assert f"{option.name} {option.help} [{option.range}" in shown
 
 
 def test_version() -> None:

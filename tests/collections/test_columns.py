@@ -11,6 +11,7 @@
 | free text where every column is free text; a constant that others answer too | model | no |
 """
 
+import inspect
 import json
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,12 @@ import numpy as np
 import pytest
 
 import modelpicker as mp
+from modelpicker.cli.bounds import bounds
+from modelpicker.cli.collections import convert, show
+from modelpicker.cli.compare import compare
+from modelpicker.cli.pick import pick
+from modelpicker.cli.shared.read_collection import READING
+from modelpicker.cli.shared.terminal import how_to_read
 from modelpicker.collections.column_roles import Column, Reading, guess_columns
 from modelpicker.collections.data_frames import frame_table
 from modelpicker.collections.preview import preview_collection
@@ -327,5 +334,25 @@ def test_a_preview_does_not_fail_on_a_doubt(tmp_path: Path) -> None:
     assert seen.rows[0]["meta"] is None
     assert seen.collection is not None
     assert seen.collection.models == ("a", "b")
-    again = preview_collection(tmp_path / "x.csv", {"question": "left out", "meta": "shown"})
+    again = preview_collection(tmp_path / "x.csv", Reading(columns={"question": "left out", "meta": "shown"}))
     assert not any(column.doubt for column in again.columns)
+
+
+def test_how_a_file_is_read_is_said_by_the_same_names_everywhere() -> None:
+    """The object has what the functions take and what the command line asks for, with the same defaults."""
+    known = {name: one for name, one in inspect.signature(Reading).parameters.items() if name != "labels_elsewhere"}
+    for function in (mp.open_collection, mp.load_collection):
+        taken = {
+            name: one.default
+            for name, one in inspect.signature(function).parameters.items()
+            if one.kind is inspect.Parameter.KEYWORD_ONLY
+        }
+        assert list(taken) == list(known)
+        assert Reading(**taken | {"columns": {}}) == Reading()
+    typed = {name.removesuffix("_column") for name in READING}
+    assert typed == set(known) - {"columns"}  # which a person is asked for
+    for verb in (bounds, compare, convert, pick, show):
+        parameters = inspect.signature(verb).parameters
+        assert [name for name in READING if name not in parameters] == []
+        assert "reading" not in parameters
+    assert Reading(**how_to_read(**{name: parameters[name].default for name in READING})) == Reading()

@@ -188,6 +188,7 @@ MAY: dict[str, set[str | None]] = {
     "DELETE /api/v1/campaigns/{name}/leases/{id}": LABELLERS,
     "GET /api/v1/campaigns/{name}/queries": ALL,
     "GET /api/v1/campaigns": ALL,
+    "GET /api/v1/settings": ALL,
     "POST /api/v1/campaigns": {"owner"},
     "GET /api/v1/campaigns/{name}": ALL,
     "GET /api/v1/campaigns/{name}/classes": ALL,

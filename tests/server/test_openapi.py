@@ -38,6 +38,7 @@ OPERATIONS = {
     "history": "GET /api/v1/campaigns/{name}/history",
     "list_answers": "GET /api/v1/campaigns/{name}/answers",
     "export": "GET /api/v1/campaigns/{name}/export",
+    "list_settings": "GET /api/v1/settings",
     "look": "POST /api/v1/files",
     "upload": "POST /api/v1/campaigns/{name}/files",
     "show_session": "GET /api/v1/session",

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from modelpicker.algorithms.description import AlgorithmDescription
 from modelpicker.algorithms.runner import LABELS, ROUNDS, AlgorithmSettings, AlgorithmState, Kernel
 from modelpicker.algorithms.validation import Models, check_models
 from modelpicker.certificates.certificate import (
@@ -74,6 +75,8 @@ class Algorithm(ABC):
     """
 
     name: ClassVar[str]
+    about: ClassVar[AlgorithmDescription] = AlgorithmDescription()
+    """The algorithm in words, and its options: their values are checked as they are declared here."""
     kernel: ClassVar[Kernel]
     dial: ClassVar[str]
     """The option that makes the algorithm ask more or less; its kernel takes it round by round."""
@@ -83,13 +86,17 @@ class Algorithm(ABC):
     """Whether models are dropped on the way: of those, labels tell little from then on."""
     spreads: ClassVar[bool] = True
     """Whether a budget is to be spread over a stream; otherwise it is spent as fast as the algorithm asks."""
+    stops: ClassVar[bool] = False
+    """Whether it stops by itself, with a proof: its options `tolerance` and `confidence` say of what."""
+    uniform: ClassVar[bool] = False
+    """Whether every disagreement is queried with one probability, the dial: then a budget says what that is."""
 
     def __init__(self, models: Models, seed: int = 0, **options: Any) -> None:
         self.models = check_models(models)
         self.seed = check_seed(seed)
         if self.dial not in options:
             raise TypeError(f"{type(self).__name__}.dial is {self.dial!r}, but its options are {sorted(options)}.")
-        self.options = options
+        self.options = self.about.check(options)
         self.clock = np.zeros(2, dtype=np.int64)
         self.state = self.start(len(self.models))
         self.recorder = Recorder(len(self.models))

@@ -7,6 +7,7 @@ Each check is named, runs on its own, and raises an AssertionError that says wha
 of a pytest test they show up one by one: `@pytest.mark.parametrize("check", check_algorithm(...), ids=str)`.
 """
 
+import inspect
 import json
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
@@ -23,6 +24,7 @@ from modelpicker.certificates.evidence_kernels import evidence_kernels
 from modelpicker.encoding import Array
 from modelpicker.errors import ModelPickerError, RoundError
 from modelpicker.kernels.primitives import FOLLOW, new_scratch
+from modelpicker.options import REQUIRED, Option
 
 Factory: TypeAlias = Callable[[Models, int], Algorithm]
 KINDS: tuple[CertificateKind, ...] = ("stream", "population")
@@ -52,6 +54,7 @@ def check_algorithm(factory: Factory) -> Iterator[Check]:
     """The checks of the algorithm that `factory(models, seed)` makes."""
     for check in (
         well_formed,
+        described,
         probabilities_in_range,
         recommends_the_best,
         step_equals_stream,
@@ -85,6 +88,33 @@ def well_formed(factory: Factory) -> None:
     expect(0.0 <= answer[0] <= 1.0, f"decide gave the probability {answer[0]!r}")
     expect(answer[1] in (FOLLOW, 0, 1, 2), f"decide gave the model {answer[1]!r}")
     expect(row.tolist() == [0, 1, 1], "decide wrote to its row")
+
+
+def described(factory: Factory) -> None:
+    """What it says of itself is what it takes: the same options with the same defaults, each in range."""
+    kind = type(factory(3, 0))
+    declared = {option.name: option for option in kind.about.options}
+    taken = dict(list(inspect.signature(kind).parameters.items())[2:])
+    if not declared:  # then nothing is said that could be wrong
+        return
+    expect(list(declared) == list(taken), f"it declares {', '.join(declared)}, but takes {', '.join(taken)}")
+    for name, option in declared.items():
+        default = taken[name].default
+        said = inspect.Parameter.empty if option.required else option.default
+        expect(default == said, f"{name} is {default!r} by default, but declared as {said!r}")
+        expect(bool(option.help), f"{name} has no help")
+        for value in (option.default, option.usual):
+            expect(value is REQUIRED or _takes(option, value), f"{name}={value!r} is not in its own range")
+    texts = (kind.about.summary, kind.about.when_to_use, kind.about.promises)
+    expect(all(texts), "it has options, but not all of summary, when_to_use and promises")
+
+
+def _takes(option: Option, value: object) -> bool:
+    """Whether an option may have this value."""
+    try:
+        return bool(option.check(value) == value)
+    except ModelPickerError:
+        return False
 
 
 def recommends_the_best(factory: Factory) -> None:

@@ -6,8 +6,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from modelpicker.algorithms.base import Algorithm
+from modelpicker.algorithms.description import AlgorithmDescription
 from modelpicker.algorithms.runner import Kernel
-from modelpicker.algorithms.validation import Models, check_scale
+from modelpicker.algorithms.validation import Models
 from modelpicker.kernels.primitives import (
     FOLLOW,
     LEADER,
@@ -19,6 +20,7 @@ from modelpicker.kernels.primitives import (
     charge,
     smallest_loss,
 )
+from modelpicker.options import scale
 
 
 class EfficientActiveState(NamedTuple):
@@ -89,14 +91,33 @@ class EfficientActive(Algorithm):
     """
 
     name: ClassVar[str] = "efficient-active"
+    about: ClassVar[AlgorithmDescription] = AlgorithmDescription(
+        summary="Queries every disagreement while the two best models are close, then ever more rarely.",
+        when_to_use="Use it for comparisons.",
+        promises="Nothing of its own; certificates hold as for every algorithm.",
+        options=(
+            scale(
+                "c0",
+                "How large an allowance the gap is held against: larger asks more, and 0 asks almost nothing.",
+                usual=0.0003,
+                advice="0.001",
+            ),
+            scale(
+                "threshold_scale",
+                "A factor on the threshold below which every disagreement is queried.",
+                default=1.0,
+                symbol="s",
+                advice="5; the authors of the paper ran 3 to 6",
+            ),
+        ),
+    )
     dial: ClassVar[str] = "c0"
     weighted: ClassVar[bool] = True
     kernel: ClassVar[Kernel] = Kernel(decide, smallest_loss, learn)
     state: EfficientActiveState
 
     def __init__(self, models: Models, seed: int = 0, *, c0: float, threshold_scale: float = 1.0) -> None:
-        threshold_scale = check_scale("threshold_scale", threshold_scale)
-        super().__init__(models, seed, c0=check_scale("c0", c0), threshold_scale=threshold_scale)
+        super().__init__(models, seed, c0=c0, threshold_scale=threshold_scale)
 
     def start(self, models: int) -> EfficientActiveState:
         """No losses, everybody tied."""

@@ -6,9 +6,24 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from modelpicker.algorithms.base import Algorithm
+from modelpicker.algorithms.description import AlgorithmDescription
 from modelpicker.algorithms.runner import Kernel
-from modelpicker.algorithms.validation import Models, check_probability, check_scale
-from modelpicker.kernels.primitives import FOLLOW, LEADER, TIED, Codes, Floats, Ints, Scratch, agreed, charge
+from modelpicker.algorithms.validation import Models
+from modelpicker.kernels.primitives import (
+    FOLLOW,
+    LEADER,
+    Codes,
+    Floats,
+    Ints,
+    Scratch,
+    agreed,
+    best_among,
+    charge,
+    rank_among,
+)
+from modelpicker.options import Option, scale
+
+ALIVE = 1  # what `alive` has for a model that survives
 
 
 class ImportanceWeightedState(NamedTuple):
@@ -56,20 +71,6 @@ def split(alive: Codes, leader: int, row: Codes) -> bool:
     return differing > 0
 
 
-def rank_survivors(losses: Floats, alive: Codes, standing: Ints) -> None:
-    """Note which survivor has the smallest loss, and how many share it."""
-    leader = -1
-    for i in range(len(losses)):
-        if alive[i] == 1 and (leader < 0 or losses[i] < losses[leader]):
-            leader = i
-    lowest = losses[leader]
-    tied = 0
-    for i in range(len(losses)):
-        tied += alive[i] if losses[i] == lowest else 0
-    standing[LEADER] = leader
-    standing[TIED] = tied
-
-
 def decide(
     state: ImportanceWeightedState,
     settings: ImportanceWeightedSettings,
@@ -93,16 +94,7 @@ def decide(
 
 def recommend(state: ImportanceWeightedState, settings: ImportanceWeightedSettings, coin: float) -> int:
     """The survivor of the smallest importance-weighted loss; the coin decides between equals."""
-    leader = int(state.standing[LEADER])
-    passed_over = min(int(coin * state.standing[TIED]), state.standing[TIED] - 1)
-    if passed_over == 0:
-        return leader
-    lowest = state.losses[leader]
-    for i in range(leader + 1, len(state.losses)):
-        passed_over -= state.alive[i] if state.losses[i] == lowest else 0
-        if passed_over == 0:
-            return i
-    return leader
+    return best_among(state.losses, state.alive, ALIVE, state.standing, coin)
 
 
 def learn(
@@ -116,7 +108,7 @@ def learn(
     """A mistake counts one over the probability of having seen it."""
     charge(state.losses, state.standing, row, label, 1.0 / probability)
     state.worst[0] += 1.0 / probability
-    rank_survivors(state.losses, state.alive, state.standing)
+    rank_among(state.losses, state.alive, ALIVE, state.standing)
 
 
 class ImportanceWeighted(Algorithm):
@@ -130,14 +122,38 @@ class ImportanceWeighted(Algorithm):
     """
 
     name: ClassVar[str] = "importance-weighted"
+    about: ClassVar[AlgorithmDescription] = AlgorithmDescription(
+        summary="Queries where the models that a bound has not ruled out disagree.",
+        when_to_use="Use it for comparisons.",
+        promises="Nothing of its own; certificates hold as for every algorithm.",
+        options=(
+            scale(
+                "query_scale",
+                "The query probability where models that are not ruled out disagree.",
+                default=1.0,
+                symbol="β",
+                advice="1",
+            ),
+            Option(
+                "delta",
+                float,
+                "The confidence parameter of the bound.",
+                0.01,
+                low=0.0,
+                above=True,
+                high=1.0,
+                symbol="δ",
+                advice="0.01",
+            ),
+        ),
+    )
     dial: ClassVar[str] = "query_scale"
     weighted: ClassVar[bool] = True
     kernel: ClassVar[Kernel] = Kernel(decide, recommend, learn)
     state: ImportanceWeightedState
 
     def __init__(self, models: Models, seed: int = 0, *, query_scale: float = 1.0, delta: float = 0.01) -> None:
-        query_scale = check_scale("query_scale", query_scale)
-        super().__init__(models, seed, query_scale=query_scale, delta=check_probability("delta", delta))
+        super().__init__(models, seed, query_scale=query_scale, delta=delta)
 
     def start(self, models: int) -> ImportanceWeightedState:
         """Everybody alive and tied."""

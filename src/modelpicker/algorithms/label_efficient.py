@@ -3,8 +3,9 @@
 from typing import ClassVar, NamedTuple
 
 from modelpicker.algorithms.base import Algorithm
+from modelpicker.algorithms.description import AlgorithmDescription
 from modelpicker.algorithms.runner import Kernel
-from modelpicker.algorithms.validation import Models, check_probability
+from modelpicker.algorithms.validation import Models
 from modelpicker.kernels.primitives import (
     FOLLOW,
     Codes,
@@ -16,6 +17,7 @@ from modelpicker.kernels.primitives import (
     no_mistakes,
     smallest_loss,
 )
+from modelpicker.options import Option
 
 
 class LabelEfficientSettings(NamedTuple):
@@ -48,12 +50,31 @@ class LabelEfficient(Algorithm):
     """
 
     name: ClassVar[str] = "label-efficient"
+    about: ClassVar[AlgorithmDescription] = AlgorithmDescription(
+        summary="Queries every disagreement with one fixed probability.",
+        when_to_use="Use it for comparisons.",
+        promises="Nothing of its own; certificates hold as for every algorithm.",
+        options=(
+            Option(
+                "probability",
+                float,
+                "The probability of querying a disagreement.",
+                low=0.0,
+                above=True,
+                high=1.0,
+                usual=0.1,
+                symbol="ε",
+                advice="labels you can buy, over disagreements you expect",
+            ),
+        ),
+    )
     dial: ClassVar[str] = "probability"
+    uniform: ClassVar[bool] = True
     kernel: ClassVar[Kernel] = Kernel(decide, smallest_loss, count_mistakes)
     state: Mistakes
 
     def __init__(self, models: Models, seed: int = 0, *, probability: float) -> None:
-        super().__init__(models, seed, probability=check_probability("probability", probability))
+        super().__init__(models, seed, probability=probability)
 
     def start(self, models: int) -> Mistakes:
         """No mistakes, everybody tied."""

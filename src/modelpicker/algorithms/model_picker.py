@@ -13,8 +13,9 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from modelpicker.algorithms.base import Algorithm
+from modelpicker.algorithms.description import AlgorithmDescription
 from modelpicker.algorithms.runner import Kernel
-from modelpicker.algorithms.validation import Models, check_choice, check_scale, check_window
+from modelpicker.algorithms.validation import Models
 from modelpicker.certificates.wealth import power
 from modelpicker.errors import InputError
 from modelpicker.kernels.primitives import (
@@ -36,6 +37,7 @@ from modelpicker.kernels.primitives import (
     query_probability,
     weigh,
 )
+from modelpicker.options import LARGEST_COUNT, Option, scale
 
 
 class ModelPickerState(NamedTuple):
@@ -146,6 +148,47 @@ class ModelPicker(Algorithm):
     """
 
     name: ClassVar[str] = "model-picker"
+    about: ClassVar[AlgorithmDescription] = AlgorithmDescription(
+        summary="Queries where the models that may be best disagree; nothing to tune.",
+        when_to_use="Use it if items may change over time, or if somebody may have chosen their order.",
+        promises="On any stream, its regret grows no faster than the root of the number of items.",
+        options=(
+            scale(
+                "query_scale",
+                "A factor on the variance in the query probability: above 1 asks more, below 1 less.",
+                default=1.0,
+                symbol="β",
+                advice="1; 4 for more labels. The floor η_t costs about sqrt(2 T ln k) labels whatever it is",
+            ),
+            Option(
+                "predict",
+                str,
+                "Who predicts the label: a model drawn from the weights, or the best model so far.",
+                "sample",
+                choices=("sample", "leader"),
+                advice="see below",
+            ),
+            Option(
+                "recommend",
+                str,
+                "Which model is recommended: that of the largest weight, or that of a random round.",
+                "weights",
+                choices=("weights", "random-round"),
+                advice="see below",
+            ),
+            Option(
+                "window",
+                int,
+                "About how many of the last rounds count, for streams whose best model changes; 0 for all.",
+                0,
+                low=0,
+                high=LARGEST_COUNT,
+                wanted="a whole number from 1 to 2**53, or 0 for all",
+                symbol="W",
+                advice="0; where the best model may change, as many rounds as it stays the best, or fewer",
+            ),
+        ),
+    )
     dial: ClassVar[str] = "query_scale"
     weighted: ClassVar[bool] = True
     kernel: ClassVar[Kernel] = Kernel(decide, recommend, learn)
@@ -161,16 +204,12 @@ class ModelPicker(Algorithm):
         recommend: Literal["weights", "random-round"] = "weights",
         window: int = 0,
     ) -> None:
-        check_choice("predict", predict, ("sample", "leader"))
-        check_choice("recommend", recommend, ("weights", "random-round"))
-        query_scale = check_scale("query_scale", query_scale)
-        window = check_window("window", window)
-        if window and recommend == "random-round":
+        super().__init__(models, seed, query_scale=query_scale, predict=predict, recommend=recommend, window=window)
+        if self.options["window"] and recommend == "random-round":
             raise InputError(
                 f"window={window} does not go with recommend='random-round', which names the model of a round "
                 "drawn from the whole stream, however old; leave out one of them."
             )
-        super().__init__(models, seed, query_scale=query_scale, predict=predict, recommend=recommend, window=window)
 
     def start(self, models: int) -> ModelPickerState:
         """No losses, everybody tied."""

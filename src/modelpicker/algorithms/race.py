@@ -8,14 +8,17 @@ and if so, Race goes on as Model Picker does.
 """
 
 import math
+from dataclasses import replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from modelpicker.algorithms.base import Algorithm, Tally
+from modelpicker.algorithms.description import AlgorithmDescription
 from modelpicker.algorithms.runner import Kernel
-from modelpicker.algorithms.validation import Models, check_fraction, check_scale
-from modelpicker.certificates.certificate import CertificateKind, Certified, check_confidence
+from modelpicker.algorithms.validation import Models
+from modelpicker.certificates.certificate import CertificateKind, Certified
+from modelpicker.certificates.stop_rule import CONFIDENCE
 from modelpicker.certificates.wealth import (
     BETS,
     NEVER,
@@ -32,18 +35,20 @@ from modelpicker.kernels.primitives import (
     FOLLOW,
     LEADER,
     SPARE,
-    TIED,
     Codes,
     Floats,
     Ints,
     Scratch,
     agreed,
     best,
+    best_among,
     charge,
     largest_share,
     query_probability,
+    rank_among,
     weigh,
 )
+from modelpicker.options import Option, scale
 
 # Fields of `race`: the leader, the last round, when the race was won and when the assumption was seen to be broken
 # (0: not yet), labels asked for in the race, the last round before the first bet.
@@ -259,28 +264,12 @@ def recommend(state: RaceState, settings: RaceSettings, coin: float) -> int:
     """The winner, if there is one; else the fewest mistakes."""
     if state.race[WON] > 0 and state.race[BROKEN] == 0:
         return int(state.race[FIRST_PLACE])
-    first, tied = state.standing[LEADER], state.standing[TIED]
-    passed_over = min(int(coin * tied), tied - 1)
-    lowest = state.losses[first]
-    for i in range(first, len(state.losses)):
-        if state.places[i] == IN and state.losses[i] == lowest:
-            if passed_over == 0:
-                return int(i)
-            passed_over -= 1
-    return int(first)
+    return best_among(state.losses, state.places, IN, state.standing, coin)
 
 
 def rank(state: RaceState) -> None:
     """Note who has the smallest loss of those in the race, and how many share it."""
-    leader = -1
-    for i in range(len(state.losses)):
-        if state.places[i] == IN and (leader < 0 or state.losses[i] < state.losses[leader]):
-            leader = i
-    tied = 0
-    for i in range(len(state.losses)):
-        tied += state.places[i] == IN and state.losses[i] == state.losses[leader]
-    state.standing[LEADER] = leader
-    state.standing[TIED] = tied
+    rank_among(state.losses, state.places, IN, state.standing)
 
 
 def count(state: RaceState, t: int, row: Codes, label: int) -> None:
@@ -376,10 +365,47 @@ class Race(Algorithm):
     """
 
     name: ClassVar[str] = "race"
+    about: ClassVar[AlgorithmDescription] = AlgorithmDescription(
+        summary="Queries where a model that may still be best differs from the leader; stops by itself.",
+        when_to_use="Use it if all items come from one source: it needs the fewest labels.",
+        promises="If items come from one source, it stops when the leader is proved to be within the tolerance of "
+        "the best model.",
+        options=(
+            replace(CONFIDENCE, help="The probability, at least, that the proof is right.", advice="as it is"),
+            Option(
+                "tolerance",
+                float,
+                "It stops when the leader is proved to be at most this much less accurate than the best model.",
+                0.01,
+                low=0.0,
+                high=1.0,
+                below=True,
+                wanted="a fraction of accuracy from 0 up and below 1, such as 0.01",
+                advice="as it is",
+            ),
+            scale(
+                "patience",
+                "Gives up a model without a proof if it is so many mistakes behind the leader; by default, never.",
+                default=None,
+                advice="none; 10 where no proof is wanted",
+            ),
+            Option(
+                "exploration",
+                float,
+                "The probability of asking about eliminated models, to see whether the best model has changed.",
+                0.0,
+                low=0.0,
+                high=1.0,
+                below=True,
+                advice="0; 0.02 where the best model may change",
+            ),
+        ),
+    )
     dial: ClassVar[str] = "patience"
     weighted: ClassVar[bool] = True
     drops: ClassVar[bool] = True
     spreads: ClassVar[bool] = False
+    stops: ClassVar[bool] = True
     kernel: ClassVar[Kernel] = Kernel(decide, recommend, learn, finished)
     state: RaceState
 
@@ -396,10 +422,10 @@ class Race(Algorithm):
         super().__init__(
             models,
             seed,
-            confidence=check_confidence(confidence),
-            tolerance=check_fraction("tolerance", tolerance),
-            patience=None if patience is None else check_scale("patience", patience),
-            exploration=check_fraction("exploration", exploration),
+            confidence=confidence,
+            tolerance=tolerance,
+            patience=patience,
+            exploration=exploration,
         )
 
     def start(self, models: int) -> RaceState:

@@ -8,15 +8,9 @@ from modelpicker.algorithms import ALGORITHMS
 from modelpicker.algorithms.base import Algorithm
 from modelpicker.algorithms.validation import Models
 from modelpicker.errors import InputError, UnknownOptionError, brief
+from modelpicker.options import REQUIRED
 
 AlgorithmChoice: TypeAlias = str | type[Algorithm]
-
-# Options without which an algorithm cannot be made, where nothing better is known.
-USUAL: dict[str, dict[str, Any]] = {
-    "label-efficient": {"probability": 0.1},
-    "structural-committee": {"beta": 1.0},
-    "efficient-active": {"c0": 0.0003},
-}
 
 
 def find_algorithm(kind: AlgorithmChoice) -> type[Algorithm]:
@@ -33,7 +27,7 @@ def find_algorithm(kind: AlgorithmChoice) -> type[Algorithm]:
 
 def usual_options(kind: type[Algorithm], classes: int | None) -> dict[str, Any]:
     """What an algorithm is made with where nothing else is said; `classes` is how many there are, if known."""
-    usual = dict(USUAL.get(kind.name, {}))
+    usual = {option.name: option.usual for option in kind.about.options if option.usual is not REQUIRED}
     if "classes" in inspect.signature(kind.__init__).parameters:
         usual["classes"] = max(2, classes or 2)
     return usual

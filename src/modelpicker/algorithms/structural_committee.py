@@ -6,8 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.algorithms.base import Algorithm
+from modelpicker.algorithms.description import AlgorithmDescription
 from modelpicker.algorithms.runner import Kernel
-from modelpicker.algorithms.validation import Models, check_scale
+from modelpicker.algorithms.validation import Models
 from modelpicker.kernels.primitives import (
     FIRST,
     FOLLOW,
@@ -23,6 +24,7 @@ from modelpicker.kernels.primitives import (
     smallest_loss,
     weigh,
 )
+from modelpicker.options import scale
 
 
 class CommitteeState(NamedTuple):
@@ -99,13 +101,32 @@ class StructuralCommittee(Algorithm):
     """
 
     name: ClassVar[str] = "structural-committee"
+    about: ClassVar[AlgorithmDescription] = AlgorithmDescription(
+        summary="Queries by how often two models, drawn from a posterior, have differed so far.",
+        when_to_use="Use it for comparisons.",
+        promises="Nothing of its own; certificates hold as for every algorithm.",
+        options=(
+            scale(
+                "beta",
+                "How fast the posterior turns away from a model with every mistake.",
+                usual=1.0,
+                symbol="β",
+                advice="0.3",
+            ),
+            scale(
+                "disagreement_scale",
+                "A factor on the query probability; the paper's algorithm has 1.",
+                default=1.0,
+                symbol="s",
+                advice="1; the authors of the paper ran 2 to 150",
+            ),
+        ),
+    )
     dial: ClassVar[str] = "disagreement_scale"
     kernel: ClassVar[Kernel] = Kernel(decide, smallest_loss, learn)
     state: CommitteeState
 
     def __init__(self, models: Models, seed: int = 0, *, beta: float, disagreement_scale: float = 1.0) -> None:
-        beta = check_scale("beta", beta)
-        disagreement_scale = check_scale("disagreement_scale", disagreement_scale)
         super().__init__(models, seed, beta=beta, disagreement_scale=disagreement_scale)
 
     def start(self, models: int) -> CommitteeState:

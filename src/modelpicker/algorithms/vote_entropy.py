@@ -6,8 +6,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from modelpicker.algorithms.base import Algorithm
+from modelpicker.algorithms.description import AlgorithmDescription
 from modelpicker.algorithms.runner import Kernel
-from modelpicker.algorithms.validation import Models, check_count, check_scale
+from modelpicker.algorithms.validation import Models
 from modelpicker.kernels.primitives import (
     FOLLOW,
     LEADER,
@@ -20,6 +21,7 @@ from modelpicker.kernels.primitives import (
     no_mistakes,
     smallest_loss,
 )
+from modelpicker.options import count, scale
 
 
 class VoteEntropySettings(NamedTuple):
@@ -77,13 +79,26 @@ class VoteEntropy(Algorithm):
     """
 
     name: ClassVar[str] = "vote-entropy"
+    about: ClassVar[AlgorithmDescription] = AlgorithmDescription(
+        summary="Queries by the entropy of the models' votes.",
+        when_to_use="Use it for comparisons.",
+        promises="Nothing of its own; certificates hold as for every algorithm.",
+        options=(
+            count(
+                "classes",
+                "How many classes there are: it only normalises the entropy, and 1 counts as 2.",
+                symbol="C",
+                advice="the number of classes",
+            ),
+            scale("query_scale", "A factor on the query probability.", default=1.0, symbol="β", advice="1"),
+        ),
+    )
     dial: ClassVar[str] = "query_scale"
     kernel: ClassVar[Kernel] = Kernel(decide, smallest_loss, count_mistakes)
     state: Mistakes
 
     def __init__(self, models: Models, seed: int = 0, *, classes: int, query_scale: float = 1.0) -> None:
-        classes = check_count("classes", classes)
-        super().__init__(models, seed, classes=classes, query_scale=check_scale("query_scale", query_scale))
+        super().__init__(models, seed, classes=classes, query_scale=query_scale)
 
     def start(self, models: int) -> Mistakes:
         """No mistakes, everybody tied."""

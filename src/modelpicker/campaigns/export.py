@@ -27,7 +27,12 @@ from modelpicker.campaigns.events.event_types import Answer, Event, Reference, R
 from modelpicker.campaigns.events.history import Record, as_time, events_of, from_time, records_of
 from modelpicker.campaigns.registry import check_name
 from modelpicker.campaigns.results.chart_samples import Sample, add_sample
-from modelpicker.campaigns.settings import STORED, CampaignSettings, known_algorithm, settings_checksum
+from modelpicker.campaigns.settings import (
+    CampaignSettings,
+    known_algorithm,
+    settings_checksum,
+    stored_settings,
+)
 from modelpicker.campaigns.state.projection import rebuild
 from modelpicker.campaigns.storage.database import open_storage
 from modelpicker.collections.writers import replacing
@@ -117,19 +122,10 @@ def import_campaign(
 
 def _settings(header: Record, algorithm: type[Algorithm]) -> CampaignSettings:
     """The settings in a file, checked as if they were new."""
-    if not isinstance(header["options"], dict):
-        raise InputError(f"options are {brief(header['options'])}.")
-    made = CampaignSettings.check(
-        header["models"],
-        header["classes"],
-        algorithm,
-        header["options"],
-        int(header["seed"]),
-        header["budget"],
-        header["expected_rounds"],
-        header.get("stop_when"),
-    )
-    stored = {name: header.get(name) for name in (*STORED, "stop_when")}
+    stored = stored_settings(header)
+    if not isinstance(stored["options"], dict):
+        raise InputError(f"options are {brief(stored['options'])}.")
+    made = CampaignSettings.check(**stored | {"algorithm": algorithm, "seed": int(stored["seed"])})
     if header.get("checksum") not in (None, settings_checksum(stored)):  # older files have none
         raise InputError("its settings do not match their checksum: they were changed. Export the campaign again.")
     return made

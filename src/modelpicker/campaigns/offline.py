@@ -56,7 +56,7 @@ def make_goal(
     given = dict(options)
     if budget is not None:
         budget = check_count("budget", budget)
-    if kind.name == "race":
+    if kind.stops:
         given = {"confidence": confidence, **({} if tolerance is None else {"tolerance": tolerance}), **given}
         usual = Certified(USUAL_GAP, float(given["confidence"]), certificate or "population")
         return Goal(budget, None, usual), given
@@ -202,8 +202,8 @@ def check_choice(source: CollectionSource, name: str) -> None:
 def suited_options(
     source: CollectionSource, kind: type[Algorithm], budget: int | None, *, play_unlabelled: bool
 ) -> dict[str, Any]:
-    """Options that suit a budget: label efficient spreads it over the items played on which models disagree."""
-    if kind.name != "label-efficient" or budget is None:
+    """Options that suit a budget: one probability for all spreads it over the items on which models disagree."""
+    if not kind.uniform or budget is None:
         return {}
     divided = 0
     for batch in source.batches(fields=False):
@@ -211,7 +211,7 @@ def suited_options(
         if not play_unlabelled and batch.labels is not None:
             played = np.asarray(batch.labels) != ABSTAINED
         divided += int(((batch.predictions != batch.predictions[:, :1]).any(axis=1) & played).sum())
-    return {"probability": min(1.0, budget / max(1, divided))}
+    return {kind.dial: min(1.0, budget / max(1, divided))}
 
 
 def pick(

@@ -57,16 +57,18 @@ def create_campaign(
     Args:
         storage: `sqlite:///file.db` (made where there is none), `postgresql://…`, or `memory://` for tests.
         name: letters, digits, spaces and `.`, `-`, `_`; there must be no campaign of that name.
-        models: how many models, or their names.
-        classes: those that may occur; by default whatever is said.
-        budget: how many labels may be bought; they are spread over the stream. By default there is no limit, and
-            the algorithm asks as it does by itself.
-        expected_rounds: how long the stream will be, if that is known; the budget is spread over so many rounds.
-        stop_when: what is sure enough: while the pick has a certificate of this gap, no label is asked for. Items
-            that come meanwhile count against a certificate of the stream, so that it may ask again.
-        seed: what all coins are drawn from.
-        algorithm: its name, or a class of your own that passes `check_algorithm`.
-        options: its settings; none need be tuned.
+        models: The models: their names, or how many there are.
+        classes: The classes that may occur. By default, whatever models and labels say.
+        budget: At most this many labels are bought, spread over the stream. By default, as many as the algorithm
+            asks for.
+        expected_rounds: How many items will come in all, as far as you know: a budget is spread over them.
+        stop_when: No label is asked for while the pick is certified to be this close to the best model. By default,
+            it does not stop for that. Items that come meanwhile count against a certificate of the stream, so that
+            it may ask again.
+        seed: What all randomness is drawn from: the same seed and the same predictions give the same decisions.
+        algorithm: Decides which labels are asked for, and which model is recommended. Its name, or a class of your
+            own that passes `check_algorithm`.
+        options: Options of the algorithm; those left out keep their defaults.
 
     >>> campaign = create_campaign("memory://doctest", "tickets", models=["bert", "roberta"], budget=20)
     >>> decision = campaign.ask({"bert": "spam", "roberta": "ham"}, item={"text": "Hello"}, key="msg-17")
@@ -75,7 +77,16 @@ def create_campaign(
     >>> campaign.best().model
     'bert'
     """
-    settings = CampaignSettings.check(models, classes, algorithm, options, seed, budget, expected_rounds, stop_when)
+    settings = CampaignSettings.check(
+        models=models,
+        classes=classes,
+        budget=budget,
+        expected_rounds=expected_rounds,
+        stop_when=stop_when,
+        seed=seed,
+        algorithm=algorithm,
+        options=options,
+    )
     check_name(name)
     opened = open_storage(storage, create=True)
     created = int(time.time() * 1e6)

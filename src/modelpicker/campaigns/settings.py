@@ -9,20 +9,20 @@ from functools import cached_property
 from typing import Any, Self
 
 from modelpicker.algorithms import ALGORITHMS, Algorithm
-from modelpicker.algorithms.registry import AlgorithmChoice, find_algorithm, make_algorithm, usual_options
-from modelpicker.algorithms.validation import check_count, check_models
+from modelpicker.algorithms.registry import find_algorithm, make_algorithm, usual_options
+from modelpicker.algorithms.validation import check_models
 from modelpicker.campaigns.input.rows import ClassCodes
+from modelpicker.campaigns.setting_options import ADDED_LATER, BY_NAME, PLAIN, SETTINGS
 from modelpicker.certificates.certificate import MOST_MODELS, Certified
+from modelpicker.certificates.stop_rule import STOP_RULE
 from modelpicker.coins import check_seed
 from modelpicker.encoding import ClassName, ModelName
 from modelpicker.errors import InputError, NotFoundError, StorageError, brief
 
-STORED = ("models", "classes", "algorithm", "options", "seed", "budget", "expected_rounds")
-
 
 @dataclass(frozen=True)
 class CampaignSettings:
-    """Models, classes, algorithm and budget of a campaign."""
+    """The settings of a campaign, as `setting_options.SETTINGS` describes them; `kind` is the algorithm."""
 
     models: tuple[ModelName, ...]
     """Those it began with; others may have joined, and some left."""
@@ -41,46 +41,39 @@ class CampaignSettings:
         return self.stored_checksum or settings_checksum(self.document())
 
     @classmethod
-    def check(
-        cls,
-        models: object,
-        classes: object,
-        algorithm: AlgorithmChoice,
-        options: Mapping[str, Any] | None,
-        seed: object,
-        budget: object,
-        expected_rounds: object,
-        stop_when: object = None,
-    ) -> Self:
-        """Settings that make sense, or an error that says what does not."""
-        kind = find_algorithm(algorithm)
-        known = ClassCodes(classes).classes
-        given: object = options
-        if given is not None and not (isinstance(given, Mapping) and all(isinstance(name, str) for name in given)):
-            raise InputError(f"options {brief(options)}: pass them by name, such as {{'query_scale': 2.0}}.")
+    def check(cls, **given: Any) -> Self:
+        """Settings that make sense, or an error that says what does not; they are named as `SETTINGS` has them."""
+        if strange := given.keys() - BY_NAME.keys():
+            raise TypeError(f"a campaign has no setting {', '.join(sorted(strange))}")
+        given = {option.name: option.default for option in SETTINGS if not option.required} | given
+        kind, options = find_algorithm(given["algorithm"]), _checked_options(given["options"])
+        known = ClassCodes(given["classes"]).classes
         made = cls(
-            models=check_models(models),
+            models=check_models(given["models"]),
             classes=known,
             kind=kind,
-            options=usual_options(kind, None if known is None else len(known)) | dict(options or {}),
-            seed=check_seed(seed),
-            budget=None if budget is None else check_count("budget", budget),
-            expected_rounds=None if expected_rounds is None else check_count("expected_rounds", expected_rounds),
-            stop_when=_rule(stop_when),
+            options=usual_options(kind, None if known is None else len(known)) | options,
+            seed=check_seed(given["seed"]),
+            stop_when=_rule(given["stop_when"]),
+            **{option.name: option.check(given[option.name]) for option in PLAIN},
         )
-        picker = made.make(made.models)
-        if made.stop_when is not None and len(made.models) > MOST_MODELS:
+        made._check_together()
+        return made
+
+    def _check_together(self) -> None:
+        """Refuse settings that do not go with each other, or that cannot be stored."""
+        picker = self.make(self.models)
+        if self.stop_when is not None and len(self.models) > MOST_MODELS:
             raise InputError(f"stop_when: certificates are for at most {MOST_MODELS} models; leave it out.")
-        if made.stop_when is not None and picker.aim is not None:
+        if self.stop_when is not None and picker.aim is not None:
             raise InputError(
-                f"stop_when: {made.kind.name} stops by itself; leave it out, and set its options tolerance and "
+                f"stop_when: {self.kind.name} stops by itself; leave it out, and set its options tolerance and "
                 "confidence."
             )
         try:
-            json.dumps(made.document(), allow_nan=False)
+            json.dumps(self.document(), allow_nan=False)
         except (TypeError, ValueError) as error:
-            raise InputError(f"options {brief(dict(made.options))} cannot be stored: {error}.") from error
-        return made
+            raise InputError(f"options {brief(dict(self.options))} cannot be stored: {error}.") from error
 
     def make(self, models: Sequence[ModelName]) -> Algorithm:
         """The picker that a campaign of these models starts with."""
@@ -89,31 +82,30 @@ class CampaignSettings:
     def document(self) -> dict[str, Any]:
         """The settings as they are stored."""
         own = ALGORITHMS.get(self.kind.name) is self.kind
-        return {
+        stored = {
             "models": list(self.models),
             "classes": None if self.classes is None else list(self.classes),
+            "stop_when": None if self.stop_when is None else self.stop_when.document(),
+            "seed": str(self.seed),  # may be larger than what other readers of JSON can hold
             "algorithm": self.kind.name if own else f"{self.kind.__module__}:{self.kind.__qualname__}",
             "options": dict(self.options),
-            "seed": str(self.seed),  # may be larger than what other readers of JSON can hold
-            "budget": self.budget,
-            "expected_rounds": self.expected_rounds,
-            "stop_when": None if self.stop_when is None else self.stop_when.document(),
         }
+        return {option.name: stored.get(option.name, getattr(self, option.name, None)) for option in SETTINGS}
 
     @classmethod
     def load(cls, document: Mapping[str, Any], algorithm: type[Algorithm] | None = None) -> Self:
         """The settings that were stored; `algorithm` is the class, where it cannot be found by its name."""
         try:
+            found = stored_settings(document)
             return cls(
-                models=check_models(document["models"]),
-                classes=None if document["classes"] is None else tuple(document["classes"]),
-                kind=algorithm or _found(document["algorithm"]),
-                options=dict(document["options"]),
-                seed=int(document["seed"]),
-                budget=document["budget"],
-                expected_rounds=document["expected_rounds"],
-                stop_when=_rule(document.get("stop_when")),
+                models=check_models(found["models"]),
+                classes=None if found["classes"] is None else tuple(found["classes"]),
+                kind=algorithm or _found(found["algorithm"]),
+                options=dict(found["options"]),
+                seed=int(found["seed"]),
+                stop_when=_rule(found["stop_when"]),
                 stored_checksum=settings_checksum(document),
+                **{option.name: found[option.name] for option in PLAIN},
             )
         except NotFoundError:
             raise
@@ -123,18 +115,27 @@ class CampaignSettings:
             ) from error
 
 
+def stored_settings(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings in a stored or exported document; those that older versions lack have their defaults."""
+    return {option.name: (ADDED_LATER | dict(document))[option.name] for option in SETTINGS}
+
+
 def settings_checksum(document: Mapping[str, Any]) -> str:
-    """A checksum of everything that decides. A field that is null counts as absent: older settings lack some."""
+    """A checksum of everything that decides. Null, and the default of a setting that older ones lack, is absent."""
     plain = json.loads(json.dumps(document))
-    text = json.dumps({name: value for name, value in plain.items() if value is not None}, sort_keys=True)
-    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+    told = {
+        name: value
+        for name, value in plain.items()
+        if value is not None and not (name in ADDED_LATER and value == ADDED_LATER[name])
+    }
+    return hashlib.blake2b(json.dumps(told, sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
 def stored_document(name: str, text: str, checksum: str | None) -> dict[str, Any]:
     """The settings of a campaign as its storage has them; an error if they are not what they were."""
     try:
         found = json.loads(text)
-        document = {name: found[name] for name in STORED} | {"stop_when": None, **found}
+        document = {**stored_settings(found), **found}
         actual = settings_checksum(document)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise StorageError(
@@ -148,12 +149,21 @@ def stored_document(name: str, text: str, checksum: str | None) -> dict[str, Any
     return document
 
 
+def _checked_options(options: object) -> dict[str, Any]:
+    """Options of an algorithm, by name; the algorithm checks their values."""
+    if options is None:
+        return {}
+    if not (isinstance(options, Mapping) and all(isinstance(name, str) for name in options)):
+        raise InputError(f"options {brief(options)}: pass them by name, such as {{'query_scale': 2.0}}.")
+    return dict(options)
+
+
 def _rule(stop_when: object) -> Certified | None:
     """A stopping rule, or what is stored of one."""
     if stop_when is None or isinstance(stop_when, Certified):
         return stop_when
-    fields = {"gap", "confidence", "kind"}
-    if not isinstance(stop_when, Mapping) or not set(stop_when) <= fields:
+    parts = {part.name for part in STOP_RULE}
+    if not isinstance(stop_when, Mapping) or not set(stop_when) <= parts:
         raise InputError(f"stop_when={brief(stop_when)}: pass a rule such as mp.Certified(gap=0.01).")
     return Certified(**stop_when)
 

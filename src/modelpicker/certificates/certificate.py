@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, Literal, TypeAlias
 
 from modelpicker.certificates.evidence import POPULATION, STREAM, Tables, make_tables
-from modelpicker.errors import InputError, brief, is_number
+from modelpicker.certificates.stop_rule import CONFIDENCE, GAP, KIND
 
 CertificateKind: TypeAlias = Literal["stream", "population"]
 KINDS: dict[str, int] = {"stream": STREAM, "population": POPULATION}
@@ -63,18 +63,12 @@ class Certified:
     Certified(gap=0.01, confidence=0.95, kind='population')
     """
 
-    gap: float = 0.01
-    confidence: float = 0.95
-    kind: CertificateKind = "population"
+    gap: float = GAP.default
+    confidence: float = CONFIDENCE.default
+    kind: CertificateKind = KIND.default
 
     def __post_init__(self) -> None:
-        given: Any = self.gap
-        if not is_number(given) or not 0 <= given < 1:
-            raise InputError(
-                f"gap={brief(given)}: pass a fraction of accuracy from 0 up and below 1, such as 0.01.",
-                parameter="gap",
-            )
-        object.__setattr__(self, "gap", abs(float(given)))
+        object.__setattr__(self, "gap", GAP.check(self.gap))
         object.__setattr__(self, "confidence", check_confidence(self.confidence))
         check_kind(self.kind)
 
@@ -95,20 +89,12 @@ class Certified:
 
 def check_confidence(confidence: Any) -> float:
     """A confidence that makes sense."""
-    if not is_number(confidence) or not 0 < confidence < 1:
-        raise InputError(
-            f"confidence={brief(confidence)}: pass a number above 0 and below 1, such as 0.95.",
-            parameter="confidence",
-        )
-    return float(confidence)
+    return float(CONFIDENCE.check(confidence))
 
 
 def check_kind(kind: object) -> int:
     """The number of a kind."""
-    if not isinstance(kind, str) or kind not in KINDS:
-        known = ", ".join(map(repr, KINDS))
-        raise InputError(f"kind={brief(kind)} is not known; pass one of {known}.", parameter="kind")
-    return KINDS[kind]
+    return KINDS[KIND.check(kind)]
 
 
 @cache

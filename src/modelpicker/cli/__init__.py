@@ -19,6 +19,7 @@ from modelpicker.cli.label import label
 from modelpicker.cli.pick import pick
 from modelpicker.cli.reproduce import reproduce
 from modelpicker.cli.serve import serve
+from modelpicker.cli.shared.algorithm_options import AlgorithmHelp
 from modelpicker.cli.shared.terminal import Warnings, print_json, saying_what_compiles, visible
 from modelpicker.errors import ModelPickerError
 
@@ -32,12 +33,12 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(demo)
-app.command()(pick)
-app.command()(compare)
+app.command(cls=AlgorithmHelp)(pick)
+app.command(cls=AlgorithmHelp)(compare)
 app.command()(reproduce)
 app.command()(bounds)
 app.add_typer(collections.app, name="collections")
-app.command()(create)
+app.command(cls=AlgorithmHelp)(create)
 app.command("list")(show.list_verb)
 app.command()(show.show)
 app.command()(ask)

@@ -7,24 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from modelpicker.cli.shared.read_collection import read_collection
+from modelpicker.cli.shared.read_collection import read_collection, with_reading
 from modelpicker.cli.shared.terminal import (
     WIDTH,
-    ClassesOption,
-    FieldsOption,
-    IdColumn,
-    Ignore,
     Json,
-    Label,
     LabelsOption,
-    ModelsOption,
-    Normalise,
     Seed,
     SourceArgument,
-    Text,
     command,
     count,
-    how_to_read,
     print_json,
     print_notes,
     print_table,
@@ -59,6 +50,7 @@ LIMITS = {
 }
 
 
+@with_reading
 def bounds(
     source: SourceArgument,
     labels: LabelsOption = None,
@@ -73,14 +65,7 @@ def bounds(
         ),
     ] = None,
     seed: Seed = 0,
-    models: ModelsOption = None,
-    fields: FieldsOption = None,
-    classes: ClassesOption = None,
-    normalise: Normalise = False,
-    text: Text = False,
-    label: Label = None,
-    id_column: IdColumn = None,
-    ignore: Ignore = None,
+    reading: Any = None,
     as_json: Json = False,
 ) -> None:
     """Show what the paper's theorems promise for a collection whose labels are known, and what simulation shows.
@@ -89,14 +74,13 @@ def bounds(
     may be longer than the collection.
     """
     from modelpicker.coins import check_seed
-    from modelpicker.collections import load_collection
+    from modelpicker.collections.files import load_with
     from modelpicker.experiments.plan import pool_of
     from modelpicker.experiments.promises import make_needs, make_promises, measure, usual_realizations
     from modelpicker.theory import hardness_of
 
     check_seed(seed)
-    reading = how_to_read(models, fields, classes, normalise, text, label, id_column, ignore)
-    collection = read_collection(load_collection, source, labels, reading)
+    collection = read_collection(load_with, source, labels, reading)
     print_notes(collection.notes)
     if collection.labels is None:
         raise InputError(

@@ -7,23 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from modelpicker.cli.shared.read_collection import read_collection
+from modelpicker.cli.shared.read_collection import read_collection, with_reading
 from modelpicker.cli.shared.terminal import (
-    ClassesOption,
-    FieldsOption,
-    IdColumn,
-    Ignore,
     Json,
-    Label,
     LabelsOption,
-    ModelsOption,
-    Normalise,
     Seed,
     SourceArgument,
-    Text,
     command,
     count,
-    how_to_read,
     print_json,
     print_notes,
     print_table,
@@ -87,17 +78,11 @@ def _size(collection: "ModelCollection") -> dict[str, int]:
 
 
 @app.command()
+@with_reading
 def show(
     source: SourceArgument,
     labels: LabelsOption = None,
-    models: ModelsOption = None,
-    fields: FieldsOption = None,
-    classes: ClassesOption = None,
-    normalise: Normalise = False,
-    text: Text = False,
-    label: Label = None,
-    id_column: IdColumn = None,
-    ignore: Ignore = None,
+    reading: Any = None,
     plot: Annotated[
         Path | None, typer.Option(help="Also draw it, into a .png, .svg or .pdf file.", show_default=False)
     ] = None,
@@ -106,8 +91,8 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Describe a collection: its size, who disagrees, who is identical, and how hard the best is to find."""
-    from modelpicker.collections import load_collection
     from modelpicker.collections.description import describe
+    from modelpicker.collections.files import load_with
     from modelpicker.collections.shipped import SHIPPED, collection_card
 
     if card:
@@ -118,8 +103,7 @@ def show(
         return
     if plot is not None:
         require("figures")
-    reading = how_to_read(models, fields, classes, normalise, text, label, id_column, ignore)
-    collection = read_collection(load_collection, source, labels, reading)
+    collection = read_collection(load_with, source, labels, reading)
     with waiting(f"Describing {source}"):
         description = describe(collection, Path(source).stem)
     if plot is not None:
@@ -311,29 +295,22 @@ def _accuracies(text: str, models: int) -> list[float]:
 
 
 @app.command()
+@with_reading
 def convert(
     source: SourceArgument,
     out: Annotated[
         Path, typer.Argument(help="Where to: .npz, .parquet, .arrow, .csv or .jsonl.", show_default=False)
     ],
     labels: LabelsOption = None,
-    models: ModelsOption = None,
-    fields: FieldsOption = None,
-    classes: ClassesOption = None,
-    normalise: Normalise = False,
-    text: Text = False,
-    label: Label = None,
-    id_column: IdColumn = None,
-    ignore: Ignore = None,
+    reading: Any = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Read a collection from one file and write it to another; the endings say how."""
-    from modelpicker.collections import load_collection
+    from modelpicker.collections.files import load_with
 
     _check_free(out, force)
-    reading = how_to_read(models, fields, classes, normalise, text, label, id_column, ignore)
-    collection = read_collection(load_collection, source, labels, reading)
+    collection = read_collection(load_with, source, labels, reading)
     with waiting(f"Writing {out}"):
         collection.save(out)
     _report(collection, out, as_json)

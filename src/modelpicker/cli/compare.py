@@ -7,21 +7,12 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from modelpicker.cli.shared import algorithm_options
-from modelpicker.cli.shared.read_collection import read_collection
+from modelpicker.cli.shared.read_collection import read_collection, with_reading
 from modelpicker.cli.shared.terminal import (
-    ClassesOption,
-    FieldsOption,
-    IdColumn,
-    Ignore,
     Json,
-    Label,
     LabelsOption,
-    ModelsOption,
-    Normalise,
     Seed,
     SourceArgument,
-    Text,
-    how_to_read,
     listed,
     print_json,
     print_notes,
@@ -89,13 +80,14 @@ FiguresWanted: TypeAlias = Annotated[
 ]
 
 
+@with_reading
 def compare(
     source: SourceArgument,
     labels: LabelsOption = None,
     methods: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"Methods, separated by commas: {', '.join(algorithm_options.NAMES)}.  [default: all]",
+            help="The algorithms to compare, separated by commas; they are listed below.  [default: all]",
             show_default=False,
         ),
     ] = None,
@@ -131,14 +123,7 @@ def compare(
         ),
     ] = None,
     figures: FiguresWanted = None,
-    models: ModelsOption = None,
-    fields: FieldsOption = None,
-    classes: ClassesOption = None,
-    normalise: Normalise = False,
-    text: Text = False,
-    label: Label = None,
-    id_column: IdColumn = None,
-    ignore: Ignore = None,
+    reading: Any = None,
     as_json: Json = False,
 ) -> None:
     """Compare ways of choosing a model, on streams drawn from a collection whose labels are all known.
@@ -148,13 +133,12 @@ def compare(
     comparison goes on where it stopped when the same command is given again.
     """
     from modelpicker.cli.shared.comparison_output import finish_comparison, interruptible
-    from modelpicker.collections import load_collection
+    from modelpicker.collections.files import load_with
     from modelpicker.experiments.comparison import Workforce, carry_out
     from modelpicker.experiments.plan import make_plan, pool_of
 
     drawn = can_draw(figures)
-    reading = how_to_read(models, fields, classes, normalise, text, label, id_column, ignore)
-    collection = read_collection(load_collection, source, labels, reading)
+    collection = read_collection(load_with, source, labels, reading)
     print_notes(collection.notes)
     pool_of(collection)  # what is wrong from here on is wrong with the options
     name = Path(source).resolve().stem
@@ -212,13 +196,14 @@ def parse_budgets(budgets: list[str] | None) -> list[int] | None:
 
 def parse_method_options(pairs: list[str]) -> dict[str, dict[str, Any]]:
     """Options by method."""
+    names = algorithm_options.algorithm_names() if pairs else ()
     options: dict[str, dict[str, Any]] = {}
     for pair in pairs:
         method, mark, rest = pair.partition(".")
-        if not mark or method not in algorithm_options.NAMES:
+        if not mark or method not in names:
             raise typer.BadParameter(
                 f"{pair}: pass it as METHOD.NAME=VALUE, such as structural-committee.disagreement_scale=10; "
-                f"methods are {', '.join(algorithm_options.NAMES)}.",
+                f"methods are {', '.join(names)}.",
                 param_hint="--option",
             )
         options.setdefault(method, {}).update(algorithm_options.parse_options([rest]))

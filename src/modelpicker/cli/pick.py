@@ -2,27 +2,18 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from modelpicker.cli.shared import algorithm_options
-from modelpicker.cli.shared.read_collection import read_collection
+from modelpicker.cli.shared.read_collection import read_collection, with_reading
 from modelpicker.cli.shared.terminal import (
-    ClassesOption,
-    FieldsOption,
-    IdColumn,
-    Ignore,
     Json,
-    Label,
     LabelsOption,
-    ModelsOption,
-    Normalise,
     Seed,
     SourceArgument,
-    Text,
     count,
-    how_to_read,
     print_json,
     print_notes,
     print_sentence,
@@ -39,6 +30,7 @@ if TYPE_CHECKING:
 FIRST_MODELS = 10
 
 
+@with_reading
 def pick(
     source: SourceArgument,
     labels: LabelsOption = None,
@@ -65,14 +57,7 @@ def pick(
         Path | None,
         typer.Option(help="Where every decision is written.  [default: NAME.pick.jsonl]", show_default=False),
     ] = None,
-    models: ModelsOption = None,
-    fields: FieldsOption = None,
-    classes: ClassesOption = None,
-    normalise: Normalise = False,
-    text: Text = False,
-    label: Label = None,
-    id_column: IdColumn = None,
-    ignore: Ignore = None,
+    reading: Any = None,
     as_json: Json = False,
 ) -> None:
     """Pick the best model of a collection, buying only the labels that are needed.
@@ -81,15 +66,11 @@ def pick(
     Items without a label are then left out. Where there are no labels at all, you are asked: one key per class, s
     to skip, u to undo, q to quit. The same command goes on where you were. Your answers are in NAME.pick.jsonl:
     with --labels NAME.pick.jsonl another algorithm uses them, and asks only for the others.
-
-    Which algorithm? If items are drawn from one population, take --algorithm race: it needs the fewest labels and
-    stops by itself with a proof. If they may drift, or their order may have been chosen, stay with model-picker.
-    The others are there to compare.
     """
     from modelpicker.campaigns.offline import check_choice, known_labels
     from modelpicker.cli.picking import Settings, look_up
     from modelpicker.cli.session import ask_person
-    from modelpicker.collections import open_collection
+    from modelpicker.collections.files import open_with
     from modelpicker.collections.labels import is_result
 
     algorithm_options.check_name(algorithm)
@@ -98,8 +79,7 @@ def pick(
         options = {"confidence": confidence, **({} if stop_gap is None else {"tolerance": stop_gap}), **options}
         stop_gap, confidence, kind = None, float(options["confidence"]), kind or "population"
     rule = algorithm_options.stopping_rule(stop_gap, confidence, kind)
-    reading = how_to_read(models, fields, classes, normalise, text, label, id_column, ignore)
-    collection = read_collection(open_collection, source, labels, reading)
+    collection = read_collection(open_with, source, labels, reading)
     print_notes(collection.notes)
     say(f"models: {_some(collection.models)}")
     check_choice(collection, source)

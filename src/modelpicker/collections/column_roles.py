@@ -51,6 +51,14 @@ class Reading:
     labels_elsewhere: bool = False
     """Whether labels come from elsewhere: then those of the table itself are not read, and cannot be wrong."""
 
+    def __post_init__(self) -> None:
+        for name in ("models", "fields", "classes", "ignore"):
+            listed = getattr(self, name)
+            if isinstance(listed, str):
+                raise InputError(f"{name} {brief(listed)}: pass a list of names.")
+            if name in ("fields", "ignore"):
+                object.__setattr__(self, name, tuple(listed))
+
     def said(self) -> dict[str, Role]:
         """The roles that the user gave, by column; an error if a column was given two."""
         roles: dict[str, Role] = {}

@@ -1,6 +1,7 @@
 """Collections from files and by name."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -49,13 +50,14 @@ def open_collection(
         columns: roles by column: "model", "shown", "id", "label" or "left out". Columns that are not named here
             keep the role that they have otherwise.
     """
-    for name, listed in (("models", models), ("fields", fields), ("classes", classes), ("ignore", ignore)):
-        if isinstance(listed, str):
-            raise InputError(f"{name} {brief(listed)}: pass a list of names.")
-    chosen = dict(columns or {})
-    reading = Reading(
-        models, tuple(fields), classes, normalise, text, label, id, tuple(ignore), chosen, labels is not None
+    return open_with(
+        source, labels, Reading(models, fields, classes, normalise, text, label, id, ignore, dict(columns or {}))
     )
+
+
+def open_with(source: object, labels: object, reading: Reading) -> ModelCollection | CollectionReader:
+    """The same, with all that is said of how to read it in one object."""
+    reading = replace(reading, labels_elsewhere=labels is not None)
     table = None if isinstance(source, str | Path) else frame_table(source)
     if table is None:
         found = _open(_as_path(source), reading)
@@ -84,19 +86,14 @@ def load_collection(
     >>> load_collection("digits").models[0]
     'nearest-centroid'
     """
-    found = open_collection(
-        source,
-        labels,
-        models=models,
-        fields=fields,
-        classes=classes,
-        normalise=normalise,
-        text=text,
-        label=label,
-        id=id,
-        ignore=ignore,
-        columns=columns,
+    return load_with(
+        source, labels, Reading(models, fields, classes, normalise, text, label, id, ignore, dict(columns or {}))
     )
+
+
+def load_with(source: object, labels: object, reading: Reading) -> ModelCollection:
+    """The same, with all that is said of how to read it in one object."""
+    found = open_with(source, labels, reading)
     if isinstance(found, CollectionReader):
         with explained(found.table.path):
             return found.read()

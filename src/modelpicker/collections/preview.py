@@ -1,14 +1,13 @@
 """A first look at a file: what each column seems to be, and the first rows, for a person to decide."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from modelpicker.collections.collection import FieldValue, ModelCollection
 from modelpicker.collections.column_name_hints import IDENTITIES, LABEL
-from modelpicker.collections.column_roles import Column, Reading, Role, guess_columns
-from modelpicker.collections.files import open_collection
+from modelpicker.collections.column_roles import Column, Reading, guess_columns
+from modelpicker.collections.files import open_with
 from modelpicker.collections.long_tables import as_long
 from modelpicker.collections.tables import ENDINGS, Table, open_table
 from modelpicker.collections.wide_tables import CollectionReader, plain_values
@@ -36,17 +35,18 @@ class Preview:
     """Why it cannot be read so; that may change with the roles of the columns that are in doubt."""
 
 
-def preview_collection(path: Path, columns: Mapping[str, Role] | None = None) -> Preview:
+def preview_collection(path: Path, reading: Reading | None = None) -> Preview:
     """Look into a file; columns in doubt are no error here, and are taken for what they seem to be."""
+    reading = reading or Reading()
     table = open_table(path) if path.suffix.lower() in ENDINGS else None
     if table is None or as_long(table) is not None:
-        found = open_collection(path, columns=columns)
+        found = open_with(path, None, reading)
         return Preview(_columns_of(found), _rows_of(found), found)
-    guessed = guess_columns(table, Reading(columns=dict(columns or {})))
+    guessed = guess_columns(table, reading)
     rows = _first_rows(table)
     unclear = any(column.doubt for column in guessed)
     try:
-        found = open_collection(path, columns={column.name: column.role for column in guessed})
+        found = open_with(path, None, replace(reading, columns={column.name: column.role for column in guessed}))
     except InputError as error:
         if not unclear:
             raise

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from modelpicker.algorithms import ALGORITHMS
 from modelpicker.collections.writers import replacing
 from modelpicker.experiments.results import Results
 from modelpicker.extras import require
@@ -35,15 +36,21 @@ class Look(NamedTuple):
     width: float = 1.4
 
 
-LOOKS = {
-    "model-picker": Look("#0072B2", "-", "o", 2.4),
-    "label-efficient": Look("#E69F00", "--", "s"),
-    "vote-entropy": Look("#009E73", "-.", "^"),
-    "structural-committee": Look("#CC79A7", ":", "D"),
-    "importance-weighted": Look("#D55E00", (0, (5, 1, 1, 1, 1, 1)), "v"),
-    "efficient-active": Look("#56B4E9", (0, (1, 1)), "P"),
-    "race": Look("#000000", (0, (6, 2)), "X", 2.0),
-}
+LOOKS = dict(
+    zip(
+        ALGORITHMS,
+        (
+            Look("#0072B2", "-", "o", 2.4),
+            Look("#E69F00", "--", "s"),
+            Look("#009E73", "-.", "^"),
+            Look("#CC79A7", ":", "D"),
+            Look("#D55E00", (0, (5, 1, 1, 1, 1, 1)), "v"),
+            Look("#56B4E9", (0, (1, 1)), "P"),
+            Look("#000000", (0, (6, 2)), "X", 2.0),
+        ),
+        strict=False,  # an algorithm more takes one of the others
+    )
+)
 OTHERS = (
     Look("#882255", "-", "h"),
     Look("#7f7f7f", "--", "*"),
@@ -70,7 +77,7 @@ class Section(NamedTuple):
 
 
 def looks_of(methods: Sequence[str]) -> dict[str, Look]:
-    """A look for every method; those that are not the paper's take what is left."""
+    """A look for every method; those that have none of their own take what is left."""
     others = [method for method in methods if method not in LOOKS]
     return {method: LOOKS.get(method) or OTHERS[others.index(method) % len(OTHERS)] for method in methods}
 

@@ -10,6 +10,7 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 
 from modelpicker.algorithms import (
+    ALGORITHMS,
     Algorithm,
     EfficientActive,
     ImportanceWeighted,
@@ -23,6 +24,9 @@ from modelpicker.algorithms.validation import check_scale
 from modelpicker.errors import InputError, brief
 
 Range: TypeAlias = tuple[float, float]
+
+SEARCH: Range = (2.0**-12, 2.0**20)
+GRID: Range = (2.0**-12, 2.0**12)
 
 
 @dataclass(frozen=True)
@@ -43,8 +47,8 @@ class Method:
     algorithm: type[Algorithm]
     tuned: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
-    search: Range = (2.0**-12, 2.0**20)
-    grid: Range = (2.0**-12, 2.0**12)
+    search: Range = SEARCH
+    grid: Range = GRID
     fixed: float | None = None
 
     def __post_init__(self) -> None:
@@ -82,7 +86,7 @@ class Method:
     @property
     def closed_form(self) -> bool:
         """Whether the number of labels follows from the tuned option without a run."""
-        return self.algorithm is LabelEfficient
+        return self.algorithm.uniform and self.tuned == self.algorithm.dial
 
     def describe(self) -> dict[str, Any]:
         """What makes this method what it is, for the record."""
@@ -102,36 +106,40 @@ class Method:
         }
 
 
-# As the authors ran them on three of their five collections (s = 150 and 6); the paper's formulas have s = 1.
-METHODS = MappingProxyType(
-    {
-        method.label: method
-        for method in (
-            # Beyond 2^56 nothing changes: a share of the weight that is smaller than its rounding is none.
-            Method("model-picker", ModelPicker, search=(2.0**-12, 2.0**56)),
-            Method("label-efficient", LabelEfficient, search=(1e-9, 1.0), grid=(1e-9, 1.0)),
-            Method("vote-entropy", VoteEntropy, search=(2.0**-30, 2.0**14)),
-            Method(
-                "structural-committee",
-                StructuralCommittee,
-                tuned="beta",
-                options={"disagreement_scale": 150.0},
-                search=(2.0**-12, 2.0**6),
-                grid=(2.0**-12, 2.0**4),
-            ),
-            Method("importance-weighted", ImportanceWeighted, search=(2.0**-30, 1.0), grid=(2.0**-12, 1.0)),
-            Method(
-                "efficient-active",
-                EfficientActive,
-                options={"threshold_scale": 6.0},
-                search=(2.0**-36, 2.0**4),
-                grid=(2.0**-24, 1.0),
-            ),
-            # The best of a stream, however close the next may be: no tolerance.
-            Method("race", Race, options={"tolerance": 0.0}, search=(0.5, 2.0**14), grid=(0.5, 2.0**10)),
-        )
-    }
-)
+# What differs from the defaults of `Method`. As the authors ran them on three of their five collections (s = 150
+# and 6); the paper's formulas have s = 1.
+TUNING: dict[type[Algorithm], dict[str, Any]] = {
+    # Beyond 2^56 nothing changes: a share of the weight that is smaller than its rounding is none.
+    ModelPicker: {"search": (2.0**-12, 2.0**56)},
+    LabelEfficient: {"search": (1e-9, 1.0), "grid": (1e-9, 1.0)},
+    VoteEntropy: {"search": (2.0**-30, 2.0**14)},
+    StructuralCommittee: {
+        "tuned": "beta",
+        "options": {"disagreement_scale": 150.0},
+        "search": (2.0**-12, 2.0**6),
+        "grid": (2.0**-12, 2.0**4),
+    },
+    ImportanceWeighted: {"search": (2.0**-30, 1.0), "grid": (2.0**-12, 1.0)},
+    EfficientActive: {
+        "options": {"threshold_scale": 6.0},
+        "search": (2.0**-36, 2.0**4),
+        "grid": (2.0**-24, 1.0),
+    },
+    # The best of a stream, however close the next may be: no tolerance.
+    Race: {"options": {"tolerance": 0.0}, "search": (0.5, 2.0**14), "grid": (0.5, 2.0**10)},
+}
+
+
+def _method(kind: type[Algorithm]) -> Method:
+    """An algorithm as it is compared; where nothing is said of its tuning, over what its dial may be."""
+    if kind in TUNING:
+        return Method(kind.name, kind, **TUNING[kind])
+    dial = kind.about.option(kind.dial)
+    most = math.inf if dial is None or dial.high is None else dial.high
+    return Method(kind.name, kind, search=(SEARCH[0], min(SEARCH[1], most)), grid=(GRID[0], min(GRID[1], most)))
+
+
+METHODS = MappingProxyType({name: _method(kind) for name, kind in ALGORITHMS.items()})
 
 
 def as_methods(methods: Sequence[str | type[Algorithm] | Method] | None) -> tuple[Method, ...]:

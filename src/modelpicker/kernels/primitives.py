@@ -105,10 +105,43 @@ def fade(losses: Floats, standing: Ints, share: float) -> None:
     standing[LEADER] = leader
 
 
+def rank_among(losses: Floats, places: Ints | Codes, inside: int, standing: Ints) -> None:
+    """Note who has the smallest loss of the models whose place is `inside`, and how many share it."""
+    leader = -1
+    for i in range(len(losses)):
+        if places[i] == inside and (leader < 0 or losses[i] < losses[leader]):
+            leader = i
+    lowest = losses[leader]
+    tied = 0
+    for i in range(len(losses)):
+        tied += places[i] == inside and losses[i] == lowest
+    standing[LEADER] = leader
+    standing[TIED] = tied
+
+
+def passed_by(standing: Ints, coin: float) -> int:
+    """The rule for ties: how many of those who stand best, in the order of models, a coin passes over."""
+    return int(min(int(coin * standing[TIED]), standing[TIED] - 1))
+
+
+def best_among(losses: Floats, places: Ints | Codes, inside: int, standing: Ints, coin: float) -> int:
+    """The model with the smallest loss of those whose place is `inside`; the coin decides between equals."""
+    leader = int(standing[LEADER])
+    passed_over = passed_by(standing, coin)
+    if passed_over == 0:
+        return leader
+    lowest = losses[leader]
+    for i in range(leader + 1, len(losses)):
+        passed_over -= places[i] == inside and losses[i] == lowest
+        if passed_over == 0:
+            return i
+    return leader
+
+
 def best(losses: Floats, standing: Ints, coin: float) -> int:
     """The model with the smallest loss; the coin decides between equals."""
     leader = int(standing[LEADER])
-    passed_over = min(int(coin * standing[TIED]), standing[TIED] - 1)
+    passed_over = passed_by(standing, coin)
     if passed_over == 0:
         return leader
     lowest = losses[leader]

@@ -17,7 +17,7 @@ from modelpicker.errors import ModelPickerError
 from modelpicker.server.access.tokens import Tokens
 from modelpicker.server.api.openapi import DESCRIPTION, TAGS, describe
 from modelpicker.server.api.problems import refuse
-from modelpicker.server.api.routes import campaigns, files, health, labels, rounds, session, standing
+from modelpicker.server.api.routes import campaigns, files, health, labels, rounds, session, settings, standing
 from modelpicker.server.api.routes.common import VERSION
 from modelpicker.server.configuration import Configuration
 from modelpicker.server.context import ServerContext
@@ -36,6 +36,7 @@ ROUTERS = (
     campaigns.leaving,
     standing.router,
     files.router,
+    settings.router,
     session.router,
     health.router,
 )

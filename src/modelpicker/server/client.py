@@ -19,6 +19,7 @@ import numpy.typing as npt
 from modelpicker.algorithms import Decision
 from modelpicker.campaigns.results.pick import Answered, CampaignCounts, Pick, Query, Standing
 from modelpicker.campaigns.results.status import Status
+from modelpicker.campaigns.setting_options import SETTINGS
 from modelpicker.certificates.certificate import Certificate, CertificateKind, Certified
 from modelpicker.encoding import ClassName, ModelName
 from modelpicker.errors import AccessError, ConflictError, NotFoundError
@@ -93,32 +94,33 @@ class Client:
         algorithm: str = "model-picker",
         options: Mapping[str, Any] | None = None,
     ) -> "RemoteCampaign":
-        """Begin a campaign."""
+        """Begin a campaign; the settings are those of `mp.create_campaign`."""
         body: dict[str, Any] = {
             "name": name,
             "models": models if isinstance(models, int) else list(models),
             "classes": None if classes is None else list(classes),
             "budget": budget,
             "expected_rounds": expected_rounds,
+            "stop_when": None if stop_when is None else stop_when.document(),
             "seed": seed,
             "algorithm": algorithm,
             "options": dict(options or {}),
         }
-        if stop_when is not None:
-            body["stop_when"] = stop_when.document()
         made = self._transport.call("POST", "/campaigns", body, done=ConflictError)
         campaign = RemoteCampaign(self._transport, name)
-        if made is None:  # a try that was never answered may have made it, or somebody else
-            found = campaign.describe()
-            parts = ("classes", "budget", "expected_rounds", "stop_when", "algorithm")
-            same = all(found.get(part) == body.get(part) for part in parts)
-            if (
-                not same
-                or found["seed"] != str(seed)
-                or (body["models"] not in (len(found["models"]), found["models"]))
-            ):
-                raise ConflictError(f"there is a campaign {name!r} already; open that one, or choose another name.")
+        # A try that was never answered may have made it, or somebody else.
+        if made is None and not _is_same(campaign.describe(), body):
+            raise ConflictError(f"there is a campaign {name!r} already; open that one, or choose another name.")
         return campaign
+
+
+def _is_same(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Whether a campaign was made with these settings; it may have more options than were given."""
+    shown = {**found, "seed": int(found["seed"])}
+    if isinstance(wanted["models"], int):
+        shown["models"] = len(found["models"])
+    names = [option.name for option in SETTINGS if option.name != "options"]
+    return all(shown[name] == wanted[name] for name in names)
 
 
 class RemoteCampaign:

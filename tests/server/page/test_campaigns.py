@@ -34,7 +34,7 @@ def test_a_campaign_is_created_from_a_file_and_labelled(page: Page, server: Serv
     expect(page.get_by_text("60 items, 3 models, 2 classes.")).to_be_visible()
     expect(page.get_by_label("Name", exact=True)).to_have_value(name)
     expect(page.get_by_label("Expected items")).to_have_value("60")
-    page.get_by_label("Budget").fill("10")
+    page.get_by_label("Budget", exact=True).fill("10")
     page.get_by_label("Stop when certified within (%)").fill("2.5")
     page.get_by_label("Certified for").select_option("stream")
     page.get_by_label("Only these").check()

@@ -9,6 +9,8 @@ from playwright.sync_api import FilePayload, Page, expect
 
 import modelpicker as mp
 from modelpicker.algorithms import ALGORITHMS
+from modelpicker.campaigns.setting_options import BY_NAME, PLAIN
+from modelpicker.certificates.stop_rule import KIND
 from tests.server.page.desks import campaign_of, messages
 from tests.server.page.serving import Serving
 
@@ -66,7 +68,7 @@ EVERY_ALGORITHM = [Filled(full, full, full, full, name) for name in ALGORITHMS f
 
 def fill(page: Page, filled: Filled) -> None:
     if filled.budget:
-        page.get_by_label("Budget").fill("12")
+        page.get_by_label("Budget", exact=True).fill("12")
     if filled.expected:
         page.get_by_label("Expected items").fill("500")
     if filled.stop:
@@ -101,6 +103,86 @@ def test_whatever_is_filled_in_or_left_out_a_campaign_is_made_as_it_says(
             assert settings.stop_when == (mp.Certified(gap=0.025) if filled.stop else None)
 
 
+# For every option of every algorithm, something to type that is not its default.
+TYPED = {
+    "probability": 0.25,
+    "classes": 3,
+    "beta": 0.5,
+    "c0": 0.002,
+    "delta": 0.05,
+    "window": 300,
+    "confidence": 0.9,
+}
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_the_form_has_the_options_of_the_algorithm_and_sends_what_is_typed(
+    page: Page, server: Serving, name: str, algorithm: str
+) -> None:
+    kind = ALGORITHMS[algorithm]
+    page.goto(f"{server.url}/#/new")
+    page.get_by_label("Or the names of the models").fill("bert\nroberta\ngpt")
+    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_text("More", exact=True).click()
+    page.get_by_label("Algorithm").select_option(algorithm)
+    expect(page.locator("details .field").first).to_contain_text(kind.about.summary)
+    expect(page.get_by_label("Algorithm").locator("option:checked")).to_contain_text(kind.about.when_to_use)
+    options = [option for option in kind.about.options if not (kind.stops and option.name == "tolerance")]
+    expect(page.locator("details .field label")).to_have_text(
+        ["Algorithm", *(option.label for option in options), "Seed"]
+    )
+    sent: dict[str, object] = {}
+    for option in options:
+        field = page.locator("details").get_by_label(option.label, exact=True)
+        expect(field).to_have_accessible_description(option.help)
+        if option.choices:
+            other = next(choice for choice in option.choices if choice != option.default)
+            if option.name == "recommend":  # which does not go with a window
+                continue
+            field.select_option(other)
+            sent[option.name] = other
+        else:
+            sent[option.name] = TYPED.get(option.name, 0.5)
+            field.fill(str(sent[option.name]))
+    create(page)
+    expect(page.get_by_role("heading", name="Add predictions")).to_be_visible()
+    assert mp.open_campaign(server.storage, name).settings.options == sent
+
+
+def test_the_form_has_every_setting_with_its_title_its_help_and_its_range(page: Page, server: Serving) -> None:
+    page.goto(f"{server.url}/#/new")
+    page.get_by_text("More", exact=True).click()
+    for option in (*PLAIN, BY_NAME["seed"]):
+        field = page.get_by_label(option.label, exact=True)
+        expect(field).to_have_accessible_description(option.help)
+        if option.choices:
+            expect(field.locator("option")).to_have_text(list(option.choices))
+            expect(field).to_have_value(str(option.default))
+            continue
+        expect(field).to_have_attribute("min", str(option.low))
+        expect(field).to_have_attribute("placeholder", "" if option.default is None else str(option.default))
+        field.fill(str((option.low or 0) - 1))
+        assert field.evaluate("field => field.validity.rangeUnderflow")
+        field.fill("")
+    rule = BY_NAME["stop_when"]
+    expect(page.get_by_label(rule.label, exact=True)).to_have_accessible_description(rule.help)
+    expect(page.get_by_label("Algorithm")).to_have_value(str(BY_NAME["algorithm"].default))
+    expect(page.get_by_label(KIND.label).locator("option")).to_have_text(list(KIND.choices))
+
+
+def test_a_form_that_the_server_cannot_describe_yet_comes_as_soon_as_it_can(page: Page, server: Serving) -> None:
+    described = re.compile(r"/v1/settings")
+    page.route(described, lambda route: route.fulfill(status=503, json={"detail": "Not now."}))
+    page.goto(f"{server.url}/#/new")
+    expect(page.get_by_role("heading", name="New campaign")).to_be_visible()
+    expect(page.get_by_text("Not now.")).to_be_visible()
+    page.unroute(described)
+    expect(page.get_by_label("Budget", exact=True)).to_be_visible()
+    page.route(described, lambda route: route.fulfill(status=403, json={"detail": "Not you."}))
+    page.reload()
+    expect(page.get_by_text("Not you.")).to_be_visible()
+
+
 def test_classes_that_the_list_lacks_are_named_before_anything_is_created(
     page: Page, server: Serving, name: str
 ) -> None:
@@ -128,10 +210,10 @@ def test_a_form_that_changed_after_its_campaign_was_made_needs_another_name(
     create(page)
     expect(page.locator(".form-error")).to_have_text("Not this file.")
     page.unroute(refused)
-    page.get_by_label("Budget").fill("12")
+    page.get_by_label("Budget", exact=True).fill("12")
     create(page)
     expect(page.locator(".form-error")).to_contain_text("Choose another name")
-    page.get_by_label("Budget").fill("")  # as it was: the file goes to the campaign that is there
+    page.get_by_label("Budget", exact=True).fill("")  # as it was: the file goes to the campaign that is there
     create(page)
     expect(page.get_by_role("article")).to_be_visible()
     campaign = mp.open_campaign(server.storage, name)

@@ -4,59 +4,80 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast
 
 import typer
+from typer.core import TyperCommand
 
+from modelpicker.certificates.stop_rule import CONFIDENCE, GAP, KIND
 from modelpicker.errors import InputError, UnknownOptionError
+from modelpicker.options import REQUIRED, spelt
 
 if TYPE_CHECKING:
     from modelpicker.algorithms import Algorithm
     from modelpicker.certificates.certificate import Certified
+    from modelpicker.options import Option
 
-NAMES = (
-    "model-picker",
-    "label-efficient",
-    "vote-entropy",
-    "structural-committee",
-    "importance-weighted",
-    "efficient-active",
-    "race",
-)
-
-Named: TypeAlias = Annotated[str, typer.Option(help=f"One of {', '.join(NAMES)}.", metavar="NAME")]
+Named: TypeAlias = Annotated[str, typer.Option(help="The algorithm; all of them are listed below.", metavar="NAME")]
 Options: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        help="A setting of the algorithm, such as query_scale=2.", metavar="NAME=VALUE", show_default=False
+        help="An option of the algorithm, such as query_scale=2; they are listed below.",
+        metavar="NAME=VALUE",
+        show_default=False,
     ),
 ]
 StopGap: TypeAlias = Annotated[
     float | None,
     typer.Option(
-        min=0.0,
+        min=GAP.low,
         help="Ask for no more labels once the best model is certified to be better by at most this: 0.01 is 1 %.",
         show_default=False,
     ),
 ]
-Confidence: TypeAlias = Annotated[
-    float, typer.Option(help="Confidence of the certificate: how likely it is never wrong, whenever you look.")
-]
+Confidence: TypeAlias = Annotated[float, typer.Option(help=CONFIDENCE.help)]
 KindNamed: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--kind",
         metavar="KIND",
-        help="Of the certificate. stream: on the items seen so far, whatever they are. population: of the models' "
-        "accuracies, if items are drawn independently from one distribution.  "
-        "[default: population with --stop-gap, else stream]",
+        help=f"{KIND.help}  [default: {KIND.default} with --stop-gap, else stream]",
         show_default=False,
     ),
 ]
+
+
+class AlgorithmHelp(TyperCommand):
+    """A verb whose help ends with what the algorithms say of themselves; they are imported only to show it."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 (as it is called)
+        """List the algorithms, each with its options."""
+        from modelpicker.algorithms import ALGORITHMS
+
+        with formatter.section("Algorithms"):
+            for name, kind in ALGORITHMS.items():
+                about = kind.about
+                formatter.write_dl([(name, f"{about.summary} {about.when_to_use}")], col_max=20)
+                with formatter.indentation():
+                    formatter.write_dl([(option.name, _in_help(option)) for option in about.options], col_max=18)
+
+
+def _in_help(option: "Option") -> str:
+    """An option of an algorithm: what it is, which values it takes, and what it is where nothing is said."""
+    usual = option.usual if option.required else option.default
+    default = "" if usual is REQUIRED else f"; default: {'none' if usual is None else spelt(usual)}"
+    return f"{option.help}  [{option.range}{default}]"
+
+
+def algorithm_names() -> tuple[str, ...]:
+    """The names of all algorithms."""
+    from modelpicker.algorithms import ALGORITHMS
+
+    return tuple(ALGORITHMS)
 
 
 def stopping_rule(gap: float | None, confidence: float, kind: str | None) -> "Certified":
     """When to stop, as the command line says it; without a gap, what certificate is wanted in the end."""
     from modelpicker.certificates.certificate import Certified
 
-    usual = "stream" if gap is None else "population"
+    usual = "stream" if gap is None else KIND.default
     try:
         return Certified(gap=0.0 if gap is None else gap, confidence=confidence, kind=cast("Any", kind or usual))
     except InputError as error:
@@ -78,9 +99,11 @@ def make_algorithm(
 
 def check_name(algorithm: str) -> None:
     """Refuse, as wrong usage, an algorithm that there is not."""
-    if algorithm not in NAMES:
-        names = ", ".join(NAMES)
-        raise typer.BadParameter(f"{algorithm} is not known; there are {names}.", param_hint="--algorithm")
+    names = algorithm_names()
+    if algorithm not in names:
+        raise typer.BadParameter(
+            f"{algorithm} is not known; there are {', '.join(names)}.", param_hint="--algorithm"
+        )
 
 
 def check_options(name: str, given: dict[str, Any]) -> None:

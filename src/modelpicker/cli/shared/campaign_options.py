@@ -1,11 +1,14 @@
 """What the verbs about campaigns share: where campaigns are, and how a pick is printed."""
 
+import inspect
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
+from modelpicker.campaigns.setting_options import PLAIN
 from modelpicker.cli.shared.terminal import (
     count,
     is_number,
@@ -16,6 +19,7 @@ from modelpicker.cli.shared.terminal import (
     visible,
 )
 from modelpicker.errors import ConflictError, InputError, NotFoundError, brief
+from modelpicker.options import Option
 
 if TYPE_CHECKING:
     from modelpicker.campaigns import Campaign, Pick
@@ -38,6 +42,41 @@ Name: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="The campai
 Annotator: TypeAlias = Annotated[
     str | None, typer.Option("--by", metavar="WHO", help="Who answers; kept with the answer.", show_default=False)
 ]
+
+
+def with_settings(verb: Callable[..., None]) -> Callable[..., None]:
+    """Give a verb one option per plain setting of campaigns, in place of its `**settings`."""
+    signature = inspect.signature(verb)
+    *own, _ = signature.parameters.values()
+    plain = [
+        inspect.Parameter(
+            option.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=option.default,
+            annotation=Annotated[_type(option), _typer_option(option)],
+        )
+        for option in PLAIN
+    ]
+    keyword = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own]
+    after = next(place for place, parameter in enumerate(keyword) if parameter.name == "stop_gap")
+    verb.__signature__ = signature.replace(  # type: ignore[attr-defined]  # Typer reads it
+        parameters=[*keyword[:after], *plain, *keyword[after:]]
+    )
+    return verb
+
+
+def _type(option: Option) -> Any:
+    """The type of an option on the command line."""
+    choices: Any = option.choices
+    kind = Literal[choices] if choices else option.type
+    return kind | None if option.default is None else kind
+
+
+def _typer_option(option: Option) -> Any:
+    limits: dict[str, Any] = (
+        {} if option.choices else {"min": option.low, "max": None if option.type is int else option.high}
+    )
+    return typer.Option(help=option.help, show_default=option.default is not None, **limits)
 
 
 # What [serve] in modelpicker.toml may hold.

@@ -1,16 +1,32 @@
 """A collection from a file: where it is unclear which columns are models, a person at the terminal is asked."""
 
+import functools
+import inspect
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from modelpicker.cli.shared.terminal import say, visible, waiting
+from modelpicker.cli.shared.terminal import (
+    ClassesOption,
+    FieldsOption,
+    IdColumn,
+    Ignore,
+    Label,
+    ModelsOption,
+    Normalise,
+    Text,
+    how_to_read,
+    say,
+    visible,
+    waiting,
+)
 from modelpicker.errors import UnclearColumnsError
 
 if TYPE_CHECKING:
     from modelpicker.collections import ModelCollection
-    from modelpicker.collections.column_roles import Role
+    from modelpicker.collections.column_roles import Reading, Role
     from modelpicker.collections.wide_tables import CollectionReader
 
     Read = TypeVar("Read", bound=ModelCollection | CollectionReader)
@@ -19,13 +35,57 @@ KEYS: Mapping[str, "Role"] = {"m": "model", "s": "shown", "i": "id", "b": "label
 QUESTION = "Is it a [m]odel, [s]hown with the item, the [i]d, the la[b]el, or [l]eft out?"
 
 
+# The options that say how a file is read, in the order of the help; none of them is needed.
+READING: Mapping[str, Any] = {
+    "models": ModelsOption,
+    "fields": FieldsOption,
+    "classes": ClassesOption,
+    "normalise": Normalise,
+    "text": Text,
+    "label": Label,
+    "id_column": IdColumn,
+    "ignore": Ignore,
+}
+
+
+def with_reading(verb: Callable[..., None]) -> Callable[..., None]:
+    """Give a verb the options that say how a file is read; it gets them as one object, `reading`."""
+    signature = inspect.signature(verb)
+    flags = (Normalise, Text)
+    parameters: list[inspect.Parameter] = []
+    for parameter in signature.parameters.values():
+        if parameter.name != "reading":
+            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+            continue
+        parameters += [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=False if option in flags else None,
+                annotation=option,
+            )
+            for name, option in READING.items()
+        ]
+
+    @functools.wraps(verb)
+    def with_one_object(**given: Any) -> None:
+        from modelpicker.collections.column_roles import Reading
+
+        said = {name: given.pop(name) for name in READING}
+        verb(reading=Reading(**how_to_read(**said)), **given)
+
+    with_one_object.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    with_one_object.__annotations__ = {}  # those of the signature count
+    return with_one_object
+
+
 def read_collection(
-    read: Callable[..., "Read"], source: str, labels: Path | None, reading: dict[str, Any]
+    read: Callable[[object, object, "Reading"], "Read"], source: str, labels: Path | None, reading: "Reading"
 ) -> "Read":
-    """Read a file with `load_collection` or `open_collection`; columns in doubt are asked about at a terminal."""
+    """Read a file with `load_with` or `open_with`; columns in doubt are asked about at a terminal."""
     try:
         with waiting(f"Reading {source}"):
-            return read(source, labels, **reading)
+            return read(source, labels, reading)
     except UnclearColumnsError as error:
         if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
             raise
@@ -33,7 +93,7 @@ def read_collection(
     from modelpicker.collections.column_roles import as_typed, options_of
 
     with waiting(f"Reading {source}"):
-        found = read(source, labels, **(reading | {"columns": chosen}))
+        found = read(source, labels, replace(reading, columns=chosen))
     say(visible(f"To say so next time: {as_typed(options_of(chosen, found.models))}"))
     return found
 

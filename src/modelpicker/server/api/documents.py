@@ -4,22 +4,23 @@ from itertools import chain
 from types import NoneType
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt, StrictStr, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, Field, StrictInt, StrictStr, WithJsonSchema
 
-from modelpicker.algorithms import ALGORITHMS
-from modelpicker.coins import LARGEST_SEED
 from modelpicker.server.api.history_documents import Called, Chance, Count, RecordDocument, Timestamp
+from modelpicker.server.api.setting_documents import (
+    ClassNameField,
+    ModelNameField,
+    SettingsSent,
+    SettingsTaken,
+    Taken,
+)
 
-LARGEST = 2**53
 MOST_ROUNDS = 100_000
-MOST_MODELS = 10_000
-MOST_CLASSES = 100_000
+LONGEST_NAME = 100
 LONGEST_LEASE = 86_400
 NAME_PATTERN = r"^[\p{L}\p{N}](?:[\p{L}\p{N}_ .-]*[\p{L}\p{N}_.-])?$"
 """What a campaign may be called, in the dialect of JSON Schema."""
 
-ClassNameField: TypeAlias = StrictInt | StrictStr
-ModelNameField: TypeAlias = StrictInt | StrictStr
 Said: TypeAlias = StrictInt | StrictStr | None
 Id = Annotated[
     StrictInt | StrictStr,
@@ -78,49 +79,18 @@ Key = Annotated[
 ]
 
 
-class Taken(BaseModel):
-    """A body that is taken in: fields that it does not know are an error."""
-
-    model_config = ConfigDict(strict=True, extra="forbid")
-
-
-class StoppingRule(Taken):
-    """When no more labels need be bought: while the pick has a certificate that is as good."""
-
-    gap: Annotated[float, Field(ge=0, lt=1, description="By how much the best model may be better.")] = 0.01
-    confidence: Annotated[float, Field(gt=0, lt=1, description="Of the certificate.")] = 0.95
-    kind: Annotated[Literal["stream", "population"], Field(description="Of the certificate.")] = "population"
-
-
-class NewCampaign(Taken):
+class NewCampaign(SettingsTaken):  # type: ignore[misc]  # its other fields are made from their descriptions
     """A campaign to begin."""
 
     name: Annotated[
         str,
         Field(
             min_length=1,
-            max_length=100,
+            max_length=LONGEST_NAME,
             description="Letters, digits, spaces, `.`, `-`, `_`; a letter or a digit first, and no space last.",
             json_schema_extra={"pattern": NAME_PATTERN},
         ),
     ]
-    models: Annotated[
-        Annotated[list[ModelNameField], Field(fail_fast=True, min_length=2, max_length=MOST_MODELS)]
-        | Annotated[StrictInt, Field(ge=2, le=MOST_MODELS)],
-        Field(description="Their names, or how many.", examples=[["bert", "roberta"]]),
-    ]
-    classes: Annotated[
-        Annotated[list[ClassNameField], Field(fail_fast=True, min_length=1, max_length=MOST_CLASSES)] | None,
-        Field(description="Those that may occur; null takes whatever is said."),
-    ] = None
-    budget: Annotated[int | None, Field(ge=1, le=LARGEST, description="How many labels may be bought.")] = None
-    expected_rounds: Annotated[int | None, Field(ge=1, le=LARGEST, description="How many items will come.")] = None
-    stop_when: Annotated[StoppingRule | None, Field(description="When no more labels need be bought.")] = None
-    algorithm: Annotated[
-        str, Field(description="The name of an algorithm.", json_schema_extra={"enum": list(ALGORITHMS)})
-    ] = "model-picker"
-    options: Annotated[dict[str, Any], Field(description="Its settings; none need be tuned.")] = {}
-    seed: Annotated[int, Field(ge=0, le=LARGEST_SEED, description="What all coins are drawn from.")] = 0
 
 
 class NewRound(Taken):
@@ -275,19 +245,11 @@ class Summaries(BaseModel):
     campaigns: list[Summary]
 
 
-class Described(BaseModel):
+class Described(SettingsSent):  # type: ignore[misc]  # its other fields are made from their descriptions
     """A campaign: what it is made with, how far it has come, who leads."""
 
     name: str
     created: Timestamp
-    algorithm: str
-    options: dict[str, Any]
-    seed: Annotated[str, Field(description="A whole number, maybe larger than JSON can hold.")]
-    models: Annotated[list[Called] | None, Field(description="Null for annotators who see no predictions.")]
-    classes: Annotated[list[Called] | None, Field(description="Null if any class may be said.")]
-    budget: Count | None
-    expected_rounds: Count | None
-    stop_when: Annotated[StoppingRule | None, Field(description="When no more labels need be bought.")]
     state: StateDocument
     rounds: Count
     labels_used: Count

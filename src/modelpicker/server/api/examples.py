@@ -2,6 +2,11 @@
 
 from typing import Any
 
+from modelpicker.algorithms import ModelPicker
+from modelpicker.campaigns.setting_options import BY_NAME
+from modelpicker.campaigns.settings import CampaignSettings
+from modelpicker.server.api.setting_documents import algorithm_document, option_document
+
 _COUNTS = {"rounds": 1840, "labels_used": 57, "labels_saved": 1780, "pending": 3, "skipped": 1, "references": 0}
 _CAMPAIGN = {
     "name": "tickets",
@@ -56,15 +61,21 @@ _CERTIFICATE = {
     "you look, if items are drawn independently from one distribution.",
 }
 
+_SETTINGS: dict[str, Any] = {
+    "models": ["bert", "roberta", "gpt"],
+    "classes": ["ham", "spam"],
+    "budget": 200,
+    "expected_rounds": 50_000,
+    "stop_when": _RULE,
+}
+
 EXAMPLES: dict[str, dict[str, Any]] = {
-    "NewCampaign": {
-        "name": "tickets",
-        "models": ["bert", "roberta", "gpt"],
-        "classes": ["ham", "spam"],
-        "budget": 200,
-        "expected_rounds": 50_000,
-        "stop_when": _RULE,
+    "SettingsDocument": {
+        "settings": [option_document(BY_NAME["budget"])],
+        "algorithms": [algorithm_document(ModelPicker)],
+        "longest_name": 100,
     },
+    "NewCampaign": {"name": "tickets", **_SETTINGS},
     "NewRound": _ROUND,
     "NewRounds": {
         "predictions": [["spam", "ham", "spam"], ["ham", "ham", "ham"]],
@@ -93,14 +104,9 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         ]
     },
     "Described": _CAMPAIGN
+    | CampaignSettings.check(**_SETTINGS).document()
     | _COUNTS
     | {
-        "options": {"query_scale": 1.0},
-        "seed": "0",
-        "models": ["bert", "roberta", "gpt"],
-        "classes": ["ham", "spam"],
-        "expected_rounds": 50_000,
-        "stop_when": _RULE,
         "state": _STATE,
         "pick": "gpt",
         "tied": ["gpt"],

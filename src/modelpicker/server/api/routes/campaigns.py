@@ -12,7 +12,6 @@ from modelpicker.campaigns import list_campaigns as find_campaigns
 from modelpicker.campaigns.events.history import as_time
 from modelpicker.campaigns.results.status import Status
 from modelpicker.campaigns.settings import known_algorithm
-from modelpicker.certificates.certificate import Certified
 from modelpicker.encoding import ModelName
 from modelpicker.errors import InputError, NotFoundError, StorageError
 from modelpicker.server.access.callers import Anybody, Owner
@@ -125,14 +124,7 @@ async def create_campaign(caller: Owner, service: Service, body: documents.NewCa
         campaign = begin_campaign(
             service.configuration.storage,
             body.name,
-            models=body.models,
-            classes=body.classes,
-            budget=body.budget,
-            expected_rounds=body.expected_rounds,
-            stop_when=None if body.stop_when is None else Certified(**body.stop_when.model_dump()),
-            seed=body.seed,
-            algorithm=algorithm,
-            options=body.options,
+            **body.model_dump(exclude={"name"}) | {"algorithm": algorithm},
         )
         return describe(campaign, caller)
 

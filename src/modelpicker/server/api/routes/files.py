@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import zipfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +16,7 @@ from starlette.requests import ClientDisconnect
 from modelpicker.campaigns import Decisions
 from modelpicker.campaigns.input.batches import Batch
 from modelpicker.campaigns.input.files import batches_of
-from modelpicker.collections.column_roles import ROLES, Role
+from modelpicker.collections.column_roles import ROLES, Reading, Role
 from modelpicker.collections.preview import preview_collection
 from modelpicker.errors import InputError, ModelPickerError, UnclearColumnsError, brief
 from modelpicker.server.access.callers import Owner
@@ -82,9 +82,9 @@ async def look(
     A column in doubt is no error here: `doubt` says why a person should decide about it. Send the decision as
     `columns`, here and with the upload.
     """
-    chosen = _chosen(columns)
+    reading = Reading(columns=_chosen(columns))
     async with _received(request, filename, service.configuration.largest_file) as file:
-        return answer(await run_in_threadpool(_read, filename, file.path, _look, filename, file.path, chosen))
+        return answer(await run_in_threadpool(_read, filename, file.path, _look, filename, file.path, reading))
 
 
 @router.post("/campaigns/{name}/files", responses=replies(documents.FileTaken, *NAMED, 422), openapi_extra=FILE)
@@ -100,10 +100,10 @@ async def upload(
 
     Items without a key get one made of the file's content and their row: the same file again brings nothing new.
     """
-    chosen = _chosen(columns)
+    reading = Reading(columns=_chosen(columns))
     async with _received(request, filename, service.configuration.largest_file) as file:
         await queue.do(lambda _: None)  # a file is read for the models that take part now
-        batches = batches_of(file.path, queue.campaign, chosen)
+        batches = batches_of(file.path, queue.campaign, reading)
         rounds = known = queries = row = 0
         while (batch := await run_in_threadpool(_read, filename, file.path, next, batches, None)) is not None:
             first, made = await _ask(queue, batch, file.digits, row)
@@ -165,9 +165,9 @@ async def _received(request: Request, filename: str, largest: int) -> AsyncItera
         yield Received(path, digest.hexdigest()[:12])
 
 
-def _look(filename: str, path: Path, columns: Mapping[str, Role]) -> dict[str, Any]:
+def _look(filename: str, path: Path, reading: Reading) -> dict[str, Any]:
     """What a file holds; where columns are in doubt, what it holds if they are what they seem to be."""
-    seen = preview_collection(path, columns)
+    seen = preview_collection(path, reading)
     found = seen.collection
     named = [column.name for column in seen.columns if column.role == "model"]
     return {

@@ -15,6 +15,7 @@ from starlette.responses import StreamingResponse
 
 from modelpicker.campaigns import Campaign
 from modelpicker.campaigns.export import export_campaign
+from modelpicker.options import LARGEST_COUNT
 from modelpicker.server.access.callers import Reader
 from modelpicker.server.api import documents
 from modelpicker.server.api.examples import ANSWERS_CSV, EXPORT, LIVE
@@ -28,7 +29,7 @@ router = APIRouter(
 )
 PIECE = 2**18
 BINARY = {"type": "string", "format": "binary"}
-After = Annotated[int, Query(ge=0, le=documents.LARGEST, description="Only events after this one.")]
+After = Annotated[int, Query(ge=0, le=LARGEST_COUNT, description="Only events after this one.")]
 
 
 @router.get("/standing", responses=replies(documents.StandingDocument, *NAMED))

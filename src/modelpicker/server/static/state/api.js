@@ -95,6 +95,8 @@ export const api = {
   signIn: (token) => call('POST', 'session', { json: { token } }),
   signOut: () => call('DELETE', 'session'),
 
+  /** @returns {Promise<Api.SettingsDocument>} */
+  settings: () => call('GET', 'settings'),
   /** @returns {Promise<Api.Summary[]>} */
   campaigns: () => call('GET', 'campaigns').then((answer) => answer.campaigns),
   /** @param {Api.NewCampaign} campaign @returns {Promise<Api.Described>} */

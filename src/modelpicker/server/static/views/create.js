@@ -4,40 +4,46 @@ import { count, several, text } from '../lib/format.js';
 import { html, useState } from '../lib/html.js';
 import { ColumnTable } from '../parts/column_table.js';
 import { Field, Input, Lines, Select } from '../parts/fields.js';
+import { Failure, Loading, useLoaded } from '../parts/loading.js';
+import { OptionField, optionOf, plainOf, valuesOf } from '../parts/option_field.js';
 import { api } from '../state/api.js';
 import { FORMATS, upload, usePredictionFile } from '../state/prediction_file.js';
 import { go, home, inCampaign, useView } from '../state/router.js';
 
-/**
- * @typedef {NonNullable<Api.NewCampaign['algorithm']>} Algorithm
- * @typedef {import('../state/prediction_file.js').PredictionFile} PredictionFile
- */
-
-/** @type {Algorithm[]} */
-const ALGORITHMS = [
-  'model-picker', 'race', 'label-efficient', 'vote-entropy', 'structural-committee', 'importance-weighted',
-  'efficient-active',
-];
 const NAMED = 6;
-const LONGEST_NAME = 100;
 
 /**
- * The values of the form. Classes and expected items come from the file until somebody types others.
- * @typedef {{name: string, models: string, classes: string|null, closed: boolean, budget: string,
- *            expected: string|null, stop: string, kind: 'population'|'stream', algorithm: Algorithm,
- *            seed: string}} Form
- * @typedef {{form: Form, seen: Api.FileLook|null, set: (change: Partial<Form>) => void}} Part
+ * What stands in the form. Classes and expected items are those of the file until somebody types others.
+ * `plain` has the settings that are one field each, `options` those of the algorithm, as they were typed.
+ * @typedef {{name: string, models: string, classes: string|null, closed: boolean, plain: Record<string, string>,
+ *            stop: string, kind: string, algorithm: string, options: Record<string, string>, seed: string}} Form
+ * @typedef {{form: Form, known: Api.SettingsDocument, seen: Api.FileLook|null,
+ *            set: (change: Partial<Form>) => void}} Part
  */
 
-/** @type {Form} */
-const BLANK = {
-  name: '', models: '', classes: null, closed: false, budget: '', expected: null, stop: '', kind: 'population',
-  algorithm: ALGORITHMS[0], seed: '0',
-};
+/** An empty form: the server's defaults. @param {Api.SettingsDocument} known @returns {Form} */
+const blankOf = ({ settings }) => ({
+  name: '', models: '', classes: null, closed: false, plain: {}, stop: '', kind: '', options: {}, seed: '',
+  algorithm: String(optionOf(settings, 'algorithm').default),
+});
+
+/** The algorithm that is chosen. @param {Api.SettingsDocument} known @param {Form} form */
+const algorithmOf = ({ algorithms }, form) => algorithms.find(({ name }) => name === form.algorithm) ?? algorithms[0];
 
 export function CreateView() {
   useView('New campaign', 'new');
-  const [form, setForm] = useState(BLANK);
+  const { value: known, error, again } = useLoaded(api.settings, []);
+  return html`<section class="card form">
+    <h1 tabindex="-1">New campaign</h1>
+    ${known ? html`<${CreateForm} known=${known} />`
+      : error?.temporary === false ? html`<${Failure} error=${error} again=${again} />`
+      : html`<${Loading} what="the form" error=${error} />`}
+  </section>`;
+}
+
+/** @param {{known: Api.SettingsDocument}} props */
+function CreateForm({ known }) {
+  const [form, setForm] = useState(blankOf(known));
   const source = usePredictionFile();
   const { file, seen } = source;
   const [busy, setBusy] = useState('');
@@ -47,7 +53,8 @@ export function CreateView() {
 
   const choose = async (/** @type {File|null} */ chosen) => {
     setError(null);
-    const [found, name] = await Promise.all([source.choose(chosen), chosen ? freeName(chosen.name) : '']);
+    const [found, name] = await Promise.all([
+      source.choose(chosen), chosen ? freeName(chosen.name, known.longest_name) : '']);
     if (found) setForm((before) => ({ ...before, name: before.name || name }));
   };
   const submit = async (/** @type {Event} */ event) => {
@@ -58,10 +65,10 @@ export function CreateView() {
     setBusy('');
   };
   const create = async () => {
-    const wanted = campaignOf(form, seen);
+    const wanted = campaignOf(form, known, seen);
     const { name } = wanted;
     refuseMissing(wanted, seen);
-    // If the file was refused before, the campaign exists already.
+    // If the file was refused, the campaign is there already when it is sent again.
     if (made?.name !== name) await api.create(wanted);
     else if (JSON.stringify(made) !== JSON.stringify(wanted)) throw new Error(otherName(name));
     setMade(made?.name === name ? made : wanted);
@@ -71,17 +78,16 @@ export function CreateView() {
   const read = !file || (seen && !seen.problem && !source.busy && !source.error);
   const few = read && hasTooFewModels(form, seen);
   const ready = read && !few && !source.open.length;
-  return html`<form class="card form" onSubmit=${submit} aria-busy=${busy !== '' || source.busy}>
-    <h1 tabindex="-1">New campaign</h1>
+  return html`<form class="form" onSubmit=${submit} aria-busy=${busy !== '' || source.busy}>
     <${FileField} source=${source} choose=${choose} />
     ${!file && html`<${Lines} label="Or the names of the models, one per line" rows="4" required
       hint="At least two. Predictions come later: from a file, or from programs that ask."
       value=${form.models} set=${(models) => set({ models })} />`}
-    <${Input} label="Name" type="text" required maxlength=${LONGEST_NAME} value=${form.name}
+    <${Input} label="Name" type="text" required maxlength=${known.longest_name} value=${form.name}
       set=${(name) => set({ name })} />
-    <${Spending} form=${form} seen=${seen} set=${set} />
-    <${Classes} form=${form} seen=${seen} set=${set} />
-    <${More} form=${form} set=${set} />
+    <${Spending} form=${form} known=${known} seen=${seen} set=${set} />
+    <${Classes} form=${form} known=${known} seen=${seen} set=${set} />
+    <${More} form=${form} known=${known} seen=${seen} set=${set} />
     <p class="form-error" role="alert" dir="auto">${(error ?? source.error)?.message}</p>
     <p class="actions">
       <button class="primary" disabled=${busy !== '' || !ready}>
@@ -97,7 +103,7 @@ export function CreateView() {
 const FILE_HINT = 'CSV, TSV, Parquet, NumPy (.npz) or JSON lines: one row per item, one column per model. '
   + 'Other columns can be shown with the item.';
 
-/** @param {{source: PredictionFile, choose: (file: File|null) => void}} props */
+/** @param {{source: import('../state/prediction_file.js').PredictionFile, choose: (file: File|null) => void}} props */
 function FileField({ source, choose }) {
   const { seen } = source;
   const chosen = (/** @type {EventOn<HTMLInputElement>} */ event) => choose(event.currentTarget.files?.[0] ?? null);
@@ -109,33 +115,28 @@ function FileField({ source, choose }) {
   <${ColumnTable} source=${source} again />`;
 }
 
-/** What the file contains. @param {{seen: Api.FileLook}} props */
+/** What the file has in it. @param {{seen: Api.FileLook}} props */
 function Seen({ seen: { items, models, classes, labelled } }) {
   const sizes = [count(items, 'item'), count(models.length, 'model'), count(classes.length, 'class', 'classes')];
   return html`<strong>${sizes.join(', ')}.</strong> Models: <bdi>${several(models.map(text), NAMED)}</bdi>.
     ${labelled && ' The file has labels. They are not used here: people are asked instead.'}`;
 }
 
-/** @param {Part} props */
-function Spending({ form, seen, set }) {
-  const whole = { type: 'number', min: 1, max: Number.MAX_SAFE_INTEGER, step: 1, inputmode: 'numeric' };
-  const race = form.algorithm === 'race';
+/** The plain settings, and when to stop. @param {Part} props */
+function Spending({ form, known, seen, set }) {
+  const { stops, options } = algorithmOf(known, form);
+  const stop = optionOf(known.settings, 'stop_when');
+  const [gap, kind] = [optionOf(stop.parts, 'gap'), optionOf(stop.parts, 'kind')];
+  const typed = typedOf(form, seen);
+  const own = stops ? optionOf(options, 'tolerance') : null;
   return html`<div class="two">
-    <${Input} ...${whole} label="Budget"
-      hint="At most this many labels. Empty: as many as the algorithm asks for."
-      value=${form.budget} set=${(budget) => set({ budget })} />
-    <${Input} ...${whole} label="Expected items"
-      hint="How many items will come in all, as far as you know. A budget is spread over them."
-      value=${form.expected ?? seen?.items ?? ''} set=${(expected) => set({ expected })} />
-    <${Input} type="number" min="0" max="99" step="any" inputmode="decimal" label="Stop when certified within (%)"
-      hint=${race
-        ? 'Race stops when the leader is proven to be this close to the best. Empty: within 1 %.'
-        : 'Ask for no label while the pick is certified to be this close to the best. Empty: do not stop for that.'}
-      value=${form.stop} set=${(stop) => set({ stop })} />
-    <${Select} label="Certified for" value=${race ? 'population' : form.kind} disabled=${race || form.stop === ''}
-      options=${[['population', 'items like these'], ['stream', 'the items seen so far']]}
-      hint="Items like these: items are drawn independently from one source. Items seen so far: nothing is assumed."
-      set=${(kind) => set({ kind })} />
+    ${plainOf(known).map((option) => html`<${OptionField} key=${option.name} option=${option}
+      value=${typed[option.name] ?? ''} set=${(value) => set({ plain: { ...form.plain, [option.name]: value } })} />`)}
+    <${OptionField} option=${gap} label=${stop.title} hint=${own?.help ?? stop.help} value=${form.stop}
+      placeholder=${own ? percent(Number(own.default)) : ''} max=${percent(gap.high ?? 1) - 1}
+      set=${(value) => set({ stop: value })} />
+    <${OptionField} option=${kind} value=${own ? '' : form.kind} disabled=${own !== null || form.stop === ''}
+      set=${(value) => set({ kind: value })} />
   </div>`;
 }
 
@@ -156,26 +157,46 @@ function Classes({ form, seen, set }) {
   </fieldset>`;
 }
 
-const ALGORITHM_HINT = 'If the items come from one source, race needs the fewest labels and stops when it has proof. '
-  + 'If they may change over time, take model-picker. The others are there to compare.';
-
-/** @param {Part} props */
-function More({ form, set }) {
+/** The algorithm, its options, and the seed. @param {Part} props */
+function More({ form, known, set }) {
+  const { algorithm, seed } = form;
+  const chosen = algorithmOf(known, form);
   return html`<details><summary>More</summary>
-    <${Select} label="Algorithm" value=${form.algorithm} options=${ALGORITHMS.map((name) => [name, name])}
-      hint=${ALGORITHM_HINT} set=${(algorithm) => set({ algorithm })} />
-    <${Input} label="Seed" type="number" min="0" max=${Number.MAX_SAFE_INTEGER} step="1" value=${form.seed}
-      set=${(seed) => set({ seed })} hint="The same seed and the same predictions give the same decisions." />
+    <${Select} label="Algorithm" value=${algorithm} hint=${`${chosen.summary} ${chosen.when_to_use} ${chosen.promises}`}
+      options=${known.algorithms.map(({ name, when_to_use }) => [name, `${name}: ${when_to_use}`])}
+      set=${(name) => set({ algorithm: name, options: {} })} />
+    ${ownOptions(known, form).map((option) => html`<${OptionField} key=${`${algorithm} ${option.name}`} option=${option}
+      value=${form.options[option.name] ?? ''}
+      set=${(value) => set({ options: { ...form.options, [option.name]: value } })} />`)}
+    <${OptionField} option=${optionOf(known.settings, 'seed')} value=${seed} set=${(value) => set({ seed: value })} />
   </details>`;
 }
 
+/** A fraction as a form shows it. @param {number} fraction */
+const percent = (fraction) => fraction * 100;
+
 /**
- * A name for a campaign with this file: one that the server accepts, and that no other campaign has.
- * @param {string} filename
+ * The options of the algorithm; how close is close enough is asked for with the settings.
+ * @param {Api.SettingsDocument} known @param {Form} form
  */
-async function freeName(filename) {
+function ownOptions(known, form) {
+  const { stops, options } = algorithmOf(known, form);
+  return options.filter(({ name }) => !(stops && name === 'tolerance'));
+}
+
+/**
+ * The plain settings as they were typed, or as the file has them.
+ * @param {Form} form @param {Api.FileLook|null} seen @returns {Record<string, string>}
+ */
+const typedOf = (form, seen) => ({ expected_rounds: String(seen?.items ?? ''), ...form.plain });
+
+/**
+ * A name for a campaign of this file that the server takes, and that no other campaign has.
+ * @param {string} filename @param {number} longest
+ */
+async function freeName(filename, longest) {
   const stem = filename.replace(/\.\w+$/, '').replace(/[^\p{L}\p{N}_.-]+/gu, ' ');
-  const plain = stem.replace(/^[^\p{L}\p{N}]+/u, '').slice(0, LONGEST_NAME - 5).trimEnd() || 'campaign';
+  const plain = stem.replace(/^[^\p{L}\p{N}]+/u, '').slice(0, longest - 5).trimEnd() || 'campaign';
   const taken = new Set((await api.campaigns()).map(({ name }) => name));
   if (!taken.has(plain)) return plain;
   for (let number = 2; ; number += 1) if (!taken.has(`${plain} ${number}`)) return `${plain} ${number}`;
@@ -185,11 +206,9 @@ async function freeName(filename) {
 const classLines = (seen) => (seen?.classes ?? []).map(String).join('\n');
 /** @param {string} value */
 const lines = (value) => value.split('\n').map((line) => line.trim()).filter(Boolean);
-/** @param {string} value */
-const wholeOrNull = (value) => (value === '' ? null : Number(value));
 
 /**
- * Whether only one model was named. (If there is none, the browser says that the field is required.)
+ * Whether one model alone was named. (Where none is, the browser says that the field is required.)
  * @param {Form} form @param {Api.FileLook|null} seen
  */
 const hasTooFewModels = (form, seen) => (seen ? seen.models.length < 2 : new Set(lines(form.models)).size === 1);
@@ -199,7 +218,7 @@ const otherName = (name) => `“${name}” was created already, with what the fo
   + 'Choose another name to create a campaign with what it says now.';
 
 /**
- * Checked before the campaign is created: the server would create it, and then refuse the file.
+ * Before a campaign is made: the server would make it, and then refuse the file.
  * @param {Api.NewCampaign} wanted @param {Api.FileLook|null} seen
  */
 function refuseMissing({ classes }, seen) {
@@ -210,25 +229,28 @@ function refuseMissing({ classes }, seen) {
 }
 
 /**
- * The campaign to create: what this person chose, and what the file says for the rest. Classes of the file keep their
- * type, number or text.
- * @param {Form} form @param {Api.FileLook|null} seen @returns {Api.NewCampaign}
+ * What the server is asked to create: what this person decided, and what the file says where they did not.
+ * Classes that the file has stay what they are there, numbers or text.
+ * @param {Form} form @param {Api.SettingsDocument} known @param {Api.FileLook|null} seen @returns {Api.NewCampaign}
  */
-function campaignOf(form, seen) {
-  const known = new Map((seen?.classes ?? []).map((name) => [String(name).trim(), name]));
-  const race = form.algorithm === 'race';
+function campaignOf(form, known, seen) {
+  const names = new Map((seen?.classes ?? []).map((name) => [String(name).trim(), name]));
+  const { name: algorithm, stops } = algorithmOf(known, form);
   const gap = form.stop === '' ? null : Number(form.stop) / 100;
-  return {
+  const rule = { gap: gap ?? undefined, ...(form.kind ? { kind: form.kind } : {}) };
+  return /** @type {Api.NewCampaign} */ ({
     name: form.name.trim(),
     models: seen?.models ?? lines(form.models),
     classes: form.closed
-      ? lines(form.classes ?? classLines(seen)).map((line) => known.get(line) ?? line)
+      ? lines(form.classes ?? classLines(seen)).map((line) => names.get(line) ?? line)
       : null,
-    budget: wholeOrNull(form.budget),
-    expected_rounds: wholeOrNull(form.expected ?? String(seen?.items ?? '')),
-    stop_when: gap === null || race ? null : { gap, kind: form.kind },
-    algorithm: form.algorithm,
-    options: race && gap !== null ? { tolerance: gap } : {},
-    seed: Number(form.seed),
-  };
+    ...valuesOf(plainOf(known), typedOf(form, seen)),
+    stop_when: gap === null || stops ? null : rule,
+    algorithm,
+    options: {
+      ...valuesOf(ownOptions(known, form), form.options),
+      ...(stops && gap !== null ? { tolerance: gap } : {}),
+    },
+    ...valuesOf([optionOf(known.settings, 'seed')], { seed: form.seed }),
+  });
 }

@@ -1,0 +1,52 @@
+"""What a campaign is made with, said once: names, types, ranges, defaults, and one sentence for each setting.
+
+The checks, the stored document and the export, the API's schema, the command line's options and the page's form are
+made from this list. The signatures of `create_campaign`, here and in the client, repeat its names and defaults so
+that editors can show them; a test compares. No NumPy here: `modelpicker --help` reads it.
+"""
+
+from modelpicker.certificates.stop_rule import STOP_RULE
+from modelpicker.options import LARGEST_SEED, Option, count
+
+SETTINGS: tuple[Option, ...] = (
+    Option("models", list, "The models: their names, or how many there are."),
+    Option("classes", list, "The classes that may occur. By default, whatever models and labels say.", None),
+    count(
+        "budget",
+        "At most this many labels are bought, spread over the stream. By default, as many as the algorithm asks "
+        "for.",
+        default=None,
+    ),
+    count(
+        "expected_rounds",
+        "How many items will come in all, as far as you know: a budget is spread over them.",
+        default=None,
+        title="Expected items",
+    ),
+    Option(
+        "stop_when",
+        dict,
+        "No label is asked for while the pick is certified to be this close to the best model. By default, it does "
+        "not stop for that.",
+        None,
+        title="Stop when certified within (%)",
+        parts=STOP_RULE,
+    ),
+    Option(
+        "seed",
+        int,
+        "What all randomness is drawn from: the same seed and the same predictions give the same decisions.",
+        0,
+        low=0,
+        high=LARGEST_SEED,
+    ),
+    Option("algorithm", str, "Decides which labels are asked for, and which model is recommended.", "model-picker"),
+    Option("options", dict, "Options of the algorithm; those left out keep their defaults.", None),
+)
+BY_NAME = {option.name: option for option in SETTINGS}
+# Those that have checks of their own. The others are one value each, and checked by what is said above.
+CHECKED_APART = frozenset({"models", "classes", "stop_when", "seed", "algorithm", "options"})
+PLAIN = tuple(option for option in SETTINGS if option.name not in CHECKED_APART)
+# Those that the first version stored. Campaigns of older versions may lack any other, which then has its default.
+FIRST = frozenset({"models", "classes", "algorithm", "options", "seed", "budget", "expected_rounds"})
+ADDED_LATER = {option.name: option.default for option in SETTINGS if option.name not in FIRST}

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 import modelpicker
-from modelpicker.algorithms.runner import Kernel, play_stream
+from modelpicker.algorithms.run_modes import STREAM
+from modelpicker.algorithms.runner import Kernel, play_rounds, runner
 from modelpicker.kernels.compiler import Function, with_parts
 from modelpicker.kernels.primitives import Mistakes, count_mistakes, no_mistakes, smallest_loss
 
@@ -22,8 +23,9 @@ RUN = """
 import sys, numpy as np, modelpicker as mp
 assert "numba" not in sys.modules
 trace = mp.run_stream(mp.LabelEfficient(3, 0, probability=0.5), np.tile([0, 1, 1], (50, 1)), np.ones(50, int))
-import numba
-hits = sum(sum(d.stats.cache_hits.values()) for d in [mp.LabelEfficient.kernel.stream.dispatcher()])
+from modelpicker.algorithms.run_modes import STREAM
+from modelpicker.algorithms.runner import runner
+hits = sum(runner(mp.LabelEfficient.kernel, STREAM).play.dispatcher().stats.cache_hits.values())
 print(trace.labels_used, trace.winner, hits)
 """
 
@@ -240,7 +242,7 @@ def test_each_function_of_a_kernel_is_copied_once_however_many_call_it() -> None
         made.append(original.__name__)
         return copy
 
-    with_parts(play_stream, modelpicker.Race.kernel.calls, noted)
+    with_parts(play_rounds, runner(modelpicker.Race.kernel, STREAM).calls, noted)
     assert {"rank", "power", "look_at"} <= set(made)
     assert len(made) == len(set(made))
 

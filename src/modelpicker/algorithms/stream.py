@@ -8,19 +8,26 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.algorithms.base import Algorithm
-from modelpicker.algorithms.runner import Outcome
-from modelpicker.algorithms.stopping import make_rule, stopping
+from modelpicker.algorithms.budgets import Budget, Cap, Paced, as_budget, kept_by
+from modelpicker.algorithms.run_modes import (
+    CERTIFIED_STREAM,
+    PACED_CERTIFIED_STREAM,
+    PACED_STREAM,
+    STREAM,
+    Watched,
+)
+from modelpicker.algorithms.runner import Outcome, Record, new_outcome, runner
 from modelpicker.algorithms.stream_input import Chunk, StreamInput
-from modelpicker.algorithms.validation import check_count
-from modelpicker.certificates.certificate import Certificate, Certified, tables
-from modelpicker.certificates.evidence import new_room
+from modelpicker.certificates.certificate import Certificate, Certified
+from modelpicker.certificates.stop_rules import new_watch
 from modelpicker.encoding import ClassName, ModelName
 from modelpicker.errors import InputError, ModelPickerError, brief
 from modelpicker.frames import as_columns, pick_columns
 from modelpicker.kernels.primitives import SKIPPED, Codes, Floats, Ints, new_scratch
 
 Stopped: TypeAlias = Literal["end", "budget", "certified", "won"]
-NO_LIMIT = 2**62
+# By the numbers with which the runner says so.
+STOPPED: tuple[Stopped, ...] = ("end", "budget", "certified", "won")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -73,7 +80,7 @@ def run_stream(
     predictions: object,
     labels: object = None,
     *,
-    budget: int | None = None,
+    budget: int | Budget | None = None,
     stop_when: Certified | None = None,
 ) -> Trace:
     """Let a picker decide a whole stream, and learn each label it asks for before the next round.
@@ -87,15 +94,18 @@ def run_stream(
             called as the models, and whose column `label` has the labels.
         labels: one a round, in the form of the predictions; -1 or None is a skip.
         budget: at most so many labels are bought in this call: the trace ends with the round that spends the last.
+            A number is a cap: the picker asks as it would without. `Budget(200, "paced", rounds=5_000)` makes the
+            labels last for the stream.
         stop_when: where to stop early: after the first round with a certificate that is good enough. The trace ends
             there, and holds the certificate.
     """
     if not isinstance(picker, Algorithm):
         raise InputError(f"{brief(picker)} is not a picker; pass an algorithm such as mp.ModelPicker(models=8).")
     _check_rule(picker, stop_when)
-    limit = NO_LIMIT if budget is None else picker.labels_used + check_count("budget", budget)
+    allowed = as_budget(budget)
+    kept = kept_by(allowed, picker.rounds, picker.labels_used, spread=picker.spreads)
     if hasattr(predictions, "batches"):
-        return _run_batches(picker, cast("Batches", predictions), labels, stop_when, limit)
+        return _run_batches(picker, cast("Batches", predictions), labels, stop_when, kept)
     columns = as_columns(predictions)
     if columns is not None:
         predictions, told = pick_columns(columns, picker.models)
@@ -103,7 +113,7 @@ def run_stream(
     if labels is None:
         raise InputError("labels: None is no table; pass a list with one label a round, -1 where there is none.")
     with picker.all_or_nothing():
-        return _run(picker, StreamInput(predictions, labels, len(picker.models)), stop_when, limit)
+        return _run(picker, StreamInput(predictions, labels, len(picker.models)), stop_when, kept)
 
 
 def _check_rule(picker: Algorithm, stop_when: object) -> None:
@@ -122,7 +132,7 @@ def _check_rule(picker: Algorithm, stop_when: object) -> None:
 
 
 def _run_batches(
-    picker: Algorithm, source: Batches, labels: object, stop_when: Certified | None, limit: int
+    picker: Algorithm, source: Batches, labels: object, stop_when: Certified | None, budget: Cap | Paced
 ) -> Trace:
     """Play a collection piece by piece; the trace is that of the whole."""
     if labels is not None:
@@ -139,7 +149,7 @@ def _run_batches(
     parts: list[Trace] = []
     with picker.all_or_nothing():
         for batch in source.batches():
-            parts.append(_run(picker, StreamInput(*_piece(batch), len(names)), stop_when, limit))
+            parts.append(_run(picker, StreamInput(*_piece(batch), len(names)), stop_when, budget))
             if parts[-1].stopped != "end":
                 break
     return Trace(
@@ -164,25 +174,19 @@ def _piece(batch: Any) -> tuple[Any, Any]:
     return batch.predictions, batch.labels
 
 
-def _run(picker: Algorithm, stream: StreamInput, stop_when: Certified | None, limit: int) -> Trace:
+def _run(picker: Algorithm, stream: StreamInput, stop_when: Certified | None, budget: Cap | Paced) -> Trace:
     """Move the picker on by a stream, or until it may stop."""
-    rounds = len(stream)
-    outcome = Outcome(
-        queried=np.empty(rounds, dtype=np.bool_),
-        probability=np.empty(rounds),
-        recommended=np.empty(rounds, dtype=np.int32),
-        predicted=np.empty(rounds, dtype=np.int64),
-    )
+    outcome = new_outcome(len(stream))
     labels_before = picker.labels_used
     if stop_when is not None:
         picker.recorder.own()
     done = 0
     stopped: Stopped = "won" if picker.finished else "end"
     for chunk in () if stopped != "end" else stream.chunks():
-        done, stopped = _play(picker, chunk, outcome, stop_when, limit)
+        done, stopped = _play(picker, chunk, outcome, stop_when, budget)
         stop = chunk.start + len(chunk.rows)
         if done < stop and stopped == "end":
-            done, stopped = _play(picker, stream.retry(done, stop), outcome, stop_when, limit)
+            done, stopped = _play(picker, stream.retry(done, stop), outcome, stop_when, budget)
         if stopped != "end":
             break
         if done < stop:
@@ -209,14 +213,19 @@ def _run(picker: Algorithm, stream: StreamInput, stop_when: Certified | None, li
 
 
 def _play(
-    picker: Algorithm, chunk: Chunk, outcome: Outcome, stop_when: Certified | None, limit: int
+    picker: Algorithm, chunk: Chunk, outcome: Outcome, stop_when: Certified | None, budget: Cap | Paced
 ) -> tuple[int, Stopped]:
     """Move the picker on by one chunk, as far as its codes can be taken; how far, and why it stopped there."""
     stop = chunk.start + len(chunk.rows)
     columns: list[npt.NDArray[Any]] = [column[chunk.start : stop] for column in outcome]
     part = Outcome(*columns)
-    first = picker.rounds
-    arguments = (
+    first, paced = picker.rounds, isinstance(budget, Paced)
+    mode = PACED_STREAM if paced else STREAM
+    record: Record = part
+    if stop_when is not None:
+        mode = PACED_CERTIFIED_STREAM if paced else CERTIFIED_STREAM
+        record = Watched(part, new_watch(stop_when, picker.recorder.take_in()))
+    done, reason = runner(picker.kernel, mode).play(
         picker.state,
         picker.told,
         picker.clock,
@@ -226,25 +235,14 @@ def _play(
         picker.first_spare,
         picker.scale,
         new_scratch(len(picker.models), chunk.classes),
-        part,
+        budget,
+        record,
     )
-    certified = False
-    if stop_when is None:
-        done: int = picker.kernel.stream(*arguments, limit)
+    if stop_when is None:  # a stop rule takes rounds into the evidence as they go by
         picker.recorder.saw_stream(
-            chunk.rows[:done],
-            first,
-            chunk.labels[:done],
-            part.queried[:done],
-            part.probability[:done],
-        )
-    else:
-        models = len(picker.models)
-        done, certified = stopping(picker.kernel)(
-            *arguments, picker.recorder.take_in(), tables(), new_room(models), make_rule(stop_when, models), limit
+            chunk.rows[:done], first, chunk.labels[:done], part.queried[:done], part.probability[:done]
         )
     if chunk.names is not None:
         said = part.predicted[:done]
         said[...] = np.where(said < 0, said, chunk.names[said])
-    spent: Stopped = "budget" if picker.labels_used >= limit else "end"
-    return chunk.start + done, "certified" if certified else "won" if picker.finished else spent
+    return chunk.start + done, STOPPED[reason]

@@ -47,12 +47,29 @@ from modelpicker.algorithms.runner import (
     missing,
     recommend,
     spent,
+    take_row,
     turn,
     write,
 )
 from modelpicker.certificates.evidence import ANSWERED, ASKED, PASSED
 from modelpicker.certificates.stop_rules import Watch, is_certified
-from modelpicker.kernels.primitives import SKIPPED, Codes, Ints
+from modelpicker.kernels.primitives import ABSTAINED, SKIPPED, Codes, Ints
+
+
+def check_row(rows: Codes, i: int, room: Codes, classes: int) -> tuple[Codes, bool]:
+    """Copy row `i`; it is not playable if it holds anything but an abstention and codes below `classes`."""
+    lowest = largest = rows[i, 0]
+    for model in range(len(room)):
+        code = rows[i, model]
+        room[model] = code
+        lowest = min(lowest, code)
+        largest = max(largest, code)
+    return room, bool(lowest >= ABSTAINED and largest < classes)
+
+
+def trust_row(rows: Codes, i: int, room: Codes, classes: int) -> tuple[Codes, bool]:
+    """Row `i` as it is, for rows that were checked before."""
+    return rows[i], True
 
 
 def write_outcome(
@@ -172,9 +189,9 @@ PACED: Parts = {
     missing: give_back,
 }
 LATE_LABELS: Parts = {missing: keep_on_order}
-STOP_WHEN_WON: Parts = {write: write_outcome, after_round: until_won}
-STOP_WHEN_CERTIFIED: Parts = {write: write_watched, after_round: until_certified}
-PLAY_TO_THE_END: Parts = {write: write_or_replay, after_round: to_the_end}
+STOP_WHEN_WON: Parts = {take_row: check_row, write: write_outcome, after_round: until_won}
+STOP_WHEN_CERTIFIED: Parts = {take_row: check_row, write: write_watched, after_round: until_certified}
+PLAY_TO_THE_END: Parts = {take_row: check_row, write: write_or_replay, after_round: to_the_end}
 
 STREAM = RunMode("", {**CAPPED, **STOP_WHEN_WON})
 CERTIFIED_STREAM = RunMode("with a stop rule", {**CAPPED, **STOP_WHEN_CERTIFIED})

@@ -1,10 +1,10 @@
 """The one runner: rounds are played here, for every algorithm and every use, interpreted or compiled.
 
 An algorithm brings three kernels: `decide`, `recommend` and `learn`; one that stops by itself brings `finished` as
-well. A use of the runner brings a `RunMode`: how the budget is kept, what is written down, when to stop, and whether
-a missing label was skipped or is late. `run_modes` has the modes. The functions here call empty ones of these names;
-`Kernel` and `runner` put others in their place. So there is one loop, `play_rounds`, and each use pays only for
-what it needs.
+well. A use of the runner brings a `RunMode`: how the budget is kept, what is written down, when to stop, and
+whether a missing label was skipped or is late. `run_modes` has the modes. The functions here call empty ones of
+these names; `Kernel` and `runner` put others in their place. So there is one loop, `play_rounds`, and each use pays
+only for what it needs.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,6 @@ import numpy.typing as npt
 
 from modelpicker.kernels.compiler import CompiledKernel, Function, check_kernel, code_digits, with_parts
 from modelpicker.kernels.primitives import (
-    ABSTAINED,
     FOLLOW,
     QUERY,
     SKIPPED,
@@ -129,15 +128,9 @@ def learn_label(
     learn(state, settings, t, row, label, probability)
 
 
-def take_row(rows: Codes, i: int, row: Codes, classes: int) -> bool:
-    """Copy row `i`; false if it holds anything but an abstention and codes below `classes`."""
-    lowest = largest = rows[i, 0]
-    for model in range(len(row)):
-        code = rows[i, model]
-        row[model] = code
-        lowest = min(lowest, code)
-        largest = max(largest, code)
-    return bool(lowest >= ABSTAINED and largest < classes)
+def take_row(rows: Codes, i: int, room: Codes, classes: int) -> tuple[Codes, bool]:
+    """A source's own: row `i`, and whether it can be played; it may be copied to the room."""
+    raise NotImplementedError
 
 
 def turn(budget: KeptBudget) -> float:
@@ -226,10 +219,10 @@ def play_rounds(
     A label is looked at only if it is bought. The run ends before a row that cannot be played, and after the round
     in which the stop rule says so. The coins are left as they were.
     """
-    row = scratch.row
     classes = len(scratch.tally) - 1
     for i in range(len(rows)):
-        if not take_row(rows, i, row, classes):
+        row, playable = take_row(rows, i, scratch.row, classes)
+        if not playable:
             return i, END
         spare = coins[i, SPARE]
         query, probability, recommended, predicted = observe_within(

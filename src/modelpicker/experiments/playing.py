@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from modelpicker.algorithms import Algorithm
 from modelpicker.algorithms.budgets import Cap
-from modelpicker.algorithms.run_modes import CAPPED
+from modelpicker.algorithms.run_modes import CAPPED, trust_row
 from modelpicker.algorithms.runner import (
     END,
     LABELS,
@@ -18,6 +18,7 @@ from modelpicker.algorithms.runner import (
     after_round,
     recommend,
     runner,
+    take_row,
     write,
 )
 from modelpicker.experiments.realizations import Realization
@@ -90,7 +91,7 @@ def note_mark(
     return END
 
 
-EXPERIMENT = RunMode("for experiments", {**CAPPED, write: add_regret, after_round: note_mark})
+EXPERIMENT = RunMode("for experiments", {**CAPPED, take_row: trust_row, write: add_regret, after_round: note_mark})
 
 
 class Player:

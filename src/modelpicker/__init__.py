@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from modelpicker.algorithms import (
         Algorithm,
+        Budget,
         Decision,
         EfficientActive,
         ImportanceWeighted,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AccessError",
     "Algorithm",
+    "Budget",
     "Campaign",
     "Certificate",
     "Certified",

@@ -217,25 +217,25 @@ def play_rounds(
     """Decide many rounds, and learn each label that is bought before the next; how many, and why it ended.
 
     A label is looked at only if it is bought. The run ends before a row that cannot be played, and after the round
-    in which the stop rule says so. The coins are left as they were.
+    in which the stop rule says so.
     """
     classes = len(scratch.tally) - 1
     for i in range(len(rows)):
         row, playable = take_row(rows, i, scratch.row, classes)
         if not playable:
             return i, END
-        spare = coins[i, SPARE]
+        for c in range(4):
+            scratch.coins[c] = coins[i, c]
         query, probability, recommended, predicted = observe_within(
-            state, settings, clock, row, coins[i], first_spare, scale, scratch, budget
+            state, settings, clock, row, scratch.coins, first_spare, scale, scratch, budget
         )
-        coins[i, SPARE] = spare
         query, probability = write(record, i, row, query, probability, recommended, predicted)
         label = labels[i] if query and affords(budget, clock[LABELS]) else SKIPPED
         if label != SKIPPED:
             learn_label(state, settings, clock, clock[ROUNDS], row, label, probability)
         elif query:
             missing(budget)
-        coin = spare if clock[LABELS] > 0 else first_spare
+        coin = coins[i, SPARE] if clock[LABELS] > 0 else first_spare
         stop = after_round(state, settings, clock, i, row, label, query, probability, coin, budget, record)
         if stop != END:
             return i + 1, stop

@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from modelpicker.algorithms.base import Algorithm
+from modelpicker.algorithms.base import Algorithm, listed
 from modelpicker.algorithms.budgets import Budget, Cap, Paced, as_budget, kept_by
 from modelpicker.algorithms.run_modes import (
     CERTIFIED_STREAM,
@@ -16,10 +16,11 @@ from modelpicker.algorithms.run_modes import (
     STREAM,
     Watched,
 )
-from modelpicker.algorithms.runner import Outcome, Record, new_outcome, runner
-from modelpicker.algorithms.stream_input import Chunk, StreamInput
+from modelpicker.algorithms.runner import Outcome, Record, RunMode, new_outcome, runner
+from modelpicker.algorithms.stream_input import Chunk, LookUpLabel, StreamInput
 from modelpicker.certificates.certificate import Certificate, Certified
 from modelpicker.certificates.stop_rules import new_watch
+from modelpicker.coins import draw_coins
 from modelpicker.encoding import ClassName, ModelName
 from modelpicker.errors import InputError, ModelPickerError, brief
 from modelpicker.frames import as_columns, pick_columns
@@ -92,7 +93,9 @@ def run_stream(
         predictions: a row per round, a column per model: class codes or strings, -1 or None for an abstention.
             Or a collection with its labels, or one that is read batch by batch; or a data frame whose columns are
             called as the models, and whose column `label` has the labels.
-        labels: one a round, in the form of the predictions; -1 or None is a skip.
+        labels: one a round, in the form of the predictions; -1 or None is a skip. Or a function, which is asked for
+            a label when it is bought, and only then: it gets the place of the row, from 0 up. The rounds are then
+            interpreted, without Numba.
         budget: at most so many labels are bought in this call: the trace ends with the round that spends the last.
             A number is a cap: the picker asks as it would without. `Budget(200, "paced", rounds=5_000)` makes the
             labels last for the stream.
@@ -135,9 +138,10 @@ def _run_batches(
     picker: Algorithm, source: Batches, labels: object, stop_when: Certified | None, budget: Cap | Paced
 ) -> Trace:
     """Play a collection piece by piece; the trace is that of the whole."""
-    if labels is not None:
+    look_up = labels if callable(labels) else None
+    if labels is not None and look_up is None:
         raise InputError("a collection has labels of its own; pass those, or arrays of predictions and labels.")
-    if not getattr(source, "labelled", True):
+    if look_up is None and not getattr(source, "labelled", True):
         raise InputError("the collection has no labels to learn from; add them with with_labels(...) or labels=.")
     names = list(source.models)
     if list(picker.models) not in (names, list(range(len(names)))):
@@ -149,7 +153,9 @@ def _run_batches(
     parts: list[Trace] = []
     with picker.all_or_nothing():
         for batch in source.batches():
-            parts.append(_run(picker, StreamInput(*_piece(batch), len(names)), stop_when, budget))
+            predictions, known = _piece(batch)
+            labels = known if look_up is None else _shifted(look_up, sum(map(len, parts)))
+            parts.append(_run(picker, StreamInput(predictions, labels, len(names)), stop_when, budget))
             if parts[-1].stopped != "end":
                 break
     return Trace(
@@ -164,6 +170,11 @@ def _run_batches(
         certificate=parts[-1].certificate,
         stopped=parts[-1].stopped,
     )
+
+
+def _shifted(look_up: LookUpLabel, first: int) -> LookUpLabel:
+    """Labels of a piece that begins at row `first` of the whole."""
+    return lambda place: look_up(first + place)
 
 
 def _piece(batch: Any) -> tuple[Any, Any]:
@@ -183,10 +194,10 @@ def _run(picker: Algorithm, stream: StreamInput, stop_when: Certified | None, bu
     done = 0
     stopped: Stopped = "won" if picker.finished else "end"
     for chunk in () if stopped != "end" else stream.chunks():
-        done, stopped = _play(picker, chunk, outcome, stop_when, budget)
+        done, stopped = _play(picker, stream, chunk, outcome, stop_when, budget)
         stop = chunk.start + len(chunk.rows)
         if done < stop and stopped == "end":
-            done, stopped = _play(picker, stream.retry(done, stop), outcome, stop_when, budget)
+            done, stopped = _play(picker, stream, stream.retry(done, stop), outcome, stop_when, budget)
         if stopped != "end":
             break
         if done < stop:
@@ -212,35 +223,49 @@ def _run(picker: Algorithm, stream: StreamInput, stop_when: Certified | None, bu
     )
 
 
+def _mode(
+    picker: Algorithm, outcome: Outcome, stop_when: Certified | None, budget: Cap | Paced, *, interpreted: bool
+) -> tuple[RunMode, Record]:
+    """How the runner plays this stream, and what it writes to."""
+    paced = isinstance(budget, Paced)
+    if stop_when is None:
+        return PACED_STREAM if paced else STREAM, outcome
+    watch = new_watch(stop_when, picker.recorder.take_in(), interpreted=interpreted)
+    return PACED_CERTIFIED_STREAM if paced else CERTIFIED_STREAM, Watched(outcome, watch)
+
+
 def _play(
-    picker: Algorithm, chunk: Chunk, outcome: Outcome, stop_when: Certified | None, budget: Cap | Paced
+    picker: Algorithm,
+    stream: StreamInput,
+    chunk: Chunk,
+    outcome: Outcome,
+    stop_when: Certified | None,
+    budget: Cap | Paced,
 ) -> tuple[int, Stopped]:
     """Move the picker on by one chunk, as far as its codes can be taken; how far, and why it stopped there."""
     stop = chunk.start + len(chunk.rows)
     columns: list[npt.NDArray[Any]] = [column[chunk.start : stop] for column in outcome]
     part = Outcome(*columns)
-    first, paced = picker.rounds, isinstance(budget, Paced)
-    mode = PACED_STREAM if paced else STREAM
-    record: Record = part
-    if stop_when is not None:
-        mode = PACED_CERTIFIED_STREAM if paced else CERTIFIED_STREAM
-        record = Watched(part, new_watch(stop_when, picker.recorder.take_in()))
-    done, reason = runner(picker.kernel, mode).play(
-        picker.state,
-        picker.told,
-        picker.clock,
-        chunk.rows,
-        chunk.labels,
-        picker.next_coins(len(chunk.rows)),
-        picker.first_spare,
-        picker.scale,
-        new_scratch(len(picker.models), chunk.classes),
-        budget,
-        record,
-    )
+    first, looked_up = picker.rounds, stream.asked(chunk)
+    mode, record = _mode(picker, part, stop_when, budget, interpreted=looked_up is not None)
+    played_by = runner(picker.kernel, mode)
+    labels = chunk.labels if looked_up is None else looked_up.codes
+    scratch = new_scratch(len(picker.models), chunk.classes)
+    if looked_up is None:
+        coins = picker.next_coins(len(chunk.rows))
+        done, reason = played_by.play(
+            *(picker.state, picker.told, picker.clock, chunk.rows, labels, coins),
+            *(picker.first_spare, picker.scale, scratch, budget, record),
+        )
+    else:
+        coins = draw_coins(picker.seed, first, len(chunk.rows))  # not by a compiled kernel
+        done, reason = played_by.play_interpreted(
+            *(*picker.views, chunk.rows.data, looked_up, coins.data),
+            *(picker.first_spare, picker.scale, listed(scratch), budget, record),
+        )
     if stop_when is None:  # a stop rule takes rounds into the evidence as they go by
         picker.recorder.saw_stream(
-            chunk.rows[:done], first, chunk.labels[:done], part.queried[:done], part.probability[:done]
+            chunk.rows[:done], first, labels[:done], part.queried[:done], part.probability[:done]
         )
     if chunk.names is not None:
         said = part.predicted[:done]

@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modelpicker.certificates.certificate import KINDS, Certified, bar_for, tables
+from modelpicker.certificates.certificate import KINDS, Certified, bar_for, listed_tables, tables
 from modelpicker.certificates.evidence import Evidence, Room, Tables, challenger, gather_entry, new_room
+from modelpicker.certificates.evidence_kernels import listed_room, viewed
 from modelpicker.kernels.primitives import Codes, Ints
 
 
@@ -34,10 +35,13 @@ def make_rule(stop_when: Certified, models: int) -> Rule:
     return Rule(kind, stop_when.gap, stop_when.least_rounds, bar_for(models, stop_when.confidence, kind))
 
 
-def new_watch(stop_when: Certified, evidence: Evidence) -> Watch:
+def new_watch(stop_when: Certified, evidence: Evidence, *, interpreted: bool = False) -> Watch:
     """A rule with the evidence that it is checked against; rounds that go by are added to the evidence."""
     models = len(evidence.since)
-    return Watch(evidence, tables(), new_room(models), make_rule(stop_when, models), np.zeros(1, dtype=np.int64))
+    rule, rival = make_rule(stop_when, models), np.zeros(1, dtype=np.int64)
+    if interpreted:
+        return Watch(viewed(evidence), listed_tables(), listed_room(models), rule, rival)
+    return Watch(evidence, tables(), new_room(models), rule, rival)
 
 
 def is_certified(

@@ -4,19 +4,26 @@ The loop by hand is the plain reading of the documentation: observe a round, lea
 It is interpreted, and knows nothing of the runner's loop.
 """
 
+import math
 import os
 import subprocess
 import sys
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 import modelpicker as mp
+from modelpicker.algorithms.base import listed
 from modelpicker.algorithms.budgets import Budget, Paced, kept_by
 from modelpicker.algorithms.checks import make_stream, same_state
-from modelpicker.algorithms.pacing import FACTOR, MISSED, SPENT, turned
+from modelpicker.algorithms.pacing import FACTOR, MISSED, SPENT, make_plan, new_pace, turned
+from modelpicker.algorithms.run_modes import CAMPAIGN, Replay
+from modelpicker.algorithms.runner import END, new_outcome, no_labels, runner
 from modelpicker.certificates.recorder import Past
+from modelpicker.coins import draw_coins
+from modelpicker.kernels.primitives import kernel_codes, new_scratch
 from tests.algorithms.test_check_algorithm import FACTORIES
 
 ROUNDS, MODELS, CLASSES = 260, 5, 3
@@ -27,9 +34,24 @@ BUDGETS = {
     "open": Budget(14, "paced"),
 }
 RULES = {"none": None, "certified": mp.Certified(gap=0.3, confidence=0.6)}
-NAMES = sorted(FACTORIES)
-# Compiling takes seconds, so only these are compiled in every mode; interpreted, all are compared in every mode.
-COMPILED = {"model-picker": set(RULES), "race": {"none"}}
+MAKERS = FACTORIES | {
+    "race, soon won": lambda models, seed: mp.Race(models, seed, tolerance=0.4, confidence=0.5),
+}
+NAMES = sorted(MAKERS)
+# Compiling takes seconds, so only these are compiled in every mode. Interpreted, with labels that are looked up,
+# all algorithms are compared in every mode.
+COMPILED = {"model-picker": set(RULES), "race, soon won": {"none"}}
+
+
+def combinations() -> list[tuple[str, str, str, str]]:
+    """Algorithm, budget, stop rule and labels; one that stops by itself takes no rule."""
+    found = []
+    for name, budget, rule in product(NAMES, BUDGETS, RULES):
+        if rule == "none" or MAKERS[name](MODELS, 3).aim is None:
+            found.append((name, budget, rule, "looked up"))
+            if (rule == "none" and budget in ("none", "cap")) or rule in COMPILED.get(name, ()):
+                found.append((name, budget, rule, "known"))
+    return found
 
 
 class Played(NamedTuple):
@@ -61,7 +83,7 @@ def decide(picker: mp.Algorithm, row: list[int], kept: object) -> tuple[bool, fl
     )
     if isinstance(kept, Paced):
         kept.pace[MISSED] += kept.pace[SPENT] >= kept.plan.budget
-        if probability > 0.0:
+        if kept.plan.budget < math.inf and probability > 0.0:
             probability = turned(kept.pace, kept.plan, picker.rounds - kept.first, probability)
             query = coins[0] < probability
         kept.pace[SPENT] += query
@@ -111,25 +133,59 @@ def by_runner(
     return Played(queried, probability, recommended, trace.labels_used, losses, trace.stopped)
 
 
-@pytest.mark.parametrize("labels", ["known", "looked up"])
-@pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("budget", BUDGETS)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("name", "budget", "rule", "labels"), combinations())
 def test_every_budget_stop_rule_and_kind_of_labels_is_the_loop_by_hand(
     name: str, budget: str, rule: str, labels: str
 ) -> None:
-    if rule != "none" and FACTORIES[name](MODELS, 3).aim is not None:
-        pytest.skip("stops by itself: run_stream refuses a rule")
-    plain = budget in ("none", "cap") and rule == "none"
-    if labels == "known" and not plain and rule not in COMPILED.get(name, ()):
-        pytest.skip("compiled for few algorithms; interpreted, with labels that are looked up, for all")
     rows, known = streams()
-    slow, fast = FACTORIES[name](MODELS, 3), FACTORIES[name](MODELS, 3)
+    slow, fast = MAKERS[name](MODELS, 3), MAKERS[name](MODELS, 3)
     expected = by_hand(slow, rows, known, BUDGETS[budget], RULES[rule])
     given = known if labels == "known" else lambda place: int(known[place])
     assert by_runner(fast, rows, given, BUDGETS[budget], RULES[rule]) == expected
     same_state(slow, fast)
     assert slow.recorder.document() == fast.recorder.document()
+
+
+def learn_late(picker: mp.Algorithm, rows: Any, known: Any, made: list[tuple[bool, float]], first: int) -> None:
+    """Tell the labels of rounds that have gone by, the last first."""
+    for place in range(len(made) - 1, -1, -1):
+        query, probability = made[place]
+        label = int(known[first + place])
+        if query and label >= 0:
+            picker.kernel.learn(*picker.views, first + place + 1, rows[first + place].tolist(), label, probability)
+
+
+@pytest.mark.parametrize(("name", "compiled"), [("model-picker", True), *((name, False) for name in NAMES)])
+@pytest.mark.parametrize("budget", ["none", "paced", "open"])
+def test_late_labels_stay_on_order_and_are_learned_as_by_hand(name: str, budget: str, compiled: bool) -> None:
+    """A hundred rounds, then their labels in reverse, then the rest: campaigns play so."""
+    rows, known = streams()
+    slow, fast = MAKERS[name](MODELS, 3), MAKERS[name](MODELS, 3)
+    allowed = BUDGETS[budget]
+    labels, rounds = (None, None) if allowed is None else (allowed.labels, allowed.rounds)
+    mine, yours = (Paced(new_pace(), make_plan(labels, rounds, spread=slow.spreads), 0) for _ in range(2))
+    for first, last in ((0, 100), (100, ROUNDS)):
+        by_hand = [decide(slow, row, mine)[:2] for row in rows[first:last].tolist()]
+        outcome, codes = new_outcome(last - first), kernel_codes(rows[first:last])
+        played_by = runner(fast.kernel, CAMPAIGN)
+        coins = draw_coins(fast.seed, first, last - first)
+        scratch = new_scratch(MODELS, CLASSES)
+        given = (fast.first_spare, fast.scale)
+        if compiled:
+            arrays = (fast.state, fast.told, fast.clock, codes, no_labels(last - first), coins)
+            done = played_by.play(*arrays, *given, scratch, yours, Replay(outcome, False))
+        else:
+            views = (*fast.views, codes.data, no_labels(last - first), coins.data)
+            done = played_by.play_interpreted(*views, *given, listed(scratch), yours, Replay(outcome, False))
+        assert done == (last - first, END)
+        made = list(zip(outcome.queried.tolist(), outcome.probability.tolist(), strict=True))
+        assert made == by_hand
+        assert yours.pace.tolist() == mine.pace.tolist()
+        for picker in (slow, fast):
+            learn_late(picker, rows, known, made, first)
+    same_state(slow, fast)
+    if allowed is not None:
+        assert mine.pace[SPENT] <= allowed.labels
 
 
 def test_the_combinations_end_for_every_reason() -> None:
@@ -139,17 +195,17 @@ def test_the_combinations_end_for_every_reason() -> None:
     for name in NAMES:
         for budget in BUDGETS.values():
             for rule in RULES.values():
-                picker = FACTORIES[name](MODELS, 3)
+                picker = MAKERS[name](MODELS, 3)
                 if rule is None or picker.aim is None:
                     found.add(by_hand(picker, rows, known, budget, rule).stopped)
-    assert found >= {"end", "budget", "certified"}
+    assert found == {"end", "budget", "certified", "won"}
 
 
 @pytest.mark.parametrize("budget", ["cap", "paced", "open"])
 @pytest.mark.parametrize("name", NAMES)
 def test_no_way_to_keep_a_budget_buys_more(name: str, budget: str) -> None:
     rows, known = streams(missing=0.0)
-    trace = mp.run_stream(FACTORIES[name](MODELS, 1), rows, lambda place: int(known[place]), budget=BUDGETS[budget])
+    trace = mp.run_stream(MAKERS[name](MODELS, 1), rows, lambda place: int(known[place]), budget=BUDGETS[budget])
     assert trace.labels_used <= 14
     assert trace.stopped == "budget" or trace.labels_used < 14
 

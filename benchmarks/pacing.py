@@ -16,12 +16,10 @@ from typing import NamedTuple
 import numpy as np
 
 import modelpicker as mp
-from modelpicker.algorithms.runner import Outcome
-from modelpicker.campaigns.state.pacing import SPENT, make_plan, new_pace, paced
+from modelpicker.algorithms.budgets import Budget
 from modelpicker.experiments.plan import pool_of
-from modelpicker.experiments.realizations import Realization, coins_of, draw
+from modelpicker.experiments.realizations import Realization, draw, key_of
 from modelpicker.experiments.tasks import EVALUATION
-from modelpicker.kernels.primitives import SPARE, Floats, new_scratch
 
 SEED = 0
 CASES = {
@@ -44,32 +42,13 @@ class Runs(NamedTuple):
         return int(((self.labels < 0.9 * budget) & (self.labels < self.askable)).sum())
 
 
-def play(stream: Realization, coins: Floats, classes: int, budget: int, known: bool) -> list[int]:
+def play(stream: Realization, key: int, budget: int, known: bool) -> list[int]:
     """One stream, every label told at once: labels, rounds on which models disagree, gap in mistakes."""
     size, models = stream.rows.shape
-    picker = mp.ModelPicker(models, SEED)
-    pace = new_pace()
-    plan = make_plan(budget, size if known else None)
-    outcome = Outcome(np.empty(size, bool), np.empty(size), np.empty(size, np.int32), np.empty(size, np.int64))
-    spare = coins[-1, SPARE]
-    paced(picker.kernel).play(
-        picker.state,
-        picker.told,
-        picker.clock,
-        stream.rows,
-        stream.labels,
-        coins,
-        float(coins[0, SPARE]),
-        picker.scale,
-        new_scratch(models, classes),
-        pace,
-        plan,
-        outcome,
-        False,
-    )
-    winner = picker.kernel.recommend(picker.state, picker.told, spare)
+    paced = Budget(budget, "paced", rounds=size if known else None)
+    trace = mp.run_stream(mp.ModelPicker(models, key), stream.rows, stream.labels, budget=paced)
     divided = int((stream.rows != stream.rows[:, :1]).any(axis=1).sum())
-    return [int(pace[SPENT]), divided, int(stream.mistakes[winner] - stream.mistakes[stream.best])]
+    return [trace.labels_used, divided, int(stream.mistakes[int(trace.winner)] - stream.mistakes[stream.best])]
 
 
 def measure(collection: mp.ModelCollection, size: int, budget: int, realizations: int, known: bool = True) -> Runs:
@@ -78,8 +57,7 @@ def measure(collection: mp.ModelCollection, size: int, budget: int, realizations
     runs = []
     for number in range(realizations):
         stream = draw(pool, size, SEED, EVALUATION, number)
-        coins = coins_of("model-picker", size, SEED, EVALUATION, number)
-        runs.append(play(stream, coins, len(collection.classes), budget, known))
+        runs.append(play(stream, key_of(SEED, EVALUATION, number, "model-picker"), budget, known))
     labels, askable, gap = np.array(runs).T
     return Runs(labels, askable, gap == 0)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from modelpicker.algorithms import (
         Algorithm,
+        Budget,
         Decision,
         EfficientActive,
         ImportanceWeighted,
@@ -84,6 +85,7 @@ __all__ = [
     "Algorithm",
     "Answered",
     "AnyCampaign",
+    "Budget",
     "Campaign",
     "CampaignCounts",
     "Certificate",
@@ -142,6 +144,7 @@ __all__ = [
 HOMES = {
     "algorithms": (
         "Algorithm",
+        "Budget",
         "Decision",
         "EfficientActive",
         "ImportanceWeighted",

@@ -10,10 +10,10 @@ import numpy.typing as npt
 import pytest
 
 import modelpicker as mp
-from modelpicker.algorithms.stopping import stopping
-from modelpicker.campaigns.state.pacing import paced
+from modelpicker.algorithms.run_modes import CAMPAIGN, CERTIFIED_STREAM, STREAM
+from modelpicker.algorithms.runner import RunMode, runner
 from modelpicker.certificates.evidence_kernels import evidence_kernels
-from modelpicker.experiments.playing import compiled
+from modelpicker.experiments.playing import EXPERIMENT
 from modelpicker.kernels.compiler import CompiledKernel
 
 Matrix = npt.NDArray[Any]
@@ -93,22 +93,18 @@ def stopped(picker: mp.Algorithm, rows: Matrix, labels: Matrix) -> list[bytes]:
     return as_bytes(trace)
 
 
-@pytest.mark.parametrize(
-    ("run", "kernel_of"),
-    [(played, lambda picker: picker.kernel.stream), (stopped, lambda picker: stopping(picker.kernel))],
-    ids=["whole", "stopped"],
-)
+@pytest.mark.parametrize(("run", "mode"), [(played, STREAM), (stopped, CERTIFIED_STREAM)], ids=["whole", "stopped"])
 def test_a_stream_of_any_type_gives_the_same_bits_and_is_compiled_once(
     tmp_path: Path,
     run: Callable[[mp.Algorithm, Matrix, Matrix], list[bytes]],
-    kernel_of: Callable[[mp.Algorithm], CompiledKernel],
+    mode: RunMode,
 ) -> None:
     rows, labels = drawn(600)
     expected = run(mp.ModelPicker(MODELS), rows, labels)
     for same in as_all_types(tmp_path, rows):
         assert run(mp.ModelPicker(MODELS), same, labels) == expected, same.dtype
         assert run(mp.ModelPicker(MODELS), same, labels.astype(same.dtype)) == expected, same.dtype
-    assert count_of(kernel_of(mp.ModelPicker(MODELS))) == 1
+    assert count_of(runner(mp.ModelPicker.kernel, mode).play) == 1
 
 
 def test_evidence_of_streams_of_any_type_is_the_same_and_is_compiled_once(tmp_path: Path) -> None:
@@ -128,7 +124,7 @@ def test_evidence_of_streams_of_any_type_is_the_same_and_is_compiled_once(tmp_pa
 def test_campaigns_take_any_type_and_are_compiled_once(tmp_path: Path, classes: int) -> None:
     rows, _ = drawn(50, classes)
     kept = memory_mapped(tmp_path, rows)
-    kernel = paced(mp.ModelPicker.kernel)
+    kernel = runner(mp.ModelPicker.kernel, CAMPAIGN)
     found = set()
     for number, same in enumerate((rows, kept, rows.astype(np.int32), np.asfortranarray(rows))):
         url = f"sqlite:///{tmp_path}/{number}.db"
@@ -159,7 +155,7 @@ def test_experiments_take_any_type_and_are_compiled_once(tmp_path: Path) -> None
         )
         found.add(str(results.to_frame()))
     assert len(found) == 1
-    assert count_of(compiled(mp.LabelEfficient.kernel)) == 1
+    assert count_of(runner(mp.LabelEfficient.kernel, EXPERIMENT).play) == 1
 
 
 def test_codes_too_large_for_the_kernels_type_are_still_told_apart() -> None:

@@ -10,7 +10,7 @@ import pytest
 import modelpicker as mp
 from modelpicker.algorithms import Algorithm
 from modelpicker.algorithms.model_picker import ModelPicker
-from modelpicker.campaigns.state.pacing import MANY, paced
+from modelpicker.algorithms.runner import MANY
 from tests.campaigns.streams import MODELS, check, play, state, stream, without_times
 
 KINDS: dict[str, Callable[[], Algorithm]] = {
@@ -314,7 +314,7 @@ def test_a_batch_may_have_more_classes_than_there_are_models(url: str, algorithm
     singly = [campaigns[0].ask(row) for row in rows]
     assert list(campaigns[1].ask_many(rows)) == singly
     with campaigns[2].reading() as (_, projection):
-        kernel = paced(projection.picker.kernel)
+        kernel = projection.runner
         interpreted, kernel._interpreted = kernel._interpreted, MANY
     assert list(campaigns[2].ask_many(rows)) == singly
     kernel._interpreted = interpreted

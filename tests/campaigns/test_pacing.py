@@ -7,8 +7,11 @@ import pytest
 from benchmarks.pacing import CASES, measure
 
 import modelpicker as mp
+from modelpicker.algorithms.budgets import Paced
+from modelpicker.algorithms.pacing import FACTOR, SPENT, BudgetPlan, aim, make_plan, new_pace
 from modelpicker.algorithms.registry import make_algorithm
-from modelpicker.campaigns.state.pacing import FACTOR, SPENT, BudgetPlan, aim, make_plan, new_pace, paced
+from modelpicker.algorithms.run_modes import CAMPAIGN
+from modelpicker.algorithms.runner import runner
 from tests.campaigns.streams import state, stream
 from tests.shared_data import need
 
@@ -102,15 +105,14 @@ def test_of_an_unknown_length_something_is_always_left() -> None:
         picker = mp.LabelEfficient(2, 0, probability=probability)
         pace, plan = new_pace(), make_plan(budget, None)
         for number in range(64_000):
-            paced(picker.kernel).observe(
+            runner(picker.kernel, CAMPAIGN).observe(
                 *picker.views,
                 [0, 1],
                 picker.coins(number),
                 picker.first_spare,
                 picker.scale,
                 picker.scratch,
-                pace,
-                plan,
+                Paced(pace, plan, 0),
             )
             if number + 1 in marks:
                 left.append(budget - pace[SPENT])
@@ -145,8 +147,8 @@ def test_paced_estimates_are_unbiased_by_brute_force_over_every_coin() -> None:
         for coin in (0.0, 1.0 - 2.0**-53):
             mine, own = type(twin).from_state_dict(twin.state_dict()), pace.copy()
             coins = [coin, *mine.coins(number)[1:]]
-            query, probability, _, _ = paced(mine.kernel).observe(
-                *mine.views, predictions[number], coins, mine.first_spare, 1.0, mine.scratch, own, plan
+            query, probability, _, _ = runner(mine.kernel, CAMPAIGN).observe(
+                *mine.views, predictions[number], coins, mine.first_spare, 1.0, mine.scratch, Paced(own, plan, 0)
             )
             if query != (coin == 0.0):
                 continue  # a query that is certain has one outcome

@@ -138,6 +138,19 @@ def test_a_function_may_not_know_and_shuffling_is_an_order() -> None:
     assert places != sorted(places)
 
 
+def test_a_long_stretch_without_labels_is_played_with_its_queries_missing() -> None:
+    """Pieces are played together; one of them may have no label at all."""
+    truth = made()
+    some = mp.ModelCollection.of_codes(
+        np.tile(truth.predictions, (50, 1)),
+        np.concatenate([np.full(49 * len(truth), -1), np.asarray(truth.labels)]),
+        truth.models,
+        truth.classes,
+    )
+    found = mp.pick(some, play_unlabelled=True)
+    assert found.skipped > 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [

@@ -72,7 +72,7 @@ def test_the_command_line_says_once_on_a_machine_what_it_compiles(site: Path) ->
 def test_the_library_logs_what_it_compiles_and_is_silent_for_whoever_does_not_listen(site: Path) -> None:
     printed, said = run(site, "-c", PLAY + "play()\n")
     assert (printed, said) == ("2\n", [])
-    shutil.rmtree(site / "modelpicker" / "algorithms" / "__pycache__" / "kernels")
+    shutil.rmtree(site / "modelpicker" / "kernels" / "__pycache__" / "kernels")
     printed, said = run(site, "-c", LOGGED)
     assert printed == "2\n"
     assert said.count("INFO:modelpicker.compiling:compiling label-efficient, once on this machine") == 1
@@ -91,8 +91,8 @@ def test_the_servers_log_has_it_in_its_own_form(site: Path) -> None:
 
 
 def test_where_nothing_can_be_kept_it_does_not_promise_once(site: Path) -> None:
-    shutil.rmtree(site / "modelpicker" / "algorithms" / "__pycache__", ignore_errors=True)
-    (site / "modelpicker" / "algorithms" / "__pycache__").write_text("in the way")
+    shutil.rmtree(site / "modelpicker" / "kernels" / "__pycache__", ignore_errors=True)
+    (site / "modelpicker" / "kernels" / "__pycache__").write_text("in the way")
     (site / ".cache").write_text("in the way")
     for _ in range(2):
         _, said = run(site, "-c", LOGGED)

@@ -1,6 +1,7 @@
 """The algorithms, one a file, and what runs them."""
 
 from modelpicker.algorithms.base import Algorithm, Decision
+from modelpicker.algorithms.budgets import Budget
 from modelpicker.algorithms.efficient_active import EfficientActive
 from modelpicker.algorithms.importance_weighted import ImportanceWeighted
 from modelpicker.algorithms.label_efficient import LabelEfficient
@@ -12,6 +13,7 @@ from modelpicker.algorithms.vote_entropy import VoteEntropy
 
 __all__ = [
     "Algorithm",
+    "Budget",
     "Decision",
     "EfficientActive",
     "ImportanceWeighted",

@@ -423,15 +423,17 @@ class Algorithm(ABC):
         """What interpreted kernels work on: views of the arrays, which Python indexes faster, and lists."""
         return (
             type(self.state)(*(memoryview(array) for array in self.state)),
-            type(self.told)(*(_listed(value) for value in self.told)),
+            listed(self.told),
             memoryview(self.clock.data),
         )
 
     @cached_property
     def scratch(self) -> Scratch:
         """Room that interpreted kernels use within a round."""
-        return Scratch(*(_listed(array) for array in new_scratch(len(self.models), len(self.models))))
+        room: Scratch = listed(new_scratch(len(self.models), len(self.models)))
+        return room
 
 
-def _listed(value: Any) -> Any:
-    return value.tolist() if isinstance(value, np.ndarray) else value
+def listed(arrays: Any) -> Any:
+    """The same tuple with lists in place of its arrays, which Python indexes faster."""
+    return type(arrays)(*(value.tolist() if isinstance(value, np.ndarray) else value for value in arrays))

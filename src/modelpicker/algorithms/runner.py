@@ -1,11 +1,15 @@
-"""A round and a stream, for every algorithm: one source, interpreted or compiled.
+"""The one runner: rounds are played here, for every algorithm and every use, interpreted or compiled.
 
 An algorithm brings three kernels: `decide`, `recommend` and `learn`; one that stops by itself brings `finished` as
-well. The functions here call empty ones of these names; `Kernel` puts the algorithm's own in their place, as they
-are or compiled.
+well. A use of the runner brings a `RunMode`: how the budget is kept, what is written down, when to stop, and
+whether a missing label was skipped or is late. `run_modes` has the modes. The functions here call empty ones of
+these names; `Kernel` and `runner` put others in their place. So there is one loop, `play_rounds`, and each use pays
+only for what it needs.
 """
 
-from functools import cached_property
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -13,7 +17,6 @@ import numpy.typing as npt
 
 from modelpicker.kernels.compiler import CompiledKernel, Function, check_kernel, code_digits, with_parts
 from modelpicker.kernels.primitives import (
-    ABSTAINED,
     FOLLOW,
     QUERY,
     SKIPPED,
@@ -27,8 +30,17 @@ from modelpicker.kernels.primitives import (
 # Fields of a picker's clock: rounds observed, labels learned.
 ROUNDS, LABELS = range(2)
 
+# Why `play_rounds` returned: no more rounds, the budget is spent, the stop rule holds, the algorithm has finished.
+END, BUDGET, CERTIFIED, WON = range(4)
+
+# Rounds that take about as long, interpreted, as it takes to call compiled code, and to load Numba.
+FEW = 8
+MANY = 20_000
+
 AlgorithmState: TypeAlias = Any  # an algorithm's own NamedTuple of arrays
 AlgorithmSettings: TypeAlias = Any  # an algorithm's own NamedTuple of numbers
+KeptBudget: TypeAlias = Any  # a `Cap` or a `Paced`
+Record: TypeAlias = Any  # what a use writes down of the rounds
 
 
 def decide(
@@ -116,18 +128,80 @@ def learn_label(
     learn(state, settings, t, row, label, probability)
 
 
-def take_row(rows: Codes, i: int, row: Codes, classes: int) -> bool:
-    """Copy row `i`; false if it holds anything but an abstention and codes below `classes`."""
-    lowest = largest = rows[i, 0]
-    for model in range(len(row)):
-        code = rows[i, model]
-        row[model] = code
-        lowest = min(lowest, code)
-        largest = max(largest, code)
-    return bool(lowest >= ABSTAINED and largest < classes)
+def take_row(rows: Codes, i: int, room: Codes, classes: int) -> tuple[Codes, bool]:
+    """A source's own: row `i`, and whether it can be played; it may be copied to the room."""
+    raise NotImplementedError
 
 
-def play_stream(
+def turn(budget: KeptBudget) -> float:
+    """A budget's own: by what the dial of the algorithm is multiplied in this round."""
+    raise NotImplementedError
+
+
+def allow(budget: KeptBudget, t: int, coin: float, query: bool, probability: float) -> tuple[bool, float]:
+    """A budget's own: the query of round t, and its probability, of those that the algorithm proposes."""
+    raise NotImplementedError
+
+
+def affords(budget: KeptBudget, bought: int) -> bool:
+    """A budget's own: whether a label may be bought when so many have been."""
+    raise NotImplementedError
+
+
+def spent(budget: KeptBudget, bought: int) -> bool:
+    """A budget's own: whether nothing is left when so many labels have been bought."""
+    raise NotImplementedError
+
+
+def missing(budget: KeptBudget) -> None:
+    """A budget's own: the label of a query is not there."""
+    raise NotImplementedError
+
+
+def write(
+    record: Record, i: int, row: Codes, query: bool, probability: float, recommended: int, predicted: int
+) -> tuple[bool, float]:
+    """A record's own: note what was decided in round i of this call; the query and the probability that count."""
+    raise NotImplementedError
+
+
+def after_round(
+    state: AlgorithmState,
+    settings: AlgorithmSettings,
+    clock: Ints,
+    i: int,
+    row: Codes,
+    label: int,
+    query: bool,
+    probability: float,
+    coin: float,
+    budget: KeptBudget,
+    record: Record,
+) -> int:
+    """A stop rule's own: whether to stop after round i, and why; END if not. The coin decides between equals."""
+    raise NotImplementedError
+
+
+def observe_within(
+    state: AlgorithmState,
+    settings: AlgorithmSettings,
+    clock: Ints,
+    row: Codes,
+    coins: Floats,
+    first_spare: float,
+    scale: float,
+    scratch: Scratch,
+    budget: KeptBudget,
+) -> tuple[bool, float, int, int]:
+    """`observe_round` within a budget."""
+    query, probability, recommended, predicted = observe_round(
+        state, settings, clock, row, coins, first_spare, scale * turn(budget), scratch
+    )
+    query, probability = allow(budget, clock[ROUNDS], coins[QUERY], query, probability)
+    return query, probability, recommended, predicted
+
+
+def play_rounds(
     state: AlgorithmState,
     settings: AlgorithmSettings,
     clock: Ints,
@@ -137,32 +211,46 @@ def play_stream(
     first_spare: float,
     scale: float,
     scratch: Scratch,
-    outcome: Outcome,
-    limit: int,
-) -> int:
-    """Decide many rounds, each queried label learned before the next; how many were decided.
+    budget: KeptBudget,
+    record: Record,
+) -> tuple[int, int]:
+    """Decide many rounds, and learn each label that is bought before the next; how many, and why it ended.
 
-    It stops before a row that cannot be played, and after the round in which the algorithm has finished or the
-    number of labels has reached the limit.
+    A label is looked at only if it is bought. The run ends before a row that cannot be played, and after the round
+    in which the stop rule says so.
     """
-    queried, probabilities, recommendations, predictions = outcome
-    row = scratch.row
     classes = len(scratch.tally) - 1
     for i in range(len(rows)):
-        if not take_row(rows, i, row, classes):
-            return i
-        query, probability, recommended, predicted = observe_round(
-            state, settings, clock, row, coins[i], first_spare, scale, scratch
+        row, playable = take_row(rows, i, scratch.row, classes)
+        if not playable:
+            return i, END
+        for c in range(4):
+            scratch.coins[c] = coins[i, c]
+        query, probability, recommended, predicted = observe_within(
+            state, settings, clock, row, scratch.coins, first_spare, scale, scratch, budget
         )
-        queried[i] = query
-        probabilities[i] = probability
-        recommendations[i] = recommended
-        predictions[i] = predicted
-        if query and labels[i] != SKIPPED:
-            learn_label(state, settings, clock, clock[ROUNDS], row, labels[i], probability)
-        if clock[LABELS] >= limit or finished(state, settings):
-            return i + 1
-    return len(rows)
+        query, probability = write(record, i, row, query, probability, recommended, predicted)
+        label = labels[i] if query and affords(budget, clock[LABELS]) else SKIPPED
+        if label != SKIPPED:
+            learn_label(state, settings, clock, clock[ROUNDS], row, label, probability)
+        elif query:
+            missing(budget)
+        coin = coins[i, SPARE] if clock[LABELS] > 0 else first_spare
+        stop = after_round(state, settings, clock, i, row, label, query, probability, coin, budget, record)
+        if stop != END:
+            return i + 1, stop
+    return len(rows), END
+
+
+Parts: TypeAlias = Mapping[Function, Function]
+
+
+@dataclass(frozen=True, eq=False)
+class RunMode:
+    """What one use of the runner puts in place of the empty functions; `name` is told while it compiles."""
+
+    name: str
+    parts: Parts
 
 
 class Kernel:
@@ -196,11 +284,52 @@ class Kernel:
         return self.parts["recommend"]
 
     @cached_property
-    def stream(self) -> CompiledKernel:
-        """`play_stream` of this algorithm, compiled when it is first called."""
-        return CompiledKernel(play_stream, self.calls, self.name)
-
-    @cached_property
     def digits(self) -> str:
         """Digits that stand for all that this algorithm's kernels do."""
-        return code_digits(play_stream, self.calls)
+        return code_digits(play_rounds, self.calls)
+
+
+class Runner:
+    """`play_rounds` of an algorithm in one mode, interpreted and compiled."""
+
+    def __init__(self, kernel: Kernel, mode: RunMode) -> None:
+        self.calls = {**kernel.calls, **mode.parts}
+        self.play = CompiledKernel(play_rounds, self.calls, f"{kernel.name} {mode.name}".rstrip())
+        """Many rounds, compiled when it is first called."""
+        self._interpreted = 0
+
+    @cached_property
+    def observe(self) -> Function:
+        """One round, interpreted: `observe_within`."""
+        return with_parts(observe_within, self.calls)
+
+    @cached_property
+    def play_interpreted(self) -> Function:
+        """Many rounds, interpreted."""
+        return with_parts(play_rounds, self.calls)
+
+    def worth_compiling(self, rounds: int) -> bool:
+        """Whether compiled code is quicker for so many more rounds, the wait for Numba included."""
+        self._interpreted += rounds
+        return rounds >= FEW and (self.play.ready or self._interpreted >= MANY)
+
+
+@cache
+def runner(kernel: Kernel, mode: RunMode) -> Runner:
+    """The runner of an algorithm in one mode, made once."""
+    return Runner(kernel, mode)
+
+
+def new_outcome(rounds: int) -> Outcome:
+    """Room for what is decided over so many rounds."""
+    return Outcome(
+        queried=np.empty(rounds, dtype=np.bool_),
+        probability=np.empty(rounds),
+        recommended=np.empty(rounds, dtype=np.int32),
+        predicted=np.empty(rounds, dtype=np.int64),
+    )
+
+
+def no_labels(rounds: int) -> npt.NDArray[np.int32]:
+    """Labels of rounds none of which is known yet."""
+    return np.full(rounds, SKIPPED, dtype=np.int32)

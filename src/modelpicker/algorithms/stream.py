@@ -7,20 +7,28 @@ from typing import Any, Literal, Protocol, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from modelpicker.algorithms.base import Algorithm
-from modelpicker.algorithms.runner import Outcome
-from modelpicker.algorithms.stopping import make_rule, stopping
-from modelpicker.algorithms.stream_input import Chunk, StreamInput
-from modelpicker.algorithms.validation import check_count
-from modelpicker.certificates.certificate import Certificate, Certified, tables
-from modelpicker.certificates.evidence import new_room
+from modelpicker.algorithms.base import Algorithm, listed
+from modelpicker.algorithms.budgets import Budget, Cap, Paced, as_budget, kept_by
+from modelpicker.algorithms.run_modes import (
+    CERTIFIED_STREAM,
+    PACED_CERTIFIED_STREAM,
+    PACED_STREAM,
+    STREAM,
+    Watched,
+)
+from modelpicker.algorithms.runner import Outcome, Record, RunMode, new_outcome, runner
+from modelpicker.algorithms.stream_input import Chunk, LookUpLabel, StreamInput
+from modelpicker.certificates.certificate import Certificate, Certified
+from modelpicker.certificates.stop_rules import new_watch
+from modelpicker.coins import draw_coins
 from modelpicker.encoding import ClassName, ModelName
 from modelpicker.errors import InputError, ModelPickerError, brief
 from modelpicker.frames import as_columns, pick_columns
 from modelpicker.kernels.primitives import SKIPPED, Codes, Floats, Ints, new_scratch
 
 Stopped: TypeAlias = Literal["end", "budget", "certified", "won"]
-NO_LIMIT = 2**62
+# By the numbers with which the runner says so.
+STOPPED: tuple[Stopped, ...] = ("end", "budget", "certified", "won")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -73,7 +81,7 @@ def run_stream(
     predictions: object,
     labels: object = None,
     *,
-    budget: int | None = None,
+    budget: int | Budget | None = None,
     stop_when: Certified | None = None,
 ) -> Trace:
     """Let a picker decide a whole stream, and learn each label it asks for before the next round.
@@ -85,17 +93,22 @@ def run_stream(
         predictions: a row per round, a column per model: class codes or strings, -1 or None for an abstention.
             Or a collection with its labels, or one that is read batch by batch; or a data frame whose columns are
             called as the models, and whose column `label` has the labels.
-        labels: one a round, in the form of the predictions; -1 or None is a skip.
+        labels: one a round, in the form of the predictions; -1 or None is a skip. Or a function, which is asked for
+            a label when it is bought, and only then: it gets the place of the row, from 0 up. The rounds are then
+            interpreted, without Numba.
         budget: at most so many labels are bought in this call: the trace ends with the round that spends the last.
+            A number is a cap: the picker asks as it would without. `Budget(200, "paced", rounds=5_000)` makes the
+            labels last for the stream.
         stop_when: where to stop early: after the first round with a certificate that is good enough. The trace ends
             there, and holds the certificate.
     """
     if not isinstance(picker, Algorithm):
         raise InputError(f"{brief(picker)} is not a picker; pass an algorithm such as mp.ModelPicker(models=8).")
     _check_rule(picker, stop_when)
-    limit = NO_LIMIT if budget is None else picker.labels_used + check_count("budget", budget)
+    allowed = as_budget(budget)
+    kept = kept_by(allowed, picker.rounds, picker.labels_used, spread=picker.spreads)
     if hasattr(predictions, "batches"):
-        return _run_batches(picker, cast("Batches", predictions), labels, stop_when, limit)
+        return _run_batches(picker, cast("Batches", predictions), labels, stop_when, kept)
     columns = as_columns(predictions)
     if columns is not None:
         predictions, told = pick_columns(columns, picker.models)
@@ -103,7 +116,7 @@ def run_stream(
     if labels is None:
         raise InputError("labels: None is no table; pass a list with one label a round, -1 where there is none.")
     with picker.all_or_nothing():
-        return _run(picker, StreamInput(predictions, labels, len(picker.models)), stop_when, limit)
+        return _run(picker, StreamInput(predictions, labels, len(picker.models)), stop_when, kept)
 
 
 def _check_rule(picker: Algorithm, stop_when: object) -> None:
@@ -122,12 +135,13 @@ def _check_rule(picker: Algorithm, stop_when: object) -> None:
 
 
 def _run_batches(
-    picker: Algorithm, source: Batches, labels: object, stop_when: Certified | None, limit: int
+    picker: Algorithm, source: Batches, labels: object, stop_when: Certified | None, budget: Cap | Paced
 ) -> Trace:
     """Play a collection piece by piece; the trace is that of the whole."""
-    if labels is not None:
+    look_up = labels if callable(labels) else None
+    if labels is not None and look_up is None:
         raise InputError("a collection has labels of its own; pass those, or arrays of predictions and labels.")
-    if not getattr(source, "labelled", True):
+    if look_up is None and not getattr(source, "labelled", True):
         raise InputError("the collection has no labels to learn from; add them with with_labels(...) or labels=.")
     names = list(source.models)
     if list(picker.models) not in (names, list(range(len(names)))):
@@ -139,7 +153,9 @@ def _run_batches(
     parts: list[Trace] = []
     with picker.all_or_nothing():
         for batch in source.batches():
-            parts.append(_run(picker, StreamInput(*_piece(batch), len(names)), stop_when, limit))
+            predictions, known = _piece(batch)
+            labels = known if look_up is None else _shifted(look_up, sum(map(len, parts)))
+            parts.append(_run(picker, StreamInput(predictions, labels, len(names)), stop_when, budget))
             if parts[-1].stopped != "end":
                 break
     return Trace(
@@ -156,6 +172,11 @@ def _run_batches(
     )
 
 
+def _shifted(look_up: LookUpLabel, first: int) -> LookUpLabel:
+    """Labels of a piece that begins at row `first` of the whole."""
+    return lambda place: look_up(first + place)
+
+
 def _piece(batch: Any) -> tuple[Any, Any]:
     """Predictions and labels of a batch."""
     if batch.labels is None:
@@ -164,25 +185,19 @@ def _piece(batch: Any) -> tuple[Any, Any]:
     return batch.predictions, batch.labels
 
 
-def _run(picker: Algorithm, stream: StreamInput, stop_when: Certified | None, limit: int) -> Trace:
+def _run(picker: Algorithm, stream: StreamInput, stop_when: Certified | None, budget: Cap | Paced) -> Trace:
     """Move the picker on by a stream, or until it may stop."""
-    rounds = len(stream)
-    outcome = Outcome(
-        queried=np.empty(rounds, dtype=np.bool_),
-        probability=np.empty(rounds),
-        recommended=np.empty(rounds, dtype=np.int32),
-        predicted=np.empty(rounds, dtype=np.int64),
-    )
+    outcome = new_outcome(len(stream))
     labels_before = picker.labels_used
     if stop_when is not None:
         picker.recorder.own()
     done = 0
     stopped: Stopped = "won" if picker.finished else "end"
     for chunk in () if stopped != "end" else stream.chunks():
-        done, stopped = _play(picker, chunk, outcome, stop_when, limit)
+        done, stopped = _play(picker, stream, chunk, outcome, stop_when, budget)
         stop = chunk.start + len(chunk.rows)
         if done < stop and stopped == "end":
-            done, stopped = _play(picker, stream.retry(done, stop), outcome, stop_when, limit)
+            done, stopped = _play(picker, stream, stream.retry(done, stop), outcome, stop_when, budget)
         if stopped != "end":
             break
         if done < stop:
@@ -208,43 +223,51 @@ def _run(picker: Algorithm, stream: StreamInput, stop_when: Certified | None, li
     )
 
 
+def _mode(
+    picker: Algorithm, outcome: Outcome, stop_when: Certified | None, budget: Cap | Paced, *, interpreted: bool
+) -> tuple[RunMode, Record]:
+    """How the runner plays this stream, and what it writes to."""
+    paced = isinstance(budget, Paced)
+    if stop_when is None:
+        return PACED_STREAM if paced else STREAM, outcome
+    watch = new_watch(stop_when, picker.recorder.take_in(), interpreted=interpreted)
+    return PACED_CERTIFIED_STREAM if paced else CERTIFIED_STREAM, Watched(outcome, watch)
+
+
 def _play(
-    picker: Algorithm, chunk: Chunk, outcome: Outcome, stop_when: Certified | None, limit: int
+    picker: Algorithm,
+    stream: StreamInput,
+    chunk: Chunk,
+    outcome: Outcome,
+    stop_when: Certified | None,
+    budget: Cap | Paced,
 ) -> tuple[int, Stopped]:
     """Move the picker on by one chunk, as far as its codes can be taken; how far, and why it stopped there."""
     stop = chunk.start + len(chunk.rows)
     columns: list[npt.NDArray[Any]] = [column[chunk.start : stop] for column in outcome]
     part = Outcome(*columns)
-    first = picker.rounds
-    arguments = (
-        picker.state,
-        picker.told,
-        picker.clock,
-        chunk.rows,
-        chunk.labels,
-        picker.next_coins(len(chunk.rows)),
-        picker.first_spare,
-        picker.scale,
-        new_scratch(len(picker.models), chunk.classes),
-        part,
-    )
-    certified = False
-    if stop_when is None:
-        done: int = picker.kernel.stream(*arguments, limit)
-        picker.recorder.saw_stream(
-            chunk.rows[:done],
-            first,
-            chunk.labels[:done],
-            part.queried[:done],
-            part.probability[:done],
+    first, looked_up = picker.rounds, stream.asked(chunk)
+    mode, record = _mode(picker, part, stop_when, budget, interpreted=looked_up is not None)
+    played_by = runner(picker.kernel, mode)
+    labels = chunk.labels if looked_up is None else looked_up.codes
+    scratch = new_scratch(len(picker.models), chunk.classes)
+    if looked_up is None:
+        coins = picker.next_coins(len(chunk.rows))
+        done, reason = played_by.play(
+            *(picker.state, picker.told, picker.clock, chunk.rows, labels, coins),
+            *(picker.first_spare, picker.scale, scratch, budget, record),
         )
     else:
-        models = len(picker.models)
-        done, certified = stopping(picker.kernel)(
-            *arguments, picker.recorder.take_in(), tables(), new_room(models), make_rule(stop_when, models), limit
+        coins = draw_coins(picker.seed, first, len(chunk.rows))  # not by a compiled kernel
+        done, reason = played_by.play_interpreted(
+            *(*picker.views, chunk.rows.data, looked_up, coins.data),
+            *(picker.first_spare, picker.scale, listed(scratch), budget, record),
+        )
+    if stop_when is None:  # a stop rule takes rounds into the evidence as they go by
+        picker.recorder.saw_stream(
+            chunk.rows[:done], first, labels[:done], part.queried[:done], part.probability[:done]
         )
     if chunk.names is not None:
         said = part.predicted[:done]
         said[...] = np.where(said < 0, said, chunk.names[said])
-    spent: Stopped = "budget" if picker.labels_used >= limit else "end"
-    return chunk.start + done, "certified" if certified else "won" if picker.finished else spent
+    return chunk.start + done, STOPPED[reason]

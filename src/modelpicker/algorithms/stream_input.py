@@ -1,7 +1,7 @@
 """A whole stream, checked and encoded chunk by chunk, so that memory does not grow with it."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,10 @@ MANY_CLASSES = 2**20
 SIGNS_SEEN = 30
 
 
+LookUpLabel: TypeAlias = Callable[[int], ClassName | None]
+"""Gives the label of a row of the stream, by its place; None is a skip."""
+
+
 class Chunk(NamedTuple):
     """Some consecutive rounds, ready for a kernel."""
 
@@ -45,7 +49,9 @@ class StreamInput:
 
     def __init__(self, predictions: object, labels: object, models: int) -> None:
         self.predictions = _as_matrix(predictions, models)
-        self.labels = _as_column(labels, len(self.predictions))
+        self.look_up: LookUpLabel | None = labels if callable(labels) else None
+        known = [SKIPPED] * len(self.predictions) if callable(labels) else labels
+        self.labels = _as_column(known, len(self.predictions))
         self.numeric = self.predictions.dtype.kind in "buif"
         self._codes: dict[ClassName, int] = {}
         self._direct = FEW_CLASSES
@@ -62,7 +68,8 @@ class StreamInput:
         if self.labels.min() < ABSTAINED:
             refuse(self.labels < ABSTAINED, self.labels, "labels", 0)
         self._common_labels = bool(self.labels.max() < MANY_CLASSES)
-        _refuse_signs(self.predictions, self.labels)
+        if self.look_up is None:  # of labels that nobody has seen nothing can be said
+            _refuse_signs(self.predictions, self.labels)
 
     def __len__(self) -> int:
         return len(self.predictions)
@@ -120,12 +127,49 @@ class StreamInput:
             labels[i] = SKIPPED if label is None else self._codes.get(label, NOBODY)
         return Chunk(start, kernel_codes(rows), labels, len(self._codes))
 
+    def asked(self, chunk: Chunk) -> "AskedLabels | None":
+        """The labels of a chunk, where they are looked up."""
+        return None if self.look_up is None else AskedLabels(self, chunk, self.look_up)
+
+    def code_of(self, chunk: Chunk, place: int, label: object) -> int:
+        """The code of a label that was looked up for a row of a chunk."""
+        where = f"label of row {chunk.start + place}"
+        known = plain(label, where)
+        if known is None:
+            return SKIPPED
+        said: list[ClassName] = [0]
+        if not self.numeric:
+            names = list(self._codes)
+            said = [names[code] for code in chunk.rows[place].tolist() if code != ABSTAINED]
+        check_same_kind(known, said, where)
+        if not self.numeric:
+            return self._codes.get(known, NOBODY)
+        if chunk.names is not None:
+            found = np.flatnonzero(chunk.names == known)
+            return int(found[0]) if len(found) else NOBODY
+        return int(known) if int(known) < MANY_CLASSES else NOBODY
+
     def _label(self, row: int, classes: Sequence[ClassName]) -> ClassName | None:
         """The label of a row whose models say these classes; None for a skip."""
         label = plain(self.labels[row], f"labels, row {row}")
         if label is not None:
             check_same_kind(label, classes, f"labels, row {row}")
         return label
+
+
+class AskedLabels:
+    """The labels of a chunk, each looked up when it is bought; for interpreted kernels."""
+
+    def __init__(self, stream: StreamInput, chunk: Chunk, look_up: LookUpLabel) -> None:
+        self.stream, self.chunk, self.look_up = stream, chunk, look_up
+        self.codes = chunk.labels.copy()
+        """What was looked up so far."""
+
+    def __getitem__(self, place: int) -> int:
+        label = self.look_up(self.chunk.start + place)
+        code = self.stream.code_of(self.chunk, place, label)
+        self.codes[place] = code
+        return code
 
 
 def _refuse_signs(predictions: npt.NDArray[Any], labels: npt.NDArray[Any]) -> None:

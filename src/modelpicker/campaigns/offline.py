@@ -14,12 +14,11 @@ from modelpicker.algorithms.validation import check_count
 from modelpicker.campaigns.results.assembly import Counted, PickEvidence, Wanted, assemble
 from modelpicker.campaigns.results.pick import Pick
 from modelpicker.certificates.certificate import CertificateKind, Certified
-from modelpicker.certificates.recorder import Past
 from modelpicker.collections import ModelCollection, open_collection
 from modelpicker.collections.column_name_hints import IDENTITIES
 from modelpicker.collections.label_checks import listed_models
 from modelpicker.collections.wide_tables import CollectionReader
-from modelpicker.encoding import Array, ClassName
+from modelpicker.encoding import Array, ClassName, check_same_kind, plain
 from modelpicker.errors import InputError, brief
 from modelpicker.kernels.primitives import ABSTAINED
 
@@ -92,21 +91,22 @@ class Run:
         for piece, places in self._pieces():
             budget = self.goal.budget
             left = None if budget is None else budget - self.picker.labels_used
-            trace = run_stream(self.picker, piece, budget=left, stop_when=self.goal.stop_when)
-            self._note(trace, piece)
+            labels = np.full(len(piece), ABSTAINED) if piece.labels is None else np.asarray(piece.labels)
+            trace = run_stream(self.picker, piece.predictions, labels, budget=left, stop_when=self.goal.stop_when)
+            self._note(trace, piece.predictions, labels)
             self.stopped = trace.stopped
             yield trace, piece, places
             if trace.stopped != "end":
                 return
 
-    def _note(self, trace: Trace, piece: ModelCollection) -> None:
+    def _note(self, trace: Trace, rows: Array, labels: Array) -> None:
         """Note who was wrong on the labels that were bought, and which of those that were asked for are missing."""
-        first, labels = self.picker.rounds - len(trace), np.asarray(piece.labels)
+        first = self.picker.rounds - len(trace)
         for place in np.flatnonzero(trace.queried).tolist():
             if labels[place] == ABSTAINED:
                 self.unanswered[first + place] = float(trace.probability[place])
             elif self.picker.drops:
-                self.labelled[first + place] = piece.predictions[place] != labels[place]
+                self.labelled[first + place] = rows[place] != labels[place]
 
     def _pieces(self) -> Iterator[tuple[ModelCollection, Array]]:
         """The items that are played, in pieces small enough to show progress; and where in the source they are."""
@@ -130,32 +130,24 @@ class Run:
     def ask(self, ask: AskLabel) -> None:
         """Play one item after the other, and ask for each label that is wanted before the next."""
         whole = self.source.read() if isinstance(self.source, CollectionReader) else self.source
-        places = range(len(whole)) if self.order is None else self.order.tolist()
-        for place in places:
-            if self.spent or self.picker.finished or self.certified:
-                self.stopped = "budget" if self.spent else "won" if self.picker.finished else "certified"
-                return
-            decision = self.picker.observe(_names(whole, place))
-            if decision.query:
-                fields = {name: values[place] for name, values in whole.fields.items()}
-                label = ask({"item": place, **fields})
-                self.picker.learn(decision.round, label)
-                if label is None:
-                    self.unanswered[decision.round] = decision.probability
-                else:
-                    self.labelled[decision.round] = np.array([name != label for name in _names(whole, place)])
+        places = np.arange(len(whole)) if self.order is None else self.order
+        rows = whole.predictions[places]
+        told = np.full(len(rows), ABSTAINED)
+        codes = {name: code for code, name in enumerate(whole.classes)}
 
-    @property
-    def spent(self) -> bool:
-        """Whether all labels of the budget are bought."""
-        return self.goal.budget is not None and self.picker.labels_used >= self.goal.budget
+        def look_up(row: int) -> int:
+            place = int(places[row])
+            fields = {name: values[place] for name, values in whole.fields.items()}
+            label = plain(ask({"item": place, **fields}), f"label of item {place}")
+            if label is not None:
+                check_same_kind(label, whole.classes, f"label of item {place}")
+                told[row] = codes.setdefault(label, len(codes))
+            return int(told[row])
 
-    @property
-    def certified(self) -> bool:
-        """Whether the recommended model is certified as the goal wants it."""
-        picker, rule = self.picker, self.goal.stop_when
-        best = picker.models.index(picker.recommended)
-        return rule is not None and picker.recorder.meets(best, rule, Past(len(picker.models)))
+        budget, rule = self.goal.budget, self.goal.stop_when
+        trace = run_stream(self.picker, rows, look_up, budget=budget, stop_when=rule)
+        self.stopped = trace.stopped
+        self._note(trace, rows, told)
 
     def pick(self) -> Pick:
         """What came of it so far."""
@@ -170,12 +162,6 @@ class Run:
         )
         wanted = Wanted(self.goal.budget, self.to_play, self.goal.stop_when, self.goal.usual)
         return assemble(picker, evidence, wanted, lambda _, rule: picker.certificate(rule.confidence, rule.kind))
-
-
-def _names(whole: ModelCollection, place: int) -> list[ClassName | None]:
-    """What the models say of an item."""
-    codes = whole.predictions[place].tolist()
-    return [None if code == ABSTAINED else whole.classes[code] for code in codes]
 
 
 def known_labels(source: CollectionSource) -> int:

@@ -162,7 +162,7 @@ def note(counts: Counts, level: int, row: Counts, others: Counts, step: int) -> 
         i = others[d]
         mine = row[i]
         for j in range(len(row)):
-            counts[level, i, j] += step * ((row[j] != mine) + (row[j] == said))
+            counts[level, i, j] += step * (int(row[j] != mine) + int(row[j] == said))
 
 
 def note_among(counts: Counts, level: int, row: Counts, since: Ints, number: int, step: int) -> None:

@@ -21,6 +21,7 @@ from modelpicker.experiments.tasks import Job
 from modelpicker.experiments.tuning import Tuned
 from modelpicker.kernels.primitives import ABSTAINED, Ints
 
+# `expected` tunes the mean number of labels to the budget; `hard` does so too, and then keeps the budget as a cap.
 BUDGET_RULES = ("expected", "hard")
 TUNINGS = ("search", "grid")
 # Rounds at which curves have a point.

@@ -17,7 +17,7 @@ EVALUATION, TUNING = "evaluation", "tuning"
 
 
 class ComparisonCell(NamedTuple):
-    """A method at one value of its hyperparameter, with no more than `most` labels."""
+    """A method at one value of its hyperparameter, and a cap: no more than `most` labels are bought."""
 
     method: str
     value: float
@@ -75,7 +75,10 @@ class Job:
     def _realization(
         self, cells: Iterable[ComparisonCell], players: Iterable[Player], number: int
     ) -> Iterator[tuple[int, Record]]:
-        """The cells on one stream; a method's coins serve all its cells."""
+        """The cells on one stream; a method's coins serve all its cells.
+
+        What a method would ask for without its cap is a run of its own: labels beyond the cap change what follows.
+        """
         stream, coins = None, {}
         for cell, player in zip(cells, players, strict=True):
             if stream is None:

@@ -176,7 +176,7 @@ def _layers(function: Function, parts: Mapping[Function, Function]) -> set[Funct
 
     def leads_to_parts(caller: Function) -> bool:
         called = [value for value in _globals_of(caller, parts).values() if isinstance(value, FunctionType)]
-        found = [one for one in called if one in parts.values() or leads_to_parts(one)]
+        found = [one for one in called if leads_to_parts(one) or one in parts.values()]
         between.update(found)
         return bool(found)
 

@@ -33,6 +33,7 @@ class Scratch(NamedTuple):
     """Room that a kernel may use within a round; it leaves `tally` and `votes` at zero."""
 
     row: Codes  # a place a model: the row at hand, as the stream goes by
+    coins: Floats  # the four coins of the round at hand
     weights: Floats  # a place a model
     behind: Floats  # a place a model
     cumulated: Floats  # a place a model
@@ -52,6 +53,7 @@ def new_scratch(models: int, classes: int) -> Scratch:
     """Room for a stream of so many models and classes."""
     return Scratch(
         row=np.zeros(models, dtype=np.int32),
+        coins=np.zeros(4),
         weights=np.zeros(models),
         behind=np.zeros(models),
         cumulated=np.zeros(models),

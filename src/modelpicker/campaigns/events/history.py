@@ -8,13 +8,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from modelpicker.algorithms.pacing import new_pace
 from modelpicker.algorithms.validation import check_models
 from modelpicker.campaigns.events.event_store import EventStore, Stored
 from modelpicker.campaigns.events.event_types import Answer, Event, Joining, Leaving, Reference, Retraction, Rounds
 from modelpicker.campaigns.input.rows import ClassCodes, encode_many
 from modelpicker.campaigns.input.validation import check_item, check_key
 from modelpicker.campaigns.settings import CampaignSettings
-from modelpicker.campaigns.state.pacing import new_pace
 from modelpicker.campaigns.state.projection import ModelChange, members
 from modelpicker.encoding import ModelName
 from modelpicker.errors import InputError, brief

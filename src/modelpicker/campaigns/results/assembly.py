@@ -5,12 +5,12 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from modelpicker.algorithms import Algorithm
+from modelpicker.algorithms.pacing import MISSED
 from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Joining
 from modelpicker.campaigns.results.gaps import Labelled, Unanswered, measure
 from modelpicker.campaigns.results.pick import Pick, Standing
 from modelpicker.campaigns.results.status import Facts, find_status, in_short
-from modelpicker.campaigns.state.pacing import MISSED
 from modelpicker.campaigns.state.projection import Projection, joined_late
 from modelpicker.certificates.certificate import Certificate, Certified
 from modelpicker.encoding import ModelName

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import sqlalchemy as sa
 
+from modelpicker.algorithms.pacing import MISSED
 from modelpicker.campaigns.events.event_store import LABELLED, REFERENCE, EventStore
-from modelpicker.campaigns.state.pacing import MISSED
 from modelpicker.campaigns.state.projection import Projection
 from modelpicker.campaigns.storage.schema import answers, samples
 from modelpicker.campaigns.storage.statements import Prepared

@@ -16,7 +16,10 @@ import numpy.typing as npt
 
 from modelpicker.algorithms import Algorithm
 from modelpicker.algorithms.base import STATE_VERSION
-from modelpicker.algorithms.runner import Outcome
+from modelpicker.algorithms.budgets import Paced
+from modelpicker.algorithms.pacing import CLOSED, MISSED, SPENT, BudgetPlan, make_plan, new_pace
+from modelpicker.algorithms.run_modes import CAMPAIGN, Replay
+from modelpicker.algorithms.runner import Outcome, Runner, new_outcome, no_labels, runner
 from modelpicker.campaigns.events.event_store import LABELLED, EventStore, Stored
 from modelpicker.campaigns.events.event_store import SKIPPED as SKIPPED_STATE
 from modelpicker.campaigns.events.event_store import WAITING as WAITING_STATE
@@ -33,16 +36,6 @@ from modelpicker.campaigns.events.event_types import (
 from modelpicker.campaigns.input.rows import Rows
 from modelpicker.campaigns.results.pick import CampaignCounts
 from modelpicker.campaigns.settings import CampaignSettings
-from modelpicker.campaigns.state.pacing import (
-    CLOSED,
-    MISSED,
-    SPENT,
-    BudgetPlan,
-    make_plan,
-    new_pace,
-    no_labels,
-    paced,
-)
 from modelpicker.certificates.certificate import Certificate, CertificateKind, Certified, state
 from modelpicker.certificates.evidence_kernels import evidence_kernels
 from modelpicker.certificates.recorder import Past, Recorder
@@ -142,6 +135,11 @@ class Projection:
         return make_plan(self.settings.budget, self.settings.expected_rounds, spread=self.picker.spreads)
 
     @property
+    def runner(self) -> Runner:
+        """What plays the rounds of this campaign."""
+        return runner(self.picker.kernel, CAMPAIGN)
+
+    @property
     def left(self) -> float:
         """Labels of the budget that are neither bought nor on order."""
         return float(self.plan.budget - self.pace[SPENT])
@@ -204,24 +202,23 @@ class Projection:
         # A picker has room for as many classes as models; codes of a batch may be larger, so they are counted anew.
         present = sorted({code for code in codes if code >= 0})
         place = {code: number for number, code in enumerate(present)}
-        query, probability, recommended, said = paced(picker.kernel).observe(
+        query, probability, recommended, said = self.runner.observe(
             *picker.views,
             [place.get(code, ABSTAINED) for code in codes],
             picker.coins(picker.rounds),
             picker.first_spare,
             picker.scale,
             picker.scratch,
-            self.pace,
-            plan,
+            Paced(self.pace, plan, 0),
         )
         return bool(query), float(probability), recommended, said if said < 0 else present[said]
 
     def decide(self, rows: Rows, *, closed: bool = False) -> Outcome:
         """Decide rounds; few are interpreted, so that nobody waits for Numba. If `closed`, none is queried."""
-        outcome = _outcome(len(rows.codes))
+        outcome = new_outcome(len(rows.codes))
         plan = CLOSED if closed else self.plan
         first, missed = self.picker.rounds, self.pace[MISSED]
-        if paced(self.picker.kernel).worth_compiling(len(rows.codes)):
+        if self.runner.worth_compiling(len(rows.codes)):
             self._play(rows.codes, no_labels(len(rows.codes)), outcome, plan, decided=False)
         else:
             for i, codes in enumerate(rows.codes.tolist()):
@@ -265,13 +262,13 @@ class Projection:
     def warm_up(self) -> None:
         """Have the kernel compiled, so that nobody waits for it later; the replica is of no use afterwards."""
         codes = np.zeros((1, len(self.picker.models)), dtype=np.int32)
-        self._play(codes, no_labels(1), _outcome(1), self.plan, decided=False)
+        self._play(codes, no_labels(1), new_outcome(1), self.plan, decided=False)
         evidence_kernels().warm_up()
 
     def _play(self, codes: Matrix, labels: Codes, outcome: Outcome, plan: BudgetPlan, *, decided: bool) -> None:
         """Go through rounds with the compiled kernel."""
         picker = self.picker
-        done = paced(picker.kernel).play(
+        done, _ = self.runner.play(
             picker.state,
             picker.told,
             picker.clock,
@@ -281,10 +278,8 @@ class Projection:
             picker.first_spare,
             picker.scale,
             new_scratch(len(picker.models), int(codes.max(initial=0)) + 1),
-            self.pace,
-            plan,
-            outcome,
-            decided,
+            Paced(self.pace, plan, 0),
+            Replay(outcome, decided),
         )
         if done < len(codes):
             raise StorageError("a round holds codes that stand for no class: the storage is damaged.")
@@ -322,8 +317,8 @@ class Projection:
         known = self._codes_of(rounds, labels, total)
         closed = _closed(rounds, float(self.pace[MISSED]))
         first = self.picker.rounds
-        if paced(self.picker.kernel).worth_compiling(total):
-            outcome = _outcome(0)._replace(queried=queried, probability=probability)
+        if self.runner.worth_compiling(total):
+            outcome = new_outcome(0)._replace(queried=queried, probability=probability)
             self._play(codes, known, outcome, self.plan, decided=True)
         else:
             for row, label, chance in zip(codes.tolist(), known.tolist(), probability.tolist(), strict=True):
@@ -444,15 +439,6 @@ def _closed(events: Sequence[Rounds], missed: float) -> npt.NDArray[np.bool_]:
         parts.append(_last(len(event), event.pace[MISSED] - missed))
         missed = event.pace[MISSED]
     return np.concatenate(parts)
-
-
-def _outcome(rounds: int) -> Outcome:
-    return Outcome(
-        queried=np.empty(rounds, dtype=np.bool_),
-        probability=np.empty(rounds),
-        recommended=np.empty(rounds, dtype=np.int32),
-        predicted=np.empty(rounds, dtype=np.int64),
-    )
 
 
 def rebuild(store: EventStore, settings: CampaignSettings, upto: int, rebuilt: int) -> Projection:

@@ -18,24 +18,11 @@ unbiased until the budget is spent.
 """
 
 import math
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from modelpicker.algorithms.runner import (
-    ROUNDS,
-    AlgorithmSettings,
-    AlgorithmState,
-    Kernel,
-    Outcome,
-    learn_label,
-    observe_round,
-    take_row,
-)
-from modelpicker.kernels.compiler import CompiledKernel, Function, with_parts
-from modelpicker.kernels.primitives import QUERY, SKIPPED, Codes, Floats, Ints, Scratch
+from modelpicker.kernels.primitives import Floats
 
 # Fields of a pace: labels bought or on order, rounds that could have been queried, labels wanted by now, the
 # factor, the last target, and rounds that came when nothing was left.
@@ -46,10 +33,6 @@ LIKELY, POSSIBLE = 0.5, 2.0  # standard errors by which fewer rounds than estima
 ENOUGH, BOLD = 12.0, 0.15  # rounds, and a share of the budget, that it takes to know how many those are
 PATIENCE = 8.0  # labels by which spending may err before the factor changes much
 LEAST, MOST = 2.0**-30, 2.0**56
-
-# Rounds that take about as long, interpreted, as it takes to call compiled code, and to load Numba.
-FEW = 8
-MANY = 20_000
 
 
 class BudgetPlan(NamedTuple):
@@ -112,91 +95,3 @@ def turned(pace: Floats, plan: BudgetPlan, t: int, proposed: float) -> float:
     turn = min(1.0, max(-1.0, PATIENCE * (target - thinned) / (PATIENCE + pace[WANTED])))
     pace[FACTOR] = min(MOST, max(LEAST, pace[FACTOR] * ((2.0 + turn) / (2.0 - turn))))
     return 1.0 if target == 1.0 else thinned
-
-
-def observe_paced(
-    state: AlgorithmState,
-    settings: AlgorithmSettings,
-    clock: Ints,
-    row: Codes,
-    coins: Floats,
-    first_spare: float,
-    scale: float,
-    scratch: Scratch,
-    pace: Floats,
-    plan: BudgetPlan,
-) -> tuple[bool, float, int, int]:
-    """Decide one round within the budget: `observe_round`, but for the probability."""
-    query, probability, recommended, predicted = observe_round(
-        state, settings, clock, row, coins, first_spare, scale * max(1.0, pace[FACTOR]), scratch
-    )
-    if pace[SPENT] >= plan.budget:
-        pace[MISSED] += 1.0
-    if plan.budget < math.inf and probability > 0.0:
-        probability = turned(pace, plan, clock[ROUNDS], probability)
-        query = coins[QUERY] < probability
-    pace[SPENT] += 1.0 if query else 0.0
-    return query, probability, recommended, predicted
-
-
-def play_paced(
-    state: AlgorithmState,
-    settings: AlgorithmSettings,
-    clock: Ints,
-    rows: Codes,
-    labels: Codes,
-    coins: Floats,
-    first_spare: float,
-    scale: float,
-    scratch: Scratch,
-    pace: Floats,
-    plan: BudgetPlan,
-    outcome: Outcome,
-    decided: bool,
-) -> int:
-    """Many rounds, decided now or before; labels that are known are learned with their rounds.
-
-    What was decided before stands, whatever would be decided now: the picker sees the rounds again, no more.
-    """
-    queried, probabilities, recommendations, predictions = outcome
-    row = scratch.row
-    classes = len(scratch.tally) - 1
-    for i in range(len(rows)):
-        if not take_row(rows, i, row, classes):
-            return i
-        query, probability, recommended, predicted = observe_paced(
-            state, settings, clock, row, coins[i], first_spare, scale, scratch, pace, plan
-        )
-        if not decided:
-            queried[i] = query
-            probabilities[i] = probability
-            recommendations[i] = recommended
-            predictions[i] = predicted
-        if queried[i] and labels[i] != SKIPPED:
-            learn_label(state, settings, clock, clock[ROUNDS], row, labels[i], probabilities[i])
-    return len(rows)
-
-
-class PacedKernel:
-    """An algorithm's kernel with pacing around it, interpreted for one round and compiled for many."""
-
-    def __init__(self, kernel: Kernel) -> None:
-        self.observe: Function = with_parts(observe_paced, kernel.calls)
-        self.play = CompiledKernel(play_paced, kernel.calls, f"{kernel.name} for campaigns")
-        self._interpreted = 0
-
-    def worth_compiling(self, rounds: int) -> bool:
-        """Whether compiled code is quicker for so many more rounds, the wait for Numba included."""
-        self._interpreted += rounds
-        return rounds >= FEW and (self.play.ready or self._interpreted >= MANY)
-
-
-@cache
-def paced(kernel: Kernel) -> PacedKernel:
-    """The paced kernel of an algorithm, made once."""
-    return PacedKernel(kernel)
-
-
-def no_labels(rounds: int) -> npt.NDArray[np.int32]:
-    """Labels of rounds none of which is known yet."""
-    return np.full(rounds, SKIPPED, dtype=np.int32)

@@ -27,7 +27,13 @@ from modelpicker.campaigns.events.event_types import Answer, Event, Reference, R
 from modelpicker.campaigns.events.history import Record, as_time, events_of, from_time, records_of
 from modelpicker.campaigns.registry import check_name
 from modelpicker.campaigns.results.chart_samples import Sample, add_sample
-from modelpicker.campaigns.settings import STORED, CampaignSettings, known_algorithm, settings_checksum
+from modelpicker.campaigns.settings import (
+    STORED,
+    STORED_LATER,
+    CampaignSettings,
+    known_algorithm,
+    settings_checksum,
+)
 from modelpicker.campaigns.state.projection import rebuild
 from modelpicker.campaigns.storage.database import open_storage
 from modelpicker.collections.writers import replacing
@@ -128,8 +134,10 @@ def _settings(header: Record, algorithm: type[Algorithm]) -> CampaignSettings:
         header["budget"],
         header["expected_rounds"],
         header.get("stop_when"),
+        header.get("budget_rule"),
+        header.get("source"),
     )
-    stored = {name: header.get(name) for name in (*STORED, "stop_when")}
+    stored = {name: header.get(name) for name in (*STORED, *STORED_LATER)}
     if header.get("checksum") not in (None, settings_checksum(stored)):  # older files have none
         raise InputError("its settings do not match their checksum: they were changed. Export the campaign again.")
     return made

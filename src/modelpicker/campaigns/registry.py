@@ -14,7 +14,7 @@ from modelpicker.algorithms.validation import Models
 from modelpicker.campaigns.campaign import Campaign
 from modelpicker.campaigns.events.event_store import EventStore, add_campaign, all_campaigns, find_campaign
 from modelpicker.campaigns.events.event_types import Joining, Leaving
-from modelpicker.campaigns.settings import CampaignSettings, stored_document
+from modelpicker.campaigns.settings import BudgetRule, CampaignSettings, stored_document
 from modelpicker.campaigns.storage.database import open_storage
 from modelpicker.certificates.certificate import Certified
 from modelpicker.encoding import ClassName
@@ -51,6 +51,7 @@ def create_campaign(
     seed: int = 0,
     algorithm: AlgorithmChoice = "model-picker",
     options: Mapping[str, Any] | None = None,
+    budget_rule: BudgetRule = "paced",
 ) -> Campaign:
     """Begin a campaign.
 
@@ -59,14 +60,16 @@ def create_campaign(
         name: letters, digits, spaces and `.`, `-`, `_`; there must be no campaign of that name.
         models: how many models, or their names.
         classes: those that may occur; by default whatever is said.
-        budget: how many labels may be bought; they are spread over the stream. By default there is no limit, and
-            the algorithm asks as it does by itself.
+        budget: how many labels may be bought. By default there is no limit, and the algorithm asks as it does by
+            itself.
         expected_rounds: how long the stream will be, if that is known; the budget is spread over so many rounds.
         stop_when: what is sure enough: while the pick has a certificate of this gap, no label is asked for. Items
             that come meanwhile count against a certificate of the stream, so that it may ask again.
         seed: what all coins are drawn from.
         algorithm: its name, or a class of your own that passes `check_algorithm`.
         options: its settings; none need be tuned.
+        budget_rule: how the budget is kept. "paced" spreads it over the stream; with "cap" the algorithm asks as it
+            does by itself until the budget is spent.
 
     >>> campaign = create_campaign("memory://doctest", "tickets", models=["bert", "roberta"], budget=20)
     >>> decision = campaign.ask({"bert": "spam", "roberta": "ham"}, item={"text": "Hello"}, key="msg-17")
@@ -75,7 +78,14 @@ def create_campaign(
     >>> campaign.best().model
     'bert'
     """
-    settings = CampaignSettings.check(models, classes, algorithm, options, seed, budget, expected_rounds, stop_when)
+    settings = CampaignSettings.check(
+        models, classes, algorithm, options, seed, budget, expected_rounds, stop_when, budget_rule
+    )
+    return begin_campaign(storage, name, settings)
+
+
+def begin_campaign(storage: str, name: str, settings: CampaignSettings) -> Campaign:
+    """Begin a campaign whose settings have been checked."""
     check_name(name)
     opened = open_storage(storage, create=True)
     created = int(time.time() * 1e6)

@@ -6,18 +6,24 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Literal, Self, TypeAlias, get_args
 
 from modelpicker.algorithms import ALGORITHMS, Algorithm
 from modelpicker.algorithms.registry import AlgorithmChoice, find_algorithm, make_algorithm, usual_options
 from modelpicker.algorithms.validation import check_count, check_models
 from modelpicker.campaigns.input.encoding import ClassCodes
+from modelpicker.campaigns.sources import FileSource
 from modelpicker.certificates.certificate import MOST_MODELS, Certified
 from modelpicker.coins import check_seed
 from modelpicker.encoding import ClassName, ModelName
 from modelpicker.errors import InputError, NotFoundError, StorageError, brief
 
 STORED = ("models", "classes", "algorithm", "options", "seed", "budget", "expected_rounds")
+# Settings that came later: where they are missing, they are as they were before.
+STORED_LATER = ("stop_when", "budget_rule", "source")
+
+BudgetRule: TypeAlias = Literal["paced", "cap"]
+"""How a budget is kept: spread over the stream; or the algorithm asks as it does by itself until it is spent."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,9 @@ class CampaignSettings:
     budget: int | None
     expected_rounds: int | None
     stop_when: Certified | None = None
+    budget_rule: BudgetRule = "paced"
+    source: FileSource | None = None
+    """The file that its items come from, where that is known."""
     stored_checksum: str | None = field(default=None, compare=False)
 
     @cached_property
@@ -51,6 +60,8 @@ class CampaignSettings:
         budget: object,
         expected_rounds: object,
         stop_when: object = None,
+        budget_rule: object = None,
+        source: object = None,
     ) -> Self:
         """Settings that make sense, or an error that says what does not."""
         kind = find_algorithm(algorithm)
@@ -67,6 +78,8 @@ class CampaignSettings:
             budget=None if budget is None else check_count("budget", budget),
             expected_rounds=None if expected_rounds is None else check_count("expected_rounds", expected_rounds),
             stop_when=_rule(stop_when),
+            budget_rule=_budget_rule(budget_rule),
+            source=FileSource.load(source),
         )
         picker = made.make(made.models)
         if made.stop_when is not None and len(made.models) > MOST_MODELS:
@@ -98,6 +111,8 @@ class CampaignSettings:
             "budget": self.budget,
             "expected_rounds": self.expected_rounds,
             "stop_when": None if self.stop_when is None else self.stop_when.document(),
+            **({} if self.budget_rule == "paced" else {"budget_rule": self.budget_rule}),
+            **({} if self.source is None else {"source": self.source.document()}),
         }
 
     @classmethod
@@ -113,6 +128,8 @@ class CampaignSettings:
                 budget=document["budget"],
                 expected_rounds=document["expected_rounds"],
                 stop_when=_rule(document.get("stop_when")),
+                budget_rule=_budget_rule(document.get("budget_rule")),
+                source=FileSource.load(document.get("source")),
                 stored_checksum=settings_checksum(document),
             )
         except NotFoundError:
@@ -156,6 +173,18 @@ def _rule(stop_when: object) -> Certified | None:
     if not isinstance(stop_when, Mapping) or not set(stop_when) <= fields:
         raise InputError(f"stop_when={brief(stop_when)}: pass a rule such as mp.Certified(gap=0.01).")
     return Certified(**stop_when)
+
+
+def _budget_rule(given: object) -> BudgetRule:
+    """How a budget is kept; paced where nothing is said."""
+    if given is None or given == "paced":
+        return "paced"
+    if given != "cap":
+        raise InputError(
+            f"budget_rule={brief(given)}: pass {' or '.join(map(repr, get_args(BudgetRule)))}.",
+            parameter="budget_rule",
+        )
+    return "cap"
 
 
 def known_algorithm(name: str) -> type[Algorithm]:

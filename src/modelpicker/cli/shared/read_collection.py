@@ -22,7 +22,10 @@ QUESTION = "Is it a [m]odel, [s]hown with the item, the [i]d, the la[b]el, or [l
 def read_collection(
     read: Callable[..., "Read"], source: str, labels: Path | None, reading: dict[str, Any]
 ) -> "Read":
-    """Read a file with `load_collection` or `open_collection`; columns in doubt are asked about at a terminal."""
+    """Read a file with `load_collection` or `open_collection`; columns in doubt are asked about at a terminal.
+
+    What was answered is noted in `reading`, so that the file can be read so again.
+    """
     try:
         with waiting(f"Reading {source}"):
             return read(source, labels, **reading)
@@ -32,8 +35,9 @@ def read_collection(
         chosen = _ask(error, source)
     from modelpicker.collections.column_roles import as_typed, options_of
 
+    reading["columns"] = {**reading.get("columns", {}), **chosen}
     with waiting(f"Reading {source}"):
-        found = read(source, labels, **(reading | {"columns": chosen}))
+        found = read(source, labels, **reading)
     say(visible(f"To say so next time: {as_typed(options_of(chosen, found.models))}"))
     return found
 

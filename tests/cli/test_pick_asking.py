@@ -401,6 +401,33 @@ def test_answers_of_an_older_version_are_taken_over(words: Path, more: tuple[str
     assert (words / "x.pick.jsonl").read_bytes() == before
 
 
+def test_labels_that_were_known_and_are_gone_are_asked_for(words: Path) -> None:
+    old_journal(words, ["cat", "dog", "dog", "cat", "emu", "cat"])
+    first = answer(words, "cat\nq\n")
+    (words / "x.pick.jsonl").unlink()
+    done = run("pick", "x.parquet", "--json", answers="cat\nq\n", folder=words)
+    assert "x.pick.jsonl is not there any more: labels that it had are asked for." in done.stderr
+    assert json.loads(done.stdout)["labels_used"] == first["labels_used"] + 1
+    said = run("label", "x", "--storage", "sqlite:///x.pick.db", answers="cat\nq\n", folder=words)
+    assert (said.returncode, "item " in said.stderr) == (0, True)
+
+
+@pytest.mark.parametrize("more", [("--text", "--classes", "0,1,2"), ("--classes", "0,1,2")])
+def test_classes_that_are_numbers_may_be_meant_as_text(tmp_path: Path, more: tuple[str, ...]) -> None:
+    (tmp_path / "x.csv").write_text("a,b\n0,1\n1,2\n")
+    assert run("pick", "x.csv", *more, *EVERY, answers="2\nq\n", folder=tmp_path).returncode == 0
+    assert labels_told(tmp_path) == ["2" if "--text" in more else 2]
+
+
+def test_an_option_that_is_as_it_was_is_no_conflict(words: Path) -> None:
+    race = ("--algorithm", "race", "--option", "tolerance=0.02", "--confidence", "0.9")
+    answer(words, "cat\nq\n", *race)
+    assert answer(words, "cat\nq\n", *race)["labels_used"] == 2
+    assert answer(words, "cat\nq\n", "--stop-gap", "0.02", "--seed", "0")["labels_used"] == 3
+    done = run("pick", "x.parquet", "--stop-gap", "0.03", folder=words)
+    assert (done.returncode, "--stop-gap 0.02, here it is 0.03" in done.stderr) == (4, True)
+
+
 def test_answers_of_an_older_version_about_another_file_are_not(words: Path) -> None:
     old_journal(words, ["cat"], items=7)
     done = run("pick", "x.parquet", "--ask", "--json", answers="cat\nq\n", folder=words)

@@ -18,7 +18,7 @@ from modelpicker.campaigns.registry import begin_campaign, list_campaigns, open_
 from modelpicker.campaigns.results.assembly import best_place
 from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.campaigns.sources import FileSource
-from modelpicker.campaigns.storage.database import SQLITE
+from modelpicker.campaigns.storage.sqlite_files import is_sqlite
 from modelpicker.collections import ModelCollection, load_collection
 from modelpicker.collections.encoding import ABSTAINED
 from modelpicker.encoding import ClassName
@@ -51,7 +51,7 @@ def begin_file_campaign(
     suited = suited_options(collection, kind, goal.budget, play_unlabelled=True)
     settings = CampaignSettings.check(
         models=list(collection.models),
-        classes=source.reading.get("classes"),
+        classes=list(collection.classes) if source.reading.get("classes") else None,
         algorithm=kind,
         options=usual | suited | dict(options),
         seed=seed,
@@ -191,18 +191,10 @@ def _check_same(campaign: Campaign, source: FileSource, collection: ModelCollect
 
 def read_source(source: FileSource) -> ModelCollection:
     """The file of a campaign, read as it was when the campaign was begun."""
-    answers = source.labels is not None and is_storage(Path(source.labels))
-    found = load_collection(source.file, None if answers else source.labels, **source.reading)
-    return with_answers(found, Path(source.labels)) if answers and source.labels is not None else found
-
-
-def is_storage(path: Path) -> bool:
-    """Whether a file is an SQLite database."""
-    try:
-        with path.open("rb") as file:
-            return file.read(len(SQLITE)) == SQLITE
-    except OSError:
-        return False
+    labels = source.labels_there
+    if labels is None or not is_sqlite(labels):
+        return load_collection(source.file, labels, **source.reading)
+    return with_answers(load_collection(source.file, **source.reading), labels)
 
 
 def with_answers(collection: ModelCollection, path: Path) -> ModelCollection:

@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Self
 
 from modelpicker.errors import InputError, brief
@@ -37,6 +38,11 @@ class FileSource:
     def command(self) -> str:
         """What goes on asking about the file's items."""
         return shlex.join(["modelpicker", "pick", self.file, *(["--out", self.out] if self.out else [])])
+
+    @property
+    def labels_there(self) -> Path | None:
+        """The file with known labels, if it still is where it was."""
+        return Path(self.labels) if self.labels is not None and Path(self.labels).exists() else None
 
     def document(self) -> dict[str, Any]:
         """The source as it is stored."""

@@ -60,7 +60,7 @@ def _feeder_of(campaign: "Campaign") -> "Feeder | None":
     if source is None:
         return None
     try:
-        return Feeder(campaign, read_source(source), use_known=source.labels is not None)
+        return Feeder(campaign, read_source(source), use_known=source.labels_there is not None)
     except ModelPickerError as error:
         say(visible(f"Its file cannot be gone on with here: {error}"))
         return None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from modelpicker.campaigns.storage.sqlite_files import is_sqlite
 from modelpicker.cli.shared import algorithm_options, pick_campaign
 from modelpicker.cli.shared.campaign_options import Annotator
 from modelpicker.cli.shared.pick_output import PickReport
@@ -173,21 +174,24 @@ def _as_begun(request: PickRequest, begun: "Campaign | None") -> PickRequest:
     source = None if begun is None else begun.settings.source
     if source is None:
         return request
-    reading = (
-        request.reading | dict(source.reading) | {name: value for name, value in request.reading.items() if value}
-    )
-    labels = request.labels or (None if source.labels is None else Path(source.labels))
-    return replace(request, reading=reading, labels=labels)
+    typed = {name: value for name, value in request.reading.items() if value}
+    labels = request.labels
+    if labels is None and source.labels is not None:
+        labels = source.labels_there
+        if labels is None:
+            say(visible(f"{source.labels} is not there any more: labels that it had are asked for."))
+    return replace(request, reading=request.reading | dict(source.reading) | typed, labels=labels)
 
 
 def _read(request: PickRequest) -> "CollectionSource":
     """The collection, with labels from a file of labels, or from the campaign of an earlier pick."""
-    from modelpicker.campaigns.file_campaign import is_storage, with_answers
     from modelpicker.collections import open_collection
     from modelpicker.collections.wide_tables import WideReader
 
-    if request.labels is None or not is_storage(request.labels):
+    if request.labels is None or not is_sqlite(request.labels):
         return read_collection(open_collection, request.source, request.labels, request.reading)
+    from modelpicker.campaigns.file_campaign import with_answers
+
     found = read_collection(open_collection, request.source, None, request.reading)
     return with_answers(found.read() if isinstance(found, WideReader) else found, request.labels)
 
@@ -209,10 +213,9 @@ def _with_old_answers(
 
 def _is_answers(labels: Path | None) -> bool:
     """Whether labels are the answers of an earlier pick: then the others are asked for."""
-    from modelpicker.campaigns.file_campaign import is_storage
     from modelpicker.collections.labels import is_result
 
-    return labels is not None and (is_result(labels) or is_storage(labels))
+    return labels is not None and (is_result(labels) or is_sqlite(labels))
 
 
 def _look_up(collection: "CollectionSource", request: PickRequest) -> PickReport:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from modelpicker.campaigns.storage.sqlite_files import is_sqlite
 from modelpicker.cli.shared.label_session import ANNOTATOR, LabelSession
 from modelpicker.cli.shared.pick_output import PickReport
 from modelpicker.cli.shared.pick_request import PickRequest
@@ -43,11 +44,10 @@ def campaign_name(source: str) -> str:
 
 def find_begun(place: Path, source: str) -> "Campaign | None":
     """The campaign that was begun there, if there is one."""
-    from modelpicker.campaigns import open_campaign
-    from modelpicker.campaigns.file_campaign import is_storage
-
-    if not is_storage(place):
+    if not is_sqlite(place):
         return None
+    from modelpicker.campaigns import open_campaign
+
     try:
         found = open_campaign(f"sqlite:///{place}", campaign_name(source))
     except NotFoundError:
@@ -96,12 +96,12 @@ def ask_person(source: "CollectionSource", request: PickRequest, begun: "Campaig
 
 
 def _begin(collection: "ModelCollection", request: PickRequest, place: Path) -> "Campaign":
-    from modelpicker.campaigns.file_campaign import begin_file_campaign, fingerprint_of, is_storage
+    from modelpicker.campaigns.file_campaign import begin_file_campaign, fingerprint_of
     from modelpicker.campaigns.sources import FileSource
 
     if place.suffix.lower() in (".jsonl", ".ndjson"):
         raise InputError(f"--out {place}: your answers are kept in an SQLite file; pass a name that ends with .db.")
-    if place.exists() and not is_storage(place):
+    if place.exists() and not is_sqlite(place):
         raise ConflictError(f"{place} exists and is no SQLite file; pass another --out.")
     source = FileSource(
         file=request.source,
@@ -137,6 +137,7 @@ def check_options(begun: "Campaign", request: PickRequest, place: Path) -> None:
 def _compared(begun: "Campaign", request: PickRequest) -> dict[str, tuple[Any, Any]]:
     """Each option that was typed and decides something: how it was begun with, and how it is now."""
     settings, typed = begun.settings, request.typed
+    options = settings.make(settings.models).options
     own = settings.kind.name == "race"  # whose goal is among its options
     rule = settings.stop_when
     then = {
@@ -144,17 +145,17 @@ def _compared(begun: "Campaign", request: PickRequest) -> dict[str, tuple[Any, A
         "seed": settings.seed,
         "shuffle": settings.source is not None and settings.source.shuffle,
         "budget": settings.budget,
-        "stop_gap": settings.options.get("tolerance") if own else None if rule is None else rule.gap,
+        "stop_gap": options.get("tolerance") if own else None if rule is None else rule.gap,
         "models": list(settings.models),
         "classes": None if settings.classes is None else list(settings.classes),
     }
     if own:
-        then["confidence"] = settings.options.get("confidence")
+        then["confidence"] = options.get("confidence")
     elif rule is not None:
         then |= {"confidence": rule.confidence, "kind": rule.kind}
     found = {f"--{name.replace('_', '-')}": (then[name], typed[name]) for name in then if name in typed}
     for name, value in typed.get("option", {}).items():
-        found[f"--option {name}"] = (settings.options.get(name), value)
+        found[f"--option {name}"] = (options.get(name), value)
     return found
 
 

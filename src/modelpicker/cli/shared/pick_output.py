@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from modelpicker.cli.shared.campaign_options import print_pick
-from modelpicker.cli.shared.terminal import count
+from modelpicker.cli.shared.terminal import count, visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,7 +69,7 @@ class PickReport:
         print_pick(pick, seen=_seen(self), step=step, goal=shortfall(self))
         if self.out is not None:
             what = "Your answers are" if self.campaign else "Every decision is"
-            typer.echo(f"{what} in {self.out}.")
+            typer.echo(visible(f"{what} in {self.out}."))
 
 
 def _seen(report: PickReport) -> str:

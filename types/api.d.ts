@@ -88,6 +88,7 @@ declare namespace Api {
     models: Array<number | string> | null;
     classes: Array<number | string> | null;
     budget: number | null;
+    budget_way: "paced" | "cap";
     expected_rounds: number | null;
     stop_when: StoppingRule | null;
     seed: string;
@@ -192,6 +193,7 @@ declare namespace Api {
     models: Array<number | string> | number;
     classes?: Array<number | string> | null;
     budget?: number | null;
+    budget_way?: "paced" | "cap";
     expected_rounds?: number | null;
     stop_when?: StoppingRule | null;
     seed?: number;

@@ -43,7 +43,7 @@ def test_a_pick_stops_once_it_is_certified(folder: Path) -> None:
     rule = mp.Certified(gap=0.06)
     trace = mp.run_stream(mp.ModelPicker(collection.models, query_scale=8.0), collection, stop_when=rule)
     command = ("pick", "items.parquet", "--option", "query_scale=8", "--stop-gap", "0.06")
-    told = json.loads(run(*command, "--json", folder=folder).stdout)
+    told = json.loads(run(*command, "--out", "items.pick.jsonl", "--json", folder=folder).stdout)
     assert trace.certificate is not None
     assert (told["stopped"], told["rounds"], told["labels_used"]) == ("certified", len(trace), trace.labels_used)
     assert told["certificate"] == trace.certificate.document()

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import modelpicker as mp
+from modelpicker.campaigns.file_campaign import known_answers
 from tests.cli.running import environment, run
 
 STORAGE = "sqlite:///c.db"
@@ -32,8 +33,9 @@ def write(folder: Path, items: int = 300, labelled: int | None = None, seed: int
 
 def pick(folder: Path, *more: str, answers: str = "") -> tuple[dict[str, Any], str, str]:
     """The document of a pick, and what it prints for people on both streams."""
-    document = run("pick", "x.parquet", *more, "--out", "j.jsonl", "--json", answers=answers, folder=folder)
-    said = run("pick", "x.parquet", *more, "--out", "p.jsonl", answers=answers, folder=folder)
+    ending = "jsonl" if "--labels" in more else "db"
+    document = run("pick", "x.parquet", *more, "--out", f"j.{ending}", "--json", answers=answers, folder=folder)
+    said = run("pick", "x.parquet", *more, "--out", f"p.{ending}", answers=answers, folder=folder)
     assert (document.returncode, said.returncode) == (0, 0), document.stderr + said.stderr
     return json.loads(document.stdout), " ".join(said.stdout.split()), " ".join(said.stderr.split())
 
@@ -132,31 +134,16 @@ def test_a_won_race_stops_reading_and_writing(tmp_path: Path) -> None:
 
 
 def test_answers_given_under_one_algorithm_serve_another(tmp_path: Path) -> None:
-    truth = write(tmp_path)
-    assert truth.labels is not None
+    write(tmp_path)
     asked = run(
         "pick", "x.parquet", "--option", "query_scale=1e9", answers="0\n0\n1\n2\n0\n1\nq\n", folder=tmp_path
     )
     assert "used 6 labels" in asked.stdout
-    more = run(
-        "pick",
-        "x.parquet",
-        "--algorithm",
-        "race",
-        "--labels",
-        "x.pick.jsonl",
-        answers="0\n1\n" * 10 + "q\n",
-        folder=tmp_path,
-    )
+    race = ("pick", "x.parquet", "--algorithm", "race", "--labels", "x.pick.db")
+    more = run(*race, answers="0\n1\n" * 10 + "q\n", folder=tmp_path)
     assert more.returncode == 0, more.stderr
     assert "6 of 300 items have labels, which are used; you are asked for the others." in more.stderr
-    lines = [json.loads(line) for line in (tmp_path / "x-race.pick.jsonl").read_text().splitlines()]
-    known = {
-        entry["item"]: entry["label"]
-        for entry in map(json.loads, (tmp_path / "x.pick.jsonl").read_text().splitlines())
-        if entry.get("label") is not None and "item" in entry
-    }
-    used = {entry["item"]: entry["label"] for entry in lines if "label" in entry and "item" in entry}
+    known, used = (answers_in(tmp_path / name) for name in ("x.pick.db", "x-race.pick.db"))
     assert len(known) == 6
     shared = known.keys() & used.keys()
     assert len(shared) >= 3
@@ -165,19 +152,15 @@ def test_answers_given_under_one_algorithm_serve_another(tmp_path: Path) -> None
     assert f"{len(used)} labels" in more.stdout
     assert f"{len(shared)} of which were known before" in more.stdout
     # What is undone is the last answer, not a label that was known.
-    undone = run(
-        "pick",
-        "x.parquet",
-        "--algorithm",
-        "race",
-        "--labels",
-        "x.pick.jsonl",
-        answers="u\n" * 21 + "q\n",
-        folder=tmp_path,
-    )
+    undone = run(*race, answers="u\n" * 21 + "q\n", folder=tmp_path)
     assert "There is nothing to undo." in undone.stderr
-    same = run("pick", "x.parquet", "--labels", "x.pick.jsonl", "--out", "x.pick.jsonl", folder=tmp_path)
-    assert (same.returncode, "where the labels come from" in same.stderr) == (1, True)
+    assert answers_in(tmp_path / "x-race.pick.db") == {item: known[item] for item in shared}
+
+
+def answers_in(path: Path) -> dict[int, Any]:
+    """The labels of a pick, by the places of the items."""
+    with mp.open_campaign(f"sqlite:///{path}", "x") as campaign:
+        return known_answers(campaign)
 
 
 def create(folder: Path, *options: str) -> None:
@@ -315,11 +298,17 @@ def test_on_a_narrow_terminal_only_names_are_cut(tmp_path: Path) -> None:
 def test_answers_of_other_items_are_refused(tmp_path: Path) -> None:
     write(tmp_path)
     run("pick", "x.parquet", "--option", "query_scale=1e9", answers="0\n1\n2\n0\n1\n2\nq\n", folder=tmp_path)
+    run("pick", "x.parquet", "--labels", "y.csv", "--out", "known.jsonl", folder=tmp_path)
     whole = mp.load_collection(tmp_path / "x.parquet")
     whole.take(range(len(whole))[::-1]).save(tmp_path / "turned.parquet")
     whole.take(range(1, len(whole))).save(tmp_path / "fewer.parquet")
-    for name, match in (("turned", "is of other items"), ("fewer", "is of another file: its items are 300")):
-        done = run("pick", f"{name}.parquet", "--labels", "x.pick.jsonl", folder=tmp_path)
+    for name, labels, match in (
+        ("turned", "known.jsonl", "is of other items"),
+        ("fewer", "known.jsonl", "is of another file: its items are 300"),
+        ("turned", "x.pick.db", "has no label for these items"),
+        ("fewer", "x.pick.db", "has no label for these items"),
+    ):
+        done = run("pick", f"{name}.parquet", "--labels", labels, folder=tmp_path)
         assert (done.returncode, match in done.stderr) == (1, True), done.stderr
 
 

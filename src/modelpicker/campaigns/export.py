@@ -125,7 +125,10 @@ def _settings(header: Record, algorithm: type[Algorithm]) -> CampaignSettings:
     stored = stored_settings(header)
     if not isinstance(stored["options"], dict):
         raise InputError(f"options are {brief(stored['options'])}.")
-    made = CampaignSettings.check(**stored | {"algorithm": algorithm, "seed": int(stored["seed"])})
+    given = stored | {"algorithm": algorithm, "seed": int(stored["seed"])}
+    made = CampaignSettings.check(source=header.get("source"), **given)
+    if made.source is not None:
+        stored["source"] = header["source"]
     if header.get("checksum") not in (None, settings_checksum(stored)):  # older files have none
         raise InputError("its settings do not match their checksum: they were changed. Export the campaign again.")
     return made

@@ -164,6 +164,12 @@ class Run:
         return assemble(picker, evidence, wanted, lambda _, rule: picker.certificate(rule.confidence, rule.kind))
 
 
+def names_at(whole: ModelCollection, place: int) -> list[ClassName | None]:
+    """What the models say of an item."""
+    codes = whole.predictions[place].tolist()
+    return [None if code == ABSTAINED else whole.classes[code] for code in codes]
+
+
 def known_labels(source: CollectionSource) -> int:
     """How many items have a label."""
     return source.labels_known if isinstance(source, CollectionReader) else source.labelled
@@ -198,6 +204,22 @@ def suited_options(
             played = np.asarray(batch.labels) != ABSTAINED
         divided += int(((batch.predictions != batch.predictions[:, :1]).any(axis=1) & played).sum())
     return {kind.dial: min(1.0, budget / max(1, divided))}
+
+
+def make_run(
+    source: CollectionSource,
+    kind: type[Algorithm],
+    options: Mapping[str, Any],
+    goal: Goal,
+    *,
+    seed: int,
+    shuffle: bool,
+    play_unlabelled: bool,
+) -> Run:
+    """A collection about to be played, and a picker with options that suit the budget."""
+    suited = suited_options(source, kind, goal.budget, play_unlabelled=play_unlabelled)
+    picker = make_algorithm(kind, source.models, seed, suited | dict(options), len(source.classes))
+    return Run(source, picker, goal, shuffled(len(source), seed) if shuffle else None, play_unlabelled)
 
 
 def pick(
@@ -251,14 +273,7 @@ def pick(
     goal, given = make_goal(
         found, options or {}, budget=budget, tolerance=tolerance, confidence=confidence, certificate=kind
     )
-    picker = make_algorithm(
-        found,
-        opened.models,
-        seed,
-        suited_options(opened, found, budget, play_unlabelled=play_unlabelled or asked) | given,
-        len(opened.classes),
-    )
-    run = Run(opened, picker, goal, shuffled(len(opened), seed) if shuffle else None, play_unlabelled or asked)
+    run = make_run(opened, found, given, goal, seed=seed, shuffle=shuffle, play_unlabelled=play_unlabelled or asked)
     if callable(labels):
         run.ask(labels)
     elif not known_labels(opened):

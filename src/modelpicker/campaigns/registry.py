@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from modelpicker.algorithms import Algorithm
+from modelpicker.algorithms.budgets import BudgetWay
 from modelpicker.algorithms.registry import AlgorithmChoice
 from modelpicker.algorithms.validation import Models
 from modelpicker.campaigns.campaign import Campaign
@@ -46,6 +47,7 @@ def create_campaign(
     models: Models,
     classes: Sequence[ClassName] | None = None,
     budget: int | None = None,
+    budget_way: BudgetWay = "paced",
     expected_rounds: int | None = None,
     stop_when: Certified | None = None,
     seed: int = 0,
@@ -59,8 +61,9 @@ def create_campaign(
         name: letters, digits, spaces and `.`, `-`, `_`; there must be no campaign of that name.
         models: The models: their names, or how many there are.
         classes: The classes that may occur. By default, whatever models and labels say.
-        budget: At most this many labels are bought, spread over the stream. By default, as many as the algorithm
-            asks for.
+        budget: At most this many labels are bought. By default, as many as the algorithm asks for.
+        budget_way: How the budget is kept: "paced" spreads it over the stream; with "cap" the algorithm asks as it
+            would without one, until it is spent.
         expected_rounds: How many items will come in all, as far as you know: a budget is spread over them.
         stop_when: No label is asked for while the pick is certified to be this close to the best model. By default,
             it does not stop for that. Items that come meanwhile count against a certificate of the stream, so that
@@ -81,12 +84,18 @@ def create_campaign(
         models=models,
         classes=classes,
         budget=budget,
+        budget_way=budget_way,
         expected_rounds=expected_rounds,
         stop_when=stop_when,
         seed=seed,
         algorithm=algorithm,
         options=options,
     )
+    return begin_campaign(storage, name, settings)
+
+
+def begin_campaign(storage: str, name: str, settings: CampaignSettings) -> Campaign:
+    """Begin a campaign whose settings have been checked."""
     check_name(name)
     opened = open_storage(storage, create=True)
     created = int(time.time() * 1e6)

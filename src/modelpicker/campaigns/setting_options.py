@@ -13,9 +13,17 @@ SETTINGS: tuple[Option, ...] = (
     Option("classes", list, "The classes that may occur. By default, whatever models and labels say.", None),
     count(
         "budget",
-        "At most this many labels are bought, spread over the stream. By default, as many as the algorithm asks "
-        "for.",
+        "At most this many labels are bought. By default, as many as the algorithm asks for.",
         default=None,
+    ),
+    Option(
+        "budget_way",
+        str,
+        "How the budget is kept: paced spreads it over the stream; with cap the algorithm asks as it would without "
+        "one, until it is spent.",
+        "paced",
+        choices=("paced", "cap"),
+        title="How the budget is kept",
     ),
     count(
         "expected_rounds",

@@ -9,10 +9,12 @@ from functools import cached_property
 from typing import Any, Self
 
 from modelpicker.algorithms import ALGORITHMS, Algorithm
+from modelpicker.algorithms.budgets import BudgetWay
 from modelpicker.algorithms.registry import find_algorithm, make_algorithm, usual_options
 from modelpicker.algorithms.validation import check_models
 from modelpicker.campaigns.input.rows import ClassCodes
 from modelpicker.campaigns.setting_options import ADDED_LATER, BY_NAME, PLAIN, SETTINGS
+from modelpicker.campaigns.sources import FileSource
 from modelpicker.certificates.certificate import MOST_MODELS, Certified
 from modelpicker.certificates.stop_rule import STOP_RULE
 from modelpicker.coins import check_seed
@@ -33,6 +35,9 @@ class CampaignSettings:
     budget: int | None
     expected_rounds: int | None
     stop_when: Certified | None = None
+    budget_way: BudgetWay = "paced"
+    source: FileSource | None = None
+    """The file that its items come from, where that is known."""
     stored_checksum: str | None = field(default=None, compare=False)
 
     @cached_property
@@ -41,7 +46,7 @@ class CampaignSettings:
         return self.stored_checksum or settings_checksum(self.document())
 
     @classmethod
-    def check(cls, **given: Any) -> Self:
+    def check(cls, *, source: object = None, **given: Any) -> Self:
         """Settings that make sense, or an error that says what does not; they are named as `SETTINGS` has them."""
         if strange := given.keys() - BY_NAME.keys():
             raise TypeError(f"a campaign has no setting {', '.join(sorted(strange))}")
@@ -55,6 +60,7 @@ class CampaignSettings:
             options=usual_options(kind, None if known is None else len(known)) | options,
             seed=check_seed(given["seed"]),
             stop_when=_rule(given["stop_when"]),
+            source=FileSource.load(source),
             **{option.name: option.check(given[option.name]) for option in PLAIN},
         )
         made._check_together()
@@ -90,7 +96,8 @@ class CampaignSettings:
             "algorithm": self.kind.name if own else f"{self.kind.__module__}:{self.kind.__qualname__}",
             "options": dict(self.options),
         }
-        return {option.name: stored.get(option.name, getattr(self, option.name, None)) for option in SETTINGS}
+        document = {option.name: stored.get(option.name, getattr(self, option.name, None)) for option in SETTINGS}
+        return document if self.source is None else document | {"source": self.source.document()}
 
     @classmethod
     def load(cls, document: Mapping[str, Any], algorithm: type[Algorithm] | None = None) -> Self:
@@ -104,6 +111,7 @@ class CampaignSettings:
                 options=dict(found["options"]),
                 seed=int(found["seed"]),
                 stop_when=_rule(found["stop_when"]),
+                source=FileSource.load(document.get("source")),
                 stored_checksum=settings_checksum(document),
                 **{option.name: found[option.name] for option in PLAIN},
             )

@@ -1,13 +1,18 @@
 """`modelpicker pick`: the best model of one collection, with labels from a file or from a person."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from modelpicker.cli.shared import algorithm_options
-from modelpicker.cli.shared.read_collection import read_collection, with_reading
+from modelpicker.campaigns.storage.sqlite_files import is_sqlite
+from modelpicker.cli.shared import algorithm_options, pick_campaign
+from modelpicker.cli.shared.campaign_options import Annotator
+from modelpicker.cli.shared.pick_output import PickReport
+from modelpicker.cli.shared.pick_request import PickRequest
+from modelpicker.cli.shared.read_collection import read_and_note, with_reading
 from modelpicker.cli.shared.terminal import (
     Json,
     LabelsOption,
@@ -16,22 +21,24 @@ from modelpicker.cli.shared.terminal import (
     count,
     print_json,
     print_notes,
-    print_sentence,
-    print_table,
+    progress,
     say,
-    table,
     visible,
+    waiting,
 )
 from modelpicker.errors import InputError
 
 if TYPE_CHECKING:
-    from modelpicker.cli.picking import Pick
+    from modelpicker.campaigns import Campaign
+    from modelpicker.campaigns.offline import CollectionSource, Goal, Run
+    from modelpicker.cli.shared.result_file import ResultFile
 
-FIRST_MODELS = 10
+SHOWN = 6
 
 
 @with_reading
 def pick(
+    context: typer.Context,
     source: SourceArgument,
     labels: LabelsOption = None,
     ask: Annotated[bool, typer.Option("--ask", help="Ask at the terminal even where labels are known.")] = False,
@@ -55,165 +62,197 @@ def pick(
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(help="Where every decision is written.  [default: NAME.pick.jsonl]", show_default=False),
+        typer.Option(
+            help="Where labels are looked up: a file for every decision (.jsonl), which is not written by default. "
+            "Where you are asked: the SQLite file of the campaign.  [default: NAME.pick.db beside FILE]",
+            show_default=False,
+        ),
     ] = None,
+    by: Annotator = None,
     reading: Any = None,
     as_json: Json = False,
 ) -> None:
     """Pick the best model of a collection, buying only the labels that are needed.
 
     Labels are looked up in the file, or in the file given by --labels, but only those that the algorithm asks for.
-    Items without a label are then left out. Where there are no labels at all, you are asked: one key per class, s
-    to skip, u to undo, q to quit. The same command goes on where you were. Your answers are in NAME.pick.jsonl:
-    with --labels NAME.pick.jsonl another algorithm uses them, and asks only for the others.
+    Items without a label are then left out.
+
+    Where there are no labels at all, you are asked: one key per class, s to skip, u to undo, q to quit. Answers are
+    saved at once, in a campaign in the file NAME.pick.db. The same command goes on where you were, and `label` and
+    `serve` work on the campaign too. With --labels NAME.pick.db another algorithm uses your answers, and asks only
+    for the others.
+
     """
-    from modelpicker.campaigns.offline import check_choice, known_labels
-    from modelpicker.cli.picking import Settings, look_up
-    from modelpicker.cli.session import ask_person
-    from modelpicker.collections.files import open_with
-    from modelpicker.collections.labels import is_result
+    typed: dict[str, Any] = {
+        name: value
+        for name, value in context.params.items()
+        if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
+    }
+    given = algorithm_options.parse_options(option or [])
+    goal, options = _goal(algorithm, given, budget, stop_gap, confidence, kind)
+    typed["option"] = given
+    typed |= {name: getattr(reading, name) for name in ("models", "classes") if name in typed}
+    request = PickRequest(
+        source, labels, algorithm, options, goal, seed, shuffle, play_unlabelled, out, by, reading, typed
+    )
+    report = _pick(request, ask)
+    print_json(report.document()) if as_json else report.print()
+
+
+def _goal(
+    algorithm: str,
+    given: dict[str, Any],
+    budget: int | None,
+    stop_gap: float | None,
+    confidence: float,
+    kind: str | None,
+) -> "tuple[Goal, dict[str, Any]]":
+    """When to stop, and the options of the algorithm; what makes no sense is wrong usage."""
+    from modelpicker.algorithms.registry import find_algorithm
+    from modelpicker.campaigns.offline import make_goal
 
     algorithm_options.check_name(algorithm)
-    options = algorithm_options.parse_options(option or [])
-    if algorithm == "race":  # which stops by itself: the rule is its own
-        options = {"confidence": confidence, **({} if stop_gap is None else {"tolerance": stop_gap}), **options}
-        stop_gap, confidence, kind = None, float(options["confidence"]), kind or "population"
+    algorithm_options.check_options(algorithm, given)
     rule = algorithm_options.stopping_rule(stop_gap, confidence, kind)
-    collection = read_collection(open_with, source, labels, reading)
+    return make_goal(
+        find_algorithm(algorithm),
+        given,
+        budget=budget,
+        tolerance=stop_gap,
+        confidence=confidence,
+        certificate=None if kind is None else rule.kind,
+    )
+
+
+def _pick(request: PickRequest, ask: bool) -> PickReport:
+    """Look labels up where they are known, go on with a campaign that was begun, or begin one."""
+    from modelpicker.campaigns.offline import check_choice, known_labels
+
+    place = pick_campaign.find_place(request.source, request.out, request.labels, request.algorithm)
+    asks = ask or request.labels is None or _is_answers(request.labels)
+    begun = pick_campaign.find_begun(place, request.source) if asks else None
+    request = _as_begun(request, begun)
+    collection, request = _read(request)
     print_notes(collection.notes)
     say(f"models: {_some(collection.models)}")
-    check_choice(collection, source)
-    settings = Settings(
-        source=source,
-        algorithm=algorithm,
-        options=options,
-        budget=budget,
-        stop_when=None if stop_gap is None else rule,
-        wanted=rule,
-        seed=seed,
-        shuffle=shuffle,
-        out=_result_path(source, out, labels, algorithm),
-        play_unlabelled=play_unlabelled,
-    )
+    check_choice(collection, request.source)
     known, total = known_labels(collection), len(collection)
-    answers = labels is not None and is_result(labels)
-    if ask or not known or (answers and known < total):
-        if known and labels is not None:
-            say(f"{known:,} of {count(total, 'item')} have labels, which are used; you are asked for the others.")
-        result = ask_person(collection, settings, use_known=labels is not None)
-    else:
-        if known < total and not play_unlabelled:
+    if begun is None and known and not ask and not (known < total and _is_answers(request.labels)):
+        if known < total and not request.play_unlabelled:
             say(f"{known:,} of {count(total, 'item')} have labels; the others are left out.")
-            say(f"(To be asked for the others: --ask --labels {labels or source})")
-        result = look_up(collection, settings)
-    print_json(result.document()) if as_json else print_result(result)
+            say(f"(To be asked for the others: --ask --labels {request.labels or request.source})")
+        return _look_up(collection, request)
+    if begun is None and request.labels is None:
+        request, collection = _with_old_answers(request, collection)
+        known = known_labels(collection)
+    if known and request.labels is not None:
+        say(f"{known:,} of {count(total, 'item')} have labels, which are used; you are asked for the others.")
+    return pick_campaign.ask_person(collection, request, begun)
 
 
-def _result_path(source: str, out: Path | None, labels: Path | None, algorithm: str) -> Path:
-    """Where decisions are written: never into the file that the labels come from."""
-    if out is not None and labels is not None and out.absolute() == labels.absolute():
-        raise InputError(f"{out} is where the labels come from; pass another --out.")
-    usual = Path(f"{Path(source).stem}.pick.jsonl")
-    taken = labels is not None and usual.absolute() == labels.absolute()
-    return out or (Path(f"{Path(source).stem}-{algorithm}.pick.jsonl") if taken else usual)
+def _as_begun(request: PickRequest, begun: "Campaign | None") -> PickRequest:
+    """The same request; the file is read as the campaign was begun, where nothing else was typed."""
+    source = None if begun is None else begun.settings.source
+    if source is None:
+        return request
+    labels = request.labels
+    if labels is None and source.labels is not None:
+        labels = source.labels_there
+        if labels is None:
+            say(visible(f"{source.labels} is not there any more: labels that it had are asked for."))
+    reading = type(request.reading)(**{**source.reading, **request.reading.document()})
+    return replace(request, reading=reading, labels=labels)
+
+
+def _read(request: PickRequest) -> "tuple[CollectionSource, PickRequest]":
+    """The collection, with labels from a file or from the campaign of an earlier pick; and how it was read."""
+    from modelpicker.collections.files import open_with
+    from modelpicker.collections.wide_tables import CollectionReader
+
+    answers = request.labels if request.labels is not None and is_sqlite(request.labels) else None
+    labels = None if answers is not None else request.labels
+    found, reading = read_and_note(open_with, request.source, labels, request.reading)
+    request = replace(request, reading=reading)
+    if answers is None:
+        return found, request
+    from modelpicker.campaigns.file_campaign import with_answers
+
+    return with_answers(found.read() if isinstance(found, CollectionReader) else found, answers), request
+
+
+def _with_old_answers(
+    request: PickRequest, collection: "CollectionSource"
+) -> "tuple[PickRequest, CollectionSource]":
+    """The answers that an older version of modelpicker kept in a file of its own are used, if they fit."""
+    found = pick_campaign.old_answers(request.source)
+    if found is None:
+        return request, collection
+    wanted = replace(request, labels=found)
+    try:
+        found_again, wanted = _read(wanted)
+        return wanted, found_again
+    except InputError as error:
+        say(visible(f"{found} has answers of an earlier pick, which cannot be used: {error}"))
+        return request, collection
+
+
+def _is_answers(labels: Path | None) -> bool:
+    """Whether labels are the answers of an earlier pick: then the others are asked for."""
+    from modelpicker.collections.labels import is_result
+
+    return labels is not None and (is_result(labels) or is_sqlite(labels))
+
+
+def _look_up(collection: "CollectionSource", request: PickRequest) -> PickReport:
+    """Play a collection whose labels are known; every decision is written down if somebody asks for it."""
+    from modelpicker.algorithms.registry import find_algorithm
+    from modelpicker.campaigns.offline import make_run
+    from modelpicker.cli.shared.result_file import result_file
+
+    with waiting("Looking at the models"):
+        run = make_run(
+            collection,
+            find_algorithm(request.algorithm),
+            request.options,
+            request.goal,
+            seed=request.seed,
+            shuffle=request.shuffle,
+            play_unlabelled=request.play_unlabelled,
+        )
+    if request.out is None:
+        return _played(run, request)
+    with result_file(request.out) as written:
+        written.write_header(run, seed=request.seed, shuffle=request.shuffle, collection=request.source)
+        report = _played(run, request, written)
+        written.write_summary(report.document())
+    return report
+
+
+def _played(run: "Run", request: PickRequest, written: "ResultFile | None" = None) -> PickReport:
+    """What comes of a run."""
+    passed_over = False
+    with progress("Playing", run.to_play) as bar:
+        for trace, piece, places in run.play():
+            if written is not None:
+                written.write_decisions(trace, piece, places, run.picker.rounds)
+            passed_over |= bool(((trace.probability > 0.0) & ~trace.queried).any())
+            bar.advance(bar.task_ids[0], len(trace))
+    spent_at_the_end = run.stopped == "budget" and run.picker.rounds == run.to_play
+    return PickReport(
+        pick=run.pick(),
+        algorithm=request.algorithm,
+        options=run.picker.options,
+        seed=request.seed,
+        items=len(run.source),
+        to_play=run.to_play,
+        stopped="end" if spent_at_the_end else run.stopped,
+        goal=request.goal.stop_when or run.picker.aim,
+        out=None if request.out is None else str(request.out),
+        passed_over=passed_over,
+    )
 
 
 def _some(names: Sequence[str]) -> str:
     """The first names, as many as fit into a line."""
-    shown = visible(", ".join(names[:6]))
-    return f"{shown[:64]}{', …' if len(names) > 6 or len(shown) > 64 else ''} ({len(names)})"
-
-
-def print_result(result: "Pick") -> None:
-    """What came of it, for people."""
-    typer.echo("")
-    if not result.labels_used:
-        typer.echo("No label was bought, so nothing is known of the models yet.")
-    else:
-        tied = [name for name in result.tied() if name != result.picker.recommended]
-        more = f" (tied with {', '.join(tied[:3])}{', …' if len(tied) > 3 else ''})" if tied else ""
-        typer.echo(visible(f"Pick: {result.picker.recommended}{more}"))
-    typer.echo("")
-    typer.echo(seen(result))
-    state = result.state
-    step = "The same command goes on from here." if result.stopped == "quit" else state.next
-    if not result.labels_used and result.stopped != "quit":
-        step = "Without a label there is no pick."
-    print_sentence(f"{state.title}: {state.reason} {step}")
-    typer.echo("")
-    if result.reached is False:
-        print_sentence(shortfall(result))
-        typer.echo("")
-    if result.labels_used:
-        print_sentence(result.certificate.sentence)
-        typer.echo("")
-        _print_standing(result)
-    typer.echo(f"Every decision is in {result.out}.")
-
-
-def seen(result: "Pick") -> str:
-    """How far it went, and what that cost."""
-    whole = f"{result.rounds:,} of " if result.rounds != result.items else ""
-    share = f" ({result.labels_used / result.rounds:.1%})" if result.rounds else ""
-    told = f"{result.algorithm} saw {whole}{count(result.items, 'item')}"
-    told += f" and used {count(result.labels_used, 'label')}{share}"
-    if result.known:
-        told += f", {result.known:,} of which {'was' if result.known == 1 else 'were'} known before"
-    if result.skipped:
-        told += f"; {count(result.skipped, 'label')} that it asked for {_is_are(result.skipped)} missing"
-    return f"{told}."
-
-
-def _is_are(number: int) -> str:
-    return "is" if number == 1 else "are"
-
-
-def shortfall(result: "Pick") -> str:
-    """That the goal was not reached, and what would help."""
-    from modelpicker.certificates.certificate import rounded_up
-
-    goal = result.goal
-    if goal is None:
-        return ""
-    gap = result.certificate_for(goal).gap
-    wanted = f"within {100 * goal.gap:g}% of the best model, with confidence {100 * goal.confidence:g}%"
-    now = "nothing is proved so far" if gap >= 1.0 else f"so far it is proved to be within {rounded_up(gap)}"
-    if result.stopped == "quit":
-        return f"The goal is not reached yet: {wanted}; {now}."
-    advice = "; ".join(what_would_help(result))
-    return f"The goal was not reached: {wanted}; {now}. What would help: {advice}."
-
-
-def what_would_help(result: "Pick") -> list[str]:
-    """What may bring a pick nearer to its goal; nothing is promised."""
-    budget = result.settings.budget
-    found = []
-    if result.skipped:
-        found.append(f"the {count(result.skipped, 'label')} that {_is_are(result.skipped)} missing")
-    if budget is not None and result.labels_used >= budget:
-        found.append(f"a larger --budget than {budget:,}")
-    if result.rounds >= result.to_play:
-        found.append(f"more items than these {result.to_play:,}")
-    if result.picker.options.get("patience") is not None:
-        found.append("no patience: a model that was given up is never proved to be worse")
-    if result.algorithm == "model-picker" and result.passed_over:
-        found.append(f"asking about more of them (--option query_scale={4 * result.picker.scale:g})")
-    if result.algorithm != "race" and not result.skipped:
-        found.append("--algorithm race, which often needs fewer labels for a proof")
-    return found
-
-
-def _print_standing(result: "Pick") -> None:
-    standing = list(result.standing())
-    title = "gap (estimated)" if result.weighted else f"mistakes on {result.labels_used:,} labels"
-    made = table("model", title)
-    for entry in standing[:FIRST_MODELS]:
-        value = entry["gap"] if result.weighted else entry["loss"]
-        shown = f"{value:,.0f}" if not result.weighted else f"{value:.2%}" if value <= 1 else "over 100%"
-        made.add_row(visible(entry["model"]), "-" if result.weighted and entry is standing[0] else shown)
-    print_table(made)
-    if len(standing) > FIRST_MODELS:
-        typer.echo(f"… and {len(standing) - FIRST_MODELS} more.")
-    if result.weighted:
-        typer.echo("The gap is how much less accurate than the pick a model is estimated to be;")
-        typer.echo("with few labels, estimates are rough.")
+    shown = visible(", ".join(names[:SHOWN]))
+    return f"{shown[:64]}{', …' if len(names) > SHOWN or len(shown) > 64 else ''} ({len(names)})"

@@ -29,8 +29,10 @@ from modelpicker.cli.shared.terminal import (
 from modelpicker.errors import NotFoundError, StorageError
 
 if TYPE_CHECKING:
-    from modelpicker.campaigns import Listed
+    from modelpicker.campaigns import Listed, Pick
     from modelpicker.campaigns.results.status import Status
+    from modelpicker.campaigns.settings import CampaignSettings
+    from modelpicker.campaigns.sources import FileSource
     from modelpicker.certificates.certificate import Certified
 
 
@@ -99,19 +101,16 @@ def show(name: Name, storage: StorageOption = None, as_json: Json = False) -> No
     pick = campaign.best()
     settings = campaign.settings
     options = ", ".join(f"{key}={value}" for key, value in settings.options.items())
-    budget = "none" if settings.budget is None else f"{settings.budget:,} labels"
-    if settings.expected_rounds is not None:
-        budget += f" over {settings.expected_rounds:,} items"
     classes = "whatever is said" if settings.classes is None else ", ".join(map(str, settings.classes))
     facts = {
         "campaign": f"{campaign.name} in {campaign.storage.url}",
         "models": f"{len(campaign.models):,}: {', '.join(map(str, campaign.models))}",
         "classes": classes,
         "algorithm": f"{settings.kind.name}{f' ({options})' if options else ''}, seed {settings.seed}",
-        "budget": budget,
+        "budget": _budget(settings),
         **_stopping(settings.stop_when, pick.certified),
         "state": in_words(pick),
-        "items": f"{pick.rounds:,} seen",
+        "items": f"{pick.rounds:,} seen" if settings.source is None else _of_file(settings.source, pick),
         "labels": f"{pick.labels_used:,} bought, {pick.pending:,} waiting, {pick.skipped:,} skipped, "
         f"{pick.references:,} for reference",
         "pick": leader(pick),
@@ -120,6 +119,19 @@ def show(name: Name, storage: StorageOption = None, as_json: Json = False) -> No
     for key, value in facts.items():
         short = value if len(value) <= 300 else f"{value[:297]}..."
         typer.echo(visible(f"{key:<11} {short}"))
+
+
+def _budget(settings: "CampaignSettings") -> str:
+    """How many labels may be bought, and how they are spread."""
+    if settings.budget is None:
+        return "none"
+    spread = settings.budget_way == "paced" and settings.expected_rounds is not None
+    return f"{settings.budget:,} labels{f' over {settings.expected_rounds:,} items' if spread else ''}"
+
+
+def _of_file(source: "FileSource", pick: "Pick") -> str:
+    """How far the items of a file were seen, and what goes on with them."""
+    return f"{pick.rounds:,} seen of {source.file}; `{source.command}` goes on"
 
 
 def _stopping(rule: "Certified | None", certified: bool) -> dict[str, str]:

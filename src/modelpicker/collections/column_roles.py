@@ -2,8 +2,8 @@
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, cast, get_args
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 from modelpicker.collections.column_doubts import find_doubts
 from modelpicker.collections.column_name_hints import IDENTITIES, LABEL, NOT_MODELS, ROW_NUMBERS
@@ -58,6 +58,15 @@ class Reading:
                 raise InputError(f"{name} {brief(listed)}: pass a list of names.")
             if name in ("fields", "ignore"):
                 object.__setattr__(self, name, tuple(listed))
+
+    def document(self) -> dict[str, Any]:
+        """What was said, as JSON can hold it, and as `load_collection` takes it."""
+        found = {part.name: getattr(self, part.name) for part in fields(self) if part.name != "labels_elsewhere"}
+        return {
+            name: list(value) if isinstance(value, tuple) else dict(value) if isinstance(value, Mapping) else value
+            for name, value in found.items()
+            if value
+        }
 
     def said(self) -> dict[str, Role]:
         """The roles that the user gave, by column; an error if a column was given two."""

@@ -17,6 +17,7 @@ from urllib.parse import quote, urlencode
 import numpy.typing as npt
 
 from modelpicker.algorithms import Decision
+from modelpicker.algorithms.budgets import BudgetWay
 from modelpicker.campaigns.results.pick import Answered, CampaignCounts, Pick, Query, Standing
 from modelpicker.campaigns.results.status import Status
 from modelpicker.campaigns.setting_options import SETTINGS
@@ -88,6 +89,7 @@ class Client:
         models: Sequence[ModelName] | int,
         classes: Sequence[ClassName] | None = None,
         budget: int | None = None,
+        budget_way: BudgetWay = "paced",
         expected_rounds: int | None = None,
         stop_when: Certified | None = None,
         seed: int = 0,
@@ -100,6 +102,7 @@ class Client:
             "models": models if isinstance(models, int) else list(models),
             "classes": None if classes is None else list(classes),
             "budget": budget,
+            "budget_way": budget_way,
             "expected_rounds": expected_rounds,
             "stop_when": None if stop_when is None else stop_when.document(),
             "seed": seed,

@@ -1,5 +1,6 @@
 """Collections and data frames as rounds of a campaign: predictions, what is shown of the items, and their keys."""
 
+import math
 from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ class Batch(NamedTuple):
 
 def batch_of(collection: ModelCollection, hidden: Set[str], chosen: Mapping[str, Role]) -> Batch:
     """A collection as rounds; what models said that have left is `hidden`."""
-    return Batch(collection, _items(collection, hidden), _keys(collection.fields, chosen))
+    return Batch(collection, items_of(collection, hidden), _keys(collection.fields, chosen))
 
 
 def frame_batch(columns: Columns, models: Sequence[object], hidden: Set[str] = frozenset()) -> Batch:
@@ -38,7 +39,7 @@ def _keys(fields: Mapping[str, Any], chosen: Mapping[str, Role]) -> list[str | N
     return None if found is None else [None if value is None else str(value) for value in found]
 
 
-def _items(collection: ModelCollection, hidden: Set[str]) -> list[Item | None] | None:
+def items_of(collection: ModelCollection, hidden: Set[str] = frozenset()) -> list[Item | None] | None:
     """What a collection has to show of each item."""
     shown = {name: values for name, values in collection.fields.items() if name not in hidden}
     if not shown:
@@ -47,4 +48,8 @@ def _items(collection: ModelCollection, hidden: Set[str]) -> list[Item | None] |
 
 
 def _plain(value: Any) -> Any:
-    return value.item() if hasattr(value, "item") else value
+    """A value as JSON can hold it: a number that is missing is none, and an infinite one is text."""
+    value = value.item() if hasattr(value, "item") else value
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value

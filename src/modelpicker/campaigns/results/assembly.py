@@ -52,6 +52,8 @@ class Wanted(NamedTuple):
     stop_when: Certified | None
     usual: Certified = USUAL
     """What is told where no goal was named."""
+    command: str = ""
+    """What brings more items, if that is known."""
 
 
 def make_pick(store: EventStore, projection: Projection) -> Pick:
@@ -66,7 +68,8 @@ def make_pick(store: EventStore, projection: Projection) -> Pick:
         labelled=projection.labelled(store),
         joined=joined_late(projection.changes),
     )
-    wanted = Wanted(settings.budget, settings.expected_rounds, settings.stop_when)
+    command = "" if settings.source is None else settings.source.command
+    wanted = Wanted(settings.budget, settings.expected_rounds, settings.stop_when, command=command)
     return assemble(
         picker, evidence, wanted, lambda best, rule: projection.certificate(best, rule.confidence, rule.kind)
     )
@@ -127,6 +130,7 @@ def assemble(
                 items=wanted.items,
                 proved=in_short(certificate) if certified else "",
                 won=picker.won,
+                command=wanted.command,
             )
         ),
         remark=picker.remark,

@@ -58,6 +58,8 @@ class Facts:
     """What is certified, without the name of a model; empty if it is not as good as it should be."""
     won: int | None = None
     """After how many items the race was won, if that is what it was and nothing speaks against it since."""
+    command: str = ""
+    """What brings more items, if that is known."""
 
 
 def find_status(facts: Facts) -> Status:
@@ -81,10 +83,11 @@ def find_status(facts: Facts) -> Status:
             f"{every} gone through, and nothing waits for a label.",
             "Use the pick as it stands, or add more items.",
         )
+    go_on = f"Go on with `{facts.command}`." if facts.command else ""
     if not facts.rounds:
-        return Status("running", "No item has come yet.", "Add items with the models' predictions.")
+        return Status("running", "No item has come yet.", go_on or "Add items with the models' predictions.")
     seen = "1 item has come" if facts.rounds == 1 else f"{facts.rounds:,} items have come"
-    return Status("running", f"{seen} so far, and nothing waits for a label.", "Add more items.")
+    return Status("running", f"{seen} so far, and nothing waits for a label.", go_on or "Add more items.")
 
 
 def in_short(certificate: Certificate) -> str:

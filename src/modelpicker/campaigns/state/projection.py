@@ -132,7 +132,8 @@ class Projection:
     @property
     def plan(self) -> BudgetPlan:
         """What the budget is planned for."""
-        return make_plan(self.settings.budget, self.settings.expected_rounds, spread=self.picker.spreads)
+        spread = self.picker.spreads and self.settings.budget_way == "paced"
+        return make_plan(self.settings.budget, self.settings.expected_rounds, spread=spread)
 
     @property
     def runner(self) -> Runner:

@@ -23,12 +23,17 @@ from sqlalchemy.pool import StaticPool
 
 from modelpicker.campaigns.storage import schema
 from modelpicker.campaigns.storage.database_errors import PATIENCE, explain, is_busy
-from modelpicker.campaigns.storage.sqlite_files import companions, create_private, shared_files, warn_of_shared
+from modelpicker.campaigns.storage.sqlite_files import (
+    SQLITE,
+    companions,
+    create_private,
+    shared_files,
+    warn_of_shared,
+)
 from modelpicker.campaigns.storage.statements import driver
 from modelpicker.errors import InputError, NotFoundError, SchemaError, StorageError, brief
 from modelpicker.extras import require
 
-SQLITE = b"SQLite format 3\0"
 FORMS = "sqlite:///file.db, postgresql://user:password@host/database or memory://"
 
 _opened: dict[tuple[int, str], "Storage"] = {}

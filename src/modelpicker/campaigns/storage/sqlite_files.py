@@ -7,10 +7,20 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
+SQLITE = b"SQLite format 3\0"
 PRIVATE = 0o600
 
 log = logging.getLogger(__name__)
 _warned: set[Path] = set()
+
+
+def is_sqlite(path: Path) -> bool:
+    """Whether a file is an SQLite database."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(SQLITE)) == SQLITE
+    except OSError:
+        return False
 
 
 def create_private(path: Path) -> None:

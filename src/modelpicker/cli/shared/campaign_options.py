@@ -178,8 +178,15 @@ def leader(pick: "Pick") -> str:
     return f"{pick.model} leads" if len(pick.tied) == 1 else f"{len(pick.tied)} models tied"
 
 
-def print_pick(pick: "Pick") -> None:
-    """The pick and how all models stand, for people."""
+def print_pick(pick: "Pick", *, seen: str | None = None, step: str | None = None, goal: str = "") -> None:
+    """The pick and how all models stand, for people.
+
+    Args:
+        pick: what there is to say.
+        seen: how far it has come, if that is to be said in other words.
+        step: what to do next, if it is not what the state says.
+        goal: a sentence about the goal.
+    """
     if not pick.labels_used:
         typer.echo("No label has been told yet, so nothing is known of the models.")
     else:
@@ -187,13 +194,12 @@ def print_pick(pick: "Pick") -> None:
         more = f" (tied with {', '.join(tied[:3])}{', …' if len(tied) > 3 else ''})" if tied else ""
         typer.echo(visible(f"Pick: {pick.model}{more}"))
     typer.echo("")
-    budget = "" if pick.budget is None else f" of {pick.budget:,}"
-    typer.echo(
-        f"{count(pick.rounds, 'item')} seen; labels: {pick.labels_used:,}{budget} bought, "
-        f"{pick.pending:,} awaited, {pick.skipped:,} skipped."
-    )
-    print_sentence(in_words(pick))
+    typer.echo(_counted(pick) if seen is None else seen)
+    print_sentence(in_words(pick, step))
     typer.echo("")
+    if goal:
+        print_sentence(goal)
+        typer.echo("")
     if pick.labels_used:
         remark = "" if pick.state.name == "won" else pick.remark  # which the state has said
         print_sentence(" ".join(filter(None, (remark, pick.certificate.sentence))))
@@ -201,9 +207,18 @@ def print_pick(pick: "Pick") -> None:
         print_standing(pick)
 
 
-def in_words(pick: "Pick") -> str:
+def _counted(pick: "Pick") -> str:
+    """How many items and labels there are."""
+    budget = "" if pick.budget is None else f" of {pick.budget:,}"
+    return (
+        f"{count(pick.rounds, 'item')} seen; labels: {pick.labels_used:,}{budget} bought, "
+        f"{pick.pending:,} awaited, {pick.skipped:,} skipped."
+    )
+
+
+def in_words(pick: "Pick", step: str | None = None) -> str:
     """Where a campaign stands, why, and what to do next."""
-    return f"{pick.state.title}: {pick.state.reason} {pick.state.next}"
+    return f"{pick.state.title}: {pick.state.reason} {pick.state.next if step is None else step}"
 
 
 def print_standing(pick: "Pick") -> None:

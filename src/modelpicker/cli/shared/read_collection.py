@@ -83,19 +83,27 @@ def read_collection(
     read: Callable[[object, object, "Reading"], "Read"], source: str, labels: Path | None, reading: "Reading"
 ) -> "Read":
     """Read a file with `load_with` or `open_with`; columns in doubt are asked about at a terminal."""
+    return read_and_note(read, source, labels, reading)[0]
+
+
+def read_and_note(
+    read: Callable[[object, object, "Reading"], "Read"], source: str, labels: Path | None, reading: "Reading"
+) -> "tuple[Read, Reading]":
+    """The same; and how it was read, with what was answered, so that the file can be read so again."""
     try:
         with waiting(f"Reading {source}"):
-            return read(source, labels, reading)
+            return read(source, labels, reading), reading
     except UnclearColumnsError as error:
         if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
             raise
         chosen = _ask(error, source)
     from modelpicker.collections.column_roles import as_typed, options_of
 
+    reading = replace(reading, columns={**reading.columns, **chosen})
     with waiting(f"Reading {source}"):
-        found = read(source, labels, replace(reading, columns=chosen))
+        found = read(source, labels, reading)
     say(visible(f"To say so next time: {as_typed(options_of(chosen, found.models))}"))
-    return found
+    return found, reading
 
 
 def _ask(error: UnclearColumnsError, source: str) -> dict[str, "Role"]:

@@ -1,0 +1,211 @@
+"""A campaign whose items come from one file: begun, found again, and fed item by item as labels come.
+
+A label changes what is asked next. So items are asked about one by one, until somebody has to be asked for a
+label. The rounds are those that `modelpicker.pick` would play with the same labels.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from modelpicker.algorithms.registry import find_algorithm, usual_options
+from modelpicker.campaigns.campaign import Campaign
+from modelpicker.campaigns.input.batches import items_of
+from modelpicker.campaigns.offline import Goal, names_at, shuffled, suited_options
+from modelpicker.campaigns.registry import begin_campaign, list_campaigns, open_campaign
+from modelpicker.campaigns.results.assembly import best_place
+from modelpicker.campaigns.settings import CampaignSettings
+from modelpicker.campaigns.sources import FileSource
+from modelpicker.campaigns.storage.sqlite_files import is_sqlite
+from modelpicker.collections import ModelCollection, load_collection
+from modelpicker.encoding import ClassName
+from modelpicker.errors import ConflictError, InputError, brief
+from modelpicker.kernels.primitives import ABSTAINED
+
+# Who told labels that were known before anybody was asked.
+FILE = "file"
+ROUNDS_AT_ONCE = 500
+
+Stopped: TypeAlias = Literal["end", "budget", "certified", "won"]
+"""Why nothing more is asked: all items were seen, the budget is spent, or what was wanted is proved."""
+Fed: TypeAlias = Stopped | Literal["query", "going on"]
+"""What asking about some items came to: why it stopped, that a label is asked for, or none of these yet."""
+
+
+def begin_file_campaign(
+    storage: str,
+    name: str,
+    collection: ModelCollection,
+    source: FileSource,
+    goal: Goal,
+    *,
+    algorithm: str,
+    options: Mapping[str, Any],
+    seed: int,
+) -> Campaign:
+    """Begin a campaign about the items of a file: it asks as `pick` does, and the budget is a cap."""
+    kind = find_algorithm(algorithm)
+    usual = usual_options(kind, len(collection.classes))
+    suited = suited_options(collection, kind, goal.budget, play_unlabelled=True)
+    settings = CampaignSettings.check(
+        models=list(collection.models),
+        classes=list(collection.classes) if source.reading.get("classes") else None,
+        algorithm=kind,
+        options=usual | suited | dict(options),
+        seed=seed,
+        budget=goal.budget,
+        expected_rounds=len(collection),
+        stop_when=goal.stop_when,
+        budget_way="paced" if goal.budget is None else "cap",
+        source=source,
+    )
+    return begin_campaign(storage, name, settings)
+
+
+def fingerprint_of(collection: ModelCollection) -> str:
+    """What stands for the models, the items and their predictions: labels, and their classes, may come later."""
+    said, codes = np.unique(collection.predictions, return_inverse=True)
+    codes = codes.reshape(collection.predictions.shape)
+    abstained = int(bool(said.size) and said[0] == ABSTAINED)
+    classes = [collection.classes[code] for code in said[abstained:].tolist()]
+    return ModelCollection.of_codes(codes - abstained, None, collection.models, classes).fingerprint
+
+
+def row_key(place: int) -> str:
+    """The key of the item at a place of the file, counted from 0."""
+    return f"row-{place + 1}"
+
+
+def known_answers(campaign: Campaign) -> dict[int, ClassName]:
+    """The labels that a campaign has, by the places of the items in its file."""
+    places: dict[int, int] = {}
+    labels: dict[int, ClassName] = {}
+    for record in campaign.history():
+        number, key = record.get("id", -1), record.get("key") or ""
+        if key.startswith("row-") and key[4:].isdecimal():
+            places[number] = int(key[4:]) - 1
+        elif record["kind"] in ("label", "reference"):
+            labels[number] = record["label"]
+        elif record["kind"] in ("skip", "retract"):
+            labels.pop(number, None)
+    return {places[number]: label for number, label in labels.items() if number in places}
+
+
+def answers_by(campaign: Campaign, annotator: str) -> list[int]:
+    """The rounds that somebody answered, in the order of the answers; not those that others changed since."""
+    found: dict[int, None] = {}
+    for record in campaign.history():
+        if record["kind"] in ("label", "skip", "retract"):
+            found.pop(record["id"], None)
+            if record["kind"] != "retract" and record["by"] == annotator:
+                found[record["id"]] = None
+    return list(found)
+
+
+class Feeder:
+    """The items of a file on their way into its campaign."""
+
+    def __init__(self, campaign: Campaign, collection: ModelCollection, *, use_known: bool) -> None:
+        """Nobody is asked for labels that the collection has, if `use_known`.
+
+        It is an error if the file is not the one that the campaign was begun with.
+        """
+        source = campaign.settings.source
+        if source is None:
+            raise ConflictError(f"campaign {campaign.name!r} in {campaign.storage.url} is not of a file.")
+        _check_same(campaign, source, collection)
+        self.campaign = campaign
+        self.collection = collection
+        self.order = (
+            shuffled(len(collection), campaign.settings.seed).tolist() if source.shuffle else range(len(collection))
+        )
+        self.labels = collection.labels if use_known else None
+        self.items = items_of(collection)
+        self._check_rounds()
+
+    def _check_rounds(self) -> None:
+        """The rounds must be the first items of the file."""
+        rounds = self.campaign.rounds
+        last = next(self.campaign.history(rounds - 1)) if 0 < rounds <= len(self.order) else {}
+        if rounds and last.get("key") != row_key(self.order[min(rounds, len(self.order)) - 1]):
+            raise ConflictError(
+                f"campaign {self.campaign.name!r} in {self.campaign.storage.url} was asked about other items than "
+                "those of its file; it cannot go on with the file."
+            )
+
+    def feed(self) -> Fed:
+        """Ask about some items, until a label has to be asked for or there is nothing more to ask."""
+        with self.campaign.grouped():
+            for _ in range(ROUNDS_AT_ONCE):
+                stopped = self._stopped()
+                if stopped is not None:
+                    return stopped
+                if self._ask_next():
+                    return "query"
+        return "going on"
+
+    def _stopped(self) -> Stopped | None:
+        with self.campaign.reading() as (store, projection):
+            if projection.picker.finished:
+                return "won"
+            if projection.picker.rounds >= len(self.order):
+                return "end"
+            if projection.left < 1:
+                return "budget"
+            rule = projection.settings.stop_when
+            certified = rule is not None and projection.certifies(best_place(store, projection), rule)
+            return "certified" if certified else None
+
+    def _ask_next(self) -> bool:
+        """Ask about the next item; whether its label has to be asked for."""
+        number = self.campaign.rounds
+        place = self.order[number]
+        item = {"row": place + 1} if self.items is None else self.items[place]
+        decision = self.campaign.ask(names_at(self.collection, place), item=item, key=row_key(place))
+        if decision.round != number:
+            raise ConflictError(f"campaign {self.campaign.name!r}: item {row_key(place)} was asked about before.")
+        label = ABSTAINED if self.labels is None else int(self.labels[place])
+        if decision.query and label != ABSTAINED:
+            self.campaign.tell(number, self.collection.classes[label], annotator=FILE)
+        return decision.query and label == ABSTAINED
+
+
+def _check_same(campaign: Campaign, source: FileSource, collection: ModelCollection) -> None:
+    """The file must be the same: its answers would be put to other questions."""
+    if fingerprint_of(collection) == source.fingerprint:
+        return
+    where, file = campaign.storage.url, source.file
+    then, now = list(campaign.settings.models), list(collection.models)
+    found = (
+        f"its models are {brief(then)}, here they are {brief(now)}"
+        if then != now
+        else f"{file} has changed since: it has other items or other predictions"
+    )
+    raise ConflictError(
+        f"{where} is of another pick: {found}. Pass another --out to begin anew; --labels takes over the answers "
+        "if the file has the same items."
+    )
+
+
+def read_source(source: FileSource) -> ModelCollection:
+    """The file of a campaign, read as it was when the campaign was begun."""
+    labels = source.labels_there
+    if labels is None or not is_sqlite(labels):
+        return load_collection(source.file, labels, **source.reading)
+    return with_answers(load_collection(source.file, **source.reading), labels)
+
+
+def with_answers(collection: ModelCollection, path: Path) -> ModelCollection:
+    """The collection with the labels that people gave in campaigns of the same file."""
+    storage, fingerprint = f"sqlite:///{path}", fingerprint_of(collection)
+    labels: dict[int, ClassName] = {}
+    for listed in list_campaigns(storage):
+        with open_campaign(storage, listed.name) as campaign:
+            source = campaign.settings.source
+            if source is not None and source.fingerprint == fingerprint:
+                labels |= known_answers(campaign)
+    if not labels:
+        raise InputError(f"{path} has no label for these items: it has no pick of the same file, or no answer yet.")
+    return collection.with_labels([labels.get(place) for place in range(len(collection))])

@@ -1,0 +1,185 @@
+"""A person at the terminal who labels what a campaign asks for; each answer is on disk before the next question."""
+
+import textwrap
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from modelpicker.cli.shared import prompts
+from modelpicker.cli.shared.campaign_options import in_words, leader
+from modelpicker.cli.shared.terminal import WIDTH, count, say, visible, waiting
+from modelpicker.errors import ConflictError
+
+if TYPE_CHECKING:
+    from modelpicker.campaigns import Campaign, Pick, Query
+    from modelpicker.campaigns.file_campaign import Feeder
+    from modelpicker.encoding import ClassName
+
+# How often somebody who waits looks for new queries, in seconds.
+LOOK = 1.0
+SHOWN = 3
+# Who answers about a file, where nobody says: the same person goes on with the item that a crash left open.
+ANNOTATOR = "terminal"
+
+
+class LabelSession:
+    """One person, one campaign."""
+
+    def __init__(
+        self,
+        campaign: "Campaign",
+        lease: float,
+        by: str | None,
+        *,
+        wait: bool = False,
+        feeder: "Feeder | None" = None,
+    ) -> None:
+        """Where there is a `feeder`, it asks about more items when nothing waits."""
+        self.campaign = campaign
+        self.lease = lease
+        self.by = by
+        self.wait = wait
+        self.feeder = feeder
+        self.classes: Sequence[ClassName] = () if feeder is None else feeder.collection.classes
+        """Those that are known from the start, so that their keys stay the same."""
+        self.keys_of: dict[type, prompts.Keys] = {}
+        self.answered: list[tuple[Query, bool]] = []
+        self.current: Query | None = None
+        self.over = False
+        """Whether it has been said that labels need no longer be bought."""
+        self.stopped = "end"
+        """Why it is over: the person `quit`, or what the feeder says."""
+
+    @property
+    def labelled(self) -> int:
+        """How many labels were told."""
+        return sum(told for _, told in self.answered)
+
+    @property
+    def skipped(self) -> int:
+        """How many items were skipped."""
+        return len(self.answered) - self.labelled
+
+    def converse(self) -> None:
+        """Ask until nothing is left, or the person quits."""
+        while (query := self.current or self._next()) is not None:
+            self.current = query
+            keys = self._keys(query)
+            said = sorted(keys.place_of[str(name)] for name in query.classes)
+            answer = prompts.ask(self._head(query), query.item or {"item": query.key or query.id}, keys, said)
+            if answer.command == prompts.QUIT:
+                self.stopped = "quit"
+                return
+            if answer.command == prompts.UNDO:
+                self._undo()
+            else:
+                self._take(query, None if answer.label is None else keys.classes[answer.label])
+        others = self.campaign.counts().waiting
+        if others:
+            waits = "1 more item waits" if others == 1 else f"{others:,} more items wait"
+            say("", f"{waits}, but somebody else is labelling {'it' if others == 1 else 'them'} just now.")
+        elif self.feeder is None:
+            say("", "That was the last item that waited." if self.answered else "Nothing waits to be labelled.")
+
+    def _keys(self, query: "Query") -> prompts.Keys:
+        """The keys of the campaign's classes; in an open vocabulary, of all that were said of the same kind."""
+        if self.campaign.classes is not None:
+            return self.keys_of.setdefault(object, prompts.Keys(self.campaign.classes, closed=True))
+        kind = type(query.classes[0]) if query.classes else str
+        names = dict.fromkeys((*self.classes, *self.campaign.known_classes()))
+        known = [name for name in names if isinstance(name, kind)]
+        keys = self.keys_of.setdefault(kind, prompts.Keys(known))
+        for name in known:
+            keys.add(str(name))
+        return keys
+
+    def _next(self) -> "Query | None":
+        """The next item, which is then ours for a while."""
+        found = self._lease_one()
+        while not found and self.feeder is not None:
+            fed = self._feed(self.feeder)
+            if fed != "query":
+                self.stopped = fed
+                break
+            found = self._lease_one()
+        if not found and self.wait:
+            with waiting("Waiting for something to label; press Ctrl-C to stop"):
+                while not found:
+                    time.sleep(LOOK)
+                    found = self._lease_one()
+        return found[0] if found else None
+
+    def _lease_one(self) -> "list[Query]":
+        return self.campaign.pending(1, lease=self.lease, annotator=self.by)
+
+    @staticmethod
+    def _feed(feeder: "Feeder") -> str:
+        """Ask about more items until one is a query, or there is a reason to stop; say so if that takes long."""
+        fed = feeder.feed()
+        if fed == "going on":
+            with waiting("Looking for an item that is worth a label"):
+                while fed == "going on":
+                    fed = feeder.feed()
+        return fed
+
+    def _take(self, query: "Query", name: int | str | None) -> None:
+        """Store an answer, None for a skip, and say where that leaves the models."""
+        try:
+            self.campaign.tell(query.id, name, annotator=self.by)
+            self.answered.append((query, name is not None))
+        except ConflictError as error:  # somebody else was faster, after the lease had expired
+            say(visible(f"Not taken: {error}"))
+        self.current = None
+        pick = self.campaign.best()
+        say(f"  {_standing(pick)}")
+        if pick.state.over and not self.over and self.feeder is None:
+            say("", *textwrap.wrap(visible(in_words(pick)), WIDTH - 1))
+        self.over = pick.state.over
+
+    def _undo(self) -> None:
+        """Back to the item that was answered last, in this session or before it."""
+        last = self.answered.pop()[0].id if self.answered else self._answered_before()
+        if last is None:
+            say("There is nothing to undo.")
+            return
+        try:
+            self.campaign.retract(last, lease=self.lease, annotator=self.by)
+        except ConflictError as error:  # somebody else took it back, or the budget is spent
+            say(visible(f"Not undone: {error}"))
+            return
+        self.give_back()
+        self.current = next((query for query in self.campaign.pending() if query.id == last), None)
+
+    def _answered_before(self) -> int | None:
+        """The round that the same annotator answered last; nobody knows who they are without a name."""
+        from modelpicker.campaigns.file_campaign import answers_by
+
+        found = [] if self.by is None else answers_by(self.campaign, self.by)
+        return found[-1] if found else None
+
+    def give_back(self) -> None:
+        """Others need not wait for what was not answered."""
+        if self.current is not None:
+            self.campaign.release(self.current.id)
+            self.current = None
+
+    def _head(self, query: "Query") -> str:
+        pick = self.campaign.best()
+        budget = "" if pick.budget is None else f" of {pick.budget:,}"
+        labels = f"{pick.labels_used:,}{budget} labels" if budget else count(pick.labels_used, "label")
+        items = self.campaign.settings.expected_rounds
+        of_file = self.campaign.settings.source is not None and items is not None
+        where = f"item {query.id + 1:,} of {items:,}" if of_file else f"{pick.pending:,} waiting"
+        return visible(f"{self.campaign.name} · {where} · {labels} · {leader(pick)}")
+
+
+def _standing(pick: "Pick") -> str:
+    """The first models in one line."""
+    if not pick.labels_used or len(pick.tied) > SHOWN:
+        return leader(pick)
+    entries = []
+    for entry in pick.standing[:SHOWN]:
+        behind = f"{entry.estimate:,.0f} mistakes" if entry.gap is None else f"{min(entry.gap, 1):.1%} behind"
+        tied = len(pick.tied) > 1 and entry.model in pick.tied
+        entries.append(f"{entry.model} {'tied' if tied else 'leads' if entry is pick.standing[0] else behind}")
+    return visible(" · ".join(entries))

@@ -1,0 +1,30 @@
+"""What the command line asks of `modelpicker pick`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from modelpicker.campaigns.offline import Goal
+    from modelpicker.collections.column_roles import Reading
+
+
+@dataclass(frozen=True)
+class PickRequest:
+    """The options of one call."""
+
+    source: str
+    labels: Path | None
+    algorithm: str
+    options: Mapping[str, Any]
+    """Of the algorithm, with the goal of one that stops by itself."""
+    goal: "Goal"
+    seed: int
+    shuffle: bool
+    play_unlabelled: bool
+    out: Path | None
+    by: str | None
+    reading: "Reading"
+    typed: Mapping[str, Any]
+    """The options that were typed, by the names of their parameters: the others may be as they were begun with."""

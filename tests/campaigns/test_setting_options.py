@@ -27,6 +27,7 @@ OTHER: dict[str, Any] = {
     "models": ["bert", "roberta"],
     "classes": ["ham", "spam"],
     "budget": 7,
+    "budget_way": "cap",
     "expected_rounds": 70,
     "stop_when": mp.Certified(gap=0.02),
     "seed": 3,
@@ -62,6 +63,9 @@ def test_signatures_have_the_types_of_the_settings(function: Any) -> None:
         hint = hints[option.name]
         union = get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
         assert (type(None) in union) == (option.default is None), option.name
+        if option.choices:
+            assert set(get_args(hint)) == set(option.choices), option.name
+            continue
         kinds = {typing.get_origin(one) or one for one in union if one not in (type(None), type[mp.Algorithm])}
         known = {typing.get_origin(one) or one for one in wanted[option.type]}
         assert kinds <= known, option.name

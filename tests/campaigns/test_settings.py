@@ -27,6 +27,7 @@ OTHER: dict[str, Any] = {
     "options": {"query_scale": 2.0, "predict": "leader"},
     "seed": "2",
     "budget": 61,
+    "budget_way": "cap",
     "expected_rounds": 201,
     "stop_when": {"gap": 0.02, "confidence": 0.95, "kind": "stream"},
 }

@@ -111,6 +111,7 @@ def test_a_campaign_is_described_with_what_it_was_made_with(server: Running, api
         "models": MODELS,
         "classes": ["no", "yes"],
         "budget": 9,
+        "budget_way": "paced",
         "expected_rounds": 90,
         "stop_when": None,
         "state": {

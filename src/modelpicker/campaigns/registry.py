@@ -62,7 +62,7 @@ def create_campaign(
         models: The models: their names, or how many there are.
         classes: The classes that may occur. By default, whatever models and labels say.
         budget: At most this many labels are bought. By default, as many as the algorithm asks for.
-        budget_way: How the budget is kept: "paced" spreads it over the stream; with "cap" the algorithm asks as it
+        budget_way: How the budget is kept: paced spreads it over the stream; with cap the algorithm asks as it
             would without one, until it is spent.
         expected_rounds: How many items will come in all, as far as you know: a budget is spread over them.
         stop_when: No label is asked for while the pick is certified to be this close to the best model. By default,

@@ -154,3 +154,29 @@ def test_every_library_of_the_page_is_declared() -> None:
     modules = {f"./{module.relative_to(ROOT)}" for module in (STATIC / "vendor").glob("*.mjs")}
     assert set(declared) == modules
     assert [target for target in declared.values() if not (ROOT / target).exists()] == []
+
+
+ARCHITECTURE = (ROOT / "docs/architecture.md").read_text()
+SOURCE = ROOT / "src/modelpicker"
+
+
+def test_files_and_rooms_that_the_architecture_names_exist() -> None:
+    named = set(re.findall(r"`((?:[a-z_]+/)*[a-z_]+(?:\.py|\.js|/))`", ARCHITECTURE))
+    assert len(named) > 60
+    assert [name for name in sorted(named) if not (SOURCE / name).exists()] == [
+        "lib/",
+        "parts/",
+        "state/",
+        "views/",
+    ]
+
+
+def test_every_room_is_in_the_table_and_every_layer_in_the_picture() -> None:
+    rooms = {path.parent.relative_to(SOURCE).as_posix() + "/" for path in SOURCE.rglob("__init__.py")} - {"./"}
+    table = set(re.findall(r"^\| `([a-z_/]+/)` \|", ARCHITECTURE, re.M))
+    inner = {"collections/data/", "server/api/routes/"}
+    assert rooms - inner <= table
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    layers = {layer.removeprefix("modelpicker.") for contract in contracts for layer in contract.get("layers", ())}
+    picture = ARCHITECTURE.split("```")[1]
+    assert sorted(layer for layer in layers if not re.search(rf"\b{layer}\b", picture)) == ["bench"]

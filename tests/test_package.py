@@ -54,6 +54,19 @@ def test_completion_shows_the_names_that_are_needed_first_and_the_rooms() -> Non
     assert shown.isdisjoint({"LabelEfficient", "VoteEntropy", "EfficientActive", "StructuralCommittee"})
 
 
+def test_no_two_public_types_share_a_name() -> None:
+    """Classes and type aliases; migrations are left alone, as each must stay what it was."""
+    homes: dict[str, list[str]] = {}
+    for path in sorted((ROOT / "src/modelpicker").rglob("*.py")):
+        for node in () if "migrations" in path.parts else ast.parse(path.read_text()).body:
+            made = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+            name = node.name if isinstance(node, ast.ClassDef) else getattr(made, "id", "_")
+            if not name.startswith("_") and name[0].isupper() and not name.isupper():
+                homes.setdefault(name, []).append(path.name)
+    assert len(homes) > 200
+    assert {name: found for name, found in homes.items() if len(found) > 1} == {}
+
+
 def test_every_public_name_is_documented() -> None:
     page = (ROOT / "docs/api.md").read_text()
     assert [name for name in mp.__all__ if not re.search(rf"\b{name}\b", page)] == []

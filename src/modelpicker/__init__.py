@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         check_algorithm,
     )
     from modelpicker.campaigns import (
-        Answered,
+        AnswerRecord,
         AnyCampaign,
         Campaign,
         CampaignCounts,
@@ -83,7 +83,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AccessError",
     "Algorithm",
-    "Answered",
+    "AnswerRecord",
     "AnyCampaign",
     "Budget",
     "Campaign",
@@ -161,7 +161,7 @@ HOMES = {
         "check_algorithm",
     ),
     "campaigns": (
-        "Answered",
+        "AnswerRecord",
         "AnyCampaign",
         "Campaign",
         "CampaignCounts",

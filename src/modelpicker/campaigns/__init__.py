@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from modelpicker.campaigns.protocol import AnyCampaign
     from modelpicker.campaigns.registry import Listed, create_campaign, has_campaign, list_campaigns, open_campaign
     from modelpicker.campaigns.results.dashboard import Dashboard
-    from modelpicker.campaigns.results.pick import Answered, CampaignCounts, Pick, Query, Standing
+    from modelpicker.campaigns.results.pick import AnswerRecord, CampaignCounts, Pick, Query, Standing
     from modelpicker.campaigns.results.status import Status
     from modelpicker.campaigns.state.transactions import Added, BehindError, Transaction
 
 __all__ = [
     "Added",
-    "Answered",
+    "AnswerRecord",
     "AnyCampaign",
     "BehindError",
     "Campaign",
@@ -40,7 +40,7 @@ __all__ = [
 ]
 HOMES = {
     "Added": "state.transactions",
-    "Answered": "results.pick",
+    "AnswerRecord": "results.pick",
     "AnyCampaign": "protocol",
     "CampaignCounts": "results.pick",
     "BehindError": "state.transactions",

@@ -20,12 +20,12 @@ from modelpicker.campaigns.events.event_store import (
     RoundState,
 )
 from modelpicker.campaigns.events.event_types import Joining, Leaving, Retraction, Rounds
-from modelpicker.campaigns.events.history import Record, records_of, records_of_round
+from modelpicker.campaigns.events.history import HistoryRecord, records_of, records_of_round
 from modelpicker.campaigns.input.batches import frame_batch
 from modelpicker.campaigns.input.rows import count_rows, encode_one
 from modelpicker.campaigns.input.validation import Decisions, check_item, check_items, check_key, check_keys
 from modelpicker.campaigns.results.assembly import best_place, make_pick
-from modelpicker.campaigns.results.pick import Answered, CampaignCounts, Pick, Query
+from modelpicker.campaigns.results.pick import AnswerRecord, CampaignCounts, Pick, Query
 from modelpicker.campaigns.state.ask import decide, decide_new, new_ones
 from modelpicker.campaigns.state.classes import KnownClasses
 from modelpicker.campaigns.state.projection import KnownAnswers, Projection
@@ -269,11 +269,11 @@ class Campaign(CampaignTransactions):
             found = store.tally()
         return {name: found[state] for state, name in enumerate(STATE_NAMES)}
 
-    def answers(self) -> list[Answered]:
+    def answers(self) -> list[AnswerRecord]:
         """All queries with their labels, and labels that were kept for reference, in the order of the rounds."""
         with self.looking() as store:
             return [
-                Answered(
+                AnswerRecord(
                     id=state.round,
                     key=store.rounds_with(state.round).key(state.round),
                     label=state.label,
@@ -356,7 +356,7 @@ class Campaign(CampaignTransactions):
             )
         return queries
 
-    def history(self, id: int | str | None = None) -> Iterator[Record]:
+    def history(self, id: int | str | None = None) -> Iterator[HistoryRecord]:
         """Everything that happened, in order, as JSON-ready records; or all that happened to one round."""
         with self.looking() as store:
             head = store.head()
@@ -371,13 +371,13 @@ class Campaign(CampaignTransactions):
 
         export_campaign(self, path)
 
-    def records(self, after: int, most: int) -> list[Record]:
+    def records(self, after: int, most: int) -> list[HistoryRecord]:
         """A page of the history: so many records after an event, and the rest of the last one's event."""
         with self.looking() as store:
             last = store.head().events
             found = [stored.event for stored in store.others((Joining.kind, Leaving.kind), upto=after)]
         before = [event for event in found if isinstance(event, Joining | Leaving)]
-        page: list[Record] = []
+        page: list[HistoryRecord] = []
         for record in records_of(self.stored(last, after), self.settings, before):
             if len(page) >= most and record["event"] != page[-1]["event"]:
                 break

@@ -24,7 +24,7 @@ from modelpicker.campaigns.events.event_store import (
     add_campaign,
 )
 from modelpicker.campaigns.events.event_types import Answer, Event, Reference, Retraction, Rounds, changes_the_past
-from modelpicker.campaigns.events.history import Record, as_time, events_of, from_time, records_of
+from modelpicker.campaigns.events.history import HistoryRecord, as_time, events_of, from_time, records_of
 from modelpicker.campaigns.registry import check_name
 from modelpicker.campaigns.results.chart_samples import Sample, add_sample
 from modelpicker.campaigns.settings import (
@@ -120,7 +120,7 @@ def import_campaign(
     return Campaign(opened, number, given, created, settings)
 
 
-def _settings(header: Record, algorithm: type[Algorithm]) -> CampaignSettings:
+def _settings(header: HistoryRecord, algorithm: type[Algorithm]) -> CampaignSettings:
     """The settings in a file, checked as if they were new."""
     stored = stored_settings(header)
     if not isinstance(stored["options"], dict):
@@ -179,7 +179,7 @@ def _is_parquet(path: Path) -> bool:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[tuple[Record, Iterator[Record]]]:
+def _opened(path: Path) -> Iterator[tuple[HistoryRecord, Iterator[HistoryRecord]]]:
     """The settings and the records of a file."""
     if not path.exists():
         raise NotFoundError(f"there is no file {path}.")
@@ -196,7 +196,7 @@ def _opened(path: Path) -> Iterator[tuple[Record, Iterator[Record]]]:
         raise InputError(f"{path} is not UTF-8 text: {error}.") from error
 
 
-def _read_lines(stream: Iterable[str], path: Path) -> Iterator[Record]:
+def _read_lines(stream: Iterable[str], path: Path) -> Iterator[HistoryRecord]:
     for number, line in enumerate(stream, start=1):
         try:
             record = json.loads(line)
@@ -207,7 +207,7 @@ def _read_lines(stream: Iterable[str], path: Path) -> Iterator[Record]:
         yield record
 
 
-def _write_parquet(path: Path, header: Record, records: Iterator[Record]) -> int:
+def _write_parquet(path: Path, header: HistoryRecord, records: Iterator[HistoryRecord]) -> int:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -223,8 +223,8 @@ def _write_parquet(path: Path, header: Record, records: Iterator[Record]) -> int
     return total
 
 
-def _pages(records: Iterator[Record]) -> Iterator[list[Record]]:
-    page: list[Record] = []
+def _pages(records: Iterator[HistoryRecord]) -> Iterator[list[HistoryRecord]]:
+    page: list[HistoryRecord] = []
     for record in records:
         page.append(record)
         if len(page) == ROWS_AT_ONCE:
@@ -234,14 +234,14 @@ def _pages(records: Iterator[Record]) -> Iterator[list[Record]]:
         yield page
 
 
-def _column(page: list[Record], name: str, kind: str) -> list[Any]:
+def _column(page: list[HistoryRecord], name: str, kind: str) -> list[Any]:
     """One column; a field that a record has not, and one that is null, stay different where that matters."""
     if kind == "json":
         return [json.dumps(record[name]) if name in record else None for record in page]
     return [record.get(name) for record in page]
 
 
-def _read_parquet(path: Path) -> tuple[Record, Iterator[Record]]:
+def _read_parquet(path: Path) -> tuple[HistoryRecord, Iterator[HistoryRecord]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -259,7 +259,7 @@ def _read_parquet(path: Path) -> tuple[Record, Iterator[Record]]:
     return found if isinstance(found, dict) else {}, _rows(file)
 
 
-def _rows(file: Any) -> Iterator[Record]:
+def _rows(file: Any) -> Iterator[HistoryRecord]:
     import pyarrow as pa
 
     try:

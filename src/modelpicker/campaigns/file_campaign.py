@@ -28,9 +28,9 @@ from modelpicker.kernels.primitives import ABSTAINED
 FILE = "file"
 ROUNDS_AT_ONCE = 500
 
-Stopped: TypeAlias = Literal["end", "budget", "certified", "won"]
+FeedStopped: TypeAlias = Literal["end", "budget", "certified", "won"]
 """Why nothing more is asked: all items were seen, the budget is spent, or what was wanted is proved."""
-Fed: TypeAlias = Stopped | Literal["query", "going on"]
+Fed: TypeAlias = FeedStopped | Literal["query", "going on"]
 """What asking about some items came to: why it stopped, that a label is asked for, or none of these yet."""
 
 
@@ -146,7 +146,7 @@ class Feeder:
                     return "query"
         return "going on"
 
-    def _stopped(self) -> Stopped | None:
+    def _stopped(self) -> FeedStopped | None:
         with self.campaign.reading() as (store, projection):
             if projection.picker.finished:
                 return "won"

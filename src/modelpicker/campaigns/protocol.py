@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from modelpicker.algorithms import Decision
-from modelpicker.campaigns.results.pick import Answered, CampaignCounts, Pick, Query
+from modelpicker.campaigns.results.pick import AnswerRecord, CampaignCounts, Pick, Query
 from modelpicker.certificates.certificate import Certificate, CertificateKind
 from modelpicker.encoding import ClassName, ModelName
 
@@ -77,7 +77,7 @@ class AnyCampaign(Protocol):
     def release(self, *ids: int | str) -> None:
         """Give leased queries back."""
 
-    def answers(self) -> list[Answered]:
+    def answers(self) -> list[AnswerRecord]:
         """All queries with their labels, and labels that were kept for reference."""
 
     def counts(self) -> CampaignCounts:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from modelpicker.cli.shared.campaign_options import Annotator, Name, StorageOption, opened, print_pick
+from modelpicker.cli.shared.campaign_options import AnnotatorOption, Name, StorageOption, opened, print_pick
 from modelpicker.cli.shared.label_session import ANNOTATOR, LabelSession
 from modelpicker.cli.shared.terminal import Json, print_json, say, visible
 from modelpicker.errors import ModelPickerError
@@ -24,7 +24,7 @@ def label(
     wait: Annotated[
         bool, typer.Option("--wait", help="When nothing is left to label, wait for more until you quit.")
     ] = False,
-    by: Annotator = None,
+    by: AnnotatorOption = None,
     storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:

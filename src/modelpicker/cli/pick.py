@@ -9,7 +9,7 @@ import typer
 
 from modelpicker.campaigns.storage.sqlite_files import is_sqlite
 from modelpicker.cli.shared import algorithm_options, pick_campaign
-from modelpicker.cli.shared.campaign_options import Annotator
+from modelpicker.cli.shared.campaign_options import AnnotatorOption
 from modelpicker.cli.shared.pick_output import PickReport
 from modelpicker.cli.shared.pick_request import PickRequest
 from modelpicker.cli.shared.read_collection import read_and_note, with_reading
@@ -68,7 +68,7 @@ def pick(
             show_default=False,
         ),
     ] = None,
-    by: Annotator = None,
+    by: AnnotatorOption = None,
     reading: Any = None,
     as_json: Json = False,
 ) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from modelpicker.cli.shared.campaign_options import (
-    Annotator,
+    AnnotatorOption,
     Name,
     StorageOption,
     as_id,
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from modelpicker.campaigns import Campaign
 
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="The id of a query, or its key.", show_default=False)]
+IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The id of a query, or its key.", show_default=False)]
 
 
-Key = Annotated[bool, typer.Option("--key", help="ID is a key, even if it looks like a number.")]
+KeyOption = Annotated[bool, typer.Option("--key", help="ID is a key, even if it looks like a number.")]
 
 
-Replace = Annotated[bool, typer.Option("--replace", help="The answer that is there was wrong.")]
+ReplaceOption = Annotated[bool, typer.Option("--replace", help="The answer that is there was wrong.")]
 
 
 def tell(
@@ -48,9 +48,9 @@ def tell(
     label: Annotated[
         str | None, typer.Argument(metavar="LABEL", help="The class it is of.", show_default=False)
     ] = None,
-    key: Key = False,
-    replace: Replace = False,
-    by: Annotator = None,
+    key: KeyOption = False,
+    replace: ReplaceOption = False,
+    by: AnnotatorOption = None,
     storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
@@ -103,10 +103,10 @@ def _tell_lines(campaign: "Campaign", replace: bool, by: str | None) -> int:
 
 def skip(
     name: Name,
-    id: Id,  # noqa: A002 (the design's word)
-    key: Key = False,
-    replace: Replace = False,
-    by: Annotator = None,
+    id: IdArgument,  # noqa: A002 (the design's word)
+    key: KeyOption = False,
+    replace: ReplaceOption = False,
+    by: AnnotatorOption = None,
     storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
@@ -119,9 +119,9 @@ def skip(
 
 def retract(
     name: Name,
-    id: Id,  # noqa: A002 (the design's word)
-    key: Key = False,
-    by: Annotator = None,
+    id: IdArgument,  # noqa: A002 (the design's word)
+    key: KeyOption = False,
+    by: AnnotatorOption = None,
     storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from modelpicker.experiments.playing import GAP, QUERIES, REGRET, SAMPLED, Record
+from modelpicker.experiments.playing import GAP, QUERIES, REGRET, SAMPLED, MarkRecord
 from modelpicker.experiments.tasks import ComparisonCell
 from modelpicker.kernels.primitives import Floats
 
@@ -32,7 +32,7 @@ class MetricSums:
         self.gaps = np.zeros((realizations, marks), dtype=np.int32)
         self.runs = 0
 
-    def add(self, record: Record) -> None:
+    def add(self, record: MarkRecord) -> None:
         """One run."""
         whole = record.astype(np.int64)
         self.sums += whole
@@ -89,7 +89,7 @@ def percentile(values: npt.NDArray[Any], share: float) -> tuple[Floats, Floats]:
 
 def tally_runs(
     cells: Iterable[ComparisonCell],
-    records: Iterable[tuple[ComparisonCell, int, Record]],
+    records: Iterable[tuple[ComparisonCell, int, MarkRecord]],
     marks: int,
     realizations: int,
 ) -> dict[ComparisonCell, MetricSums]:

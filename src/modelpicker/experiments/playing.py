@@ -28,14 +28,14 @@ from modelpicker.kernels.primitives import SPARE, Codes, Floats, Ints, new_scrat
 QUERIES, GAP, REGRET, SAMPLED = range(4)
 FIELDS = ("queries", "gap", "regret", "sampled_regret")
 
-Record = npt.NDArray[np.int32]
+MarkRecord = npt.NDArray[np.int32]
 
 
 # The running numbers of a run: its regret, its sampled regret, and how many marks it has passed.
 REGRET_SO_FAR, SAMPLED_SO_FAR, PASSED_MARKS = range(3)
 
 
-class Metrics(NamedTuple):
+class RunMetrics(NamedTuple):
     """What a run is measured by, and what came of it at each mark."""
 
     labels: Codes
@@ -43,11 +43,11 @@ class Metrics(NamedTuple):
     best: int
     marks: Ints
     sums: Ints
-    records: Record
+    records: MarkRecord
 
 
 def add_regret(
-    record: Metrics,
+    record: RunMetrics,
     i: int,
     row: Codes,
     query: bool,
@@ -74,7 +74,7 @@ def note_mark(
     probability: float,  # noqa: ARG001
     coin: float,
     budget: KeptBudget,  # noqa: ARG001
-    record: Metrics,
+    record: RunMetrics,
 ) -> int:
     """After a marked number of rounds, write down labels bought, gap, regret, sampled regret; play to the end.
 
@@ -107,12 +107,12 @@ class Player:
         self.scratch = new_scratch(len(algorithm.models), classes)
         self.marks = marks
 
-    def play(self, stream: Realization, coins: Floats, most: int) -> Record:
+    def play(self, stream: Realization, coins: Floats, most: int) -> MarkRecord:
         """A row a mark, with the fields of a record; labels beyond `most`, a cap, are not bought."""
         for array, start in zip(self.state, self.start, strict=True):
             array[...] = start
         self.clock[...] = 0
-        records: Record = np.empty((len(self.marks), len(FIELDS)), dtype=np.int32)
+        records: MarkRecord = np.empty((len(self.marks), len(FIELDS)), dtype=np.int32)
         sums = np.zeros(3, dtype=np.int64)
         self.runner.play(
             self.state,
@@ -125,6 +125,6 @@ class Player:
             self.scale,
             self.scratch,
             Cap(most),
-            Metrics(stream.labels, stream.mistakes, stream.best, self.marks, sums, records),
+            RunMetrics(stream.labels, stream.mistakes, stream.best, self.marks, sums, records),
         )
         return records

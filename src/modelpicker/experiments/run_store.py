@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from modelpicker.collections.writers import replacing
 from modelpicker.errors import FileError
-from modelpicker.experiments.playing import FIELDS, Record
+from modelpicker.experiments.playing import FIELDS, MarkRecord
 from modelpicker.experiments.tasks import Block, ComparisonCell, Task
 from modelpicker.kernels.primitives import Ints
 
@@ -53,7 +53,7 @@ class Ledger:
         if time.monotonic() - self._written_at > AT_RISK:
             self.write()
 
-    def _note(self, cell: ComparisonCell, numbers: Ints, asked: npt.NDArray[Any], last: Record) -> None:
+    def _note(self, cell: ComparisonCell, numbers: Ints, asked: npt.NDArray[Any], last: MarkRecord) -> None:
         finals = self.finals.get(cell)
         if finals is None or len(finals) <= numbers.max():
             room = max(self.realizations, int(numbers.max()) + 1)
@@ -91,7 +91,7 @@ class Ledger:
                 last = np.array([records[row][-1] for row in mine])
                 self._note(cell, numbers[mine], asked[mine], last)
 
-    def _written(self) -> Iterator[tuple[list[ComparisonCell], Ints, Ints, list[Record]]]:
+    def _written(self) -> Iterator[tuple[list[ComparisonCell], Ints, Ints, list[MarkRecord]]]:
         """The content of every part: cell, realization, labels asked for and records of each run."""
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -111,7 +111,7 @@ class Ledger:
             records = [flat[start:stop] for start, stop in pairwise(ends)]
             yield cells, table["realization"].to_numpy(), table["asked"].to_numpy(), records
 
-    def records(self, cells: Iterable[ComparisonCell]) -> Iterator[tuple[ComparisonCell, int, Record]]:
+    def records(self, cells: Iterable[ComparisonCell]) -> Iterator[tuple[ComparisonCell, int, MarkRecord]]:
         """The whole record of every run of some cells, a part of the ledger at a time."""
         self.write()
         wanted = set(cells)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.experiments.methods import Method
-from modelpicker.experiments.playing import QUERIES, Player, Record
+from modelpicker.experiments.playing import QUERIES, MarkRecord, Player
 from modelpicker.experiments.realizations import Pool, coins_of, draw
 from modelpicker.kernels.primitives import Ints
 
@@ -41,7 +41,7 @@ class Block(NamedTuple):
     """What came of a task: for each cell and realization."""
 
     asked: npt.NDArray[np.int32]  # labels that the method asked for, bought or not: (cells, realizations)
-    records: Record  # (cells, realizations, marks, fields)
+    records: MarkRecord  # (cells, realizations, marks, fields)
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Job:
 
     def _realization(
         self, cells: Iterable[ComparisonCell], players: Iterable[Player], number: int
-    ) -> Iterator[tuple[int, Record]]:
+    ) -> Iterator[tuple[int, MarkRecord]]:
         """The cells on one stream; a method's coins serve all its cells.
 
         What a method would ask for without its cap is a run of its own: labels beyond the cap change what follows.

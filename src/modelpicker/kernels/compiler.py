@@ -149,13 +149,14 @@ def _dispatcher(function: Function, parts: Mapping[Function, Function]) -> Funct
 
     key = digits_of(numba.__version__, sys.version, *_content(function, parts))
     layers = _layers(function, parts)
+    for_parts = part_options()
 
     def finish(copy: Function, original: Function) -> Any:
         # Machine code is linked by name, so kernels of different make must not share one.
         copy.__qualname__ = f"{copy.__qualname__}_{key}"
         options = {"inline": "always"} if original in layers else {"forceinline": True}
         if original is not function:
-            options |= part_options()
+            options |= for_parts
         # Kernels make no arrays, so they need no reference counts, which cost more than most kernels do.
         return numba.njit(nogil=True, _nrt=False, no_cfunc_wrapper=True, **options)(copy)
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from modelpicker.algorithms import Decision
 from modelpicker.algorithms.budgets import BudgetWay
-from modelpicker.campaigns.results.pick import Answered, CampaignCounts, Pick, Query, Standing
+from modelpicker.campaigns.results.pick import AnswerRecord, CampaignCounts, Pick, Query, Standing
 from modelpicker.campaigns.results.status import Status
 from modelpicker.campaigns.setting_options import SETTINGS
 from modelpicker.certificates.certificate import Certificate, CertificateKind, Certified
@@ -178,9 +178,9 @@ class RemoteCampaign:
         found = self.describe()
         return CampaignCounts(found["labels_used"], found["skipped"], found["references"], found["pending"])
 
-    def answers(self) -> list[Answered]:
+    def answers(self) -> list[AnswerRecord]:
         """All queries with their labels, and labels that were kept for reference, in the order of the rounds."""
-        return [Answered(**one) for one in self._transport.call("GET", f"{self._path}/answers")["answers"]]
+        return [AnswerRecord(**one) for one in self._transport.call("GET", f"{self._path}/answers")["answers"]]
 
     def ask(
         self,

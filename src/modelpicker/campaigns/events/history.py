@@ -19,7 +19,7 @@ from modelpicker.campaigns.state.projection import ModelChange, members
 from modelpicker.encoding import ModelName
 from modelpicker.errors import InputError, brief
 
-Record: TypeAlias = dict[str, Any]
+HistoryRecord: TypeAlias = dict[str, Any]
 """An event, or one round of it: `event`, `at`, `kind`, `id` or `round`, and what is particular to its kind."""
 
 ASK = "ask"
@@ -40,7 +40,7 @@ def from_time(text: str) -> int:
 
 def records_of(
     events: Iterable[Stored], settings: CampaignSettings, before: Iterable[ModelChange] = ()
-) -> Iterator[Record]:
+) -> Iterator[HistoryRecord]:
     """The records of events in order; `before` are the models that joined or left before the first of them."""
     changes: list[ModelChange] = list(before)
     for stored in events:
@@ -49,7 +49,7 @@ def records_of(
             changes.append(stored.event)
 
 
-def records_of_round(store: EventStore, settings: CampaignSettings, number: int) -> Iterator[Record]:
+def records_of_round(store: EventStore, settings: CampaignSettings, number: int) -> Iterator[HistoryRecord]:
     """What happened to one round, in order."""
     found = [stored.event for stored in store.others((Joining.kind, Leaving.kind))]
     models = members(settings, [event for event in found if isinstance(event, Joining | Leaving)], number)
@@ -58,9 +58,9 @@ def records_of_round(store: EventStore, settings: CampaignSettings, number: int)
         yield from _records(stored, models)
 
 
-def _records(stored: Stored, models: Sequence[ModelName]) -> Iterator[Record]:
+def _records(stored: Stored, models: Sequence[ModelName]) -> Iterator[HistoryRecord]:
     """The records of one event, whose rounds had these models."""
-    head: Record = {"event": stored.number, "at": as_time(stored.at)}
+    head: HistoryRecord = {"event": stored.number, "at": as_time(stored.at)}
     match stored.event:
         case Rounds() as rounds:
             yield from _rounds(head, rounds, models)
@@ -78,7 +78,7 @@ def _records(stored: Stored, models: Sequence[ModelName]) -> Iterator[Record]:
             yield {**head, "kind": "leave", "round": number, "model": model}
 
 
-def _rounds(head: Record, rounds: Rounds, models: Sequence[ModelName]) -> Iterator[Record]:
+def _rounds(head: HistoryRecord, rounds: Rounds, models: Sequence[ModelName]) -> Iterator[HistoryRecord]:
     names = [*rounds.classes, None]  # -1 is the last
     last = rounds.first + len(rounds) - 1
     for place, codes in enumerate(rounds.codes.tolist()):
@@ -98,7 +98,7 @@ def _rounds(head: Record, rounds: Rounds, models: Sequence[ModelName]) -> Iterat
         yield record | {"pace": list(rounds.pace)} if number == last else record
 
 
-def events_of(records: Iterable[Record], settings: CampaignSettings) -> Iterator[Stored]:
+def events_of(records: Iterable[HistoryRecord], settings: CampaignSettings) -> Iterator[Stored]:
     """The events that records stand for, checked."""
     changes: list[ModelChange] = []
     rounds = 0
@@ -121,7 +121,9 @@ def events_of(records: Iterable[Record], settings: CampaignSettings) -> Iterator
         yield Stored(expected, at, event)
 
 
-def _event(records: list[Record], settings: CampaignSettings, changes: list[ModelChange], rounds: int) -> Event:
+def _event(
+    records: list[HistoryRecord], settings: CampaignSettings, changes: list[ModelChange], rounds: int
+) -> Event:
     """One event from its records."""
     record = records[0]
     models = members(settings, changes)
@@ -145,7 +147,7 @@ def _event(records: list[Record], settings: CampaignSettings, changes: list[Mode
             raise InputError(f"there are no events of kind {brief(other)}.")
 
 
-def _answer(record: Record, settings: CampaignSettings, rounds: int) -> Event:
+def _answer(record: HistoryRecord, settings: CampaignSettings, rounds: int) -> Event:
     """A label, a skip, a reference, or one taken back."""
     number, by = record["id"], check_key(record["by"], "by")
     if type(number) is not int or not 0 <= number < rounds:
@@ -161,7 +163,9 @@ def _answer(record: Record, settings: CampaignSettings, rounds: int) -> Event:
     return kind(number, label, by, record["replaces"] is True)
 
 
-def _asked(records: list[Record], models: Sequence[ModelName], settings: CampaignSettings, first: int) -> Rounds:
+def _asked(
+    records: list[HistoryRecord], models: Sequence[ModelName], settings: CampaignSettings, first: int
+) -> Rounds:
     """The rounds that were decided together."""
     if [record["id"] for record in records] != list(range(first, first + len(records))):
         raise InputError(f"round {first} was expected; records are missing or out of order.")
@@ -188,7 +192,7 @@ def _asked(records: list[Record], models: Sequence[ModelName], settings: Campaig
     )
 
 
-def _chance(record: Record) -> float:
+def _chance(record: HistoryRecord) -> float:
     """A query probability: above 0 if there was a query."""
     chance = record["probability"]
     if type(chance) not in (int, float) or not 0.0 <= chance <= 1.0 or (record["query"] is True and chance == 0.0):

@@ -118,7 +118,7 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AnswerRecord:
     """A query and what came of it, or a label that was kept for reference."""
 
     id: int

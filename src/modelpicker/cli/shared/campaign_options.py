@@ -39,7 +39,7 @@ StorageOption: TypeAlias = Annotated[
     ),
 ]
 Name: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="The campaign.", show_default=False)]
-Annotator: TypeAlias = Annotated[
+AnnotatorOption: TypeAlias = Annotated[
     str | None, typer.Option("--by", metavar="WHO", help="Who answers; kept with the answer.", show_default=False)
 ]
 

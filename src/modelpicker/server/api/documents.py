@@ -64,7 +64,7 @@ Predictions = Annotated[
         examples=[{"bert": "spam", "roberta": "ham"}],
     ),
 ]
-Item = Annotated[
+ItemField = Annotated[
     dict[str, Any] | None,
     Field(description="What people see of the item.", examples=[{"text": "You have won!"}]),
 ]
@@ -97,7 +97,7 @@ class NewRound(Taken):
     """An item, and what the models say of it."""
 
     predictions: Predictions
-    item: Item = None
+    item: ItemField = None
     key: Key = None
 
 

@@ -22,7 +22,7 @@ Finder = Callable[[Request], Awaitable[Any]]
 MOST_ERRORS = 1_000
 
 
-class QuickRoute(APIRoute):
+class FastRoute(APIRoute):
     """A route whose parameters are found by a few calls."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:

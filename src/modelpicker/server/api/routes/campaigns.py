@@ -16,7 +16,7 @@ from modelpicker.encoding import ModelName
 from modelpicker.errors import InputError, NotFoundError, StorageError
 from modelpicker.server.access.callers import Anybody, Owner
 from modelpicker.server.api import documents
-from modelpicker.server.api.fast_route import QuickRoute
+from modelpicker.server.api.fast_route import FastRoute
 from modelpicker.server.api.problems import Problem
 from modelpicker.server.api.responses import answer
 from modelpicker.server.api.routes.common import (
@@ -34,7 +34,7 @@ from modelpicker.server.live.group_commit import reach
 
 PREFIX = f"{VERSION}/campaigns"
 router = APIRouter(
-    prefix=PREFIX, tags=["campaigns"], route_class=QuickRoute, generate_unique_id_function=operation_id
+    prefix=PREFIX, tags=["campaigns"], route_class=FastRoute, generate_unique_id_function=operation_id
 )
 LEARNING = Status(
     "running", "How it stands is being found again from everything that happened.", "Look again in a moment."

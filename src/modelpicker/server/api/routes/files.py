@@ -43,7 +43,7 @@ FileName = Annotated[
         examples=["predictions.csv"],
     ),
 ]
-Columns = Annotated[
+ColumnsQuery = Annotated[
     str | None,
     Query(
         max_length=LONGEST_CHOICE,
@@ -75,7 +75,7 @@ class Received(NamedTuple):
 
 @router.post("/files", responses=replies(documents.FileLook, *CLOSED, 422), openapi_extra=FILE)
 async def look(
-    request: Request, caller: Owner, service: Service, filename: FileName, columns: Columns = None
+    request: Request, caller: Owner, service: Service, filename: FileName, columns: ColumnsQuery = None
 ) -> Response:
     """Look into a file of predictions: its columns, its first rows, its models and classes. Nothing is kept.
 
@@ -94,7 +94,7 @@ async def upload(
     service: Service,
     queue: Found,
     filename: FileName,
-    columns: Columns = None,
+    columns: ColumnsQuery = None,
 ) -> Response:
     """Take in a file of predictions, one round per item.
 

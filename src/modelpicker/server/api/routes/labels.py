@@ -11,13 +11,13 @@ from modelpicker.campaigns import Query as Waiting
 from modelpicker.errors import ConflictError, InputError
 from modelpicker.server.access.callers import Anybody, Caller, Labeller
 from modelpicker.server.api import documents
-from modelpicker.server.api.fast_route import QuickRoute
+from modelpicker.server.api.fast_route import FastRoute
 from modelpicker.server.api.problems import Problem, described
 from modelpicker.server.api.responses import answer
 from modelpicker.server.api.routes.common import NAMED, VERSION, Found, counts, operation_id, replies
 
 PREFIX = f"{VERSION}/campaigns/{{name}}"
-router = APIRouter(prefix=PREFIX, tags=["labels"], route_class=QuickRoute, generate_unique_id_function=operation_id)
+router = APIRouter(prefix=PREFIX, tags=["labels"], route_class=FastRoute, generate_unique_id_function=operation_id)
 waiting = APIRouter(prefix=PREFIX, tags=["labels"], generate_unique_id_function=operation_id)
 MOST = 1_000
 

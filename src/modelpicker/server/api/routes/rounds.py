@@ -8,7 +8,7 @@ from modelpicker.campaigns import Campaign, Decisions
 from modelpicker.encoding import ClassName, ModelName
 from modelpicker.server.access.callers import Owner
 from modelpicker.server.api import documents
-from modelpicker.server.api.fast_route import QuickRoute
+from modelpicker.server.api.fast_route import FastRoute
 from modelpicker.server.api.responses import answer
 from modelpicker.server.api.routes.common import NAMED, VERSION, Found, operation_id, replies
 from modelpicker.server.live.group_commit import own_names
@@ -16,7 +16,7 @@ from modelpicker.server.live.group_commit import own_names
 router = APIRouter(
     prefix=f"{VERSION}/campaigns/{{name}}/rounds",
     tags=["rounds"],
-    route_class=QuickRoute,
+    route_class=FastRoute,
     generate_unique_id_function=operation_id,
 )
 

@@ -5,7 +5,7 @@ from fastapi import APIRouter, Request, Response
 import modelpicker
 from modelpicker.server.access.callers import COOKIE, Caller, check_token, find_caller
 from modelpicker.server.api import documents
-from modelpicker.server.api.fast_route import QuickRoute
+from modelpicker.server.api.fast_route import FastRoute
 from modelpicker.server.api.problems import Problem, described
 from modelpicker.server.api.responses import answer
 from modelpicker.server.api.routes.common import ANYWHERE, OPEN, VERSION, Service, operation_id, replies
@@ -14,7 +14,7 @@ from modelpicker.server.context import ServerContext
 router = APIRouter(
     prefix=f"{VERSION}/session",
     tags=["session"],
-    route_class=QuickRoute,
+    route_class=FastRoute,
     generate_unique_id_function=operation_id,
 )
 MONTH = 30 * 24 * 3600

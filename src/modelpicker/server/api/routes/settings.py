@@ -6,7 +6,7 @@ from modelpicker.algorithms import ALGORITHMS
 from modelpicker.campaigns.setting_options import SETTINGS
 from modelpicker.server.access.callers import Anybody
 from modelpicker.server.api import documents
-from modelpicker.server.api.fast_route import QuickRoute
+from modelpicker.server.api.fast_route import FastRoute
 from modelpicker.server.api.responses import answer
 from modelpicker.server.api.routes.common import CLOSED, VERSION, operation_id, replies
 from modelpicker.server.api.setting_documents import SettingsDocument, algorithm_document, option_document
@@ -14,7 +14,7 @@ from modelpicker.server.api.setting_documents import SettingsDocument, algorithm
 router = APIRouter(
     prefix=f"{VERSION}/settings",
     tags=["campaigns"],
-    route_class=QuickRoute,
+    route_class=FastRoute,
     generate_unique_id_function=operation_id,
 )
 

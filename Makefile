@@ -31,6 +31,7 @@ bench: $(READY)  ## speed, memory and start-up on this machine
 	$(BIN)/python -m benchmarks.speed
 	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.walks
+	$(BIN)/python -m benchmarks.shortcuts
 	$(BIN)/python -m benchmarks.compiling
 	$(BIN)/python -m benchmarks.memory
 	$(BIN)/python -m benchmarks.files

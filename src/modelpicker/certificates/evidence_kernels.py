@@ -94,5 +94,5 @@ class EvidenceKernels:
 
 @cache
 def evidence_kernels() -> EvidenceKernels:
-    """The one gatherer."""
+    """The one set of kernels that this process shares."""
     return EvidenceKernels()

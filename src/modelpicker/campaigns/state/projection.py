@@ -261,7 +261,7 @@ class Projection:
                 recorder.told(row, number, label, chance)
 
     def warm_up(self) -> None:
-        """Have the kernel compiled, so that nobody waits for it later; the replica is of no use afterwards."""
+        """Have the kernel compiled, so that nobody waits for it later; the projection is of no use afterwards."""
         codes = np.zeros((1, len(self.picker.models)), dtype=np.int32)
         self._play(codes, no_labels(1), new_outcome(1), self.plan, decided=False)
         evidence_kernels().warm_up()

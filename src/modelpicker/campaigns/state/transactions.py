@@ -1,6 +1,6 @@
-"""A process's hold on a campaign: its replica of the state, and the transactions that move both on.
+"""A process's hold on a campaign: its projection of the state, and the transactions that move both on.
 
-Every change is one transaction: it looks at how far the campaign has come, moves this process's replica there,
+Every change is one transaction: it looks at how far the campaign has come, moves this process's projection there,
 decides, stores an event and commits. So any number of processes may work on one campaign, and each sees what the
 others did.
 
@@ -77,12 +77,12 @@ class Transaction:
     head: Head
     at: int
     touched: bool = False
-    """Whether what is under way, or has failed, has moved the replica: it is wrong from then on."""
+    """Whether what is under way, or has failed, has moved the projection: it is wrong from then on."""
     moved: bool = False
     """Whether what was finished in the same transaction has moved it: it is wrong if that fails."""
     added: Added = field(default_factory=Added)
     before: Projection | None = None
-    """How it stood before the past was changed. From then on `replica` only counts, and nothing else may follow in
+    """How it stood before the past was changed. From then on `projection` only counts, and nothing else may follow in
     the same transaction: what it would be decided from has yet to be learned."""
 
     @property
@@ -216,7 +216,7 @@ class CampaignTransactions:
 
     @contextmanager
     def exclusive(self) -> Iterator[EventStore]:
-        """The log itself, while nobody else changes it; this process's replica is found anew afterwards."""
+        """The event store itself, while nobody else changes it; the projection is found again afterwards."""
         with self._lock:
             self._check_open()
             self._projection = None
@@ -225,7 +225,7 @@ class CampaignTransactions:
 
     @contextmanager
     def looking(self) -> Iterator[EventStore]:
-        """The log alone, for who needs nothing that was learned."""
+        """The event store alone, for readers that need nothing that was learned."""
         with self._lock:
             self._check_open()
             if self._group is not None:
@@ -236,7 +236,7 @@ class CampaignTransactions:
 
     @contextmanager
     def reading(self) -> Iterator[tuple[EventStore, Projection]]:
-        """The log and the state, as they are at one moment; within a group, as the group has them."""
+        """The event store and the projection, as they are at one moment; within a group, as the group has them."""
         while True:
             with self._lock:
                 self._check_open()
@@ -264,7 +264,7 @@ class CampaignTransactions:
             self.behind = True
 
     def distant(self) -> PagedEventStore:
-        """The log for whoever goes through much of it, and should keep nobody waiting."""
+        """The event store for readers that go through much of it, and should keep nobody waiting."""
         return PagedEventStore(self.storage, self._number)
 
     def learn(self, *, patient: bool = True) -> None:
@@ -348,7 +348,7 @@ class CampaignTransactions:
         self._sampled = last
 
     def _near(self, store: EventStore, head: Head) -> Projection | None:
-        """This process's replica, moved on to where the campaign is; None if it has to be learned."""
+        """This process's projection, moved on to where the campaign is; None if it has to be learned."""
         projection = self._projection
         if projection is None or not _follows(projection, head):
             return None

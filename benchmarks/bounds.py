@@ -19,7 +19,7 @@ import numpy as np
 import modelpicker as mp
 from modelpicker.experiments.figures import INK, QUIET
 from modelpicker.experiments.plan import pool_of
-from modelpicker.experiments.promises import make_promises, measure
+from modelpicker.experiments.promises import make_promises, measure_promises
 from modelpicker.theory import bounds, hardness_of, sharper
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def independent(realizations: int) -> Curves:
     print(f"λ = {found.closeness:.3f}, k = {found.models}")
     curves: Curves = {}
     for rounds in LENGTHS:
-        runs = measure(pool, found, rounds, affordable(rounds, realizations), 0, lambda: None)
+        runs = measure_promises(pool, found, rounds, affordable(rounds, realizations), 0, lambda: None)
         for promise in make_promises(found, rounds, runs):
             figures = (promise.theorem, promise.sharper, promise.measured, promise.measured_se)
             curves.setdefault(promise.quantity, []).append(Point._make((rounds, *figures, len(runs))))

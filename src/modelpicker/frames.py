@@ -93,7 +93,7 @@ def _same_length(columns: Columns) -> Columns:
     return columns
 
 
-def as_matrix(columns: Columns, names: Sequence[str]) -> npt.NDArray[Any]:
+def matrix_of(columns: Columns, names: Sequence[str]) -> npt.NDArray[Any]:
     """Some columns side by side: whole numbers if all are, else anything; -1 or None where a cell is missing."""
     import pyarrow as pa
 
@@ -125,4 +125,4 @@ def pick_columns(columns: Columns, models: Sequence[object]) -> tuple[npt.NDArra
             f"no column is called {brief(missing[0])}, as a model is; there are {brief(list(columns))}."
         )
     label = next((name for name in columns if name.lower() == LABEL and name not in names), None)
-    return as_matrix(columns, names), None if label is None else as_matrix(columns, [label])[:, 0]
+    return matrix_of(columns, names), None if label is None else matrix_of(columns, [label])[:, 0]

@@ -6,16 +6,22 @@ import pytest
 import modelpicker as mp
 from modelpicker.experiments import promises
 from modelpicker.experiments.plan import pool_of
-from modelpicker.experiments.promises import MEASURED, make_needs, make_promises, measure, usual_realizations
+from modelpicker.experiments.promises import (
+    MEASURED,
+    make_needs,
+    make_promises,
+    measure_promises,
+    usual_realizations,
+)
 from modelpicker.theory import hardness_of
 
 
 def test_a_stream_played_in_pieces_is_the_stream_played_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     pool = pool_of(mp.load_collection("digits"))
     found = hardness_of(*pool)
-    whole = measure(pool, found, 700, 3, 0, lambda: None)
+    whole = measure_promises(pool, found, 700, 3, 0, lambda: None)
     monkeypatch.setattr(promises, "PIECE", 97)
-    assert measure(pool, found, 700, 3, 0, lambda: None) == pytest.approx(whole)
+    assert measure_promises(pool, found, 700, 3, 0, lambda: None) == pytest.approx(whole)
 
 
 def test_items_are_drawn_evenly_and_runs_differ() -> None:
@@ -25,7 +31,7 @@ def test_items_are_drawn_evenly_and_runs_differ() -> None:
     rows, drawn = promises._drawn(pool, 0, 20_000, 5)
     assert (rows[:, 0] == drawn).all()
     assert (abs(np.bincount(drawn, minlength=10) - 2_000) < 252).all()
-    runs = measure(pool, hardness_of(*pool), 50, 4, 0, lambda: None)
+    runs = measure_promises(pool, hardness_of(*pool), 50, 4, 0, lambda: None)
     assert runs.shape == (4, len(MEASURED))
     assert len({tuple(run) for run in runs.tolist()}) > 1
 
@@ -33,9 +39,9 @@ def test_items_are_drawn_evenly_and_runs_differ() -> None:
 def test_a_single_run_has_no_standard_error_and_ties_have_fewer_promises() -> None:
     tie = mp.ModelCollection([[0, 1], [0, 1]], [0, 1])
     found = hardness_of(*pool_of(tie))
-    made = make_promises(found, 20, measure(pool_of(tie), found, 20, 1, 0, lambda: None))
+    made = make_promises(found, 20, measure_promises(pool_of(tie), found, 20, 1, 0, lambda: None))
     assert all(promise.measured is not None and promise.measured_se is None for promise in made)
-    made = make_promises(found, 20, measure(pool_of(tie), found, 20, 0, 0, lambda: None))
+    made = make_promises(found, 20, measure_promises(pool_of(tie), found, 20, 0, 0, lambda: None))
     assert all(promise.measured is promise.measured_se is None for promise in made)
     assert [promise.quantity for promise in made if promise.sharper is not None] == [
         "regret",

@@ -12,9 +12,17 @@ import numpy as np
 import pytest
 
 import modelpicker as mp
-from modelpicker.experiments.figures import LOOKS, Section, draw, looks_of, paper_sheets, save_sheets, sheets_of
+from modelpicker.experiments.figures import (
+    LOOKS,
+    Section,
+    draw_figures,
+    looks_of,
+    paper_sheets,
+    save_sheets,
+    sheets_of,
+)
 from modelpicker.experiments.labels_needed import Outcomes, factor, labels_needed
-from modelpicker.experiments.plan import make_plan
+from modelpicker.experiments.plan import plan_comparison
 from modelpicker.experiments.report import write_report
 from modelpicker.experiments.setups import find_setups, read_setups
 from tests.experiments.test_playing import collection
@@ -40,7 +48,7 @@ def test_every_figure_names_the_budget_rule(results: mp.Results) -> None:
     sheets = {**sheets_of(section), **paper_sheets({"cifar10": section, "cifar10-v2": section})}
     assert len(sheets) > len(sheets_of(section)) > 3
     for name, sheet in sheets.items():
-        assert "budget rule: expected" in " ".join(words_of(draw(sheet)).split()), name
+        assert "budget rule: expected" in " ".join(words_of(draw_figures(sheet)).split()), name
 
 
 def test_every_figure_names_the_stand_in(results: mp.Results) -> None:
@@ -49,7 +57,7 @@ def test_every_figure_names_the_stand_in(results: mp.Results) -> None:
     sheets = {**sheets_of(section), **paper_sheets({"emocontext": section})}
     assert len(sheets) > len(sheets_of(section)) > 3
     for name, sheet in sheets.items():
-        assert "STAND-IN: synthetic x" in " ".join(words_of(draw(sheet)).split()), name
+        assert "STAND-IN: synthetic x" in " ".join(words_of(draw_figures(sheet)).split()), name
 
 
 def _stand_in(settings: dict[str, Any]) -> dict[str, Any]:
@@ -218,6 +226,6 @@ def test_a_stand_in_has_the_shape_of_what_it_stands_for() -> None:
 
 
 def test_plans_are_known_by_their_digits() -> None:
-    one = make_plan(collection(), budgets=[10])
-    assert one.digits == make_plan(collection(), budgets=[10]).digits
-    assert one.digits != make_plan(collection(), budgets=[11]).digits
+    one = plan_comparison(collection(), budgets=[10])
+    assert one.digits == plan_comparison(collection(), budgets=[10]).digits
+    assert one.digits != plan_comparison(collection(), budgets=[11]).digits

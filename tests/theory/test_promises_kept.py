@@ -15,7 +15,7 @@ import pytest
 import modelpicker as mp
 from modelpicker.encoding import Array
 from modelpicker.experiments.plan import pool_of
-from modelpicker.experiments.promises import make_promises, measure
+from modelpicker.experiments.promises import make_promises, measure_promises
 from modelpicker.theory import bounds, hardness_of, restriction_of, sharper
 from tests.algorithms.test_paper_facts import alternating, fair_coins, switching, taking_turns, teasing
 from tests.shared_data import need
@@ -171,7 +171,7 @@ def keep_their_promises(collection: mp.ModelCollection, rounds: int, realization
     """Compare all that was measured to all that is promised; how many bounds say something."""
     pool = pool_of(collection)
     found = hardness_of(*pool)
-    runs = measure(pool, found, rounds, realizations, 0, lambda: None)
+    runs = measure_promises(pool, found, rounds, realizations, 0, lambda: None)
     worth = 0
     promises = make_promises(found, rounds, runs)
     assert len(promises) == 7

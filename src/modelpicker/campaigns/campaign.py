@@ -26,10 +26,10 @@ from modelpicker.campaigns.input.rows import count_rows, encode_one
 from modelpicker.campaigns.input.validation import Decisions, check_item, check_items, check_key, check_keys
 from modelpicker.campaigns.results.assembly import best_place, make_pick
 from modelpicker.campaigns.results.pick import AnswerRecord, CampaignCounts, Pick, Query
-from modelpicker.campaigns.state.ask import decide, decide_new, new_ones
+from modelpicker.campaigns.state.ask import decide_new, decide_rounds, new_ones
 from modelpicker.campaigns.state.classes import KnownClasses
 from modelpicker.campaigns.state.projection import KnownAnswers, Projection
-from modelpicker.campaigns.state.tell import answer, spent
+from modelpicker.campaigns.state.tell import budget_spent, store_answer
 from modelpicker.campaigns.state.transactions import CampaignTransactions, Transaction
 from modelpicker.certificates.certificate import MOST_MODELS, Certificate, CertificateKind
 from modelpicker.encoding import ClassName, ModelName, check_same_kind
@@ -95,7 +95,7 @@ class Campaign(CampaignTransactions):
             if known is not None:
                 return _decision(change.store.rounds_with(known), known, change.projection)
             rows = encode_one(predictions, change.projection.picker.models, self.vocabulary)
-            event = decide(change, rows, [item], [key])
+            event = decide_rounds(change, rows, [item], [key])
             return _decision(event, event.first, change.projection)
 
     def ask_many(
@@ -181,7 +181,7 @@ class Campaign(CampaignTransactions):
                 if not (isinstance(entry, Sequence) and len(entry) == 2) or isinstance(entry, str):
                     raise InputError(f"labels: {brief(entry)} is no pair of an id and a label.")
                 number = self._number_of(change.store, entry[0], change.head.rounds)
-                answer(change, number, self._label(change, number, entry[1]), replace, by)
+                store_answer(change, number, self._label(change, number, entry[1]), replace, by)
 
     def skip(self, id: int | str, *, replace: bool = False, annotator: str | None = None) -> None:
         """Say that nobody can tell the label of a query: no estimate changes, the budget gets the label back."""
@@ -212,7 +212,7 @@ class Campaign(CampaignTransactions):
             if known is None or known.state == WAITING:
                 raise ConflictError(f"round {number} has no answer to take back.")
             if known.state == SKIPPED and change.projection.left < 1:
-                raise spent(number)
+                raise budget_spent(number)
             change.touched = True
             change.add(Retraction(number, by, reference=known.state == REFERENCE))
             if known.state == REFERENCE:

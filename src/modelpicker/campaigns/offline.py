@@ -180,7 +180,7 @@ def shuffled(items: int, seed: int) -> Array:
     return np.random.Generator(np.random.Philox(seed)).permutation(items)
 
 
-def check_choice(source: CollectionSource, name: str) -> None:
+def check_can_choose(source: CollectionSource, name: str) -> None:
     """An error if there is nothing to choose from: one model, or several that are the same."""
     if len(source.models) < 2:
         raise InputError(f"{name} has one model, {source.models[0]}; there must be two to choose from.")
@@ -268,7 +268,7 @@ def pick(
         opened = open_collection(source, None if asked or mapped else labels, **reading)
     if mapped:
         opened = _with_mapping(opened, labels)
-    check_choice(opened, brief(source) if isinstance(source, str | Path) else "the collection")
+    check_can_choose(opened, brief(source) if isinstance(source, str | Path) else "the collection")
     found = find_algorithm(algorithm)
     goal, given = make_goal(
         found, options or {}, budget=budget, tolerance=tolerance, confidence=confidence, certificate=kind

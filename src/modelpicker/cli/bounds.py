@@ -76,7 +76,7 @@ def bounds(
     from modelpicker.coins import check_seed
     from modelpicker.collections.files import load_with
     from modelpicker.experiments.plan import pool_of
-    from modelpicker.experiments.promises import make_needs, make_promises, measure, usual_realizations
+    from modelpicker.experiments.promises import make_needs, make_promises, measure_promises, usual_realizations
     from modelpicker.theory import hardness_of
 
     check_seed(seed)
@@ -92,7 +92,7 @@ def bounds(
     length = rounds or found.items
     runs = usual_realizations(length, found.models) if realizations is None else realizations
     with progress("Simulating", runs) as bar:
-        played = measure(pool, found, length, runs, seed, lambda: bar.advance(bar.task_ids[0]))
+        played = measure_promises(pool, found, length, runs, seed, lambda: bar.advance(bar.task_ids[0]))
     promises, needs = make_promises(found, length, played), make_needs(found)
     facts = _facts(Path(source).stem, found, collection.models)
     if as_json:

@@ -135,7 +135,7 @@ def compare(
     from modelpicker.cli.shared.comparison_output import finish_comparison, interruptible
     from modelpicker.collections.files import load_with
     from modelpicker.experiments.comparison import Workforce, carry_out
-    from modelpicker.experiments.plan import make_plan, pool_of
+    from modelpicker.experiments.plan import plan_comparison, pool_of
 
     drawn = can_draw(figures)
     collection = read_collection(load_with, source, labels, reading)
@@ -143,7 +143,7 @@ def compare(
     pool_of(collection)  # what is wrong from here on is wrong with the options
     name = Path(source).resolve().stem
     try:
-        plan = make_plan(
+        plan = plan_comparison(
             collection,
             chosen_methods(listed(methods), parse_method_options(option or [])),
             parse_budgets(budgets),

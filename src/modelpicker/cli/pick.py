@@ -126,7 +126,7 @@ def _goal(
 
 def _pick(request: PickRequest, ask: bool) -> PickReport:
     """Look labels up where they are known, go on with a campaign that was begun, or begin one."""
-    from modelpicker.campaigns.offline import check_choice, known_labels
+    from modelpicker.campaigns.offline import check_can_choose, known_labels
 
     place = pick_campaign.find_place(request.source, request.out, request.labels, request.algorithm)
     asks = ask or request.labels is None or _is_answers(request.labels)
@@ -135,7 +135,7 @@ def _pick(request: PickRequest, ask: bool) -> PickReport:
     collection, request = _read(request)
     print_notes(collection.notes)
     say(f"models: {_some(collection.models)}")
-    check_choice(collection, request.source)
+    check_can_choose(collection, request.source)
     known, total = known_labels(collection), len(collection)
     if begun is None and known and not ask and not (known < total and _is_answers(request.labels)):
         if known < total and not request.play_unlabelled:

@@ -14,7 +14,7 @@ from typing import IO, Any
 import numpy as np
 import pyarrow as pa
 
-from modelpicker.collections.collection import ModelCollection, check_models
+from modelpicker.collections.collection import ModelCollection, check_model_names
 from modelpicker.collections.column_name_hints import LABEL
 from modelpicker.collections.column_roles import Reading
 from modelpicker.collections.label_checks import identical_notes
@@ -177,7 +177,7 @@ def _collect(path: Path, arrays: Mapping[str, Array], reading: Reading) -> Model
             raise InputError(f"predictions have shape {values.shape}; they should be items by models.")
         if labels is not None:
             labels = _as_column(labels, len(values))
-        names = check_models(models, values.shape[1])
+        names = check_model_names(models, values.shape[1])
         coded = classes is not None and (meta is not None or _are_places(values, classes))
         if coded and reading == Reading(labels_elsewhere=reading.labels_elsewhere):
             return ModelCollection(values, labels, names, classes, fields=fields)

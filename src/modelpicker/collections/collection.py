@@ -73,7 +73,7 @@ class ModelCollection:
         matrix = matrices.as_matrix(predictions)
         column = None if labels is None else matrices.as_column(labels, len(matrix))
         encoded = encode_table(matrix, column, classes)
-        names = check_models(models, matrix.shape[1])
+        names = check_model_names(models, matrix.shape[1])
         codes = encoded.predictions.copy()  # the caller's array may be unlocked again
         labels = None if encoded.labels is None else encoded.labels.copy()
         self._set(codes, labels, names, encoded.classes, fields or {}, notes)
@@ -235,7 +235,7 @@ class ModelCollection:
         save_collection(self, Path(path))
 
 
-def check_models(models: object, count: int) -> tuple[str, ...]:
+def check_model_names(models: object, count: int) -> tuple[str, ...]:
     """The names of the models: as many as columns, all different."""
     if models is None:
         return tuple(f"model-{number}" for number in range(count))

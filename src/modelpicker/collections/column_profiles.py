@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from modelpicker.collections.tables import Table
-from modelpicker.collections.vocabulary import Cell, is_number
+from modelpicker.collections.vocabulary import Cell, reads_as_number
 
 # Rows that are looked at: enough to know a column, few enough to cost nothing.
 SAMPLE = 2**12
@@ -115,7 +115,7 @@ def _count(profile: Profile, value: Cell, count: int, typed: bool) -> None:
     if value is None or value != value:
         return
     text = str(value).strip() if isinstance(value, str) else ""
-    number = not isinstance(value, str) or (text != "" and is_number(text))
+    number = not isinstance(value, str) or (text != "" and reads_as_number(text))
     if number:
         whole = float(value).is_integer()
         key = _digits(value) if whole else (text or repr(value))

@@ -12,7 +12,7 @@ from modelpicker.collections.tables import BATCH_ROWS, Table, metadata_of
 from modelpicker.collections.wide_tables import CollectionReader, find_roles
 from modelpicker.encoding import ClassName
 from modelpicker.errors import InputError
-from modelpicker.frames import Columns, as_columns, as_matrix
+from modelpicker.frames import Columns, as_columns, matrix_of
 
 # What messages call a table that is no file.
 NAME = Path("the data frame")
@@ -51,7 +51,7 @@ def collect_frame(
     columns = as_columns(source) or {}
     named = None if models is None else [str(name) for name in models]
     if named is not None and not set(named) & set(table.columns) and len(named) == len(table.columns):
-        return ModelCollection(as_matrix(columns, table.columns), labels, named, classes, fields=fields)
+        return ModelCollection(matrix_of(columns, table.columns), labels, named, classes, fields=fields)
     reading = Reading(models=named, classes=classes, labels_elsewhere=labels is not None)
     if classes is not None and all(isinstance(name, str) for name in classes):
         roles = find_roles(table, reading)
@@ -75,8 +75,8 @@ def _by_place(
     """Predictions that are places in a list of classes."""
     told = labels
     if told is None and roles.label is not None:
-        told = as_matrix(columns, [roles.label])[:, 0]
+        told = matrix_of(columns, [roles.label])[:, 0]
     shown = {name: columns[name].to_pylist() for name in roles.fields}
     return ModelCollection(
-        as_matrix(columns, roles.models), told, roles.models, classes, fields={**shown, **fields}
+        matrix_of(columns, roles.models), told, roles.models, classes, fields={**shown, **fields}
     )

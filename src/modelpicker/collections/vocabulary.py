@@ -126,7 +126,7 @@ class ClassVocabulary:
         elif noted is not None and said <= set(noted):
             self.classes = check_classes(noted)
         else:
-            self.classes = in_order(said)
+            self.classes = in_class_order(said)
         place_of: dict[ClassName | None, int] = {name: place for place, name in enumerate(self.classes)}
         place_of[None] = ABSTAINED
         for value, name in names.items():
@@ -164,9 +164,9 @@ class ClassVocabulary:
         cells = [(value, count) for column in self.columns.values() for value, count in column.cells.items()]
         whole = sum(count for value, count in cells if _is_whole(value))
         strange = sum(count for _, count in cells) - whole
-        scores = sum(count for value, count in cells if not _is_whole(value) and is_number(value))
+        scores = sum(count for value, count in cells if not _is_whole(value) and reads_as_number(value))
         if scores and scores > (whole + strange) / 2:
-            culprit = next(value for value, _ in cells if not _is_whole(value) and is_number(value))
+            culprit = next(value for value, _ in cells if not _is_whole(value) and reads_as_number(value))
             raise InputError(f"{self._place(culprit)}: {culprit} is a score, not a class. {NO_SCORES}")
         if strange and whole > strange and not self.normalise:
             culprit = next(value for value, _ in cells if not _is_whole(value))
@@ -246,10 +246,10 @@ class ClassVocabulary:
         return found
 
 
-def in_order(said: Iterable[ClassName]) -> tuple[ClassName, ...]:
+def in_class_order(said: Iterable[ClassName]) -> tuple[ClassName, ...]:
     """The classes in order; those that are counted from 0 or from 1 without gaps.
 
-    >>> in_order({3, 1}), in_order({2, 0}), in_order({70_000, 5}), in_order({"b", "a"})
+    >>> in_class_order({3, 1}), in_class_order({2, 0}), in_class_order({70_000, 5}), in_class_order({"b", "a"})
     ((1, 2, 3), (0, 1, 2), (5, 70000), ('a', 'b'))
     """
     numbers = sorted(name for name in said if isinstance(name, int))
@@ -263,7 +263,7 @@ def _is_integer(text: str) -> bool:
     return digits.isascii() and digits.isdigit() and len(digits) <= LONGEST_NUMBER
 
 
-def is_number(value: Cell) -> bool:
+def reads_as_number(value: Cell) -> bool:
     """Whether a cell stands for a number."""
     try:
         return math.isfinite(float(value or 0))

@@ -16,7 +16,7 @@ from modelpicker.experiments.labels_needed import Outcomes
 from modelpicker.experiments.methods import Method
 from modelpicker.experiments.metrics import at_the_end, tally_runs
 from modelpicker.experiments.output_folder import Folder, versions
-from modelpicker.experiments.plan import ComparisonPlan, make_plan, middle_budget
+from modelpicker.experiments.plan import ComparisonPlan, middle_budget, plan_comparison
 from modelpicker.experiments.playing import GAP, QUERIES
 from modelpicker.experiments.progress import Silent, Watcher, on_terminal
 from modelpicker.experiments.results import Results
@@ -74,7 +74,7 @@ def compare(
     >>> 98 <= row["queries"] <= 102, row["budget_rule"]
     (True, 'expected')
     """
-    plan = make_plan(collection, methods, budgets, stream_size, realizations, seed, budget_rule, tuning)
+    plan = plan_comparison(collection, methods, budgets, stream_size, realizations, seed, budget_rule, tuning)
     how = Workforce(engine, workers, scheduler, chunk)
     return carry_out(plan, how, None if out is None else Path(out), progress=progress)
 

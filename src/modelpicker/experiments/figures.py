@@ -309,7 +309,7 @@ def save_sheets(sheets: Mapping[str, Sheet], folder: Path) -> list[Path]:
     for name, sheet in sheets.items():
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Glyph")  # a letter that the font lacks is drawn as a box
-            paths += _save(draw(sheet), folder, name)
+            paths += _save(draw_figures(sheet), folder, name)
     return paths
 
 
@@ -325,7 +325,7 @@ def _save(figure: "Figure", folder: Path, name: str) -> list[Path]:
     return paths
 
 
-def draw(sheet: Sheet) -> "Figure":
+def draw_figures(sheet: Sheet) -> "Figure":
     """A figure, with one legend for all its panels and a caption below."""
     require("figures")
     from matplotlib import rc_context

@@ -19,7 +19,7 @@ UNTOLD = 0.05
 NEVER = math.inf
 
 
-def plain(row: dict[str, Any]) -> dict[str, Any]:
+def without_infinities(row: dict[str, Any]) -> dict[str, Any]:
     """A row as JSON can hold it: what is not a number, or infinite, is null."""
     return {
         name: None if isinstance(value, float) and not math.isfinite(value) else value
@@ -80,7 +80,7 @@ class Factor:
 
     def document(self) -> dict[str, Any]:
         """As JSON can hold it: what is infinite or unknown is null."""
-        return plain(asdict(self))
+        return without_infinities(asdict(self))
 
     @property
     def sentence(self) -> str:

@@ -65,7 +65,7 @@ class ComparisonPlan:
         return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
-def make_plan(
+def plan_comparison(
     collection: object,
     methods: Sequence[str | type[Algorithm] | Method] | None = None,
     budgets: Sequence[int] | None = None,

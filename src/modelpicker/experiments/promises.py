@@ -146,7 +146,7 @@ def _sharper(found: Hardness, rounds: int) -> dict[str, float]:
 MEASURED = ("regret", "queries", "leader_regret", "random_round_accuracy_gap", "accuracy_gap", "misidentification")
 
 
-def measure(
+def measure_promises(
     pool: Pool, found: Hardness, rounds: int, realizations: int, seed: int, advance: Callable[[], Any]
 ) -> Floats:
     """What Model Picker does on streams drawn from the pool: a row a realization, a column each of MEASURED."""

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from modelpicker.collections.writers import replacing
 from modelpicker.errors import InputError, brief
-from modelpicker.experiments.labels_needed import Factor, Outcomes, factor, labels_needed, plain
+from modelpicker.experiments.labels_needed import Factor, Outcomes, factor, labels_needed, without_infinities
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,7 +109,7 @@ class Results:
 
     def document(self) -> dict[str, Any]:
         """Everything but the curves, as JSON can hold it."""
-        return {**self.settings, "rows": [plain(row) for row in self.rows]}
+        return {**self.settings, "rows": [without_infinities(row) for row in self.rows]}
 
     def save(self, folder: Path) -> None:
         """Write tables that other programs can read: results as CSV and JSON, curves as Parquet."""

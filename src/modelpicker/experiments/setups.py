@@ -12,7 +12,7 @@ from modelpicker.collections import ModelCollection, load_collection
 from modelpicker.collections.presets import preset_collection
 from modelpicker.errors import InputError, NotFoundError, brief
 from modelpicker.experiments.methods import METHODS, Method
-from modelpicker.experiments.plan import ComparisonPlan, make_plan
+from modelpicker.experiments.plan import ComparisonPlan, plan_comparison
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Setup:
         """The set-up as a plan, on the best collection at hand; and why it is not the authors', if it is not."""
         collection, why = self.collection(data)
         stand_in = f"synthetic {self.stand_in}, with the recorded accuracies" if why else None
-        plan = make_plan(
+        plan = plan_comparison(
             collection,
             self.methods,
             self.budgets,

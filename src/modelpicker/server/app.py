@@ -15,8 +15,8 @@ import modelpicker
 from modelpicker.campaigns.storage.database import open_storage
 from modelpicker.errors import ModelPickerError
 from modelpicker.server.access.tokens import Tokens
-from modelpicker.server.api.openapi import DESCRIPTION, TAGS, describe
-from modelpicker.server.api.problems import refuse
+from modelpicker.server.api.openapi import DESCRIPTION, TAGS, describe_api
+from modelpicker.server.api.problems import as_problem
 from modelpicker.server.api.routes import campaigns, files, health, labels, rounds, session, settings, standing
 from modelpicker.server.api.routes.common import VERSION
 from modelpicker.server.configuration import Configuration
@@ -58,9 +58,9 @@ def create_app(configuration: Configuration) -> FastAPI:
         redirect_slashes=False,  # nobody is sent elsewhere
         lifespan=_lifespan,
         exception_handlers={
-            ModelPickerError: refuse,
-            RequestValidationError: refuse,
-            HTTPException: refuse,
+            ModelPickerError: as_problem,
+            RequestValidationError: as_problem,
+            HTTPException: as_problem,
         },
     )
     app.state.service = ServerContext(
@@ -71,7 +71,7 @@ def create_app(configuration: Configuration) -> FastAPI:
         app.router.routes.extend(router.routes)
     app.add_api_route("/", _page, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
-    describe(app)
+    describe_api(app)
     return app
 
 

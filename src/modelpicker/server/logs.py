@@ -69,6 +69,6 @@ def set_up(form: str) -> None:
         logger.propagate = False
 
 
-def note(level: int, event: str, **facts: Any) -> None:
+def log_event(level: int, event: str, **facts: Any) -> None:
     """Log an event with its facts."""
     log.log(level, event, extra={"facts": facts})

@@ -18,11 +18,11 @@ from modelpicker.errors import InputError
 from modelpicker.theory.validation import (
     LARGEST,
     check_between,
-    check_count,
     check_lead,
-    check_models,
+    check_model_count,
     check_share,
     check_wanted,
+    check_whole,
 )
 
 RATE = 0.18
@@ -38,7 +38,7 @@ def regret(rounds: int, models: int) -> float:
     >>> round(regret(rounds=10_000, models=2), 1)
     235.5
     """
-    return 2.0 * math.sqrt(2.0 * check_count("rounds", rounds) * check_models(models))
+    return 2.0 * math.sqrt(2.0 * check_whole("rounds", rounds) * check_model_count(models))
 
 
 def leader_regret(models: int, closeness: float, largest_gap: float = 1.0) -> float:
@@ -51,7 +51,7 @@ def leader_regret(models: int, closeness: float, largest_gap: float = 1.0) -> fl
     358
     """
     most = check_share("largest_gap", largest_gap)
-    return 62.0 * most * models / (check_models(models) * check_lead("closeness", closeness) ** 2)
+    return 62.0 * most * models / (check_model_count(models) * check_lead("closeness", closeness) ** 2)
 
 
 def queries(rounds: int, models: int, mistakes: float) -> float:
@@ -63,8 +63,8 @@ def queries(rounds: int, models: int, mistakes: float) -> float:
     >>> round(queries(rounds=10_000, models=2, mistakes=100), 1)
     616.3
     """
-    most = check_between("mistakes", mistakes, 0, check_count("rounds", rounds))
-    return 5.0 * math.sqrt(rounds * check_models(models)) + 2.0 * most
+    most = check_between("mistakes", mistakes, 0, check_whole("rounds", rounds))
+    return 5.0 * math.sqrt(rounds * check_model_count(models)) + 2.0 * most
 
 
 def stochastic_queries(rounds: int, models: int, gap: float, classes: int) -> float:
@@ -75,8 +75,8 @@ def stochastic_queries(rounds: int, models: int, gap: float, classes: int) -> fl
     >>> round(stochastic_queries(rounds=10_000, models=2, gap=0.5, classes=2))
     2002
     """
-    share = 4.0 * check_count("classes", classes, 2) / check_lead("gap", gap)
-    return math.sqrt(2.0 * check_count("rounds", rounds) * check_models(models)) * (1.0 + share)
+    share = 4.0 * check_whole("classes", classes, 2) / check_lead("gap", gap)
+    return math.sqrt(2.0 * check_whole("rounds", rounds) * check_model_count(models)) * (1.0 + share)
 
 
 def misidentification(rounds: int, models: int, closeness: float) -> float:
@@ -89,9 +89,9 @@ def misidentification(rounds: int, models: int, closeness: float) -> float:
     >>> round(misidentification(rounds=10_000, models=2, closeness=0.5), 5)
     0.00111
     """
-    log_models = check_models(models)
+    log_models = check_model_count(models)
     lead = check_lead("closeness", closeness)
-    return models * math.exp(-RATE * lead * math.sqrt(check_count("rounds", rounds) * log_models))
+    return models * math.exp(-RATE * lead * math.sqrt(check_whole("rounds", rounds) * log_models))
 
 
 def restricted_misidentification(rounds: int, models: int, gap: float, start: int = 1) -> float:
@@ -153,7 +153,7 @@ def rounds_for_random_round(wanted: float, models: int) -> int:
     >>> rounds_for_random_round(0.05, models=2)
     2219
     """
-    return math.ceil(8.0 * check_models(models) / check_wanted(wanted) ** 2)
+    return math.ceil(8.0 * check_model_count(models) / check_wanted(wanted) ** 2)
 
 
 def rounds_for_misidentification(wanted: float, models: int, closeness: float) -> int:
@@ -182,11 +182,11 @@ def rounds_for_restricted_accuracy_gap(wanted: float, models: int, gap: float, s
     5000
     """
     needed = rounds_for_misidentification(wanted, models, check_lead("gap", gap) ** 2)
-    return max(needed, check_count("start", start))
+    return max(needed, check_whole("start", start))
 
 
 def _from(rounds: int, start: int) -> int:
-    if check_count("rounds", rounds) < check_count("start", start):
+    if check_whole("rounds", rounds) < check_whole("start", start):
         raise InputError(
             f"rounds {rounds:,} are fewer than start {start:,}; nothing is promised before that round."
         )
@@ -195,7 +195,7 @@ def _from(rounds: int, start: int) -> int:
 
 def _rounds_for(odds: float, models: int, closeness: float) -> int:
     """The first T at which exp(0.18 λ sqrt(T ln k)) is at least `odds`."""
-    log_models = check_models(models)
+    log_models = check_model_count(models)
     root = math.log(max(1.0, odds)) / (RATE * check_lead("closeness", closeness))
     needed = root * root / log_models
     if needed > LARGEST:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from modelpicker.encoding import Array
 from modelpicker.errors import InputError, brief
 from modelpicker.kernels.primitives import Floats, Ints
-from modelpicker.theory.validation import TIED, check_count
+from modelpicker.theory.validation import TIED, check_whole
 
 ABSTAINED = -1
 # Items that are compared at a time, so that memory does not grow with the collection.
@@ -133,7 +133,7 @@ def restriction_of(predictions: npt.ArrayLike, labels: npt.ArrayLike, start: int
     holds = np.minimum.accumulate(lead[::-1])[::-1]
     if start is None:
         start = int(np.argmax(holds >= lead[-1] / 2.0)) + 1
-    if check_count("start", start) > len(truth):
+    if check_whole("start", start) > len(truth):
         raise InputError(f"start {start:,} is after the last of the {len(truth):,} rounds; pass an earlier one.")
     if holds[start - 1] <= 0.0:
         earliest = int(np.argmax(holds > 0.0)) + 1

@@ -16,10 +16,10 @@ from modelpicker.theory.validation import (
     LARGEST,
     TIED,
     check_between,
-    check_count,
     check_lead,
-    check_models,
+    check_model_count,
     check_wanted,
+    check_whole,
 )
 
 
@@ -36,7 +36,9 @@ def regret(rounds: int, models: int, disagreements: float | None = None, query_s
     """
     divided = _divided(rounds, disagreements)
     scale = min(4.0, check_between("query_scale", query_scale, 1e-9, 1e9))
-    return math.sqrt(2.0 * check_models(models)) * (math.sqrt(rounds) + (math.e - 2.0) * math.sqrt(divided) / scale)
+    return math.sqrt(2.0 * check_model_count(models)) * (
+        math.sqrt(rounds) + (math.e - 2.0) * math.sqrt(divided) / scale
+    )
 
 
 def queries(rounds: int, models: int, mistakes: float, disagreements: float | None = None) -> float:
@@ -52,7 +54,7 @@ def queries(rounds: int, models: int, mistakes: float, disagreements: float | No
         return 0.0
     lost = regret(rounds, models, disagreements) + check_between("mistakes", mistakes, 0, divided)
     share = min(0.5, lost / divided)
-    return math.sqrt(2.0 * divided * check_models(models)) + divided * share * (1.0 - share)
+    return math.sqrt(2.0 * divided * check_model_count(models)) + divided * share * (1.0 - share)
 
 
 def stochastic_queries(rounds: int, models: int, gap: float, disagreement: float = 1.0) -> float:
@@ -64,8 +66,8 @@ def stochastic_queries(rounds: int, models: int, gap: float, disagreement: float
     522.4
     """
     share = check_between("disagreement", disagreement, 0, 1)
-    divided = share * check_count("rounds", rounds)
-    floor = math.sqrt(2.0 * divided * check_models(models))
+    divided = share * check_whole("rounds", rounds)
+    floor = math.sqrt(2.0 * divided * check_model_count(models))
     return floor + share * regret(rounds, models, divided) / check_lead("gap", gap)
 
 
@@ -87,7 +89,7 @@ def stream_misidentification(rounds: int, gaps: npt.ArrayLike, differences: npt.
     True
     """
     lead, apart, log_models = _rivals(gaps, differences)
-    rarest = _largest_inverse(check_count("rounds", rounds), log_models)
+    rarest = _largest_inverse(check_whole("rounds", rounds), log_models)
     return float(_tail(rounds * lead, rounds * apart * (rarest - 1.0), max(1.0, rarest - 1.0)).sum())
 
 
@@ -131,7 +133,7 @@ def rounds_until(bound: Callable[[int], float], wanted: float) -> int:
 
 
 def _divided(rounds: int, disagreements: float | None) -> float:
-    most = check_count("rounds", rounds)
+    most = check_whole("rounds", rounds)
     return float(most) if disagreements is None else check_between("disagreements", disagreements, 0, most)
 
 
@@ -148,7 +150,7 @@ def _rivals(gaps: npt.ArrayLike, differences: npt.ArrayLike) -> tuple[Floats, Fl
             f"gaps {brief(gaps)} and differences {brief(differences)}: each gap must be above 0 and at most its "
             f"difference, and that at most 1."
         )
-    return lead, apart, check_models(lead.size + 1)
+    return lead, apart, check_model_count(lead.size + 1)
 
 
 def _largest_inverse(rounds: int, log_models: float) -> float:
@@ -158,7 +160,7 @@ def _largest_inverse(rounds: int, log_models: float) -> float:
 
 def _drawn_tails(rounds: int, lead: Floats, apart: Floats, log_models: float) -> Floats:
     """For each model, the chance that its estimate is not above the best model's."""
-    count = float(check_count("rounds", rounds))
+    count = float(check_whole("rounds", rounds))
     # Σ max(1, 1/η_t): a sum of roots is at most its integral and half the last term, and η_t > 1 before ln k / 2.
     roots = (2.0 / 3.0 * count + 0.5) * math.sqrt(count)
     inverses = math.sqrt(2.0 / log_models) * roots + log_models / 2.0

@@ -13,7 +13,7 @@ TIED = "two models are tied for best, and the theorems that need one best model 
 LARGEST = 10**40
 
 
-def check_count(name: str, value: object, least: int = 1) -> int:
+def check_whole(name: str, value: object, least: int = 1) -> int:
     """A whole number from `least` up."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InputError(f"{name} {brief(value)} is out of range; pass a whole number from {least} up.")
@@ -22,9 +22,9 @@ def check_count(name: str, value: object, least: int = 1) -> int:
     return int(value)
 
 
-def check_models(models: object) -> float:
+def check_model_count(models: object) -> float:
     """The logarithm of how many models there are, at least two."""
-    return math.log(check_count("models", models, 2))
+    return math.log(check_whole("models", models, 2))
 
 
 def check_between(name: str, value: object, low: float, high: float) -> float:

@@ -70,7 +70,7 @@ class ClassCodes:
         return [name for name in (self.name(value, where) for value in values) if name is not None]
 
 
-def in_order(predictions: object, models: Sequence[ModelName], where: str) -> list[Any]:
+def in_model_order(predictions: object, models: Sequence[ModelName], where: str) -> list[Any]:
     """The predictions of one round in the order of the models."""
     if hasattr(predictions, "to_dict"):  # a row of a data frame, which knows its models by name
         predictions = predictions.to_dict()
@@ -100,7 +100,7 @@ def in_order(predictions: object, models: Sequence[ModelName], where: str) -> li
 
 def encode_one(predictions: object, models: Sequence[ModelName], vocabulary: ClassCodes) -> Rows:
     """The codes of one round."""
-    values = in_order(predictions, models, "predictions")
+    values = in_model_order(predictions, models, "predictions")
     names = [vocabulary.name(value, f"prediction of {model}") for model, value in zip(models, values, strict=True)]
     classes = _sorted([name for name in names if name is not None], "predictions")
     place = {name: code for code, name in enumerate(classes)}
@@ -223,7 +223,7 @@ def _one_by_one(rows: Any, models: Sequence[ModelName], vocabulary: ClassCodes) 
     codes = np.empty((len(rows), len(models)), dtype=np.int32)
     for number, row in enumerate(rows):
         where = f"predictions, row {number}"
-        values = in_order(row, models, where)
+        values = in_model_order(row, models, where)
         for column, value in enumerate(values):
             try:
                 code = known[(type(value), value)]

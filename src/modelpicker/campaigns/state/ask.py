@@ -46,7 +46,7 @@ def decide_new(
     for start in range(0, len(places), ROUNDS_AT_ONCE):
         some = places[start : start + ROUNDS_AT_ONCE]
         made.append(
-            decide(
+            decide_rounds(
                 change,
                 some_rows(rows, range(start, start + len(some))),
                 None if items is None else [items[place] for place in some],
@@ -62,7 +62,7 @@ def may_stop(change: Transaction) -> bool:
     return rule is not None and change.projection.certifies(best_place(change.store, change.projection), rule)
 
 
-def decide(
+def decide_rounds(
     change: Transaction, rows: Rows, items: list[Item | None] | None, keys: list[str | None] | None
 ) -> Rounds:
     """Let the picker decide, and store what it decided."""

@@ -8,7 +8,7 @@ from modelpicker.encoding import ClassName
 from modelpicker.errors import ConflictError
 
 
-def answer(change: Transaction, number: int, label: ClassName | None, replace: bool, by: str | None) -> None:
+def store_answer(change: Transaction, number: int, label: ClassName | None, replace: bool, by: str | None) -> None:
     """Store an answer, unless it is there already, and learn it."""
     known = change.store.state(number)
     if known is None or known.state == REFERENCE:
@@ -30,7 +30,7 @@ def answer(change: Transaction, number: int, label: ClassName | None, replace: b
             f"and {'skipping it' if label is None else repr(label)} is right."
         )
     if known.label is None and change.projection.left < 1:
-        raise spent(number)
+        raise budget_spent(number)
     change.touched = True
     change.add(Answer(number, label, by, replaces=True))
     change.projection.count(number, KnownAnswers(known.label), KnownAnswers(label))
@@ -59,7 +59,7 @@ def _refer(
     change.add(Reference(number, label, by, replaces=known is not None))
 
 
-def spent(number: int) -> ConflictError:
+def budget_spent(number: int) -> ConflictError:
     """The error for a query that was skipped, and should now get a label that the budget no longer has."""
     return ConflictError(
         f"round {number} was skipped, which gave its label back to the budget, and the budget is spent by now."

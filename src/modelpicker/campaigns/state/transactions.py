@@ -82,8 +82,8 @@ class Transaction:
     """Whether what was finished in the same transaction has moved it: it is wrong if that fails."""
     added: Added = field(default_factory=Added)
     before: Projection | None = None
-    """How it stood before the past was changed. From then on `projection` only counts, and nothing else may follow in
-    the same transaction: what it would be decided from has yet to be learned."""
+    """How it stood before the past was changed. From then on `projection` only counts, and nothing else may follow
+    in the same transaction: what it would be decided from has yet to be learned."""
 
     @property
     def changed_the_past(self) -> bool:

@@ -12,7 +12,7 @@ import typer
 
 from modelpicker.cli.shared.terminal import WIDTH, print_table, say, table, visible, waiting
 from modelpicker.experiments.figures import Section, caption, save_sheets, sheets_of
-from modelpicker.experiments.labels_needed import plain
+from modelpicker.experiments.labels_needed import without_infinities
 from modelpicker.experiments.metrics import METRICS
 from modelpicker.experiments.plan import middle_budget
 from modelpicker.experiments.report import LEVELS, shown_labels, write_report
@@ -49,7 +49,7 @@ def finish_comparison(results: Results, folder: Path, *, figures: bool, quiet: b
 
 def needed_labels(results: Results) -> dict[str, dict[str, float | None]]:
     """Labels to each identification probability, by method; null if it is never reached."""
-    return {f"{level:g}": plain(results.labels_needed(level)) for level in LEVELS}
+    return {f"{level:g}": without_infinities(results.labels_needed(level)) for level in LEVELS}
 
 
 def this_command() -> str:

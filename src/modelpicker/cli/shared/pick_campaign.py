@@ -138,7 +138,7 @@ def _compared(begun: "Campaign", request: PickRequest) -> dict[str, tuple[Any, A
     """Each option that was typed and decides something: how it was begun with, and how it is now."""
     settings, typed = begun.settings, request.typed
     options = settings.make(settings.models).options
-    own = settings.kind.name == "race"  # whose goal is among its options
+    own = settings.kind.stops  # then the goal is among its options
     rule = settings.stop_when
     then = {
         "algorithm": settings.kind.name,

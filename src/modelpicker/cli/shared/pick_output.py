@@ -106,6 +106,8 @@ def shortfall(report: PickReport) -> str:
 
 def _what_would_help(report: PickReport) -> list[str]:
     """What may bring a pick nearer to its goal; nothing is promised."""
+    from modelpicker.algorithms import ALGORITHMS
+
     pick, options = report.pick, report.options
     found = []
     if pick.skipped:
@@ -116,9 +118,9 @@ def _what_would_help(report: PickReport) -> list[str]:
         found.append(f"more items than these {report.to_play:,}")
     if options.get("patience") is not None:
         found.append("no patience: a model that was given up is never proved to be worse")
-    if report.algorithm == "model-picker" and report.passed_over:
-        scale = float(options.get("query_scale", 1.0))
-        found.append(f"asking about more of them (--option query_scale={4 * scale:g})")
-    if report.algorithm != "race" and not pick.skipped:
-        found.append("--algorithm race, which often needs fewer labels for a proof")
+    if report.passed_over and "query_scale" in options:
+        found.append(f"asking about more of them (--option query_scale={4 * float(options['query_scale']):g})")
+    if not ALGORITHMS[report.algorithm].stops and not pick.skipped:
+        stops = next(name for name, kind in ALGORITHMS.items() if kind.stops)
+        found.append(f"--algorithm {stops}, which often needs fewer labels for a proof")
     return found

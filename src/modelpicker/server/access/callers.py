@@ -12,7 +12,7 @@ from modelpicker.errors import ModelPickerError
 from modelpicker.server.access.tokens import Token
 from modelpicker.server.api.problems import Problem
 from modelpicker.server.context import ServerContext
-from modelpicker.server.logs import note
+from modelpicker.server.logs import log_event
 
 COOKIE = "modelpicker"
 
@@ -74,7 +74,7 @@ def _wrong_token(state: ServerContext, address: str) -> Problem:
         return Problem(429, detail, {"Retry-After": str(int(wait) + 1)})
     state.failures.add(address)
     state.metrics.failures.inc()
-    note(logging.WARNING, "wrong token", client=address)
+    log_event(logging.WARNING, "wrong token", client=address)
     return Problem(401, "That token is not valid here; ask who runs this server for another.", _CHALLENGE)
 
 

@@ -36,7 +36,7 @@ SCHEMES = {
 SENTENCE = re.compile(r".+?[.?](?=\s|$)", re.DOTALL)
 
 
-def describe(app: FastAPI) -> None:
+def describe_api(app: FastAPI) -> None:
     """Complete the description of an application, when somebody asks for it."""
     make = app.openapi
 

@@ -22,7 +22,7 @@ from modelpicker.errors import (
     StorageError,
     UnclearColumnsError,
 )
-from modelpicker.server.logs import note
+from modelpicker.server.logs import log_event
 
 MEDIA_TYPE = "application/problem+json"
 # What each status means here; `type` is made of the first.
@@ -69,12 +69,12 @@ def problem(status: int, detail: str, headers: Mapping[str, str] | None = None, 
     return Response(json.dumps(body), status, extra, MEDIA_TYPE)
 
 
-async def refuse(request: Request, error: Exception) -> Response:
+async def as_problem(request: Request, error: Exception) -> Response:
     """An error of modelpicker's, or of a framework's, as a problem."""
     if isinstance(error, ModelPickerError):
         status = next((status for kind, status in STATUS if isinstance(error, kind)), 500)
         if status >= 500:
-            note(logging.ERROR, "storage failed", path=request.url.path, error=str(error))
+            log_event(logging.ERROR, "storage failed", path=request.url.path, error=str(error))
         more: dict[str, Any] = {"columns": [*error.columns]} if isinstance(error, UnclearColumnsError) else {}
         # Where the storage is, is nobody's business.
         return problem(status, str(error).replace(request.app.state.service.storage.url, "the storage"), **more)
@@ -111,7 +111,7 @@ def _invalid(error: RequestValidationError) -> Response:
     return problem(422, f"{first['where']}: {first['what']}.", errors=found)
 
 
-def described(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def problem_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """How OpenAPI describes the errors that a route may answer with."""
     return {
         status: {

@@ -9,12 +9,12 @@ from starlette.responses import Response
 _anything = TypeAdapter[Any](Any)
 
 
-def answer(document: Any, status: int = 200) -> Response:
+def json_response(document: Any, status: int = 200) -> Response:
     """A document as JSON."""
-    return Response(encode(document), status, media_type="application/json")
+    return Response(to_json(document), status, media_type="application/json")
 
 
-def encode(document: Any) -> bytes:
+def to_json(document: Any) -> bytes:
     """JSON without spaces; half characters, which cannot be written, are spelt out."""
     try:
         return _anything.dump_json(document)
@@ -22,6 +22,6 @@ def encode(document: Any) -> bytes:
         return json.dumps(document, separators=(",", ":"), allow_nan=False).encode("ascii")
 
 
-def decode(text: bytes) -> Any:
+def from_json(text: bytes) -> Any:
     """What JSON stands for; a ValueError if it is none."""
     return _anything.validate_json(text)

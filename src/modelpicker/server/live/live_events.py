@@ -16,7 +16,7 @@ from starlette.responses import StreamingResponse
 from modelpicker.errors import ModelPickerError
 from modelpicker.server.access.callers import is_welcome
 from modelpicker.server.api.problems import Problem
-from modelpicker.server.api.responses import encode
+from modelpicker.server.api.responses import to_json
 from modelpicker.server.context import ServerContext
 from modelpicker.server.live.group_commit import CommitQueue, CommitQueues
 from modelpicker.server.logs import log
@@ -92,7 +92,7 @@ class Feed:
         event = document["event"]
         if known is not None and known[0] == event:  # the campaign learns anew: this is how it stood before
             return False
-        body = b"event: %s\nid: %d\ndata: %s\n\n" % (kind.encode(), event, encode(document))
+        body = b"event: %s\nid: %d\ndata: %s\n\n" % (kind.encode(), event, to_json(document))
         async with self.news:
             self.number += 1
             self.latest[kind] = (event, body)

@@ -15,9 +15,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from modelpicker.errors import ModelPickerError
 from modelpicker.server.access.callers import admit
-from modelpicker.server.api.problems import Problem, problem, refuse
+from modelpicker.server.api.problems import Problem, as_problem, problem
 from modelpicker.server.configuration import Configuration
-from modelpicker.server.logs import log, note
+from modelpicker.server.logs import log, log_event
 from modelpicker.server.metrics import Metrics
 
 # How long a body may pause, in seconds, and how many bytes of it have to come in a second on the whole.
@@ -83,9 +83,9 @@ class RequestMiddleware:
         except Problem as error:
             await self._fail(scope, receive, answer, error)
         except ModelPickerError as error:  # while the token was looked up
-            await (await refuse(Request(scope), error))(scope, receive, answer)
+            await (await as_problem(Request(scope), error))(scope, receive, answer)
         except ClientDisconnect:
-            note(logging.INFO, "client went away", **_facts(scope))
+            log_event(logging.INFO, "client went away", **_facts(scope))
         except Exception as error:
             number = secrets.token_hex(6)
             log.exception("failed", extra={"facts": {"incident": number, **_facts(scope)}})
@@ -138,7 +138,7 @@ class RequestMiddleware:
         if not route.endswith("/live"):
             self.metrics.seconds.labels(_method(scope), route, status or 499).observe(seconds)
         if self.configuration.access_log:
-            note(logging.INFO, "request", **_facts(scope), status=status, ms=round(seconds * 1000, 2))
+            log_event(logging.INFO, "request", **_facts(scope), status=status, ms=round(seconds * 1000, 2))
 
 
 class GuardedResponse:

@@ -15,7 +15,7 @@ from modelpicker.server.access.tokens import list_tokens
 from modelpicker.server.app import create_app
 from modelpicker.server.configuration import Configuration
 from modelpicker.server.context import ServerContext
-from modelpicker.server.logs import note
+from modelpicker.server.logs import log_event
 from modelpicker.server.network.protocol import Connection
 
 # How long requests may go on once the server was told to stop, in seconds.
@@ -44,7 +44,7 @@ class Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002  # as uvicorn calls it
         """Stop: no new requests, and those that are under way are finished; told twice, without waiting."""
-        note(logging.INFO, "stopping", signal=signal.Signals(sig).name)
+        log_event(logging.INFO, "stopping", signal=signal.Signals(sig).name)
         self.state.stopping.set()
         self.force_exit = self.should_exit
         self.should_exit = True
@@ -61,7 +61,7 @@ def serve(configuration: Configuration, started: Callable[[str], None]) -> None:
         )
     listener = listen(configuration)
     url = _url(configuration, listener)
-    note(logging.INFO, "serving", url=url, storage=state.storage.url, tokens=configuration.needs_tokens)
+    log_event(logging.INFO, "serving", url=url, storage=state.storage.url, tokens=configuration.needs_tokens)
     started(url)
     gc.freeze()  # what is there now stays: there is no need to look through it again and again
     gc.set_threshold(20_000, 20, 50)

@@ -10,7 +10,7 @@ from typing import Any
 from modelpicker.collections.long_tables import ITEM, MODEL, as_long
 from modelpicker.collections.tables import LONGEST_LINE, open_table
 from modelpicker.server.api.problems import Problem
-from modelpicker.server.api.responses import decode
+from modelpicker.server.api.responses import from_json
 from modelpicker.server.api.setting_documents import MOST_MODELS
 
 # What a table may hold: cells, columns, and cells without a byte in the file, which are missing in an honest one.
@@ -100,7 +100,7 @@ def _check_lines(path: Path, _: int) -> None:
     for line in _lines(path):
         rows += 1
         try:
-            found = decode(line)
+            found = from_json(line)
         except ValueError:
             return  # whoever reads it says so, and where
         if isinstance(found, dict):

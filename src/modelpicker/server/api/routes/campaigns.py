@@ -18,7 +18,7 @@ from modelpicker.server.access.callers import Anybody, Owner
 from modelpicker.server.api import documents
 from modelpicker.server.api.fast_route import FastRoute
 from modelpicker.server.api.problems import Problem
-from modelpicker.server.api.responses import answer
+from modelpicker.server.api.responses import json_response
 from modelpicker.server.api.routes.common import (
     CLOSED,
     NAMED,
@@ -63,7 +63,7 @@ async def list_campaigns(caller: Anybody, service: Service) -> Response:
                 last = _damaged(one, str(error))
             known[one.name] = last
         rows.append(last.row if caller.predictions else {**last.row, **HIDDEN})
-    return answer({"campaigns": rows})
+    return json_response({"campaigns": rows})
 
 
 def _damaged(listed: Listed, why: str) -> Summarized:
@@ -128,7 +128,7 @@ async def create_campaign(caller: Owner, service: Service, body: documents.NewCa
         )
         return describe(campaign, caller)
 
-    made = answer(await run_in_threadpool(begin), 201)
+    made = json_response(await run_in_threadpool(begin), 201)
     made.headers["Location"] = f"{VERSION}/campaigns/{quote(body.name, safe='')}"
     return made
 
@@ -136,7 +136,7 @@ async def create_campaign(caller: Owner, service: Service, body: documents.NewCa
 @router.get("/{name}", responses=replies(documents.Described, *NAMED))
 async def describe_campaign(caller: Anybody, queue: Found) -> Response:
     """Describe a campaign: what it is made with, how far it has come, who leads."""
-    return answer(await queue.read(lambda campaign: describe(campaign, caller)))
+    return json_response(await queue.read(lambda campaign: describe(campaign, caller)))
 
 
 @router.get("/{name}/classes", responses=replies(documents.Classes, *NAMED))
@@ -146,7 +146,7 @@ async def list_classes(caller: Anybody, queue: Found) -> Response:
     Annotators see it too: it does not tell which model named a class, or of which item.
     """
     found = await queue.read(lambda campaign: campaign.known_classes())
-    return answer({"classes": found, "open": queue.campaign.classes is None})
+    return json_response({"classes": found, "open": queue.campaign.classes is None})
 
 
 @router.post("/{name}/models", responses=replies(documents.Members, *NAMED, 409, 422))
@@ -158,7 +158,7 @@ async def join(caller: Owner, queue: Found, body: documents.NewModel) -> Respons
         campaign.join(body.model)
         return [*before, body.model]
 
-    return answer({"models": await queue.do(change)})
+    return json_response({"models": await queue.do(change)})
 
 
 @leaving.delete("/{name}/models/{model:path}", responses=replies(documents.Members, *NAMED, 409))
@@ -172,4 +172,4 @@ async def leave(
         campaign.leave(model)
         return [one for one in before if str(one) != model]
 
-    return answer({"models": await queue.do(change)})
+    return json_response({"models": await queue.do(change)})

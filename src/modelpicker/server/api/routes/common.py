@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from modelpicker.campaigns import Campaign
 from modelpicker.campaigns.events.history import as_time
 from modelpicker.server.access.callers import Caller
-from modelpicker.server.api.problems import described
+from modelpicker.server.api.problems import problem_responses
 from modelpicker.server.context import ServerContext
 from modelpicker.server.live.group_commit import CommitQueue
 
@@ -24,7 +24,7 @@ OPEN: dict[str, Any] = {"security": []}
 
 def replies(model: type[BaseModel], *errors: int, status: int = 200) -> dict[int | str, dict[str, Any]]:
     """How OpenAPI describes what a route answers: a document, or one of these errors."""
-    return {status: {"model": model, "description": model.__doc__}, **described(*errors)}
+    return {status: {"model": model, "description": model.__doc__}, **problem_responses(*errors)}
 
 
 def operation_id(route: APIRoute) -> str:

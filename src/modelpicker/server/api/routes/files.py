@@ -23,7 +23,7 @@ from modelpicker.server.access.callers import Owner
 from modelpicker.server.api import documents
 from modelpicker.server.api.examples import FILE_CSV
 from modelpicker.server.api.problems import Problem
-from modelpicker.server.api.responses import answer, decode
+from modelpicker.server.api.responses import from_json, json_response
 from modelpicker.server.api.routes.common import CLOSED, NAMED, VERSION, Found, Service, operation_id, replies
 from modelpicker.server.live.group_commit import CommitQueue
 from modelpicker.server.network.upload_limits import check_unpacked
@@ -84,7 +84,9 @@ async def look(
     """
     reading = Reading(columns=_chosen(columns))
     async with _received(request, filename, service.configuration.largest_file) as file:
-        return answer(await run_in_threadpool(_read, filename, file.path, _look, filename, file.path, reading))
+        return json_response(
+            await run_in_threadpool(_read, filename, file.path, _look, filename, file.path, reading)
+        )
 
 
 @router.post("/campaigns/{name}/files", responses=replies(documents.FileTaken, *NAMED, 422), openapi_extra=FILE)
@@ -113,7 +115,7 @@ async def upload(
             queries += sum(fresh.values())
             if await request.is_disconnected():  # what is in stays, and the same file goes on from there
                 raise ClientDisconnect
-    return answer({"rounds": rounds, "known": known, "queries": queries})
+    return json_response({"rounds": rounds, "known": known, "queries": queries})
 
 
 def _chosen(columns: str | None) -> dict[str, Role]:
@@ -121,7 +123,7 @@ def _chosen(columns: str | None) -> dict[str, Role]:
     if columns is None:
         return {}
     try:
-        found = decode(columns.encode())
+        found = from_json(columns.encode())
     except ValueError as error:
         raise InputError(f"columns is no JSON: {error}.") from error
     if not isinstance(found, dict):

@@ -9,8 +9,8 @@ from starlette.responses import PlainTextResponse
 from modelpicker.server.access.callers import Reader
 from modelpicker.server.api import documents
 from modelpicker.server.api.examples import METRICS, OPEN_METRICS
-from modelpicker.server.api.problems import Problem, described
-from modelpicker.server.api.responses import answer
+from modelpicker.server.api.problems import Problem, problem_responses
+from modelpicker.server.api.responses import json_response
 from modelpicker.server.api.routes.common import ANYWHERE, CLOSED, OPEN, Service, operation_id, replies
 from modelpicker.server.live.group_commit import reach
 
@@ -20,7 +20,7 @@ router = APIRouter(tags=["health"], generate_unique_id_function=operation_id)
 @router.get("/health", responses=replies(documents.Health, *ANYWHERE), openapi_extra=OPEN)
 async def health() -> Response:
     """Say that the server lives."""
-    return answer({"status": "ok"})
+    return json_response({"status": "ok"})
 
 
 @router.get("/ready", responses=replies(documents.Health, *ANYWHERE, 503), openapi_extra=OPEN)
@@ -29,7 +29,7 @@ async def ready(service: Service) -> Response:
     if service.stopping.is_set():
         raise Problem(503, "The server is about to stop.")
     await run_in_threadpool(_look, service.configuration.storage)
-    return answer({"status": "ok"})
+    return json_response({"status": "ok"})
 
 
 def _look(url: str) -> None:
@@ -49,7 +49,7 @@ def _look(url: str) -> None:
             },
             "description": "The text form that Prometheus reads, or that of OpenMetrics for who accepts it.",
         },
-        **described(*CLOSED),
+        **problem_responses(*CLOSED),
     },
 )
 async def metrics(service: Service, caller: Reader, request: Request) -> Response:

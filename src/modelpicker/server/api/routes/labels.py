@@ -12,8 +12,8 @@ from modelpicker.errors import ConflictError, InputError
 from modelpicker.server.access.callers import Anybody, Caller, Labeller
 from modelpicker.server.api import documents
 from modelpicker.server.api.fast_route import FastRoute
-from modelpicker.server.api.problems import Problem, described
-from modelpicker.server.api.responses import answer
+from modelpicker.server.api.problems import Problem, problem_responses
+from modelpicker.server.api.responses import json_response
 from modelpicker.server.api.routes.common import NAMED, VERSION, Found, counts, operation_id, replies
 
 PREFIX = f"{VERSION}/campaigns/{{name}}"
@@ -33,7 +33,7 @@ async def tell(caller: Labeller, queue: Found, body: documents.NewLabel) -> Resp
             campaign.tell(body.id, body.label, replace=body.replace, annotator=by)
         return _told(campaign, body.id)
 
-    return answer(await queue.do(change))
+    return json_response(await queue.do(change))
 
 
 @router.post("/labels/batch", responses=replies(documents.ToldMany, *NAMED, 409, 422))
@@ -47,7 +47,7 @@ async def tell_many(caller: Labeller, queue: Found, body: documents.NewLabels) -
             campaign.tell_many(body.labels, replace=body.replace, annotator=by)
         return {"told": len(body.labels), **counts(campaign)}
 
-    return answer(await queue.do(change))
+    return json_response(await queue.do(change))
 
 
 @router.post("/skips", responses=replies(documents.Told, *NAMED, 409, 422))
@@ -60,7 +60,7 @@ async def skip(caller: Labeller, queue: Found, body: documents.NewSkip) -> Respo
         campaign.skip(body.id, replace=body.replace, annotator=by)
         return _told(campaign, body.id)
 
-    return answer(await queue.do(change))
+    return json_response(await queue.do(change))
 
 
 @router.post("/retractions", responses=replies(documents.Retracted, *NAMED, 409, 422))
@@ -75,7 +75,7 @@ async def retract(caller: Labeller, queue: Found, body: documents.NewRetraction)
         campaign.retract(body.id, lease=body.lease, annotator=by)
         return {"id": campaign.number_of(body.id), **counts(campaign)}
 
-    return answer(await queue.do(change))
+    return json_response(await queue.do(change))
 
 
 @waiting.get("/queries", responses=replies(documents.Leased, *NAMED, 422))
@@ -85,7 +85,7 @@ async def list_queries(
     most: Annotated[int, Query(ge=1, le=MOST, description="At most so many.")] = 100,
 ) -> Response:
     """List queries that wait for a label, oldest first; nobody is kept from them."""
-    return answer(await queue.read(lambda campaign: _waiting(campaign, campaign.pending(most), caller)))
+    return json_response(await queue.read(lambda campaign: _waiting(campaign, campaign.pending(most), caller)))
 
 
 @router.post("/leases", responses=replies(documents.Leased, *NAMED, 422))
@@ -97,7 +97,7 @@ async def lease(caller: Labeller, queue: Found, body: documents.NewLease) -> Res
         found = campaign.pending(body.most, lease=body.seconds, annotator=by)
         return _waiting(campaign, found, caller)
 
-    return answer(await queue.do(change))
+    return json_response(await queue.do(change))
 
 
 @waiting.delete(
@@ -105,7 +105,7 @@ async def lease(caller: Labeller, queue: Found, body: documents.NewLease) -> Res
     status_code=204,
     response_class=Response,
     response_description="The query is free.",
-    responses=described(*NAMED, 409, 422),
+    responses=problem_responses(*NAMED, 409, 422),
 )
 async def release(
     caller: Labeller,

@@ -9,7 +9,7 @@ from modelpicker.encoding import ClassName, ModelName
 from modelpicker.server.access.callers import Owner
 from modelpicker.server.api import documents
 from modelpicker.server.api.fast_route import FastRoute
-from modelpicker.server.api.responses import answer
+from modelpicker.server.api.responses import json_response
 from modelpicker.server.api.routes.common import NAMED, VERSION, Found, operation_id, replies
 from modelpicker.server.live.group_commit import own_names
 
@@ -28,7 +28,9 @@ async def ask(caller: Owner, queue: Found, body: documents.NewRound) -> Response
     With a key, this may be sent again whatever went wrong: the same key returns the same decision.
     """
     made = await queue.ask(body.predictions, body.item, body.key)
-    return answer(_decided(made.id, body.key, made.query, made.probability, made.prediction, made.recommended))
+    return json_response(
+        _decided(made.id, body.key, made.query, made.probability, made.prediction, made.recommended)
+    )
 
 
 @router.post("/batch", responses=replies(documents.DecidedMany, *NAMED, 422))
@@ -41,7 +43,7 @@ async def ask_many(caller: Owner, queue: Found, body: documents.NewRounds) -> Re
     made = await queue.do(decide)
     keys = body.keys or [None] * len(made)
     found = zip(made.ids, keys, *made.columns(), strict=True)
-    return answer({"decisions": [_decided(*row) for row in found]})
+    return json_response({"decisions": [_decided(*row) for row in found]})
 
 
 def _decided(

@@ -6,8 +6,8 @@ import modelpicker
 from modelpicker.server.access.callers import COOKIE, Caller, check_token, find_caller
 from modelpicker.server.api import documents
 from modelpicker.server.api.fast_route import FastRoute
-from modelpicker.server.api.problems import Problem, described
-from modelpicker.server.api.responses import answer
+from modelpicker.server.api.problems import Problem, problem_responses
+from modelpicker.server.api.responses import json_response
 from modelpicker.server.api.routes.common import ANYWHERE, OPEN, VERSION, Service, operation_id, replies
 from modelpicker.server.context import ServerContext
 
@@ -29,16 +29,16 @@ async def show_session(request: Request, service: Service) -> Response:
         if error.status_code != 401:
             raise
         caller = None
-    return answer(_document(service, caller))
+    return json_response(_document(service, caller))
 
 
 @router.post("", responses=replies(documents.SessionDocument, *ANYWHERE, 422, 401, 429, 503), openapi_extra=OPEN)
 async def sign_in(request: Request, service: Service, body: documents.NewSession) -> Response:
     """Sign in with a token; browsers send it along from then on."""
     if not service.configuration.needs_tokens:
-        return answer(_document(service, await find_caller(request)))
+        return json_response(_document(service, await find_caller(request)))
     caller = await check_token(request, body.token.strip())
-    made = answer(_document(service, caller))
+    made = json_response(_document(service, caller))
     made.set_cookie(
         COOKIE,
         body.token.strip(),
@@ -56,7 +56,7 @@ async def sign_in(request: Request, service: Service, body: documents.NewSession
     status_code=204,
     response_class=Response,
     response_description="The browser forgets the token.",
-    responses=described(*ANYWHERE),
+    responses=problem_responses(*ANYWHERE),
     openapi_extra=OPEN,
 )
 async def sign_out() -> Response:

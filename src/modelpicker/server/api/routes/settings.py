@@ -7,7 +7,7 @@ from modelpicker.campaigns.setting_options import SETTINGS
 from modelpicker.server.access.callers import Anybody
 from modelpicker.server.api import documents
 from modelpicker.server.api.fast_route import FastRoute
-from modelpicker.server.api.responses import answer
+from modelpicker.server.api.responses import json_response
 from modelpicker.server.api.routes.common import CLOSED, VERSION, operation_id, replies
 from modelpicker.server.api.setting_documents import SettingsDocument, algorithm_document, option_document
 
@@ -22,7 +22,7 @@ router = APIRouter(
 @router.get("", responses=replies(SettingsDocument, *CLOSED))
 async def list_settings(caller: Anybody) -> Response:
     """List what a campaign may be made with: settings, and algorithms with their options."""
-    return answer(
+    return json_response(
         {
             "settings": [option_document(option) for option in SETTINGS],
             "algorithms": [algorithm_document(kind) for kind in ALGORITHMS.values()],

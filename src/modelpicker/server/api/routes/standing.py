@@ -19,8 +19,8 @@ from modelpicker.options import LARGEST_COUNT
 from modelpicker.server.access.callers import Reader
 from modelpicker.server.api import documents
 from modelpicker.server.api.examples import ANSWERS_CSV, EXPORT, LIVE
-from modelpicker.server.api.problems import described
-from modelpicker.server.api.responses import answer
+from modelpicker.server.api.problems import problem_responses
+from modelpicker.server.api.responses import json_response
 from modelpicker.server.api.routes.common import NAMED, VERSION, Found, Service, operation_id, replies
 from modelpicker.server.live.live_events import stream
 
@@ -35,7 +35,7 @@ After = Annotated[int, Query(ge=0, le=LARGEST_COUNT, description="Only events af
 @router.get("/standing", responses=replies(documents.StandingDocument, *NAMED))
 async def standing(caller: Reader, queue: Found) -> Response:
     """Name the best model so far, and tell how all models stand."""
-    return answer(await queue.read(lambda _: queue.dashboard.standing()))
+    return json_response(await queue.read(lambda _: queue.dashboard.standing()))
 
 
 @router.get("/certificate", responses=replies(documents.CertificateDocument, *NAMED, 422))
@@ -51,13 +51,13 @@ async def certificate(
     ] = "stream",
 ) -> Response:
     """Tell how sure the pick is, in a statement that holds whenever one looks."""
-    return answer((await queue.read(lambda campaign: campaign.certificate(confidence, kind))).document())
+    return json_response((await queue.read(lambda campaign: campaign.certificate(confidence, kind))).document())
 
 
 @router.get("/charts", responses=replies(documents.ChartsDocument, *NAMED))
 async def charts(caller: Reader, queue: Found) -> Response:
     """Tell what the page's charts are drawn from."""
-    return answer(await queue.read(lambda _: queue.dashboard.charts()))
+    return json_response(await queue.read(lambda _: queue.dashboard.charts()))
 
 
 @router.get(
@@ -68,7 +68,7 @@ async def charts(caller: Reader, queue: Found) -> Response:
             "description": "Server-sent events: `standing` and `charts`, whenever something has changed.",
             "content": {"text/event-stream": {"schema": {"type": "string"}, "example": LIVE}},
         },
-        **described(*NAMED),
+        **problem_responses(*NAMED),
     },
 )
 async def follow(request: Request, caller: Reader, queue: Found, service: Service) -> StreamingResponse:
@@ -91,8 +91,8 @@ async def history(
     called = key if id is None else id
     if called is not None:
         found = await queue.read(lambda campaign: list(campaign.history(called)))
-        return answer({"records": found, "next": None})
-    return answer(await queue.read(lambda campaign: _page(campaign, after, most)))
+        return json_response({"records": found, "next": None})
+    return json_response(await queue.read(lambda campaign: _page(campaign, after, most)))
 
 
 def _page(campaign: Campaign, after: int, most: int) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def _page(campaign: Campaign, after: int, most: int) -> dict[str, Any]:
             "description": documents.Answers.__doc__,
             "content": {"text/csv": {"schema": {"type": "string"}, "example": ANSWERS_CSV}},
         },
-        **described(*NAMED, 422),
+        **problem_responses(*NAMED, 422),
     },
 )
 async def list_answers(
@@ -120,7 +120,7 @@ async def list_answers(
     """List all queries with their labels, and labels that were kept for reference."""
     rows = [asdict(one) for one in await queue.read(lambda campaign: campaign.answers())]
     if form == "json":
-        return answer({"answers": rows})
+        return json_response({"answers": rows})
     text = io.StringIO()
     writer = csv.DictWriter(text, ["id", "key", "label", "state"])
     writer.writeheader()
@@ -141,7 +141,7 @@ async def list_answers(
                 "application/vnd.apache.parquet": {"schema": BINARY, "example": "PAR1…"},
             },
         },
-        **described(*NAMED, 422),
+        **problem_responses(*NAMED, 422),
     },
 )
 async def export(

@@ -361,6 +361,7 @@ declare namespace Api {
     title: string;
     reason: string;
     next: string;
+    takes_items: boolean;
   }
 
   interface StoppingRule {

@@ -1,6 +1,7 @@
 """Campaigns about one file: rounds as `mp.pick` plays them, a budget as a cap, and nothing but that file."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -162,7 +163,7 @@ def test_another_file_and_other_items_are_conflicts(memory: str) -> None:
     ):
         with pytest.raises(ConflictError, match=match):
             Feeder(campaign, other, use_known=False)
-    campaign.ask([collection.classes[code] for code in collection.predictions[0]])
+    campaign.ask_item([collection.classes[code] for code in collection.predictions[0]], None, None)
     with pytest.raises(ConflictError, match="asked about other items"):
         Feeder(campaign, collection, use_known=False)
     with pytest.raises(ConflictError, match="is not of a file"):
@@ -180,19 +181,19 @@ def test_known_labels_are_told_and_not_asked_for(memory: str) -> None:
     assert len(answers_by(campaign, "file")) == 30
 
 
-def test_answers_are_found_again_by_the_places_of_the_items(tmp_path: Path) -> None:
+def test_answers_are_found_again_by_what_is_shown_of_the_items(tmp_path: Path) -> None:
     collection = mp.load_collection("digits")
     campaign = begin(f"sqlite:///{tmp_path}/x.db", collection)
     play(campaign, collection, most=5)
     labels = names(collection)
-    found = known_answers(campaign)
-    assert len(found) == 5
-    assert all(labels[place] == label for place, label in found.items())
+    told = [one for one in campaign.answers() if one.state == "labelled"]
+    assert len(told) == len(known_answers(campaign)) == 5
+    assert all(labels[int(str(one.key)[4:]) - 1] == one.label for one in told)
     assert with_answers(collection, tmp_path / "x.db").labelled == 5
-    campaign.retract(f"row-{min(found) + 1}")
+    campaign.retract(str(told[0].key))
     assert len(known_answers(campaign)) == 4
     with pytest.raises(InputError, match="has no label for these items"):
-        with_answers(collection.take(range(9)), tmp_path / "x.db")
+        with_answers(collection.take(range(len(collection) - 9, len(collection))), tmp_path / "x.db")
     assert campaign.settings.source is not None
     assert read_source(campaign.settings.source) == collection
 
@@ -200,9 +201,57 @@ def test_answers_are_found_again_by_the_places_of_the_items(tmp_path: Path) -> N
 def test_the_state_names_the_command_that_goes_on(memory: str) -> None:
     collection = mp.load_collection("digits")
     campaign = begin(memory, collection)
-    assert campaign.best().state.next == "Go on with `modelpicker pick digits`."
+    assert campaign.best().state.next == "Go on with: modelpicker pick digits"
     play(campaign, collection, most=2)
     state = campaign.best().state
-    assert (state.name, state.next) == ("running", "Go on with `modelpicker pick digits`.")
+    assert (state.name, state.next) == ("running", "Go on with: modelpicker pick digits")
     odd = FileSource("a b;rm.csv", "", {}, out="c d.db")
     assert odd.command == "modelpicker pick 'a b;rm.csv' --out 'c d.db'"
+
+
+def tickets(order: Sequence[int], models: int = 2) -> mp.ModelCollection:
+    """Items with texts; models that disagree on all of them, so that rows alone do not tell items apart."""
+    rows = [["cat", "dog", "cat"][:models] if place % 2 else ["dog", "cat", "dog"][:models] for place in order]
+    return mp.ModelCollection(rows, fields={"text": [f"text {place}" for place in order]})
+
+
+def test_items_in_another_order_are_another_file_and_keep_their_own_answers(tmp_path: Path) -> None:
+    before, after = tickets(range(8)), tickets([2, 3, 4, 5, 6, 7, 0, 1])
+    assert (before.predictions == after.predictions).all()
+    campaign = begin(f"sqlite:///{tmp_path}/x.db", before)
+    Feeder(campaign, before, use_known=False).feed()
+    campaign.tell(0, "cat")
+    with pytest.raises(ConflictError, match="other items or other predictions"):
+        Feeder(campaign, after, use_known=False)
+    found = with_answers(after, tmp_path / "x.db")
+    assert found.labels is not None
+    assert np.flatnonzero(found.labels >= 0).tolist() == [6]
+
+
+def test_answers_hold_when_a_model_joins_or_items_are_added(tmp_path: Path) -> None:
+    before = tickets(range(8))
+    campaign = begin(f"sqlite:///{tmp_path}/x.db", before)
+    Feeder(campaign, before, use_known=False).feed()
+    campaign.tell(0, "cat")
+    for after in (tickets(range(8), models=3), tickets(range(12))):
+        assert with_answers(after, tmp_path / "x.db").labelled == 1
+        assert mp.pick(after, labels=tmp_path / "x.db").labels_used == 1
+
+
+def test_a_campaign_of_a_file_takes_no_items_from_elsewhere(tmp_path: Path) -> None:
+    campaign = begin(f"sqlite:///{tmp_path}/x.db", tickets(range(8)))
+    for ask in (lambda: campaign.ask(["cat", "dog"]), lambda: campaign.ask_many([["cat", "dog"]])):
+        with pytest.raises(ConflictError, match=r"takes its items from .*modelpicker pick"):
+            ask()
+    assert campaign.rounds == 0
+    assert not campaign.best().state.takes_items
+
+
+def test_a_budget_that_somebody_else_holds_is_not_spent(tmp_path: Path) -> None:
+    collection = tickets(range(8))
+    campaign = begin(f"sqlite:///{tmp_path}/x.db", collection, budget=1)
+    feeder = Feeder(campaign, collection, use_known=False)
+    assert feeder.feed() == "query"
+    assert feeder.feed() == "waiting"
+    campaign.tell(campaign.pending()[0].id, "cat")
+    assert feeder.feed() == "budget"

@@ -45,7 +45,9 @@ def test_every_state_has_its_reason_and_one_next_step(changes: dict[str, Any], n
         "title": TITLES[found.name],
         "reason": found.reason,
         "next": found.next,
+        "takes_items": found.takes_items,
     }
+    assert found.takes_items == (name not in ("certified", "won", "budget-spent") and "command" not in changes)
     assert found.over == (name in ("certified", "won"))
 
 

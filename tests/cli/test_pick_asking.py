@@ -268,7 +268,7 @@ def test_what_is_no_campaign_of_this_file_is_left_alone(words: Path) -> None:
 
 def test_items_that_did_not_come_from_the_file_end_it(words: Path) -> None:
     answer(words, "cat\nq\n")
-    mp.open_campaign(f"sqlite:///{words}/x.pick.db", "x").ask(["cat", "dog", "emu"])
+    mp.open_campaign(f"sqlite:///{words}/x.pick.db", "x").ask_item(["cat", "dog", "emu"], None, None)
     done = run("pick", "x.parquet", "--ask", folder=words)
     assert (done.returncode, "was asked about other items" in done.stderr) == (4, True)
 

@@ -4,6 +4,9 @@ Whoever answers, the rounds and the pick are those of `mp.pick` with the same la
 """
 
 import json
+import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -112,7 +115,7 @@ def by_label_without_the_file(sitting: Sitting, given: int) -> None:
     assert done.returncode == 0
     assert f"Its file cannot be gone on with here: {sitting.source} does not exist." in done.stderr
     if waits:
-        assert f"Go on with `modelpicker pick {sitting.source}`." in " ".join(done.stdout.split())
+        assert f"Go on with: modelpicker pick {sitting.source}" in " ".join(done.stdout.split())
     sitting.pick(sitting.typed(given + waits))
 
 
@@ -124,7 +127,7 @@ def by_server(sitting: Sitting, given: int) -> None:
         answer_what_waits(campaign, sitting)
         state = campaign.best().state
         if waits and sitting.expected.labels_used > given + 1:
-            assert state.next == f"Go on with `modelpicker pick {sitting.source}`."
+            assert state.next == f"Go on with: modelpicker pick {sitting.source}"
     sitting.pick(sitting.typed(given + waits))
 
 
@@ -224,7 +227,49 @@ def test_show_names_the_file_and_what_goes_on(tmp_path: Path) -> None:
     sitting.pick(sitting.typed(0, 2))
     shown = run("show", "twenty", "--storage", sitting.storage, folder=tmp_path).stdout
     assert "seen of twenty.csv; `modelpicker pick twenty.csv` goes on" in shown
-    assert "budget      8 labels\n" in shown
+    assert "budget      8 labels, as a cap\n" in shown
     document = json.loads(run("show", "twenty", "--storage", sitting.storage, "--json", folder=tmp_path).stdout)
     assert document["budget_way"] == "cap"
     assert document["source"]["file"] == "twenty.csv"
+
+
+def test_pick_of_the_current_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "votes"
+    folder.mkdir()
+    np.save(folder / "predictions.npy", np.array([[0, 1], [1, 0], [0, 1]]))
+    np.save(folder / "oracle.npy", np.array([0, 0, 0]))
+    done = run("pick", ".", folder=folder)
+    assert done.returncode == 0, done.stderr
+    (folder / "oracle.npy").unlink()
+    asked = run("pick", ".", answers="q\n", folder=folder)
+    assert asked.returncode == 0, asked.stderr
+    assert (tmp_path / "votes.pick.db").exists()
+
+
+def test_an_empty_file_that_a_crash_left_is_no_hindrance(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("text,a,b\none,cat,dog\ntwo,dog,cat\n")
+    (tmp_path / "x.pick.db").touch()
+    done = run("pick", "x.csv", "--models", "a,b", answers="1\n1\n", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "x.pick.db").stat().st_size > 0
+
+
+def test_beginning_again_is_never_a_dead_end(tmp_path: Path) -> None:
+    rows = "".join(f"text {i},{'cat,dog' if i % 2 else 'dog,cat'}\n" for i in range(30))
+    (tmp_path / "x.csv").write_text(f"text,a,b\n{rows}")
+    ask = ("pick", "x.csv", "--models", "a,b", "--option", "query_scale=1e6")
+    assert run(*ask, "--budget", "2", answers="1\n" * 2, folder=tmp_path).returncode == 0
+    for budget in ("3", "4"):
+        refused = run(*ask, "--budget", budget, folder=tmp_path)
+        assert refused.returncode == 4
+        more = re.findall(r"add (--labels \S+ --out \S+)\.", " ".join(refused.stderr.split()))
+        done = run(*ask, "--budget", budget, *more[0].split(), answers="1\n" * 2, folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+
+
+def test_a_closed_standard_input_is_the_end_of_the_input(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("text,a,b\none,cat,dog\ntwo,dog,cat\n")
+    command = f"exec {sys.executable} -m modelpicker pick x.csv --models a,b --json <&-"
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+    assert json.loads(done.stdout)

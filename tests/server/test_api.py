@@ -119,6 +119,7 @@ def test_a_campaign_is_described_with_what_it_was_made_with(server: Running, api
             "title": "Running",
             "reason": "No item has come yet.",
             "next": "Add items with the models' predictions.",
+            "takes_items": True,
         },
         "rounds": 0,
         "labels_used": 0,

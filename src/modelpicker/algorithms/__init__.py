@@ -1,4 +1,4 @@
-"""The algorithms, one a file, and what runs them."""
+"""The algorithms, one per file, and what runs them."""
 
 from modelpicker.algorithms.base import Algorithm, Decision
 from modelpicker.algorithms.budgets import Budget

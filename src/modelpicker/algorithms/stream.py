@@ -114,7 +114,7 @@ def run_stream(
         predictions, told = pick_columns(columns, picker.models)
         labels = told if labels is None else labels
     if labels is None:
-        raise InputError("labels: None is no table; pass a list with one label a round, -1 where there is none.")
+        raise InputError("labels: None is no table; pass a list with one label per round, -1 where there is none.")
     with picker.all_or_nothing():
         return _run(picker, StreamInput(predictions, labels, len(picker.models)), stop_when, kept)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from modelpicker.campaigns.results.dashboard import Dashboard
     from modelpicker.campaigns.results.pick import AnswerRecord, CampaignCounts, Pick, Query, Standing
     from modelpicker.campaigns.results.status import Status
-    from modelpicker.campaigns.state.transactions import Added, BehindError, Transaction
+    from modelpicker.campaigns.state.transactions import Added, BehindError, WriteGroup
 
 __all__ = [
     "Added",
@@ -29,7 +29,7 @@ __all__ = [
     "Query",
     "Standing",
     "Status",
-    "Transaction",
+    "WriteGroup",
     "create_campaign",
     "export_campaign",
     "has_campaign",
@@ -45,7 +45,7 @@ HOMES = {
     "CampaignCounts": "results.pick",
     "BehindError": "state.transactions",
     "Dashboard": "results.dashboard",
-    "Transaction": "state.transactions",
+    "WriteGroup": "state.transactions",
     "export_campaign": "export",
     "has_campaign": "registry",
     "import_campaign": "export",

@@ -3,6 +3,7 @@
 import copy
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from functools import cached_property
 from typing import Any
@@ -30,7 +31,7 @@ from modelpicker.campaigns.state.ask import decide_new, decide_rounds, new_ones
 from modelpicker.campaigns.state.classes import KnownClasses
 from modelpicker.campaigns.state.projection import KnownAnswers, Projection
 from modelpicker.campaigns.state.tell import budget_spent, store_answer
-from modelpicker.campaigns.state.transactions import CampaignTransactions, Transaction
+from modelpicker.campaigns.state.transactions import CampaignTransactions, Transaction, WriteGroup
 from modelpicker.certificates.certificate import MOST_MODELS, Certificate, CertificateKind
 from modelpicker.encoding import ClassName, ModelName, check_same_kind
 from modelpicker.errors import ConflictError, InputError, NotFoundError, brief
@@ -57,6 +58,12 @@ class Campaign(CampaignTransactions):
     def classes(self) -> tuple[ClassName, ...] | None:
         """The classes that may occur; None if they are whatever is said."""
         return self.settings.classes
+
+    @contextmanager
+    def together(self) -> Iterator[WriteGroup]:
+        """All changes within it go to disk together, or none; a BehindError if much has to be learned first."""
+        with self.grouped(patient=False) as group:
+            yield group
 
     def known_classes(self) -> list[ClassName]:
         """The classes that a label may be: those given, or all that models and people have said so far."""
@@ -88,6 +95,11 @@ class Campaign(CampaignTransactions):
             key: your own name for the item. The same key again returns the same decision and creates nothing, so
                 that whatever went wrong, asking again is safe.
         """
+        self._check_takes_items()
+        return self.ask_item(predictions, item, key)
+
+    def ask_item(self, predictions: object, item: Mapping[str, Any] | None, key: str | None) -> Decision:
+        """`ask` for whoever feeds the items of the campaign's own file."""
         key = check_key(key)
         item = check_item(item)
         with self.writing() as change:
@@ -114,6 +126,7 @@ class Campaign(CampaignTransactions):
             items: the fields of each item.
             keys: a key for each; those that were asked before return the decision they had.
         """
+        self._check_takes_items()
         predictions, items, keys = self._unframed(predictions, items, keys)
         total = count_rows(predictions)
         checked_items = check_items(items, total)
@@ -129,6 +142,14 @@ class Campaign(CampaignTransactions):
             older = sorted({number for number in numbers if number < first}) if places != range(total) else []
             found = {rounds.first: rounds for rounds in map(change.store.rounds_with, older)}
             return Decisions(numbers, [*found.values(), *made], change.projection.models_at)
+
+    def _check_takes_items(self) -> None:
+        """Items of a file come in the order of the file: others in between, and it could not be gone on with."""
+        if self.settings.source is not None:
+            raise ConflictError(
+                f"campaign {self.name!r} takes its items from {self.settings.source.file}: go on with "
+                f"{self.settings.source.command!r}. For other items, create another campaign."
+            )
 
     def _unframed(self, predictions: object, items: Any, keys: Any) -> tuple[object, Any, Any]:
         """The columns of a data frame that are no models, as the fields and keys of its items."""

@@ -1,9 +1,12 @@
 """A campaign whose items come from one file: begun, found again, and fed item by item as labels come.
 
 A label changes what is asked next. So items are asked about one by one, until somebody has to be asked for a
-label. The rounds are those that `modelpicker.pick` would play with the same labels.
+label. The rounds are those that `modelpicker.pick` would play with the same labels, unless an answer was taken
+back.
 """
 
+import hashlib
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -28,8 +31,8 @@ from modelpicker.kernels.primitives import ABSTAINED
 FILE = "file"
 ROUNDS_AT_ONCE = 500
 
-FeedStopped: TypeAlias = Literal["end", "budget", "certified", "won"]
-"""Why nothing more is asked: all items were seen, the budget is spent, or what was wanted is proved."""
+FeedStopped: TypeAlias = Literal["end", "budget", "waiting", "certified", "won"]
+"""Why nothing more is asked: all items were seen, the budget is spent, somebody else is asked, or it is proved."""
 Fed: TypeAlias = FeedStopped | Literal["query", "going on"]
 """What asking about some items came to: why it stopped, that a label is asked for, or none of these yet."""
 
@@ -70,7 +73,17 @@ def fingerprint_of(collection: ModelCollection) -> str:
     codes = codes.reshape(collection.predictions.shape)
     abstained = int(bool(said.size) and said[0] == ABSTAINED)
     classes = [collection.classes[code] for code in said[abstained:].tolist()]
-    return ModelCollection.of_codes(codes - abstained, None, collection.models, classes).fingerprint
+    predictions = ModelCollection.of_codes(codes - abstained, None, collection.models, classes).fingerprint
+    items = items_of(collection)
+    if items is None:
+        return predictions
+    shown = hashlib.sha256("\n".join(map(_mark, items)).encode()).hexdigest()[: len(predictions)]
+    return f"{predictions}-{shown}"
+
+
+def _mark(item: Mapping[str, Any] | None) -> str:
+    """What tells an item from others: all that is shown of it."""
+    return json.dumps(item, sort_keys=True)
 
 
 def row_key(place: int) -> str:
@@ -78,19 +91,19 @@ def row_key(place: int) -> str:
     return f"row-{place + 1}"
 
 
-def known_answers(campaign: Campaign) -> dict[int, ClassName]:
-    """The labels that a campaign has, by the places of the items in its file."""
-    places: dict[int, int] = {}
+def known_answers(campaign: Campaign) -> dict[str, ClassName]:
+    """The labels that a campaign has, by what is shown of the items."""
+    items: dict[int, str] = {}
     labels: dict[int, ClassName] = {}
     for record in campaign.history():
-        number, key = record.get("id", -1), record.get("key") or ""
-        if key.startswith("row-") and key[4:].isdecimal():
-            places[number] = int(key[4:]) - 1
+        number = record.get("id", -1)
+        if record["kind"] == "ask":
+            items[number] = _mark(record["item"])
         elif record["kind"] in ("label", "reference"):
             labels[number] = record["label"]
         elif record["kind"] in ("skip", "retract"):
             labels.pop(number, None)
-    return {places[number]: label for number, label in labels.items() if number in places}
+    return {items[number]: label for number, label in labels.items()}
 
 
 def answers_by(campaign: Campaign, annotator: str) -> list[int]:
@@ -132,7 +145,8 @@ class Feeder:
         if rounds and last.get("key") != row_key(self.order[min(rounds, len(self.order)) - 1]):
             raise ConflictError(
                 f"campaign {self.campaign.name!r} in {self.campaign.storage.url} was asked about other items than "
-                "those of its file; it cannot go on with the file."
+                "those of its file; it cannot go on with the file. To begin again with the same answers, pass "
+                f"another --out, and --labels {self.campaign.storage.place}."
             )
 
     def feed(self) -> Fed:
@@ -153,7 +167,7 @@ class Feeder:
             if projection.picker.rounds >= len(self.order):
                 return "end"
             if projection.left < 1:
-                return "budget"
+                return "waiting" if projection.counts.waiting else "budget"
             rule = projection.settings.stop_when
             certified = rule is not None and projection.certifies(best_place(store, projection), rule)
             return "certified" if certified else None
@@ -162,8 +176,8 @@ class Feeder:
         """Ask about the next item; whether its label has to be asked for."""
         number = self.campaign.rounds
         place = self.order[number]
-        item = {"row": place + 1} if self.items is None else self.items[place]
-        decision = self.campaign.ask(names_at(self.collection, place), item=item, key=row_key(place))
+        item = row_item(place) if self.items is None else self.items[place]
+        decision = self.campaign.ask_item(names_at(self.collection, place), item, row_key(place))
         if decision.round != number:
             raise ConflictError(f"campaign {self.campaign.name!r}: item {row_key(place)} was asked about before.")
         label = ABSTAINED if self.labels is None else int(self.labels[place])
@@ -184,8 +198,8 @@ def _check_same(campaign: Campaign, source: FileSource, collection: ModelCollect
         else f"{file} has changed since: it has other items or other predictions"
     )
     raise ConflictError(
-        f"{where} is of another pick: {found}. Pass another --out to begin anew; --labels takes over the answers "
-        "if the file has the same items."
+        f"{where} is of another pick: {found}. To begin again with the answers to items that are still the same, "
+        f"pass another --out, and --labels {campaign.storage.place}."
     )
 
 
@@ -198,14 +212,28 @@ def read_source(source: FileSource) -> ModelCollection:
 
 
 def with_answers(collection: ModelCollection, path: Path) -> ModelCollection:
-    """The collection with the labels that people gave in campaigns of the same file."""
+    """The collection with the labels that people gave to the same items in earlier picks.
+
+    Models and predictions may have changed since. Where nothing is shown of the items, they are the same only if
+    the predictions are.
+    """
     storage, fingerprint = f"sqlite:///{path}", fingerprint_of(collection)
-    labels: dict[int, ClassName] = {}
+    items = items_of(collection)
+    answers: dict[str, ClassName] = {}
     for listed in list_campaigns(storage):
         with open_campaign(storage, listed.name) as campaign:
             source = campaign.settings.source
-            if source is not None and source.fingerprint == fingerprint:
-                labels |= known_answers(campaign)
-    if not labels:
-        raise InputError(f"{path} has no label for these items: it has no pick of the same file, or no answer yet.")
-    return collection.with_labels([labels.get(place) for place in range(len(collection))])
+            if source is not None and (items is not None or source.fingerprint == fingerprint):
+                answers |= known_answers(campaign)
+    shown = items if items is not None else [row_item(place) for place in range(len(collection))]
+    labels = [answers.get(_mark(item)) for item in shown]
+    if all(label is None for label in labels):
+        raise InputError(
+            f"{path} has no label for these items: it has no pick of the same items, or no answer yet."
+        )
+    return collection.with_labels(labels)
+
+
+def row_item(place: int) -> dict[str, Any]:
+    """What is shown of an item that has no fields."""
+    return {"row": place + 1}

@@ -13,6 +13,7 @@ from modelpicker.algorithms.registry import AlgorithmChoice, find_algorithm, mak
 from modelpicker.algorithms.validation import check_count
 from modelpicker.campaigns.results.assembly import Counted, PickEvidence, Wanted, assemble
 from modelpicker.campaigns.results.pick import Pick
+from modelpicker.campaigns.storage.sqlite_files import is_sqlite
 from modelpicker.certificates.certificate import CertificateKind, Certified
 from modelpicker.collections import ModelCollection, open_collection
 from modelpicker.collections.column_name_hints import IDENTITIES
@@ -241,10 +242,11 @@ def pick(
 
     Args:
         source: a file, a collection, the name of one that ships, a data frame, or a mapping of arrays.
-        labels: where labels come from. An array or a list with one label per item, a mapping from the items' ids
-            (or their places) to labels, or a file: only those that are asked for are looked at, and items without a
-            label are left out. Or a function, which is asked for one item at a time: it gets the item's fields and
-            its place (`item`), and gives a class, or None if nobody can tell. By default the source has them.
+        labels: where labels come from. An array or a list with one label per item; a mapping from the items' ids,
+            or from their places where they have no ids; a file of labels, or the campaign of an earlier pick
+            (`NAME.pick.db`): only those that are asked for are looked at, and items without a label are left out.
+            Or a function, which is asked for one item at a time: it gets the item's fields and its place (`item`),
+            and gives a class, or None if nobody can tell. By default the source has them.
         budget: at most so many labels are bought.
         tolerance: stop once the pick is certified to be so close to the best model: 0.01 is 1 % of accuracy.
         confidence: of the certificate.
@@ -261,6 +263,9 @@ def pick(
     ('neighbour-1', 109, True)
     """
     asked = callable(labels)
+    answers = Path(labels) if isinstance(labels, str | Path) and is_sqlite(Path(labels)) else None
+    if answers is not None:
+        labels = None
     mapped = isinstance(labels, Mapping) and not any(_is_column(value) for value in labels.values())
     if isinstance(source, ModelCollection):
         opened: CollectionSource = source if labels is None or asked or mapped else source.with_labels(labels)
@@ -268,6 +273,10 @@ def pick(
         opened = open_collection(source, None if asked or mapped else labels, **reading)
     if mapped:
         opened = _with_mapping(opened, labels)
+    if answers is not None:
+        from modelpicker.campaigns.file_campaign import with_answers  # which builds on this
+
+        opened = with_answers(opened.read() if isinstance(opened, CollectionReader) else opened, answers)
     check_can_choose(opened, brief(source) if isinstance(source, str | Path) else "the collection")
     found = find_algorithm(algorithm)
     goal, given = make_goal(
@@ -292,9 +301,10 @@ def _with_mapping(source: CollectionSource, labels: Any) -> ModelCollection:
     """The collection with labels by the ids of its items, or by their places where it has none."""
     whole = source.read() if isinstance(source, CollectionReader) else source
     identity = next((name for name in IDENTITIES if name in whole.fields), None)
-    keys = list(range(len(whole))) if identity is None else list(whole.fields[identity])
-    strange = set(labels) - set(keys)
+    keys = [str(key) for key in (range(len(whole)) if identity is None else whole.fields[identity])]
+    told = {str(key): label for key, label in labels.items()}  # ids of a file are text, as in a file of labels
+    strange = set(told) - set(keys)
     if strange:
         what = "place of an item" if identity is None else f"value of column {brief(identity)}"
         raise InputError(f"labels: {brief(min(strange, key=str))} is no {what}.")
-    return whole.with_labels([labels.get(key) for key in keys])
+    return whole.with_labels([told.get(key) for key in keys])

@@ -76,6 +76,10 @@ class CampaignSettings:
                 f"stop_when: {self.kind.name} stops by itself; leave it out, and set its options tolerance and "
                 "confidence."
             )
+        if self.budget is None and self.budget_way != BY_NAME["budget_way"].default:
+            raise InputError(
+                f"budget_way={self.budget_way!r}: there is no budget to keep; pass one, or leave it out."
+            )
         try:
             json.dumps(self.document(), allow_nan=False)
         except (TypeError, ValueError) as error:
@@ -179,7 +183,7 @@ def _rule(stop_when: object) -> Certified | None:
 def known_algorithm(name: str) -> type[Algorithm]:
     """An algorithm of modelpicker's own: what a file names is not imported from anywhere else."""
     if name not in ALGORITHMS:
-        raise NotFoundError(f"there is no algorithm {brief(name)} here; pass its class as `algorithm`.")
+        raise NotFoundError(f"there is no algorithm {brief(name)} here; there are {', '.join(ALGORITHMS)}.")
     return ALGORITHMS[name]
 
 

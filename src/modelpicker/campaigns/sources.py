@@ -37,7 +37,8 @@ class FileSource:
     @property
     def command(self) -> str:
         """What goes on asking about the file's items."""
-        return shlex.join(["modelpicker", "pick", self.file, *(["--out", self.out] if self.out else [])])
+        file = f"./{self.file}" if self.file.startswith("-") else self.file
+        return shlex.join(["modelpicker", "pick", file, *(["--out", self.out] if self.out else [])])
 
     @property
     def labels_there(self) -> Path | None:

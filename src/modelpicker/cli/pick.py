@@ -255,4 +255,6 @@ def _played(run: "Run", request: PickRequest, written: "ResultFile | None" = Non
 def _some(names: Sequence[str]) -> str:
     """The first names, as many as fit into a line."""
     shown = visible(", ".join(names[:SHOWN]))
-    return f"{shown[:64]}{', …' if len(names) > SHOWN or len(shown) > 64 else ''} ({len(names)})"
+    if len(shown) > 64:
+        shown = shown[:64].rpartition(", ")[0] or shown[:64]
+    return f"{shown}{', …' if len(shown.split(', ')) < len(names) else ''} ({len(names)})"

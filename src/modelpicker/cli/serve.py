@@ -61,7 +61,7 @@ def serve(
         Literal["text", "json"] | None,
         typer.Option(
             envvar="MODELPICKER_LOG_FORMAT",
-            help="How the log looks: for people, or a JSON object a line.  [default: text]",
+            help="How the log looks: for people, or one JSON object per line.  [default: text]",
             show_default=False,
         ),
     ] = None,

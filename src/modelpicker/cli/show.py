@@ -125,13 +125,16 @@ def _budget(settings: "CampaignSettings") -> str:
     """How many labels may be bought, and how they are spread."""
     if settings.budget is None:
         return "none"
-    spread = settings.budget_way == "paced" and settings.expected_rounds is not None
-    return f"{settings.budget:,} labels{f' over {settings.expected_rounds:,} items' if spread else ''}"
+    if settings.budget_way == "cap":
+        return f"{settings.budget:,} labels, as a cap"
+    over = "" if settings.expected_rounds is None else f" over {settings.expected_rounds:,} items"
+    return f"{settings.budget:,} labels, spread{over or ' over the stream'}"
 
 
 def _of_file(source: "FileSource", pick: "Pick") -> str:
     """How far the items of a file were seen, and what goes on with them."""
-    return f"{pick.rounds:,} seen of {source.file}; `{source.command}` goes on"
+    more = f"; `{source.command}` goes on" if pick.state.name in ("running", "waiting-for-labels") else ""
+    return f"{pick.rounds:,} seen of {source.file}{more}"
 
 
 def _stopping(rule: "Certified | None", certified: bool) -> dict[str, str]:

@@ -49,7 +49,7 @@ def add_labels(
     names, strays = _matched(labels, found, path) if labels.identity else (labels.names, 0)
     if len(names) != len(found):
         raise InputError(
-            f"{path} has {len(names):,} labels, but there are {len(found):,} items; give one an item, or a column "
+            f"{path} has {len(names):,} labels, but there are {len(found):,} items; give one per item, or a column "
             f"{', '.join(map(quoted, IDENTITIES))} in both files."
         )
     known = set(found.classes)

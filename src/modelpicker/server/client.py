@@ -290,7 +290,7 @@ class RemoteCampaign:
             certificate=Certificate(**found["certificate"]),
             certified=found["certified"],
             reached=found["reached"],
-            state=Status(*(found["state"][part] for part in ("name", "reason", "next"))),
+            state=Status(*(found["state"][part] for part in ("name", "reason", "next", "takes_items"))),
             remark=found["remark"],
             **{name: found[name] for name in same},
         )

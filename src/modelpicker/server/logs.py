@@ -1,4 +1,4 @@
-"""Structured logs: a JSON object a line, so that nothing a client sends can look like another line."""
+"""Structured logs: one JSON object per line, so that nothing a client sends can look like another line."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""What can be promised: the paper's theorems as functions, and certificates that hold at any moment."""
+"""What can be promised beforehand: the paper's theorems as functions, sharper ones, how hard a collection is."""
 
 from modelpicker.theory import bounds, sharper
 from modelpicker.theory.hardness import Hardness, Restriction, hardness_of, restriction_of

@@ -119,7 +119,7 @@ def some_rows(rows: Rows, places: Sequence[int]) -> Rows:
 def count_rows(predictions: object) -> int:
     """How many rounds there are; an error if they are none."""
     if isinstance(predictions, str | bytes | Mapping | Set) or not hasattr(predictions, "__len__"):
-        raise InputError(f"predictions {brief(predictions)}: pass a matrix or a list with a row a round.")
+        raise InputError(f"predictions {brief(predictions)}: pass a matrix or a list with one row per round.")
     return len(predictions)
 
 
@@ -149,7 +149,8 @@ def _of_numbers(matrix: npt.NDArray[Any], models: Sequence[ModelName], vocabular
     """A numeric matrix: its distinct values are found at once."""
     if matrix.ndim != 2 or matrix.shape[1] != len(models):
         raise InputError(
-            f"predictions have shape {matrix.shape}; pass a row a round and {len(models)} columns, one a model."
+            f"predictions have shape {matrix.shape}; pass one row per round, and {len(models)} columns: "
+            "one per model."
         )
     values = as_integers(as_array(matrix, "predictions"), "predictions", 0)
     if values.size and int(values.min()) < ABSTAINED:

@@ -3,7 +3,7 @@
 Nothing here names a model: annotators who must not see predictions read it as well.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from modelpicker.certificates.certificate import Certificate, rounded_up
@@ -28,6 +28,8 @@ class Status:
     name: StateName
     reason: str
     next: str
+    takes_items: bool = field(default=True, compare=False)
+    """Whether more items may be added: not if the result is proved, the budget is spent, or a file has them all."""
 
     @property
     def title(self) -> str:
@@ -41,7 +43,13 @@ class Status:
 
     def document(self) -> dict[str, Any]:
         """The state for programs, and for the page."""
-        return {"name": self.name, "title": self.title, "reason": self.reason, "next": self.next}
+        return {
+            "name": self.name,
+            "title": self.title,
+            "reason": self.reason,
+            "next": self.next,
+            "takes_items": self.takes_items,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +71,13 @@ class Facts:
 
 
 def find_status(facts: Facts) -> Status:
-    """The one state that a campaign is in: a proof comes first, then open questions, then why there are none."""
+    """The one state that a campaign is in, and whether more items may be added."""
+    found = _find(facts)
+    return replace(found, takes_items=not (found.over or found.name == "budget-spent" or facts.command))
+
+
+def _find(facts: Facts) -> Status:
+    """A proof comes first, then open questions, then why there are none."""
     if facts.proved:
         return _proved(facts)
     if facts.pending:
@@ -83,7 +97,7 @@ def find_status(facts: Facts) -> Status:
             f"{every} gone through, and nothing waits for a label.",
             "Use the pick as it stands, or add more items.",
         )
-    go_on = f"Go on with `{facts.command}`." if facts.command else ""
+    go_on = f"Go on with: {facts.command}" if facts.command else ""
     if not facts.rounds:
         return Status("running", "No item has come yet.", go_on or "Add items with the models' predictions.")
     seen = "1 item has come" if facts.rounds == 1 else f"{facts.rounds:,} items have come"

@@ -1,1 +1,1 @@
-"""What follows from the events: the projection in memory, the transactions that change it, and pacing."""
+"""What follows from the events: the projection in memory, and the transactions that change it."""

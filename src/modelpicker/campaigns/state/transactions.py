@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from modelpicker.campaigns.events.event_store import EventStore, Head, Recent, Stored
 from modelpicker.campaigns.events.event_types import Answer, Event, Rounds, changes_the_past
@@ -66,6 +66,22 @@ class Added:
                 self.labels += 1
             case _:
                 pass
+
+
+class WriteGroup(Protocol):
+    """Changes that go to disk together, as those see them who are not the campaign itself."""
+
+    @property
+    def added(self) -> Added:
+        """What the changes came to so far."""
+
+    @property
+    def touched(self) -> bool:
+        """Whether a change that failed half-way has spoilt the group: then all of it must be undone."""
+
+    @property
+    def changed_the_past(self) -> bool:
+        """Whether nothing else can follow in this group."""
 
 
 @dataclass

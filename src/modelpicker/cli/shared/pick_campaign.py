@@ -1,6 +1,8 @@
 """A person asked for labels by `pick`: a campaign in an SQLite file, begun or gone on with."""
 
+import itertools
 import re
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,17 +31,30 @@ def find_place(source: str, out: Path | None, labels: Path | None, algorithm: st
         return out
     usual = _usual_place(source)
     taken = labels is not None and usual.absolute() == labels.absolute()
-    return usual.with_name(f"{Path(source).stem}-{algorithm}.pick.db") if taken else usual
+    return usual.with_name(f"{_named(source).stem}-{algorithm}.pick.db") if taken else usual
+
+
+def _named(source: str) -> Path:
+    """The path of a file or a folder; with its name, where it is `.` or ends in `..`."""
+    path = Path(source)
+    return path if path.name not in ("", "..") else path.resolve()
 
 
 def _usual_place(source: str) -> Path:
-    path = Path(source)
+    path = _named(source)
     return path.with_name(f"{path.stem}.pick.db")
+
+
+def _free_place(place: Path) -> Path:
+    """A name like this one that is not taken."""
+    stem = place.name.removesuffix(".db").removesuffix(".pick")
+    others = (place.with_name(f"{stem}-{number}.pick.db") for number in itertools.count(2))
+    return next(other for other in others if not other.exists())
 
 
 def campaign_name(source: str) -> str:
     """What the campaign of a file is called: as the file, without what a name cannot hold."""
-    return re.sub(r"[^\w .-]|^[\W_]+", "-", Path(source).stem).strip("-_. ")[:100].strip() or "pick"
+    return re.sub(r"[^\w .-]|^[\W_]+", "-", _named(source).stem).strip("-_. ")[:100].strip() or "pick"
 
 
 def find_begun(place: Path, source: str) -> "Campaign | None":
@@ -61,8 +76,8 @@ def old_answers(source: str) -> Path | None:
     """What a person answered to an older version of modelpicker, in the current folder or beside the file."""
     from modelpicker.collections.labels import is_result
 
-    name = f"{Path(source).stem}.pick.jsonl"
-    for path in (Path(name), Path(source).with_name(name)):
+    name = f"{_named(source).stem}.pick.jsonl"
+    for path in (Path(name), _named(source).with_name(name)):
         if is_result(path):
             with path.open("rb") as file:
                 if b'"labels": "asked"' in file.readline(2**24):
@@ -101,7 +116,7 @@ def _begin(collection: "ModelCollection", request: PickRequest, place: Path) -> 
 
     if place.suffix.lower() in (".jsonl", ".ndjson"):
         raise InputError(f"--out {place}: your answers are kept in an SQLite file; pass a name that ends with .db.")
-    if place.exists() and not is_sqlite(place):
+    if place.exists() and place.stat().st_size and not is_sqlite(place):
         raise ConflictError(f"{place} exists and is no SQLite file; pass another --out.")
     source = FileSource(
         file=request.source,
@@ -111,7 +126,7 @@ def _begin(collection: "ModelCollection", request: PickRequest, place: Path) -> 
         shuffle=request.shuffle,
         out=None if place == _usual_place(request.source) else str(place),
     )
-    with waiting("Looking at the models"):
+    with waiting("Looking at the models"), suppress(ConflictError):  # somebody else may begin it at the same moment
         return begin_file_campaign(
             f"sqlite:///{place}",
             campaign_name(request.source),
@@ -122,6 +137,11 @@ def _begin(collection: "ModelCollection", request: PickRequest, place: Path) -> 
             options=request.options,
             seed=request.seed,
         )
+    found = find_begun(place, request.source)
+    if found is None:
+        raise ConflictError(f"{place} is being written to by somebody else; try again.")
+    check_options(found, request, place)
+    return found
 
 
 def check_options(begun: "Campaign", request: PickRequest, place: Path) -> None:
@@ -130,7 +150,8 @@ def check_options(begun: "Campaign", request: PickRequest, place: Path) -> None:
         if then != now:
             raise ConflictError(
                 f"{place} is of another pick: it was begun with {name} {_shown(then)}, here it is {_shown(now)}. "
-                f"Leave {name} out to go on. To begin again with the same answers, add --labels {place}."
+                f"Leave {name} out to go on. To begin again with the same answers, add --labels {place} "
+                f"--out {_free_place(place)}."
             )
 
 

@@ -118,7 +118,7 @@ def ask(head: str, fields: Mapping[str, Any], keys: Keys, said: Sequence[int]) -
 
 def _read_line() -> str | None:
     """A line that was typed, whatever bytes it is made of; None at the end of the input."""
-    line = sys.stdin.buffer.readline(LONGEST_LINE)
+    line = b"" if sys.stdin is None else sys.stdin.buffer.readline(LONGEST_LINE)
     if not line:
         return None
     while not line.endswith(b"\n") and (more := sys.stdin.buffer.readline(LONGEST_LINE)):

@@ -217,6 +217,7 @@ class StateDocument(BaseModel):
     title: Annotated[str, Field(description="For people.")]
     reason: str
     next: Annotated[str, Field(description="What to do next.")]
+    takes_items: Annotated[bool, Field(description="Whether more items may be added.")]
 
 
 class Summary(BaseModel):

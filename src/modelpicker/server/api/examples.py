@@ -19,6 +19,7 @@ _STATE = {
     "title": "Waiting for labels",
     "reason": "3 items wait for a label.",
     "next": "Label what waits.",
+    "takes_items": True,
 }
 _DECISION = {
     "id": 17,

@@ -1,6 +1,6 @@
 """Routes without detours: FastAPI describes them, but what it does for a request costs more than deciding a round.
 
-A quick route's function takes what can be had at once: the request, callers and campaigns, as `Depends` names them,
+A fast route's function takes what can be had at once: the request, callers and campaigns, as `Depends` names them,
 and a body.
 They are found in the order of the parameters, so that nobody learns anything of a campaign who may not.
 """
@@ -49,7 +49,7 @@ def _finder(hint: Any) -> Finder:
         return _itself
     if isinstance(hint, type) and issubclass(hint, BaseModel):
         return _body(hint)
-    raise TypeError(f"a quick route takes no parameter of {hint}")
+    raise TypeError(f"a fast route takes no parameter of {hint}")
 
 
 async def _itself(request: Request) -> Request:

@@ -27,7 +27,7 @@ from modelpicker.campaigns import (
     Campaign,
     Dashboard,
     Pick,
-    Transaction,
+    WriteGroup,
     has_campaign,
     open_campaign,
 )
@@ -318,7 +318,7 @@ class CommitQueue:
 
     def _together(self, some: list[QueuedWrite[Any]], outcome: "WriteOutcome") -> None:
         """Changes in one transaction, up to the first that changes the past."""
-        with self.campaign.grouped(patient=False) as group:
+        with self.campaign.together() as group:
             for asks, run in groupby(some, key=lambda change: isinstance(change, QueuedAsk)):
                 together = list(run)
                 if asks and len(together) > 1 and _ask_together(together, self.campaign, group):
@@ -339,7 +339,7 @@ class CommitQueue:
         self.campaign.close()
 
 
-def _perform(change: QueuedWrite[Any], campaign: Campaign, group: Transaction) -> None:
+def _perform(change: QueuedWrite[Any], campaign: Campaign, group: WriteGroup) -> None:
     """Do one change; an error that has undone nothing is what came of it."""
     try:
         change.perform(campaign)
@@ -353,7 +353,7 @@ def _perform(change: QueuedWrite[Any], campaign: Campaign, group: Transaction) -
         change.settle(error)
 
 
-def _ask_together(asks: list[Any], campaign: Campaign, group: Transaction) -> bool:
+def _ask_together(asks: list[Any], campaign: Campaign, group: WriteGroup) -> bool:
     """Decide several rounds as a batch; False if one of them cannot be asked, and nothing was done."""
     if group.changed_the_past:
         return False

@@ -1,1 +1,1 @@
-"""The routes of the API: one file a group of them."""
+"""The routes of the API: one file per group."""

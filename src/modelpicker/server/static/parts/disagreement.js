@@ -9,7 +9,7 @@ export function Disagreement({ disagreement: { rounds, divided, pairs, items } }
   if (!rounds) return null;
   return html`<section class="card disagreement" aria-labelledby="disagreement-title">
     <h2 id="disagreement-title">Where models disagree</h2>
-    <p class="quiet-text">They differ on ${number(divided)} of the last ${count(rounds, 'item')}
+    <p class="quiet-text">They differ on ${number(divided)} of the last ${count(rounds, 'item')} ${''}
       (${percent(divided / rounds)}). Only there can a label tell them apart.</p>
     <div class="columns">
       ${pairs.length > 0 && html`<div>

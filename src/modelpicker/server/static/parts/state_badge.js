@@ -7,9 +7,6 @@ import { html } from '../lib/html.js';
 /** Whether the result is proven. Then it is shown first, and labelling is optional. @param {State} state */
 export const isOver = (state) => state.name === 'certified' || state.name === 'won';
 
-/** Whether more items could be asked about: not if the budget is spent or the result is proven. @param {State} state */
-export const takesItems = (state) => !isOver(state) && state.name !== 'budget-spent';
-
 /** @param {{state: State}} props */
 export function StateBadge({ state }) {
   return html`<strong class=${`badge state-${state.name}`}>${state.title}</strong>`;

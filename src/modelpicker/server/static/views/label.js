@@ -11,7 +11,7 @@ import { LeaderAside } from '../parts/leader_aside.js';
 import { Failure, Loading, useLoaded } from '../parts/loading.js';
 import { Messages } from '../parts/messages.js';
 import { usePressGuard } from '../parts/press_guard.js';
-import { isOver, StateBadge, StateLine, takesItems } from '../parts/state_badge.js';
+import { isOver, StateBadge, StateLine } from '../parts/state_badge.js';
 import { annotator } from '../state/annotator.js';
 import { api } from '../state/api.js';
 import { connection } from '../state/connection.js';
@@ -247,8 +247,8 @@ function Done({ name, labeller, others }) {
  */
 function Steps({ name, state, others }) {
   if (!session.seesStanding) return null;
-  const adds = session.owns && takesItems(state);
-  const main = others || state.name === 'waiting-for-labels' ? null : state.name === 'running' ? 'files' : 'standing';
+  const adds = session.owns && state.takes_items;
+  const main = others || state.name === 'waiting-for-labels' ? null : state.name === 'running' && adds ? 'files' : 'standing';
   const step = (/** @type {'files'|'standing'} */ view, /** @type {string} */ words) => html`
     <a key=${view} class=${view === main ? 'button primary' : 'button'} href=${inCampaign(name, view)}>${words}</a>`;
   const steps = [step('standing', isOver(state) ? 'See the result' : 'See the standing')];

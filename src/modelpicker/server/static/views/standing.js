@@ -8,7 +8,7 @@ import { certainty, headline, leftOut } from '../parts/headline.js';
 import { LeaderBoard } from '../parts/leader_board.js';
 import { Failure, Loading } from '../parts/loading.js';
 import { LabelsChart, RecentChart, WeightsChart } from '../parts/standing_charts.js';
-import { isOver, StateLine, takesItems } from '../parts/state_badge.js';
+import { isOver, StateLine } from '../parts/state_badge.js';
 import { useLiveStanding } from '../state/live_standing.js';
 import { inCampaign } from '../state/router.js';
 import { session } from '../state/session.js';
@@ -89,7 +89,7 @@ function Next({ name, standing: { pending, state } }) {
     ${over && html`<a class="button primary" href=${inCampaign(name, 'files')}>Download the result</a>`}
     ${pending > 0 && html`<a class=${over ? 'button' : 'button primary'} href=${inCampaign(name, 'label')}>
       ${over ? 'Label more' : 'Label the next item'}</a>`}
-    ${takesItems(state) && !pending && session.owns && html`<a class="button" href=${inCampaign(name, 'files')}>Add predictions</a>`}
+    ${state.takes_items && !pending && session.owns && html`<a class="button" href=${inCampaign(name, 'files')}>Add predictions</a>`}
     ${over && pending > 0 && html`<span class="quiet-text">${waits}; you may stop here.</span>`}
   </p>`;
 }

@@ -102,7 +102,10 @@ CALLS = [
     ("postgresql", "mp.open_campaign('postgresql://localhost/campaigns', 'a')"),
     ("postgresql", "mp.create_campaign('postgresql://localhost/campaigns', 'a', models=2)"),
     ("dask", "mp.compare(mp.load_collection('digits'), budgets=[20], realizations=1, engine='dask')"),
-    ("figures", "from modelpicker.experiments.figures import Sheet, draw; draw(Sheet('t', 'c', [[]], ()))"),
+    (
+        "figures",
+        "from modelpicker.experiments.figures import Sheet, draw_figures; draw_figures(Sheet('t', 'c', [[]], ()))",
+    ),
     (
         "figures",
         "from pathlib import Path; from modelpicker.experiments.report import write_report; "

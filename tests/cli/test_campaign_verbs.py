@@ -56,7 +56,7 @@ def test_show_and_list_say_what_a_campaign_is_made_with(tmp_path: Path) -> None:
     assert (shown["algorithm"], shown["budget"], shown["expected_rounds"]) == ("model-picker", 1500, 40000)
     text = call(tmp_path, "show", "tickets").stdout
     assert "3: 0, 1, 2" in text
-    assert "1,500 labels over 40,000 items" in text
+    assert "1,500 labels, spread over 40,000 items" in text
     assert document(tmp_path, "list")["campaigns"][0]["rounds"] == 0
     assert "1,500" in call(tmp_path, "list").stdout
 

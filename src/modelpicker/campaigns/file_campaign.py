@@ -217,8 +217,8 @@ def with_answers(collection: ModelCollection, path: Path) -> ModelCollection:
     Models and predictions may have changed since. Where nothing is shown of the items, they are the same only if
     the predictions are.
     """
-    storage, fingerprint = f"sqlite:///{path}", fingerprint_of(collection)
-    items = items_of(collection)
+    storage, items = f"sqlite:///{path}", items_of(collection)
+    fingerprint = fingerprint_of(collection) if items is None else None
     answers: dict[str, ClassName] = {}
     for listed in list_campaigns(storage):
         with open_campaign(storage, listed.name) as campaign:

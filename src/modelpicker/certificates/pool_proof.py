@@ -2,8 +2,8 @@
 
 The items are fixed; the only chance is which of them are drawn. A model is *bad* if another has more than `allowed`
 items more right. Labels that are known simply count. The rest is bet upon: an item is drawn at random from those on
-which the model on trial differs from one that is still in play. Every model i has an opponent o: the model on trial;
-and for that one it is the runner-up. Let x be 1 if only o is right, -1 if only i is, else 0.
+which the model on trial differs from one that is still in play. Every model i has an opponent o: the model on
+trial; and for that one it is the runner-up. Let x be 1 if only o is right, -1 if only i is, else 0.
 
 If i is the best model, the items that are left must make up for what is known. So their mean is at most a bound m,
 known before the draw, and money that is multiplied by 1 + b·(x - m) is not expected to grow. If o is bad, the bound

@@ -2,8 +2,8 @@
 
 `compare_models` puts every rival beside the leader: how many more items of the whole pool the leader has right.
 Labelled items count by their labels, the others by the guess of the label model. That guess is put right by how far
-it was off on the labelled items on which the two differ. `weigh_items` gives every item a weight: how much its label
-would tell about the rivals that may still be better.
+it was off on the labelled items on which the two differ. `weigh_items` gives every item a weight: how much its
+label would tell about the rivals that may still be better.
 """
 
 import math

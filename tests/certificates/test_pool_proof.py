@@ -1,0 +1,175 @@
+"""The proof of a pool: exact on tiny files, by going through every order in which items can be drawn."""
+
+import copy
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from modelpicker.certificates.pool_proof import PoolProof
+
+CONFIDENCES = (0.5, 0.6, 0.75, 0.9)
+
+
+def tiny_file(seed: int, items: int = 5, models: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """Rows on which models differ, some of them abstentions, and the labels."""
+    random = np.random.default_rng(seed)
+    rows: list[np.ndarray] = []
+    while len(rows) < items:
+        row = random.integers(-1 if seed % 3 == 0 else 0, 3, models)
+        if (row != row[0]).any():
+            rows.append(row)
+    return np.array(rows, dtype=np.int32), random.integers(0, 3, items).astype(np.int32)
+
+
+def gaps(rows: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """By how many items each model is worse than the best."""
+    right = (rows == labels[:, None]).sum(axis=0)
+    return np.asarray(right.max() - right)
+
+
+def front(proof: PoolProof) -> int:
+    """Some rule for who is put on trial: whoever has the most right so far."""
+    done = proof.labelled
+    return int(np.argmax((proof.rows[done] == proof.truth[done][:, None]).sum(axis=0)))
+
+
+Tell = Callable[[PoolProof, list[int], int], list[int]]
+
+
+def prompt(proof: PoolProof, waiting: list[int], item: int) -> list[int]:
+    """Every label comes at once."""
+    return [*waiting, item]
+
+
+def late(proof: PoolProof, waiting: list[int], item: int) -> list[int]:
+    """A label comes after the next draw."""
+    return waiting
+
+
+def chance_of_falsehood(
+    proof: PoolProof, labels: np.ndarray, confidence: float, tell: Tell, waiting: list[int], skipped: int
+) -> float:
+    """The probability that a false certificate is ever seen, over all orders of the draws from here on."""
+    true = gaps(proof.rows, labels)
+    for model in range(proof.rows.shape[1]):
+        if true[model] > proof.worse_by(model, confidence)[0]:
+            return 1.0
+    trial = proof.trial(front(proof))
+    items = proof.eligible(trial, confidence)
+    if not len(items):
+        return 0.0
+    # Whatever is expected, the proof must hold: here it is far too bold.
+    expected = np.full(proof.rows.shape[1], 0.8)
+    total = 0.0
+    for item in items.tolist():
+        branch = copy.deepcopy(proof)
+        branch.draw(item, branch.trials[trial.model], expected, np.full(len(expected), 0.2), confidence)
+        told = tell(branch, waiting, item)
+        left = [*waiting, item]
+        for one in told:
+            left.remove(one)
+            if one != skipped:
+                branch.truth[one] = labels[one]
+                branch.learn(one, int(labels[one]))
+        total += chance_of_falsehood(branch, labels, confidence, tell, left, skipped) / len(items)
+    return total
+
+
+@pytest.mark.parametrize("allowed", [0, 1])
+@pytest.mark.parametrize("tell", [prompt, late])
+@pytest.mark.parametrize("skipped", [-1, 2])
+def test_over_every_order_of_draws_false_certificates_are_as_rare_as_promised(
+    allowed: int, tell: Tell, skipped: int
+) -> None:
+    """No error is allowed: the probabilities are exact. A certificate of any model at any time counts."""
+    check_every_order(range(6), (0.5, 0.75), allowed, tell, skipped)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("allowed", [0, 1])
+@pytest.mark.parametrize("tell", [prompt, late])
+@pytest.mark.parametrize("skipped", [-1, 2])
+def test_over_every_order_of_draws_of_many_files(allowed: int, tell: Tell, skipped: int) -> None:
+    check_every_order(range(6, 40), CONFIDENCES, allowed, tell, skipped)
+
+
+def check_every_order(seeds: range, confidences: tuple[float, ...], allowed: int, tell: Tell, skipped: int) -> None:
+    """False certificates are as rare as promised, over every order of draws of some files."""
+    worst = 0.0
+    for seed in seeds:
+        rows, labels = tiny_file(seed)
+        for confidence in confidences:
+            proof = PoolProof(rows, np.full(len(rows), -3, dtype=np.int32), allowed)
+            false = chance_of_falsehood(proof, labels, confidence, tell, [], skipped)
+            assert false <= 1.0 - confidence + 1e-12, (seed, confidence)
+            worst = max(worst, false / (1.0 - confidence))
+    if tell is prompt and skipped < 0 and not allowed:
+        assert worst > 0.0  # else nothing was tried
+
+
+def test_a_label_that_comes_late_gives_the_same_money_as_one_that_came_at_once() -> None:
+    rows, labels = tiny_file(1, items=8)
+    expected, variance = np.full(3, 0.3), np.full(3, 0.5)
+
+    def play(pause: bool) -> PoolProof:
+        proof = PoolProof(rows, np.full(8, -3, dtype=np.int32), 1)
+        trial = proof.trial(0)
+        proof.draw(3, trial, expected, variance, 0.95)
+        if pause:
+            assert (proof.money <= 1.0 + 1e-12).all()  # the worst case, until the label comes
+        proof.truth[3] = labels[3]
+        proof.learn(3, int(labels[3]))
+        return proof
+
+    prompt_one, late_one = play(False), play(True)
+    assert prompt_one.money.tolist() == late_one.money.tolist()
+    assert prompt_one.trials[0].credit.tolist() == late_one.trials[0].credit.tolist()
+
+
+def test_models_that_differ_on_fewer_items_than_allowed_are_out_without_a_label() -> None:
+    rows = np.array([[0, 1], [1, 0]], dtype=np.int32)
+    proof = PoolProof(rows, np.full(2, -3, dtype=np.int32), 2)
+    assert proof.beaten(proof.trial(0), 0.95).all()
+    assert proof.worse_by(0, 0.95) == (2, True)
+
+
+def test_when_all_is_labelled_the_gap_is_the_true_one_and_certain() -> None:
+    for seed in range(20):
+        rows, labels = tiny_file(seed, items=6, models=4)
+        proof = PoolProof(rows, np.full(6, -3, dtype=np.int32), 0)
+        for item in range(6):
+            proof.truth[item] = labels[item]
+            proof.learn(item, int(labels[item]))
+        for model, gap in enumerate(gaps(rows, labels).tolist()):
+            assert proof.worse_by(model, 0.95) == (gap, True)
+
+
+def test_counts_that_are_kept_up_are_those_of_a_fresh_look() -> None:
+    rows, labels = tiny_file(3, items=30, models=5)
+    proof = PoolProof(rows, np.full(30, -3, dtype=np.int32), 2)
+    trial = proof.trial(2)
+    for item in range(24):
+        proof.take_out(item)
+        if item % 3:
+            proof.truth[item] = labels[item]
+            proof.learn(item, int(labels[item]))
+    fresh = PoolProof(rows, proof.truth, 2)
+    fresh.labelled[:], fresh.drawable[:] = proof.labelled, proof.drawable
+    counted, kept = fresh.trial(2).tally, trial.tally
+    for name in ("known", "open", "left", "winnable"):
+        assert getattr(counted, name).tolist() == getattr(kept, name).tolist(), name
+
+
+def test_money_never_falls_to_nothing() -> None:
+    """A bet risks four fifths at most, so a losing streak leaves something to win with."""
+    rows = np.tile(np.array([[0, 1]], dtype=np.int32), (60, 1))
+    proof = PoolProof(rows, np.full(60, -3, dtype=np.int32), 0)
+    trial = proof.trial(0)
+    for item in range(30):
+        proof.draw(item, trial, np.full(2, 0.9), np.full(2, 0.1), 0.95)
+        proof.truth[item] = 1
+        proof.learn(item, 1)
+    assert (proof.money > 0.0).all()
+    assert math.isfinite(float(proof.money.max()))

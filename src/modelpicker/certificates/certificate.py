@@ -1,8 +1,9 @@
 """Certificates: how sure a pick is, in statements that hold whenever one looks.
 
-Two kinds, and a certificate always says which it is. A *stream* certificate assumes nothing of the stream: the only
+Three kinds, and a certificate always says which it is. A *stream* certificate assumes nothing of the stream: the only
 chance is that of the coins. A *population* certificate is for items that are drawn independently from one
-distribution. docs/certificates.md has the proofs.
+distribution. A *pool* certificate speaks of exactly the items of a pool. docs/certificates.md and docs/pools.md have
+the proofs.
 """
 
 import math
@@ -14,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 from modelpicker.certificates.evidence import POPULATION, STREAM, Tables, make_tables
 from modelpicker.certificates.stop_rule import CONFIDENCE, GAP, KIND
 
-CertificateKind: TypeAlias = Literal["stream", "population"]
+CertificateKind: TypeAlias = Literal["stream", "population", "pool"]
 KINDS: dict[str, int] = {"stream": STREAM, "population": POPULATION}
 
 # What of the error is kept for statements after models have joined or left; each such time gets a share of it.
@@ -132,6 +133,20 @@ def state(
     items = round(gap * seen) if kind == "stream" and gap < 1.0 and not late else None
     sentence = _sentence(str(model), gap, items, seen, confidence, kind, late, changes)
     return Certificate(model, gap, confidence, kind, rounds, items, sentence)
+
+
+def state_pool(model: int | str, worse: int, items: int, confidence: float, certain: bool) -> Certificate:
+    """A certificate of a pool in words: at most so many of its items more are answered right by another model."""
+    gap = min(1.0, worse / items)
+    where = f"On these {items:,} items" if items != 1 else "On this one item"
+    sure = "certainly" if certain else f"with confidence {100.0 * confidence:.12g}%, whenever you look"
+    if gap >= 1.0:
+        sentence = f"Nothing is proven about {model} yet."
+    elif worse:
+        sentence = f"{where} no model is more than {rounded_up(gap)} more accurate than {model}, {sure}."
+    else:
+        sentence = f"{where} no model is more accurate than {model}, {sure}."
+    return Certificate(model, gap, confidence, "pool", items, worse if gap < 1.0 else None, sentence)
 
 
 def rounded_up(share: float) -> str:

@@ -1,0 +1,231 @@
+"""Which model leads a pool, by how much, and which item is most worth a label: kernels.
+
+`compare_models` puts every rival beside the leader: how many more items of the whole pool the leader has right, of
+those that are labelled by the labels, of the others by the guess of the label model, put right by how far that guess
+was off on the labelled items on which the two differ. `weigh_items` gives every item a weight: how much its label
+would tell about the rivals that may still be better.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from modelpicker.algorithms.pools.label_model import LabelModel, guess
+from modelpicker.kernels.primitives import Codes, Floats, Ints, exponential
+
+# What is in the place of a label that is not known: nobody was asked yet, somebody was, nobody can tell.
+UNKNOWN, OUT, UNKNOWABLE = -3, -4, -1
+
+# The guess counts as much as so many labels when it is put right.
+TRUSTED = 10.0
+# Half of an item's worth is by the guess; the other half is the same for all on which two models differ.
+BLIND, PLAIN = 0.5, 0.3
+# In the warm-up a model that was right once more has so many times the weight.
+RIGHT = 1.17
+LOOKS = 6
+
+
+class Comparison(NamedTuple):
+    """The leader beside every rival; one place per model, but for `leader` and what is per item."""
+
+    leader: Ints
+    ahead: Floats  # by how many items of the pool the leader is better, as far as can be told
+    doubt: Floats  # the variance of that
+    split: Floats  # on how many unlabelled items the two differ
+    known: Floats  # by how many labelled items the leader is better
+    unsure: Floats  # the variance of what the unlabelled items may say, if the guess is good
+    right: Floats  # labelled items that the model has right
+    bias: Floats  # room
+    tested: Floats  # room
+    plausible: Floats  # how plausible it is that the rival is better
+    chances: Floats  # [item, model]: the guess, for the items that are looked at
+    worth: Floats  # [item]
+
+
+def new_comparison(models: int, looked_at: int) -> Comparison:
+    """Room for a comparison."""
+    return Comparison(
+        np.zeros(1, dtype=np.int64),
+        *(np.zeros(models) for _ in range(9)),
+        chances=np.zeros((looked_at, models)),
+        worth=np.zeros(looked_at),
+    )
+
+
+def guess_items(model: LabelModel, rows: Codes, labels: Codes, sample: Ints, found: Comparison) -> None:
+    """The guess for all items that are looked at and are not labelled yet."""
+    for s in range(len(sample)):
+        if labels[sample[s]] == UNKNOWN or labels[sample[s]] == OUT:
+            guess(model, rows[sample[s]])
+            for j in range(rows.shape[1]):
+                found.chances[s, j] = model.mixed[j]
+
+
+def lead_by_guess(rows: Codes, labels: Codes, sample: Ints, scale: float, jitter: Floats, found: Comparison) -> int:
+    """The model with the most items right, labelled or guessed; jitter decides between equals."""
+    best = 0
+    for j in range(rows.shape[1]):
+        found.bias[j] = found.right[j] + jitter[j]
+    for s in range(len(sample)):
+        if labels[sample[s]] == UNKNOWN or labels[sample[s]] == OUT:
+            for j in range(rows.shape[1]):
+                found.bias[j] += scale * found.chances[s, j]
+    for j in range(rows.shape[1]):
+        if found.bias[j] > found.bias[best]:
+            best = j
+    return best
+
+
+def set_against(
+    leader: int,
+    model: LabelModel,
+    rows: Codes,
+    labels: Codes,
+    learned: Ints,
+    sample: Ints,
+    scale: float,
+    found: Comparison,
+) -> None:
+    """Put every rival beside a leader."""
+    models = rows.shape[1]
+    for j in range(models):
+        found.ahead[j] = 0.0
+        found.unsure[j] = 0.0
+        found.split[j] = 0.0
+        found.known[j] = 0.0
+        found.bias[j] = 0.0
+        found.tested[j] = 0.0
+    for s in range(len(sample)):
+        i = sample[s]
+        if labels[i] == UNKNOWN or labels[i] == OUT:
+            said, own = rows[i, leader], found.chances[s, leader]
+            for j in range(models):
+                if rows[i, j] != said:
+                    gap = own - found.chances[s, j]
+                    found.ahead[j] += scale * gap
+                    found.unsure[j] += scale * (own + found.chances[s, j] - gap * gap)
+                    found.split[j] += scale
+    for t in range(len(learned)):
+        i = learned[t]
+        guess(model, rows[i])
+        said, label = rows[i, leader], labels[i]
+        own = 1.0 if said == label else 0.0
+        for j in range(models):
+            if rows[i, j] != said:
+                gap = own - (1.0 if rows[i, j] == label else 0.0)
+                found.known[j] += gap
+                found.tested[j] += 1.0
+                found.bias[j] += gap - (model.mixed[leader] - model.mixed[j])
+    for j in range(models):
+        trust = found.tested[j] + TRUSTED
+        found.ahead[j] += found.known[j] + found.split[j] * found.bias[j] / trust
+        found.doubt[j] = found.unsure[j] * (1.0 + found.split[j] / trust)
+
+
+def compare_models(
+    model: LabelModel,
+    rows: Codes,
+    labels: Codes,
+    learned: Ints,
+    sample: Ints,
+    scale: float,
+    jitter: Floats,
+    found: Comparison,
+) -> None:
+    """Find the leader, and put every rival beside it."""
+    guess_items(model, rows, labels, sample, found)
+    leader = int(found.leader[0])
+    if leader < 0:
+        leader = lead_by_guess(rows, labels, sample, scale, jitter, found)
+    for _ in range(LOOKS):
+        set_against(leader, model, rows, labels, learned, sample, scale, found)
+        found.leader[0] = leader
+        for j in range(rows.shape[1]):
+            if found.ahead[j] < found.ahead[leader] - 1e-9:
+                leader = j
+        if leader == found.leader[0]:
+            break
+
+
+def weigh_items(rows: Codes, labels: Codes, sample: Ints, found: Comparison) -> float:
+    """How much the label of every item would tell about the rivals that may still be better; the sum."""
+    leader = int(found.leader[0])
+    for j in range(rows.shape[1]):
+        found.plausible[j] = 0.0
+        if found.unsure[j] > 0.0:
+            score = found.ahead[j] * found.ahead[j] / found.doubt[j]
+            found.plausible[j] = exponential(-0.5 * score / 1024.0) / math.sqrt(found.doubt[j])
+    total = 0.0
+    for s in range(len(sample)):
+        i = sample[s]
+        worth = 0.0
+        if labels[i] == UNKNOWN:
+            said = rows[i, leader]
+            own = (1.0 - BLIND) * found.chances[s, leader] + BLIND * PLAIN
+            for j in range(rows.shape[1]):
+                if rows[i, j] != said:
+                    other = (1.0 - BLIND) * found.chances[s, j] + BLIND * PLAIN
+                    worth += found.plausible[j] * (own + other - (own - other) * (own - other))
+            worth *= worth
+            worth *= worth
+        found.worth[s] = worth
+        total += worth
+    return total
+
+
+def weigh_splits(rows: Codes, labels: Codes, sample: Ints, odds: Floats, found: Comparison) -> float:
+    """In the warm-up: how evenly an item splits the models, weighted softly by their right answers; the sum."""
+    models = rows.shape[1]
+    most = 0.0
+    for j in range(models):
+        most = max(most, found.right[j])
+    total = 0.0
+    for j in range(models):
+        found.plausible[j] = 1.0
+        for _ in range(int(most - found.right[j])):
+            found.plausible[j] /= RIGHT
+        total += found.plausible[j]
+    best = 0.0
+    for s in range(len(sample)):
+        i = sample[s]
+        found.worth[s] = 0.0
+        if labels[i] == UNKNOWN:
+            for j in range(models):
+                odds[rows[i, j]] = 0.0
+            for j in range(models):
+                odds[rows[i, j]] += found.plausible[j] / total
+            split = 1.0
+            for j in range(models):
+                split -= odds[rows[i, j]] * odds[rows[i, j]]
+                odds[rows[i, j]] = 0.0
+            found.worth[s] = split
+            best = max(best, split)
+    ties = 0.0
+    for s in range(len(sample)):
+        found.worth[s] = 1.0 if best > 0.0 and found.worth[s] >= best - 1e-9 else 0.0
+        ties += found.worth[s]
+    return ties
+
+
+def draw_item(worth: Floats, total: float, coin: float) -> int:
+    """An item drawn in proportion to its worth; -1 if none is worth anything."""
+    mark, chosen = coin * total, -1
+    for s in range(len(worth)):
+        if worth[s] > 0.0:
+            chosen = s
+            mark -= worth[s]
+            if mark < 0.0:
+                break
+    return chosen
+
+
+def choose_item(
+    rows: Codes, labels: Codes, sample: Ints, odds: Floats, found: Comparison, warm_up: bool, coin: float
+) -> int:
+    """The next item to ask about, as a place in the sample; -1 if there is none."""
+    if warm_up:
+        total = weigh_splits(rows, labels, sample, odds, found)
+    else:
+        total = weigh_items(rows, labels, sample, found)
+    return draw_item(found.worth, total, coin)

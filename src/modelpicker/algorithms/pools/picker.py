@@ -1,0 +1,433 @@
+"""PoolPicker: all items are there; ask about the one most worth a label, and prove the pick for these very items."""
+
+import math
+import zlib
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from modelpicker.algorithms.pools.gain import (
+    OUT,
+    UNKNOWABLE,
+    UNKNOWN,
+    choose_item,
+    compare_models,
+    new_comparison,
+)
+from modelpicker.algorithms.pools.label_model import REMEMBERED, learn_item, new_label_model
+from modelpicker.algorithms.pools.pool_input import (
+    contested_items,
+    contested_rows,
+    identical_models,
+    read_pool,
+)
+from modelpicker.algorithms.validation import Models, check_count
+from modelpicker.certificates.certificate import Certificate, check_confidence, state_pool
+from modelpicker.certificates.pool_proof import Draw, PoolProof, Trial, tally
+from modelpicker.certificates.stop_rule import GAP
+from modelpicker.coins import check_seed, draw_coins
+from modelpicker.encoding import ClassName, ModelName, check_same_kind, plain
+from modelpicker.errors import ConflictError, InputError, NotFoundError, StateError, brief
+from modelpicker.kernels.compiler import CompiledKernel
+from modelpicker.kernels.primitives import NOBODY, Floats, Ints
+
+STATE_VERSION = 1
+# Cells that are looked at for a question; of a larger pool, a random sample of the items.
+MOST_CELLS = 2**21
+# The proof begins when the leader is this many standard deviations from being bad, for every rival.
+SURE = 2.0
+# So many labels times models are asked for by splits alone, before the first comparison decides.
+WARM_UP = 300
+# Coins of a pool by their use: those of questions count from 0.
+JITTER, SAMPLES = 2**62, 2**63
+
+teach = CompiledKernel(learn_item, {}, "pool-picker label model")
+compare = CompiledKernel(compare_models, {}, "pool-picker comparison")
+choose = CompiledKernel(choose_item, {}, "pool-picker choice")
+
+
+class PoolPicker:
+    """Picks the best model of a file: it says which items to label, and when the pick is proved.
+
+    Args:
+        predictions: one row per item and one column per model: a matrix, a collection, or a data frame.
+        models: the names of the models; by default those of the source, or numbers from 0.
+        seed: of all randomness.
+        confidence: of the proof.
+        tolerance: how much less accurate than the best model the pick may be: 0.01 is 1 % of accuracy.
+
+    >>> pool = PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
+    >>> while not pool.done:
+    ...     item = pool.ask(1)[0]
+    ...     pool.tell(item, "dog")
+    >>> pool.recommended, pool.labels_used
+    ('large', 14)
+    >>> print(pool.certificate().sentence)
+    On these 100 items no model is more than 5% more accurate than large, with confidence 95%, whenever you look.
+    """
+
+    def __init__(
+        self,
+        predictions: object,
+        models: Models | None = None,
+        *,
+        seed: int = 0,
+        confidence: float = 0.95,
+        tolerance: float = 0.01,
+    ) -> None:
+        source = read_pool(predictions, models)
+        self.models = source.models
+        self.classes = source.classes
+        self.seed = check_seed(seed)
+        self.confidence = check_confidence(confidence)
+        self.tolerance = float(GAP.check(tolerance))
+        self.source = source
+        self._codes = {name: code for code, name in enumerate(source.classes)}
+        self._contested = contested_items(source.codes)
+        self._rows = contested_rows(source.codes, self._contested)
+        self._labels = np.full(len(self._rows), UNKNOWN, dtype=np.int32)
+        self._agreed: dict[int, int] = {}
+        """Labels of items on which all models say the same."""
+        self._learned: list[int] = []
+        self._asked = 0
+        self._model = new_label_model(len(self.models), len(self.classes))
+        self._proof = PoolProof(self._rows, self._labels, math.floor(self.tolerance * len(source.codes) + 1e-9))
+        coins = draw_coins(self.seed, JITTER, -(-len(self.models) // 4)).ravel()
+        self._jitter: Floats = 1e-6 * coins[: len(self.models)]
+        self._resampled = 0
+        self._sample = self._draw_sample()
+        self._found = new_comparison(len(self.models), len(self._sample))
+        self._found.leader[0] = -1
+        self._stale = True
+
+    def __len__(self) -> int:
+        return len(self.source.codes)
+
+    def __repr__(self) -> str:
+        return (
+            f"<PoolPicker: {len(self):,} items, {len(self.models):,} models, {self.labels_used:,} labels, "
+            f"{'done' if self.done else 'not done'}, {self.recommended!r} leads>"
+        )
+
+    # What it knows.
+
+    @property
+    def labels_used(self) -> int:
+        """How many labels have been told; items that nobody can label are not among them."""
+        return len(self._learned) + len(self._agreed)
+
+    @property
+    def contested(self) -> int:
+        """On how many items models differ: no other label could tell them apart."""
+        return len(self._rows)
+
+    @property
+    def open_items(self) -> list[int]:
+        """The items that were asked about and whose labels have not come."""
+        places = np.flatnonzero(self._labels == OUT)
+        return [int(item) for item in self._contested[places]]
+
+    @property
+    def identical(self) -> tuple[tuple[ModelName, ...], ...]:
+        """The groups of models that say the same of every item: no label can tell them apart."""
+        return identical_models(self._rows, self.models)
+
+    @property
+    def recommended(self) -> ModelName:
+        """The best model, as far as can be told."""
+        return self.models[self._pick()]
+
+    @property
+    def done(self) -> bool:
+        """Whether the pick is certified, or nothing is left to ask and nothing is awaited."""
+        if self._certified(self._pick()):
+            return True
+        return not bool(((self._labels == UNKNOWN) | (self._labels == OUT)).any())
+
+    def certificate(self, confidence: float = 0.95) -> Certificate:
+        """What is proved about the recommended model, of exactly these items, whenever you look."""
+        confidence = check_confidence(confidence)
+        model = self._pick()
+        worse, certain = self._worse_by(model, confidence)
+        return state_pool(self.models[model], worse, len(self), confidence, certain)
+
+    @property
+    def standing(self) -> dict[ModelName, float]:
+        """By how much each model is thought to be less accurate than the recommended one: a fraction of accuracy."""
+        self._look()
+        reference = self._found.ahead[self._pick()]
+        return {
+            name: float(self._found.ahead[place] - reference) / len(self) for place, name in enumerate(self.models)
+        }
+
+    # What it does.
+
+    def ask(self, n: int = 1) -> list[int]:
+        """The items most worth a label, the best first; empty when there is nothing left to ask.
+
+        Each item is asked about once: it is out until its label is told. Several items are worth asking together:
+        each is chosen knowing that the others are out.
+        """
+        items: list[int] = []
+        for _ in range(check_count("n", n)):
+            place = self._next()
+            if place < 0:
+                break
+            items.append(int(self._contested[place]))
+        return items
+
+    def tell(self, item: int, label: ClassName | None) -> None:
+        """Tell the label of an item, asked for or not, in any order; None if nobody can tell."""
+        number = self._check_item(item)
+        name = plain(label, f"label of item {number}")
+        if name is not None:
+            check_same_kind(name, self.classes[:1], f"label of item {number}")
+        self._learn(number, UNKNOWABLE if name is None else self._codes.get(name, NOBODY))
+
+    # How it works.
+
+    def _learn(self, item: int, code: int) -> None:
+        """Learn the code of an item's label."""
+        place = int(np.searchsorted(self._contested, item))
+        if place == len(self._contested) or self._contested[place] != item:
+            self._learn_agreed(item, code)
+            return
+        before = int(self._labels[place])
+        if before in (UNKNOWN, OUT) or (before == UNKNOWABLE and code != UNKNOWABLE):
+            if code == UNKNOWABLE:
+                self._proof.take_out(place)
+                self._labels[place] = code
+            else:
+                self._learn_contested(place, code)
+            self._stale = True
+        elif before != code:
+            raise self._told_twice(item, before, code)
+
+    def _learn_agreed(self, item: int, code: int) -> None:
+        before = self._agreed.get(item)
+        if before is not None and before != code:
+            raise self._told_twice(item, before, code)
+        if code != UNKNOWABLE:
+            self._agreed[item] = code
+
+    def _learn_contested(self, place: int, code: int) -> None:
+        self._labels[place] = code
+        self._learned.append(place)
+        self._found.right[:] += self._rows[place] == code
+        teach(self._model, self._rows, self._labels, np.array(self._learned[-REMEMBERED:], dtype=np.int64))
+        self._proof.learn(place, code)
+
+    def _told_twice(self, item: int, before: int, code: int) -> ConflictError:
+        known, new = (self._name(value) for value in (before, code))
+        return ConflictError(
+            f"item {item} was told to be {known}, and now to be {new}; "
+            "the first label stands. Make a new pool with the labels that are right."
+        )
+
+    def _name(self, code: int) -> str:
+        if code == UNKNOWABLE:
+            return "one that nobody can label"
+        return brief(self.classes[code]) if code >= 0 else "a class that no model predicts"
+
+    def _check_item(self, item: object) -> int:
+        if isinstance(item, bool) or not isinstance(item, int | np.integer):
+            raise InputError(f"item {brief(item)} is not the number of an item; pass one that ask() gave.")
+        if not 0 <= item < len(self):
+            raise NotFoundError(f"there is no item {item}: the pool has {len(self):,} items, from 0 on.")
+        return int(item)
+
+    def _draw_sample(self) -> Ints:
+        """The items that are looked at: all of them, or as many as can be in a short time."""
+        most = max(1_000, MOST_CELLS // max(1, len(self.models)))
+        free = np.flatnonzero((self._labels == UNKNOWN) | (self._labels == OUT))
+        if len(self._rows) <= most:
+            return np.arange(len(self._rows))
+        keys = draw_coins(self.seed, SAMPLES + self._resampled * 2**40, -(-len(self._rows) // 4)).ravel()
+        self._resampled += 1
+        return np.sort(free[np.argsort(keys[free], kind="stable")[:most]])
+
+    def _look(self) -> None:
+        """Compare the models anew, if anything has changed."""
+        if not self._stale or not len(self._rows):
+            return
+        free = (self._labels == UNKNOWN) | (self._labels == OUT)
+        if len(self._sample) < len(self._rows) and 2 * int(free[self._sample].sum()) < len(self._sample):
+            self._sample = self._draw_sample()
+            self._found = new_comparison(len(self.models), len(self._sample))._replace(
+                right=self._found.right, leader=self._found.leader
+            )
+        seen = int(free[self._sample].sum())
+        scale = int(free.sum()) / seen if seen else 0.0
+        learned = np.array(self._learned[-REMEMBERED:], dtype=np.int64)
+        compare(
+            self._model, self._rows, self._labels, learned, self._sample, scale, self._jitter, self._found
+        )
+        self._stale = False
+
+    def _leader(self) -> int:
+        """Who leads, by the comparison."""
+        if not len(self._rows):
+            return int(np.argmax(self._jitter))
+        self._look()
+        return int(self._found.leader[0])
+
+    def _pick(self) -> int:
+        """The leader; but a model that is certified stays, unless another is clearly better."""
+        leader = self._leader()
+        for trial in self._proof.trials.values():
+            behind, doubt = self._found.ahead[trial.model], self._found.doubt[trial.model]
+            if trial.model != leader and self._certified(trial.model) and behind * behind <= doubt:
+                return trial.model
+        return leader
+
+    def _worse_by(self, model: int, confidence: float) -> tuple[int, bool]:
+        return self._proof.worse_by(model, confidence)
+
+    def _certified(self, model: int) -> bool:
+        return self._worse_by(model, self.confidence)[0] <= self._proof.allowed
+
+    def _next(self) -> int:
+        """The next item to ask about; -1 if there is none."""
+        if not (self._labels == UNKNOWN).any():
+            return -1
+        coins = draw_coins(self.seed, self._asked)[0]
+        place = self._draw_for_proof(float(coins[1])) if self._may_prove() else -1
+        if place < 0:
+            place = self._draw_for_gain(float(coins[0]))
+        if place >= 0:
+            self._asked += 1
+            self._proof.take_out(place)
+            self._labels[place] = OUT
+            self._stale = True
+        return place
+
+    def _warm(self) -> bool:
+        return len(self._learned) * len(self.models) < WARM_UP
+
+    def _may_prove(self) -> bool:
+        """Whether the leader is so far from being bad that the proof is worth its labels."""
+        if self._warm():
+            return False
+        leader = self._leader()
+        slack = self._found.ahead + self._proof.allowed
+        clear = (slack > 0.0) & (slack * slack >= SURE * SURE * self._found.doubt)
+        clear[leader] = True
+        return bool(clear.all())
+
+    def _on_trial(self) -> Trial:
+        """The model that is put to the proof: the leader, or one that was before and is nearly as good."""
+        leader = self._leader()
+        for trial in self._proof.trials.values():
+            if self._found.ahead[trial.model] <= 0.5 * self._proof.allowed:
+                return trial
+        return self._proof.trial(leader)
+
+    def _draw_for_proof(self, coin: float) -> int:
+        """An item drawn at random from those that the proof needs; -1 if it needs none."""
+        trial = self._on_trial()
+        items = self._proof.eligible(trial, self.confidence)
+        if not len(items):
+            return -1
+        place = int(items[int(coin * len(items))])
+        left = np.maximum(1, trial.tally.left)
+        found = self._found
+        shift = found.ahead - found.ahead[trial.model]
+        expected = np.clip((shift - trial.tally.known) / left, -1.0, 1.0)
+        variance = found.unsure / np.maximum(1e-9, found.split)
+        self._proof.draw(place, trial, expected, variance, self.confidence)
+        return place
+
+    def _draw_for_gain(self, coin: float) -> int:
+        """An item drawn in proportion to what its label would tell."""
+        self._look()
+        chosen = int(
+            choose(
+                self._rows, self._labels, self._sample, self._model.odds, self._found, self._warm(), coin
+            )
+        )
+        if chosen >= 0:
+            return int(self._sample[chosen])
+        left = np.flatnonzero(self._labels == UNKNOWN)
+        return int(left[int(coin * len(left))])
+
+    # How it is kept.
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything this pool is but its predictions, in a form that JSON can hold."""
+        model = self._model
+        return {
+            "version": STATE_VERSION,
+            "pool": self._fingerprint(),
+            "models": list(self.models),
+            "seed": self.seed,
+            "confidence": self.confidence,
+            "tolerance": self.tolerance,
+            "asked": self._asked,
+            "resampled": self._resampled,
+            "sample": None if len(self._sample) == len(self._rows) else self._sample.tolist(),
+            "learned": [[place, int(self._labels[place])] for place in self._learned],
+            "out": np.flatnonzero(self._labels == OUT).tolist(),
+            "unknowable": np.flatnonzero(self._labels == UNKNOWABLE).tolist(),
+            "agreed": [list(pair) for pair in self._agreed.items()],
+            "leader": int(self._found.leader[0]),
+            "label_model": {
+                name: getattr(model, name).tolist() for name in ("weights", "by_class", "biases", "evidence")
+            },
+            "proof": self._proof.state(),
+        }
+
+    @classmethod
+    def from_state_dict(cls, blob: object, predictions: object) -> Self:
+        """The pool that `state_dict` described, over the same predictions."""
+        if not isinstance(blob, Mapping) or "pool" not in blob:
+            raise StateError("this is not the state of a pool; pass what PoolPicker.state_dict() gave.")
+        if blob.get("version") != STATE_VERSION:
+            raise StateError(
+                f"this state has version {blob.get('version')!r}, but this modelpicker reads version "
+                f"{STATE_VERSION}; use the modelpicker that saved it."
+            )
+        try:
+            pool = cls(
+                predictions,
+                blob["models"],
+                seed=blob["seed"],
+                confidence=blob["confidence"],
+                tolerance=blob["tolerance"],
+            )
+            if blob["pool"] != pool._fingerprint():
+                raise StateError("this state belongs to other predictions; pass those that the pool was made of.")
+            pool._load(blob)
+        except StateError:
+            raise
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise StateError(f"this state of a pool is damaged: {error!r}.") from error
+        return pool
+
+    def _fingerprint(self) -> list[int]:
+        return [len(self), len(self._rows), zlib.crc32(self._rows.tobytes()), zlib.crc32(self._contested.tobytes())]
+
+    def _load(self, blob: Mapping[str, Any]) -> None:
+        learned = [(int(place), int(code)) for place, code in blob["learned"]]
+        for place, code in learned:
+            self._labels[place] = code
+            self._learned.append(place)
+            self._found.right[:] += self._rows[place] == code
+        self._labels[blob["out"]] = OUT
+        self._labels[blob["unknowable"]] = UNKNOWABLE
+        self._agreed = {int(item): int(code) for item, code in blob["agreed"]}
+        self._asked, self._resampled = int(blob["asked"]), int(blob["resampled"])
+        if blob["sample"] is not None:
+            self._sample = np.array(blob["sample"], dtype=np.int64)
+        self._found.leader[0] = int(blob["leader"])
+        for name, values in blob["label_model"].items():
+            getattr(self._model, name)[...] = np.array(values)
+        proof = self._proof
+        proof.labelled[[place for place, _ in learned]] = True
+        proof.drawable[:] = self._labels == UNKNOWN
+        for model, wealth, best in blob["proof"]["trials"]:
+            trial = proof.trial(int(model))
+            trial.wealth[:], trial.best[:] = wealth, best
+            trial.tally = tally(self._rows, self._labels, proof.drawable, proof.labelled, trial.model)
+        for item, model, *bets in blob["proof"]["draws"]:
+            proof.draws[int(item)] = Draw(int(model), *(np.array(values) for values in bets))

@@ -1,0 +1,94 @@
+"""What a pool is made of: a matrix, a collection or a data frame, checked and encoded."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from modelpicker.algorithms.validation import check_models
+from modelpicker.encoding import Array, ClassName, ModelName, as_array, encode_table
+from modelpicker.errors import InputError
+from modelpicker.frames import LABEL, NOT_MODELS, as_columns, matrix_of
+from modelpicker.kernels.primitives import Codes, kernel_codes
+
+PIECE = 2**16
+
+
+class PoolInput(NamedTuple):
+    """The predictions of a pool as codes."""
+
+    codes: Array
+    labels: Array | None
+    """Codes as well, where the source has labels."""
+    models: tuple[ModelName, ...]
+    classes: tuple[ClassName, ...]
+    collected: bool
+    """Whether it came from a collection: whole numbers that are given as labels are then codes."""
+
+
+def read_pool(predictions: Any, models: object) -> PoolInput:
+    """Predictions in any form that is taken, with the names of the models."""
+    if hasattr(predictions, "read") and hasattr(predictions, "batches"):
+        predictions = predictions.read()  # a file that was opened
+    if hasattr(predictions, "predictions") and hasattr(predictions, "classes"):
+        names = predictions.models if models is None else models
+        known = tuple(predictions.classes)
+        return _checked(predictions.predictions, predictions.labels, names, known, True)
+    columns = as_columns(predictions)
+    told: Array | None = None
+    if columns is not None:
+        if models is None or isinstance(models, int):
+            models = [name for name in columns if name.lower() not in (LABEL, *NOT_MODELS)]
+        names = [str(name) for name in check_models(models)]
+        missing = [name for name in names if name not in columns]
+        if missing:
+            raise InputError(f"no column is called {missing[0]!r}, as a model is; there are {list(columns)}.")
+        matrix = matrix_of(columns, names)
+        label = next((name for name in columns if name.lower() == LABEL and name not in names), None)
+        told = None if label is None else matrix_of(columns, [label])[:, 0]
+    else:
+        matrix = as_array(predictions, "predictions")
+    if matrix.ndim != 2:
+        raise InputError(
+            f"predictions have {matrix.ndim} dimensions; pass one row per item and one column per model."
+        )
+    if len(matrix) == 0:
+        raise InputError("predictions are empty; a pool needs at least one item.")
+    encoded = encode_table(matrix, told, None)
+    found = matrix.shape[1] if models is None else models
+    return _checked(encoded.predictions, encoded.labels, found, encoded.classes, False)
+
+
+def _checked(
+    codes: Array, labels: Array | None, models: object, classes: tuple[ClassName, ...], collected: bool
+) -> PoolInput:
+    names = check_models(models)
+    if len(names) != codes.shape[1]:
+        raise InputError(
+            f"there are {len(names)} models, but predictions have {codes.shape[1]} columns; pass one per model.",
+            parameter="models",
+        )
+    return PoolInput(codes, labels, names, classes, collected)
+
+
+def contested_items(codes: Array) -> npt.NDArray[np.int64]:
+    """The items on which not all models say the same."""
+    pieces = [
+        start + np.flatnonzero((codes[start : start + PIECE] != codes[start : start + PIECE, :1]).any(axis=1))
+        for start in range(0, len(codes), PIECE)
+    ]
+    return np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.int64)
+
+
+def contested_rows(codes: Array, contested: npt.NDArray[np.int64]) -> Codes:
+    """Their rows, in the form that kernels take."""
+    return kernel_codes(codes[contested])
+
+
+def identical_models(rows: Codes, models: Sequence[ModelName]) -> tuple[tuple[ModelName, ...], ...]:
+    """The groups of models that say the same of every item."""
+    groups: dict[bytes, list[ModelName]] = {}
+    for place, name in enumerate(models):
+        groups.setdefault(np.ascontiguousarray(rows[:, place]).tobytes(), []).append(name)
+    return tuple(tuple(group) for group in groups.values() if len(group) > 1)

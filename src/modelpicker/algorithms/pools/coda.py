@@ -5,8 +5,8 @@ models give the prior, and labels update it. It says how likely each class is fo
 each model is to be the best: the diagonals are Beta distributions; they are compared on a grid, class by class, and
 mixed by how frequent the classes are. The next item is the one whose label is expected to leave the least entropy.
 
-An abstention is one more thing that a model can say, and it is never right. A label changes the Dirichlets of its own
-class only, so everything that depends on the other classes is kept.
+An abstention is one more thing that a model can say, and it is never right. A label changes the Dirichlets of its
+own class only, so everything that depends on the other classes is kept.
 """
 
 import math
@@ -98,7 +98,7 @@ def normalise(values: Floats) -> None:
         values[i] /= max(total, SMALLEST)
 
 
-def compare_models(state: CodaState, rate: Floats, chance: Floats) -> None:
+def chances_of_best(state: CodaState, rate: Floats, chance: Floats) -> None:
     """How likely each model is the best: the integral of its density times the others' distribution functions."""
     weigh_points(state)
     for p in range(POINTS):
@@ -120,10 +120,10 @@ def update_class(state: CodaState, c: int) -> None:
         for other in range(state.counts.shape[2]):
             said += state.counts[i, c, other]
         fill_model(state, c, i, state.counts[i, c, c], said - state.counts[i, c, c])
-    compare_models(state, state.rate_now, state.best[c])
+    chances_of_best(state, state.rate_now, state.best[c])
     for p in range(POINTS):
         state.log_all[p] = state.log_none[c, p]
-    compare_models(state, state.rate[c], state.none_right[c])
+    chances_of_best(state, state.rate[c], state.none_right[c])
 
 
 def fill_model(state: CodaState, c: int, i: int, right: float, wrong: float) -> None:

@@ -1,8 +1,8 @@
 """Model Selector (Okanovic et al., 2024): ask about the item whose label leaves the least doubt about the models.
 
-There is a belief over the models, uniform at first. Each label multiplies the belief in the models that are right by
-γ = (1 - ε) / ε. The next item is the one whose label is expected to leave the least entropy in the belief, if all
-classes of the collection are equally likely.
+There is a belief over the models, uniform at first. Each label multiplies the belief in the models that are right
+by γ = (1 - ε) / ε. The next item is the one whose label is expected to leave the least entropy in the belief, where
+all classes of the collection are taken to be equally likely.
 """
 
 import math

@@ -1,7 +1,7 @@
 """What the rules that others published for pools share: one loop that asks, learns and recommends, compiled.
 
-They are here for comparisons. A rule brings four kernels: `prepare`, `score`, `learn` and `recommend`. They take the
-place of the empty functions below. An item on which all models agree is never asked about.
+They are here for comparisons. A rule brings four kernels: `prepare`, `score`, `learn` and `recommend`. They take
+the place of the empty functions below. An item on which all models agree is never asked about.
 """
 
 from abc import ABC, abstractmethod
@@ -151,7 +151,7 @@ class PoolRule(ABC):
         codes, items = kernel_codes(rows), min(most, len(rows))
         run = PoolRun(np.zeros(items, dtype=np.int64), np.zeros(items + 1, dtype=np.int64))
         bought = self.kernel(
-            self.start(*codes.shape, classes),
+            self.start(len(codes), codes.shape[1], classes),
             self.settings(classes),
             codes,
             kernel_codes(labels),

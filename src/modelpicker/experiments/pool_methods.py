@@ -130,8 +130,10 @@ def methods_for(
         return as_pool_methods(methods, classes)
     if isinstance(methods, Sequence) and not isinstance(methods, str):
         for entry in methods:
-            if isinstance(entry, PoolMethod) or (entry in POOL_METHODS and entry not in METHODS):
-                named = entry.label if isinstance(entry, PoolMethod) else entry
+            named = entry.label if isinstance(entry, PoolMethod) else entry
+            if isinstance(entry, PoolMethod) or (
+                isinstance(entry, str) and entry in set(POOL_METHODS) - set(METHODS)
+            ):
                 raise InputError(
                     f"method {brief(named)} is for pools; pass setting='pool'. On streams there are "
                     f"{', '.join(METHODS)}."

@@ -1,6 +1,6 @@
 """The methods that are compared on pools: each plays a file once, and is read off at every budget."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Self, TypeAlias, cast
@@ -72,7 +72,7 @@ class PoolMethod:
     """
 
     label: str
-    rule: Callable[..., AnyPoolRule]
+    rule: type[AnyPoolRule]
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def make(self) -> AnyPoolRule:

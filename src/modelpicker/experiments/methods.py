@@ -153,7 +153,7 @@ def as_methods(methods: Sequence[str | type[Algorithm] | Method] | None) -> tupl
     return chosen
 
 
-class Labelled(Protocol):
+class HasLabel(Protocol):
     """Anything that is compared under a label."""
 
     @property
@@ -161,7 +161,7 @@ class Labelled(Protocol):
         """Its name in tables."""
 
 
-def refuse_doubles(methods: Sequence[Labelled]) -> None:
+def refuse_doubles(methods: Sequence[HasLabel]) -> None:
     """Refuse two methods of the same label."""
     labels = [method.label for method in methods]
     for place, label in enumerate(labels):

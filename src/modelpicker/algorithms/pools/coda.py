@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from modelpicker.algorithms.description import AlgorithmDescription
-from modelpicker.algorithms.pools.peers import Flags, NoSettings, PoolRule, highest
+from modelpicker.algorithms.pools.peers import Mask, NoSettings, PoolRule, highest
 from modelpicker.errors import InputError
 from modelpicker.kernels.primitives import Codes, Floats, weigh
 
@@ -55,7 +55,7 @@ class CodaState(NamedTuple):
     chance: Floats  # [model]
     right: Floats  # [model]: 1 if it said the class at hand
     votes: Floats  # [class], and a place for abstentions
-    anybody: Flags  # [model]: true
+    anybody: Mask  # [model]: true
 
 
 def fill_beta(state: CodaState, right: float, wrong: float) -> None:
@@ -232,7 +232,7 @@ def add_prior(counts: Floats, c: int, classes: int) -> None:
         counts[other] = PRIOR * (base + CONSENSUS * counts[other] / max(said, 1.0))
 
 
-def score_by_gain(state: CodaState, settings: NoSettings, rows: Codes, asking: Flags, scores: Floats) -> None:
+def score_by_gain(state: CodaState, settings: NoSettings, rows: Codes, asking: Mask, scores: Floats) -> None:
     """A `score`: minus the entropy that the label is expected to leave."""
     classes = len(state.share)
     for c in range(classes):

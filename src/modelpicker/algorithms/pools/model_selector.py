@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from modelpicker.algorithms.description import AlgorithmDescription
-from modelpicker.algorithms.pools.peers import Flags, PoolRule, charge_item, prepare_nothing
+from modelpicker.algorithms.pools.peers import Mask, PoolRule, charge_item, prepare_nothing
 from modelpicker.kernels.primitives import LEADER, Codes, Floats, Ints, no_mistakes, smallest_loss, weigh
 from modelpicker.options import Option
 
@@ -97,7 +97,7 @@ def expected_entropy(state: BeliefState, settings: BeliefSettings, row: Codes, w
 
 
 def score_by_entropy(
-    state: BeliefState, settings: BeliefSettings, rows: Codes, asking: Flags, scores: Floats
+    state: BeliefState, settings: BeliefSettings, rows: Codes, asking: Mask, scores: Floats
 ) -> None:
     """A `score`: minus the expected entropy."""
     whole = update_belief(state, settings)

@@ -27,7 +27,7 @@ from modelpicker.kernels.primitives import (
     smallest_loss,
 )
 
-Flags: TypeAlias = npt.NDArray[np.bool_]
+Mask: TypeAlias = npt.NDArray[np.bool_]
 RuleState: TypeAlias = Any  # a rule's own NamedTuple of arrays
 RuleSettings: TypeAlias = Any  # a rule's own NamedTuple of numbers
 
@@ -41,7 +41,7 @@ def prepare(state: RuleState, settings: RuleSettings, rows: Codes) -> None:
     raise NotImplementedError
 
 
-def score(state: RuleState, settings: RuleSettings, rows: Codes, asking: Flags, scores: Floats) -> None:
+def score(state: RuleState, settings: RuleSettings, rows: Codes, asking: Mask, scores: Floats) -> None:
     """A rule's own: how much the label of each item that may be asked about is worth; the highest is asked."""
     raise NotImplementedError
 
@@ -59,7 +59,7 @@ def recommend(state: RuleState, settings: RuleSettings, coin: float) -> int:
 EMPTY: tuple[Function, ...] = (prepare, score, learn, recommend)
 
 
-def highest(scores: Floats, allowed: Flags, coin: float) -> int:
+def highest(scores: Floats, allowed: Mask, coin: float) -> int:
     """The allowed place with the highest score; the coin decides between equals. NOTHING if none is allowed."""
     found = NOTHING
     for i in range(len(scores)):
@@ -86,7 +86,7 @@ def play_pool(
     rows: Codes,
     labels: Codes,
     coins: Floats,
-    asking: Flags,
+    asking: Mask,
     scores: Floats,
     items: Ints,
     recommended: Ints,
@@ -173,7 +173,7 @@ def prepare_nothing(state: RuleState, settings: RuleSettings, rows: Codes) -> No
     """A `prepare` for rules that know nothing before the first label."""
 
 
-def score_alike(state: Mistakes, settings: NoSettings, rows: Codes, asking: Flags, scores: Floats) -> None:
+def score_alike(state: Mistakes, settings: NoSettings, rows: Codes, asking: Mask, scores: Floats) -> None:
     """A `score`: every item is worth the same, so that coins decide. The scores are zero from the start."""
 
 

@@ -12,10 +12,13 @@ if TYPE_CHECKING:
         ImportanceWeighted,
         LabelEfficient,
         ModelPicker,
+        PoolPicker,
+        PoolTrace,
         Race,
         StructuralCommittee,
         Trace,
         VoteEntropy,
+        run_pool,
         run_stream,
     )
     from modelpicker.algorithms.checks import (
@@ -110,6 +113,8 @@ __all__ = [
     "ModelPickerError",
     "NotFoundError",
     "Pick",
+    "PoolPicker",
+    "PoolTrace",
     "Query",
     "Race",
     "RemoteCampaign",
@@ -137,6 +142,7 @@ __all__ = [
     "open_campaign",
     "open_collection",
     "pick",
+    "run_pool",
     "run_stream",
     "synthetic_collection",
 ]
@@ -150,10 +156,13 @@ HOMES = {
         "ImportanceWeighted",
         "LabelEfficient",
         "ModelPicker",
+        "PoolPicker",
+        "PoolTrace",
         "Race",
         "StructuralCommittee",
         "Trace",
         "VoteEntropy",
+        "run_pool",
         "run_stream",
     ),
     "algorithms.checks": (
@@ -245,6 +254,7 @@ FIRST = (
     "open_campaign",
     "open_collection",
     "pick",
+    "run_pool",
     "run_stream",
     "synthetic_collection",
 )

@@ -6,6 +6,8 @@ from modelpicker.algorithms.efficient_active import EfficientActive
 from modelpicker.algorithms.importance_weighted import ImportanceWeighted
 from modelpicker.algorithms.label_efficient import LabelEfficient
 from modelpicker.algorithms.model_picker import ModelPicker
+from modelpicker.algorithms.pools.picker import PoolPicker
+from modelpicker.algorithms.pools.run import PoolTrace, run_pool
 from modelpicker.algorithms.race import Race
 from modelpicker.algorithms.stream import Trace, run_stream
 from modelpicker.algorithms.structural_committee import StructuralCommittee
@@ -19,10 +21,13 @@ __all__ = [
     "ImportanceWeighted",
     "LabelEfficient",
     "ModelPicker",
+    "PoolPicker",
+    "PoolTrace",
     "Race",
     "StructuralCommittee",
     "Trace",
     "VoteEntropy",
+    "run_pool",
     "run_stream",
 ]
 

@@ -1,9 +1,9 @@
 """Certificates: how sure a pick is, in statements that hold whenever one looks.
 
-Three kinds, and a certificate always says which it is. A *stream* certificate assumes nothing of the stream: the only
-chance is that of the coins. A *population* certificate is for items that are drawn independently from one
-distribution. A *pool* certificate speaks of exactly the items of a pool. docs/certificates.md and docs/pools.md have
-the proofs.
+Three kinds, and a certificate always says which it is. A *stream* certificate assumes nothing of the stream: the
+only chance is that of the coins. A *population* certificate is for items that are drawn independently from one
+distribution. A *pool* certificate speaks of exactly the items of a pool. The proofs are in docs/certificates.md and
+docs/pools.md.
 """
 
 import math

@@ -1,12 +1,14 @@
 """What is proved about a pool: of exactly these items, whenever you look (proof: docs/pools.md).
 
-The items are fixed; the only chance is which of them are drawn. For a model X that is put to the proof, and every
-other model i, count how many more items X has right. X is *bad* if some model has more than `allowed` items more right
-than X. Labels that are known simply count. The rest is bet upon: an item is drawn at random from those on which X
-differs from a model that is still in play. Suppose that i is better than X by more than is allowed. Then the items
-that are left must make up for what is known, so their mean is at most a bound m that is known before the draw, and money
-that is multiplied by 1 + b·(x - m) is not expected to grow (x is 1 if X alone is right, -1 if i alone is, else 0). When
-the money has grown enough, i is beaten.
+The items are fixed; the only chance is which of them are drawn. A model is *bad* if another has more than `allowed`
+items more right. Labels that are known simply count. The rest is bet upon: an item is drawn at random from those on
+which the model on trial differs from one that is still in play. Every model i has an opponent o: the model on
+trial; and for that one it is the runner-up. Let x be 1 if only o is right, -1 if only i is, else 0.
+
+If i is the best model, the items that are left must make up for what is known. So their mean is at most a bound m,
+known before the draw, and money that is multiplied by 1 + b·(x - m) is not expected to grow. If o is bad, the bound
+is lower. What that earns is the credit of o, which is kept apart. When money times credit is large enough, i is
+beaten by the model on trial.
 
 A label that has not come counts as its worst case, x = -1, and is put right when it comes.
 """
@@ -21,10 +23,11 @@ from modelpicker.kernels.primitives import Codes, Floats, Ints
 
 Flags = npt.NDArray[np.bool_]
 
-# The share of the error that the n-th model has which is put to the proof: FIRST · REST^n. They sum to 1.
-FIRST_SHARE, LATER_SHARE = 0.75, 0.25
 # A bet risks at most this share of the money.
 BOLDEST = 0.8
+# Of the draws so far this many are thought to have been before, without a difference; how far x spreads, at first.
+DOUBT, USUAL_SPREAD = 20.0, 0.7
+BETS = ("bets", "bound", "lower", "worst")
 # More money than this is not counted.
 MOST = 1e250
 
@@ -68,14 +71,12 @@ def tally(rows: Codes, truth: Codes, drawable: Flags, labelled: Flags, model: in
 
 @dataclass
 class Trial:
-    """One model put to the proof: the money won by betting that each of the others does not beat it by too much."""
+    """A model on trial: what being the opponent has earned it, and how far all others are beaten by it."""
 
     model: int
-    share: float
-    """Of the error."""
-    wealth: Floats
+    credit: Floats
     best: Floats
-    """The most that the wealth has been."""
+    """The most that money times credit has been, against each model."""
     tally: Tally
 
 
@@ -84,9 +85,19 @@ class Draw:
     """An item that was drawn, before its label has come: the bets that rest on it."""
 
     model: int
-    bet: Floats
+    runner_up: int
+    bets: Floats
     bound: Floats
+    """Of the mean of x, if i is the best model."""
+    lower: Floats
+    """The same, if its opponent is bad as well."""
     worst: Floats
+    """The worst x."""
+
+    def factors(self, x: Floats) -> tuple[Floats, Floats]:
+        """What money and credit are multiplied by if that is how the item turns out."""
+        plain = 1.0 + self.bets * (x - self.bound)
+        return plain, (1.0 + self.bets * (x - self.lower)) / plain
 
 
 @dataclass
@@ -101,26 +112,30 @@ class PoolProof:
     labelled: Flags = field(init=False)
     drawable: Flags = field(init=False)
     """Neither labelled nor asked for."""
+    money: Floats = field(init=False)
+    richest: Floats = field(init=False)
+    """The most that the money on a model has been, without credit."""
+    drawn: list[int] = field(default_factory=list)
+    """The items that were drawn and whose labels have come."""
     trials: dict[int, Trial] = field(default_factory=dict)
     draws: dict[int, Draw] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.labelled = np.zeros(len(self.rows), dtype=np.bool_)
         self.drawable = np.ones(len(self.rows), dtype=np.bool_)
+        self.money = np.ones(self.rows.shape[1])
+        self.richest = np.ones(self.rows.shape[1])
 
     def trial(self, model: int) -> Trial:
         """The trial of a model, begun if it is the first time."""
         if model not in self.trials:
-            share = FIRST_SHARE * LATER_SHARE ** len(self.trials)
             counts = tally(self.rows, self.truth, self.drawable, self.labelled, model)
-            ones = np.ones(self.rows.shape[1])
-            self.trials[model] = Trial(model, share, ones, ones.copy(), counts)
+            self.trials[model] = Trial(model, np.ones_like(self.money), self.richest.copy(), counts)
         return self.trials[model]
 
     def beaten(self, trial: Trial, confidence: float) -> Flags:
         """The models that the one on trial need not fear: beaten by betting, or by count."""
-        enough = trial.best * (1.0 - confidence) * trial.share >= 1.0
-        safe: Flags = enough | (trial.tally.worst <= self.allowed)
+        safe: Flags = (trial.best * (1.0 - confidence) >= 1.0) | (trial.tally.worst <= self.allowed)
         safe[trial.model] = True
         return safe
 
@@ -151,23 +166,63 @@ class PoolProof:
 
         Args:
             item: that was drawn.
-            trial: of the model that is put to the proof.
-            expected: what the mean of x is thought to be, one per other model.
+            trial: of the model on trial.
+            expected: what the mean of x over the items that are left is thought to be, one per other model.
             variance: likewise.
             confidence: of the proof.
         """
-        row = self.rows[item]
-        differs = (row != row[trial.model]) & ~self.beaten(trial, confidence)
+        row, own = self.rows[item], trial.model
+        playing = ~self.beaten(trial, confidence)
         counts = trial.tally
-        bound = (counts.open - counts.known - (self.allowed + 1)) / np.maximum(1, counts.left)
-        edge = expected - bound
-        bet = edge / np.maximum(variance + edge * edge, 1e-9)
-        bet = np.where(differs, np.clip(bet, 0.0, BOLDEST / np.maximum(1.0 + bound, 1e-9)), 0.0)
-        lowest = np.where(row >= 0, -1.0, 0.0)
-        worst = 1.0 + bet * (lowest - bound)
-        trial.wealth *= worst
+        left = np.maximum(1, counts.left)
+        bound = (counts.open - counts.known) / left
+        lower = bound - (self.allowed + 1) / left
+        bets = self._bets(trial, bound, lower, expected, variance)
+        runner_up = int(np.argmin(np.where(playing, expected * left + counts.known, np.inf)))
+        bound[own] = lower[own] = self._reversed_bound(own, runner_up)
+        bets[own] = 0.0
+        if playing[runner_up]:
+            edge = float(np.clip(-expected[runner_up], -1.0, 1.0)) - bound[own]
+            bets[own] = np.clip(edge, 0.0, BOLDEST / (1.0 + max(0.0, bound[own])))
+        differs = (row != row[own]) & playing
+        differs[own] = bool(playing[runner_up]) and row[own] != row[runner_up]
+        bets[~differs] = 0.0
+        drawn = Draw(own, runner_up, bets, bound, lower, np.where(row >= 0, -1.0, 0.0))
+        money, credit = drawn.factors(drawn.worst)
+        self.money *= money
+        trial.credit *= credit
         self.take_out(item)
-        self.draws[item] = Draw(trial.model, bet, bound, worst)
+        self.draws[item] = drawn
+
+    def _bets(self, trial: Trial, bound: Floats, lower: Floats, expected: Floats, variance: Floats) -> Floats:
+        """A bet on each model: half by what is expected, half by the draws so far alone."""
+        x = self._outcomes(trial.model)
+        said = self.rows[self.drawn]
+        count = (said != said[:, [trial.model]]).sum(axis=0)
+        mean = x.sum(axis=0) / (count + DOUBT)
+        spread = (np.abs(x).sum(axis=0) + DOUBT * USUAL_SPREAD) / (count + DOUBT)
+        total = np.zeros(len(bound))
+        for middle, size in ((expected, variance), (mean, np.maximum(1e-9, spread - mean * mean))):
+            edge = middle - lower
+            bet = edge / np.maximum(size + edge * edge, 1e-9)
+            total += np.clip(bet, 0.0, BOLDEST / np.maximum(1.0 + bound, 1e-9))
+        return 0.5 * total
+
+    def _outcomes(self, model: int) -> Floats:
+        """How the draws so far turned out for a model, against every other."""
+        right = (self.rows[self.drawn] == self.truth[self.drawn][:, None]).astype(np.float64)
+        outcomes: Floats = right[:, [model]] - right
+        return outcomes
+
+    def _reversed_bound(self, model: int, runner_up: int) -> float:
+        """The bound for the model on trial itself, whose opponent is the runner-up."""
+        rows, truth = self.rows, self.truth
+        differs = rows[:, model] != rows[:, runner_up]
+        left = int((differs & self.drawable).sum())
+        awaited = int((differs & ~self.drawable & ~self.labelled & (rows[:, model] >= 0)).sum())
+        done = differs & self.labelled
+        known = int((rows[done, runner_up] == truth[done]).sum()) - int((rows[done, model] == truth[done]).sum())
+        return (awaited - known) / max(1, left)
 
     def learn(self, item: int, label: int) -> None:
         """Take in the label of an item, drawn or not."""
@@ -180,34 +235,53 @@ class PoolProof:
             trial.tally.known += right[trial.model] - right
         draw = self.draws.pop(item, None)
         if draw is not None:
-            trial = self.trials[draw.model]
-            gained = right[draw.model] - right
-            trial.wealth *= (1.0 + draw.bet * (gained - draw.bound)) / draw.worst
-            np.minimum(trial.wealth, MOST, out=trial.wealth)
+            self._put_right(draw, right)
+            self.drawn.append(item)
+        np.maximum(self.richest, self.money, out=self.richest)
         for trial in self.trials.values():
-            np.maximum(trial.best, trial.wealth, out=trial.best)
+            np.maximum(trial.best, self.money * trial.credit, out=trial.best)
+
+    def _put_right(self, draw: Draw, right: Ints) -> None:
+        """Put what the label says in the place of the worst case."""
+        x = (right[draw.model] - right).astype(np.float64)
+        x[draw.model] = right[draw.runner_up] - right[draw.model]
+        money, credit = draw.factors(x)
+        feared, lost = draw.factors(draw.worst)
+        self.money *= money / feared
+        self.trials[draw.model].credit *= credit / lost
+        np.minimum(self.money, MOST, out=self.money)
 
     def worse_by(self, model: int, confidence: float) -> tuple[int, bool]:
-        """By how many items at most a model is worse than the best, with this confidence; and whether for certain."""
+        """By how many items at most a model is worse than the best; and whether that is certain."""
         trial = self.trials.get(model)
         counts = trial.tally if trial else tally(self.rows, self.truth, self.drawable, self.labelled, model)
         others = np.arange(self.rows.shape[1]) != model
         worst = np.where(others, np.maximum(0, counts.worst), 0)
         certain = int(worst.max(initial=0))
-        if trial is None:
-            return certain, True
-        enough = trial.best * (1.0 - confidence) * trial.share >= 1.0
+        best = trial.best if trial else self.richest
+        enough = best * (1.0 - confidence) >= 1.0
         proved = int(np.where(enough, np.minimum(worst, self.allowed), worst).max(initial=0))
         return proved, proved == certain
 
     def state(self) -> dict[str, Any]:
         """What cannot be counted again: the money, and the bets that are open."""
         return {
-            "trials": [
-                [trial.model, trial.wealth.tolist(), trial.best.tolist()] for trial in self.trials.values()
-            ],
+            "money": self.money.tolist(),
+            "richest": self.richest.tolist(),
+            "drawn": list(self.drawn),
+            "trials": [[trial.model, trial.credit.tolist(), trial.best.tolist()] for trial in self.trials.values()],
             "draws": [
-                [item, draw.model, draw.bet.tolist(), draw.bound.tolist(), draw.worst.tolist()]
+                [item, draw.model, draw.runner_up, *(getattr(draw, name).tolist() for name in BETS)]
                 for item, draw in self.draws.items()
             ],
         }
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Take up what `state` gave; the labels are there already."""
+        self.money[...], self.richest[...] = np.array(state["money"]), np.array(state["richest"])
+        self.drawn = [int(item) for item in state["drawn"]]
+        for model, credit, best in state["trials"]:
+            trial = self.trial(int(model))
+            trial.credit[...], trial.best[...] = np.array(credit), np.array(best)
+        for item, model, runner_up, *bets in state["draws"]:
+            self.draws[int(item)] = Draw(int(model), int(runner_up), *(np.array(values) for values in bets))

@@ -1,9 +1,9 @@
 """Which model leads a pool, by how much, and which item is most worth a label: kernels.
 
-`compare_models` puts every rival beside the leader: how many more items of the whole pool the leader has right, of
-those that are labelled by the labels, of the others by the guess of the label model, put right by how far that guess
-was off on the labelled items on which the two differ. `weigh_items` gives every item a weight: how much its label
-would tell about the rivals that may still be better.
+`compare_models` puts every rival beside the leader: how many more items of the whole pool the leader has right.
+Labelled items count by their labels, the others by the guess of the label model. That guess is put right by how far
+it was off on the labelled items on which the two differ. `weigh_items` gives every item a weight: how much its
+label would tell about the rivals that may still be better.
 """
 
 import math
@@ -21,8 +21,6 @@ UNKNOWN, OUT, UNKNOWABLE = -3, -4, -1
 TRUSTED = 10.0
 # Half of an item's worth is by the guess; the other half is the same for all on which two models differ.
 BLIND, PLAIN = 0.5, 0.3
-# In the warm-up a model that was right once more has so many times the weight.
-RIGHT = 1.17
 LOOKS = 6
 
 
@@ -45,12 +43,9 @@ class Comparison(NamedTuple):
 
 def new_comparison(models: int, looked_at: int) -> Comparison:
     """Room for a comparison."""
-    return Comparison(
-        np.zeros(1, dtype=np.int64),
-        *(np.zeros(models) for _ in range(9)),
-        chances=np.zeros((looked_at, models)),
-        worth=np.zeros(looked_at),
-    )
+    per_model = [np.zeros(models) for _ in range(9)]
+    per_item = [np.zeros((looked_at, models)), np.zeros(looked_at)]
+    return Comparison(np.full(1, -1, dtype=np.int64), *per_model, *per_item)
 
 
 def guess_items(model: LabelModel, rows: Codes, labels: Codes, sample: Ints, found: Comparison) -> None:
@@ -174,40 +169,6 @@ def weigh_items(rows: Codes, labels: Codes, sample: Ints, found: Comparison) -> 
     return total
 
 
-def weigh_splits(rows: Codes, labels: Codes, sample: Ints, odds: Floats, found: Comparison) -> float:
-    """In the warm-up: how evenly an item splits the models, weighted softly by their right answers; the sum."""
-    models = rows.shape[1]
-    most = 0.0
-    for j in range(models):
-        most = max(most, found.right[j])
-    total = 0.0
-    for j in range(models):
-        found.plausible[j] = 1.0
-        for _ in range(int(most - found.right[j])):
-            found.plausible[j] /= RIGHT
-        total += found.plausible[j]
-    best = 0.0
-    for s in range(len(sample)):
-        i = sample[s]
-        found.worth[s] = 0.0
-        if labels[i] == UNKNOWN:
-            for j in range(models):
-                odds[rows[i, j]] = 0.0
-            for j in range(models):
-                odds[rows[i, j]] += found.plausible[j] / total
-            split = 1.0
-            for j in range(models):
-                split -= odds[rows[i, j]] * odds[rows[i, j]]
-                odds[rows[i, j]] = 0.0
-            found.worth[s] = split
-            best = max(best, split)
-    ties = 0.0
-    for s in range(len(sample)):
-        found.worth[s] = 1.0 if best > 0.0 and found.worth[s] >= best - 1e-9 else 0.0
-        ties += found.worth[s]
-    return ties
-
-
 def draw_item(worth: Floats, total: float, coin: float) -> int:
     """An item drawn in proportion to its worth; -1 if none is worth anything."""
     mark, chosen = coin * total, -1
@@ -220,12 +181,6 @@ def draw_item(worth: Floats, total: float, coin: float) -> int:
     return chosen
 
 
-def choose_item(
-    rows: Codes, labels: Codes, sample: Ints, odds: Floats, found: Comparison, warm_up: bool, coin: float
-) -> int:
+def choose_item(rows: Codes, labels: Codes, sample: Ints, found: Comparison, coin: float) -> int:
     """The next item to ask about, as a place in the sample; -1 if there is none."""
-    if warm_up:
-        total = weigh_splits(rows, labels, sample, odds, found)
-    else:
-        total = weigh_items(rows, labels, sample, found)
-    return draw_item(found.worth, total, coin)
+    return draw_item(found.worth, weigh_items(rows, labels, sample, found), coin)

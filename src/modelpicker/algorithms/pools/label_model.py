@@ -15,7 +15,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from modelpicker.kernels.primitives import Codes, Floats, Ints, exponential
 
@@ -198,12 +197,8 @@ def fit(model: LabelModel, rows: Codes, labels: Codes, learned: Ints) -> None:
             end_step(model, g)
 
 
-def learn_item(
-    model: LabelModel, rows: Codes, labels: Codes, learned: Ints
-) -> None:
+def learn_item(model: LabelModel, rows: Codes, labels: Codes, learned: Ints) -> None:
     """Learn the last of the items that were learned: weigh the regressions by it, then fit them to all."""
     last = learned[len(learned) - 1]
     judge(model, rows[last], labels[last])
     fit(model, rows, labels, learned)
-
-

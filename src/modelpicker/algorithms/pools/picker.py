@@ -1,4 +1,4 @@
-"""PoolPicker: all items are there; ask about the one most worth a label, and prove the pick for these very items."""
+"""PoolPicker: ask about the item most worth a label, and prove the pick for exactly these items."""
 
 import math
 import zlib
@@ -24,7 +24,7 @@ from modelpicker.algorithms.pools.pool_input import (
 )
 from modelpicker.algorithms.validation import Models, check_count
 from modelpicker.certificates.certificate import Certificate, check_confidence, state_pool
-from modelpicker.certificates.pool_proof import Draw, PoolProof, Trial, tally
+from modelpicker.certificates.pool_proof import PoolProof, Trial
 from modelpicker.certificates.stop_rule import GAP
 from modelpicker.coins import check_seed, draw_coins
 from modelpicker.encoding import ClassName, ModelName, check_same_kind, plain
@@ -36,9 +36,9 @@ STATE_VERSION = 1
 # Cells that are looked at for a question; of a larger pool, a random sample of the items.
 MOST_CELLS = 2**21
 # The proof begins when the leader is this many standard deviations from being bad, for every rival.
-SURE = 2.0
-# So many labels times models are asked for by splits alone, before the first comparison decides.
-WARM_UP = 300
+SURE = 3.0
+# A model stays on trial while it is thought to be behind the leader by at most this share of what is allowed.
+STICKY = 0.5
 # Coins of a pool by their use: those of questions count from 0.
 JITTER, SAMPLES = 2**62, 2**63
 
@@ -62,7 +62,7 @@ class PoolPicker:
     ...     item = pool.ask(1)[0]
     ...     pool.tell(item, "dog")
     >>> pool.recommended, pool.labels_used
-    ('large', 14)
+    ('large', 7)
     >>> print(pool.certificate().sentence)
     On these 100 items no model is more than 5% more accurate than large, with confidence 95%, whenever you look.
     """
@@ -98,7 +98,6 @@ class PoolPicker:
         self._resampled = 0
         self._sample = self._draw_sample()
         self._found = new_comparison(len(self.models), len(self._sample))
-        self._found.leader[0] = -1
         self._stale = True
 
     def __len__(self) -> int:
@@ -139,11 +138,19 @@ class PoolPicker:
         return self.models[self._pick()]
 
     @property
+    def recommended_index(self) -> int:
+        """The place of the recommended model among the models."""
+        return self._pick()
+
+    @property
+    def certified(self) -> bool:
+        """Whether the recommended model is proved to be within the tolerance of the best, with the confidence."""
+        return self._certified(self._pick())
+
+    @property
     def done(self) -> bool:
         """Whether the pick is certified, or nothing is left to ask and nothing is awaited."""
-        if self._certified(self._pick()):
-            return True
-        return not bool(((self._labels == UNKNOWN) | (self._labels == OUT)).any())
+        return self.certified or not bool(((self._labels == UNKNOWN) | (self._labels == OUT)).any())
 
     def certificate(self, confidence: float = 0.95) -> Certificate:
         """What is proved about the recommended model, of exactly these items, whenever you look."""
@@ -154,7 +161,7 @@ class PoolPicker:
 
     @property
     def standing(self) -> dict[ModelName, float]:
-        """By how much each model is thought to be less accurate than the recommended one: a fraction of accuracy."""
+        """By how much accuracy each model is thought to be behind the recommended one."""
         self._look()
         reference = self._found.ahead[self._pick()]
         return {
@@ -184,6 +191,13 @@ class PoolPicker:
         if name is not None:
             check_same_kind(name, self.classes[:1], f"label of item {number}")
         self._learn(number, UNKNOWABLE if name is None else self._codes.get(name, NOBODY))
+
+    def tell_code(self, item: int, code: int | None) -> None:
+        """Tell the label of an item as a place in `classes`; None if nobody can tell."""
+        number = self._check_item(item)
+        if code is not None and not 0 <= code < len(self.classes):
+            raise InputError(f"label of item {number}: {code} is not a place in the {len(self.classes)} classes.")
+        self._learn(number, UNKNOWABLE if code is None else int(code))
 
     # How it works.
 
@@ -260,9 +274,7 @@ class PoolPicker:
         seen = int(free[self._sample].sum())
         scale = int(free.sum()) / seen if seen else 0.0
         learned = np.array(self._learned[-REMEMBERED:], dtype=np.int64)
-        compare(
-            self._model, self._rows, self._labels, learned, self._sample, scale, self._jitter, self._found
-        )
+        compare(self._model, self._rows, self._labels, learned, self._sample, scale, self._jitter, self._found)
         self._stale = False
 
     def _leader(self) -> int:
@@ -302,13 +314,8 @@ class PoolPicker:
             self._stale = True
         return place
 
-    def _warm(self) -> bool:
-        return len(self._learned) * len(self.models) < WARM_UP
-
     def _may_prove(self) -> bool:
         """Whether the leader is so far from being bad that the proof is worth its labels."""
-        if self._warm():
-            return False
         leader = self._leader()
         slack = self._found.ahead + self._proof.allowed
         clear = (slack > 0.0) & (slack * slack >= SURE * SURE * self._found.doubt)
@@ -319,7 +326,7 @@ class PoolPicker:
         """The model that is put to the proof: the leader, or one that was before and is nearly as good."""
         leader = self._leader()
         for trial in self._proof.trials.values():
-            if self._found.ahead[trial.model] <= 0.5 * self._proof.allowed:
+            if self._found.ahead[trial.model] <= STICKY * self._proof.allowed:
                 return trial
         return self._proof.trial(leader)
 
@@ -341,11 +348,7 @@ class PoolPicker:
     def _draw_for_gain(self, coin: float) -> int:
         """An item drawn in proportion to what its label would tell."""
         self._look()
-        chosen = int(
-            choose(
-                self._rows, self._labels, self._sample, self._model.odds, self._found, self._warm(), coin
-            )
-        )
+        chosen = int(choose(self._rows, self._labels, self._sample, self._found, coin))
         if chosen >= 0:
             return int(self._sample[chosen])
         left = np.flatnonzero(self._labels == UNKNOWN)
@@ -425,9 +428,4 @@ class PoolPicker:
         proof = self._proof
         proof.labelled[[place for place, _ in learned]] = True
         proof.drawable[:] = self._labels == UNKNOWN
-        for model, wealth, best in blob["proof"]["trials"]:
-            trial = proof.trial(int(model))
-            trial.wealth[:], trial.best[:] = wealth, best
-            trial.tally = tally(self._rows, self._labels, proof.drawable, proof.labelled, trial.model)
-        for item, model, *bets in blob["proof"]["draws"]:
-            proof.draws[int(item)] = Draw(int(model), *(np.array(values) for values in bets))
+        proof.load(blob["proof"])

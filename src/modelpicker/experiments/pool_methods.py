@@ -14,6 +14,7 @@ from modelpicker.algorithms.pools.coda import MOST_CLASSES, Coda
 from modelpicker.algorithms.pools.model_selector import ModelSelector
 from modelpicker.algorithms.pools.peers import PoolRule, PoolRun, RandomDisagreements
 from modelpicker.algorithms.pools.picker import PoolPicker
+from modelpicker.algorithms.pools.run import run_pool
 from modelpicker.errors import InputError, brief
 from modelpicker.experiments.methods import METHODS, Method, as_methods, refuse_doubles
 from modelpicker.experiments.playing import FIELDS, GAP, QUERIES, MarkRecord
@@ -46,16 +47,9 @@ class PlayedPoolPicker:
     def play(self, rows: npt.NDArray[Any], labels: npt.NDArray[Any], classes: int, most: int, seed: int) -> PoolRun:  # noqa: ARG002 (as every rule is called)
         """Play a file until it is certain, `most` labels are bought or nothing is left to ask."""
         pool = self.pool(rows, seed)
-        items: list[int] = []
-        recommended = [int(pool.recommended)]
-        while len(items) < most and not pool.done:
-            asked = pool.ask(1)
-            if not asked:
-                break
-            pool.tell(asked[0], int(labels[asked[0]]))
-            items += asked
-            recommended.append(int(pool.recommended))
-        return PoolRun(np.array(items, dtype=np.int64), np.array(recommended, dtype=np.int64))
+        before = pool.recommended_index
+        trace = run_pool(pool, labels, budget=most)
+        return PoolRun(trace.items, np.append(before, trace.recommended))
 
 
 AnyPoolRule: TypeAlias = PoolRule | PlayedPoolPicker

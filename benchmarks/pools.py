@@ -100,7 +100,7 @@ def needed(share: Shares, level: float) -> Needed:
 def race_needed(case: Case, files: int) -> list[Needed]:
     """Mean labels that Race needs with its patience tuned to each; its curve is made never to fall.
 
-    Its files end when it has won, and so some cost fewer labels and some more: that is how it is compared on streams.
+    A race that is won ends: some files cost more labels than others, as on streams.
     """
     codes = np.asarray(case.collection.predictions)
     contested = case.stream_size * float((codes != codes[:, :1]).any(axis=1).mean())

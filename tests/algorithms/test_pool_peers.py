@@ -12,6 +12,8 @@ from modelpicker.algorithms.pools import coda, model_selector, peers
 from modelpicker.algorithms.pools.coda import Coda
 from modelpicker.algorithms.pools.model_selector import ModelSelector
 from modelpicker.algorithms.pools.peers import PoolRule, RandomDisagreements
+from modelpicker.coins import draw_coins
+from modelpicker.kernels.compiler import with_parts
 
 RULES: list[PoolRule] = [ModelSelector(), Coda(), RandomDisagreements()]
 
@@ -226,6 +228,26 @@ def test_a_longer_run_begins_like_a_shorter_one(rule: PoolRule) -> None:
     short, long = (rule.play(rows, labels, 3, most, seed=5) for most in (7, 20))
     assert np.array_equal(short.items, long.items[:7])
     assert np.array_equal(short.recommended, long.recommended[:8])
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_interpreted_and_compiled_a_rule_does_the_same(rule: PoolRule) -> None:
+    rows, labels = made(items=12, models=3)
+    compiled = rule.play(rows, labels, 3, 4, seed=6)
+    interpreted = peers.PoolRun(np.zeros(4, dtype=np.int64), np.zeros(5, dtype=np.int64))
+    bought = with_parts(peers.play_pool, dict(zip(peers.EMPTY, rule.parts, strict=True)))(
+        rule.start(12, 3, 3),
+        rule.settings(3),
+        rows,
+        labels,
+        draw_coins(6, 0, 5),
+        np.zeros(12, dtype=np.bool_),
+        np.zeros(12),
+        *interpreted,
+    )
+    assert bought == len(compiled.items) == 4
+    assert np.array_equal(compiled.items, interpreted.items)
+    assert np.array_equal(compiled.recommended, interpreted.recommended)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.pools import needed
 
 import modelpicker as mp
 from modelpicker.algorithms.pools.model_selector import ModelSelector
@@ -264,3 +265,19 @@ def test_figures_and_report_speak_of_files_and_not_of_regret(tmp_path: Path, res
 def test_the_factor_is_that_of_pool_picker(results: mp.Results) -> None:
     assert results.factor(0.5).method == "pool-picker"
     assert small_streams().factor(0.5).method == "model-picker"
+
+
+@pytest.mark.parametrize(
+    ("share", "level", "first", "for_good"),
+    [
+        ([0.0, 0.5, 0.9, 0.7, 0.9], 0.9, 2, 4),
+        ([0.0, 0.5, 0.9, 0.9, 0.9], 0.9, 2, 2),
+        ([0.0, 0.9, 0.9, 0.9, 0.7], 0.9, 1, np.inf),
+        ([0.0, 0.1, 0.2, 0.3, 0.4], 0.9, np.inf, np.inf),
+        ([1.0, 1.0, 1.0, 1.0, 1.0], 0.9, 0, 0),
+    ],
+)
+def test_the_benchmark_counts_labels_to_the_first_time_and_for_good(
+    share: list[float], level: float, first: float, for_good: float
+) -> None:
+    assert needed(np.array(share), level) == (first, for_good)

@@ -44,6 +44,7 @@ bench: $(READY)  ## speed, memory and start-up on this machine
 	$(BIN)/python -m benchmarks.validity
 	$(BIN)/python -m benchmarks.certificates
 	$(BIN)/python -m benchmarks.race
+	$(BIN)/python -m benchmarks.pools
 	$(BIN)/python -m benchmarks.designs
 
 wheel: $(READY)  ## build dist/modelpicker-*.whl

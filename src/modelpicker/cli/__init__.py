@@ -19,7 +19,7 @@ from modelpicker.cli.label import label
 from modelpicker.cli.pick import pick
 from modelpicker.cli.reproduce import reproduce
 from modelpicker.cli.serve import serve
-from modelpicker.cli.shared.algorithm_options import AlgorithmHelp
+from modelpicker.cli.shared.algorithm_options import AlgorithmHelp, ComparisonHelp
 from modelpicker.cli.shared.terminal import Warnings, print_json, saying_what_compiles, visible
 from modelpicker.errors import ModelPickerError
 
@@ -34,7 +34,7 @@ app = typer.Typer(
 )
 app.command()(demo)
 app.command(cls=AlgorithmHelp)(pick)
-app.command(cls=AlgorithmHelp)(compare)
+app.command(cls=ComparisonHelp)(compare)
 app.command()(reproduce)
 app.command()(bounds)
 app.add_typer(collections.app, name="collections")

@@ -1,8 +1,8 @@
 """`modelpicker compare`: the paper's protocol on your own collection."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -22,6 +22,9 @@ from modelpicker.cli.shared.terminal import (
 from modelpicker.errors import InputError, MissingExtraError
 from modelpicker.extras import require
 
+if TYPE_CHECKING:
+    from modelpicker.experiments.pool_methods import AnyMethod
+
 
 def one_of(*choices: str) -> Callable[[str], str]:
     """A check that an option is one of a few words."""
@@ -34,6 +37,8 @@ def one_of(*choices: str) -> Callable[[str], str]:
     return check
 
 
+# What an option of a method looks like.
+EXAMPLES = {"stream": "structural-committee.disagreement_scale=10", "pool": "model-selector.epsilon=0.4"}
 # Of a budget.
 MOST_DIGITS = 16
 
@@ -43,6 +48,14 @@ BudgetRule: TypeAlias = Annotated[
         metavar="RULE",
         callback=one_of("expected", "hard"),
         help="expected: the mean number of labels is the budget. hard: no run may buy more than the budget.",
+    ),
+]
+SettingOption: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        metavar="SETTING",
+        callback=one_of("stream", "pool"),
+        help="stream: items are played in order, as in the paper. pool: a method may ask about any item of a file.",
     ),
 ]
 TuningOption: TypeAlias = Annotated[
@@ -87,7 +100,8 @@ def compare(
     methods: Annotated[
         list[str] | None,
         typer.Option(
-            help="The algorithms to compare, separated by commas; they are listed below.  [default: all]",
+            help="The algorithms to compare, separated by commas; they are listed below.  [default: all of the "
+            "setting]",
             show_default=False,
         ),
     ] = None,
@@ -96,13 +110,15 @@ def compare(
         typer.Option(help="Numbers of labels, separated by commas.  [default: ten that suit]", show_default=False),
     ] = None,
     stream_size: Annotated[
-        int | None, typer.Option(min=1, help="Items a stream.  [default: half of all]", show_default=False)
+        int | None,
+        typer.Option(min=1, help="Items in each stream or file.  [default: half of all]", show_default=False),
     ] = None,
-    realizations: Annotated[int, typer.Option(min=1, help="How many streams are drawn.")] = 500,
+    realizations: Annotated[int, typer.Option(min=1, help="How many streams or files are drawn.")] = 500,
+    setting: SettingOption = "stream",
     option: Annotated[
         list[str] | None,
         typer.Option(
-            help="A setting of a method, such as structural-committee.disagreement_scale=10.",
+            help="An option of a method, such as structural-committee.disagreement_scale=10.",
             metavar="METHOD.NAME=VALUE",
             show_default=False,
         ),
@@ -129,7 +145,8 @@ def compare(
     """Compare ways of choosing a model, on streams drawn from a collection whose labels are all known.
 
     Each method is tuned to each budget and played on many streams. The tables say how often it found the best
-    model, how far from the best its pick was, and what following it on the way would have cost. An interrupted
+    model, how far from the best its pick was, and what following it on the way would have cost. With --setting
+    pool, files are drawn instead of streams, and a method may ask about any item of a file. An interrupted
     comparison goes on where it stopped when the same command is given again.
     """
     from modelpicker.cli.shared.comparison_output import finish_comparison, interruptible
@@ -145,17 +162,19 @@ def compare(
     try:
         plan = plan_comparison(
             collection,
-            chosen_methods(listed(methods), parse_method_options(option or [])),
+            chosen_methods(listed(methods), parse_method_options(option or [], setting), setting),
             parse_budgets(budgets),
             stream_size,
             realizations,
             seed,
             budget_rule,
             tuning,
+            setting,
             name=name,
         )
     except InputError as error:
         raise typer.BadParameter(visible(str(error))) from error
+    print_notes(plan.remarks)
     folder = out or Path("modelpicker-results") / f"{name}-{plan.digits}"
     with interruptible(folder):
         how = Workforce("dask" if scheduler else engine, workers, scheduler, chunk)
@@ -194,33 +213,51 @@ def parse_budgets(budgets: list[str] | None) -> list[int] | None:
     return [int(entry) for entry in entries]
 
 
-def parse_method_options(pairs: list[str]) -> dict[str, dict[str, Any]]:
+def method_names(setting: str) -> tuple[str, ...]:
+    """The names of the methods that can be compared in a setting."""
+    if setting == "stream":
+        return algorithm_options.algorithm_names()
+    from modelpicker.experiments.pool_methods import POOL_METHODS
+
+    return tuple(POOL_METHODS)
+
+
+def parse_method_options(pairs: list[str], setting: str) -> dict[str, dict[str, Any]]:
     """Options by method."""
-    names = algorithm_options.algorithm_names() if pairs else ()
+    names = method_names(setting) if pairs else ()
     options: dict[str, dict[str, Any]] = {}
     for pair in pairs:
         method, mark, rest = pair.partition(".")
         if not mark or method not in names:
             raise typer.BadParameter(
-                f"{pair}: pass it as METHOD.NAME=VALUE, such as structural-committee.disagreement_scale=10; "
-                f"methods are {', '.join(names)}.",
+                f"{pair}: pass it as METHOD.NAME=VALUE, such as {EXAMPLES[setting]}; methods are "
+                f"{', '.join(names)}.",
                 param_hint="--option",
             )
         options.setdefault(method, {}).update(algorithm_options.parse_options([rest]))
     return options
 
 
-def chosen_methods(names: list[str] | None, options: dict[str, dict[str, Any]]) -> list[Any]:
-    """Methods by name, with their options."""
+def chosen_methods(
+    names: list[str] | None, options: dict[str, dict[str, Any]], setting: str
+) -> "list[AnyMethod | str] | None":
+    """Methods by name, with their options; None where all that suit are to be compared as they are."""
     from modelpicker.experiments.methods import METHODS
+    from modelpicker.experiments.pool_methods import POOL_METHODS
 
-    chosen = list(METHODS) if names is None else names
+    if names is None and not options:
+        return None
+    known: Mapping[str, AnyMethod] = METHODS if setting == "stream" else POOL_METHODS
+    chosen = list(known) if names is None else names
     for name in chosen:
-        if name not in METHODS:
+        if name not in known:
+            other = "pool" if setting == "stream" else "stream"
+            hint = f" It is for --setting {other}." if name in {**METHODS, **POOL_METHODS} else ""
             raise typer.BadParameter(
-                f"{name} is not known; there are {', '.join(METHODS)}.", param_hint="--methods"
+                f"{name} is not known for --setting {setting}; there are {', '.join(known)}.{hint}",
+                param_hint="--methods",
             )
     for name in options:
         if name not in chosen:
             raise typer.BadParameter(f"{name} is not among the methods that are compared.", param_hint="--option")
-    return [METHODS[name].with_options(options.get(name, {})) for name in chosen]
+    return [known[name].with_options(options.get(name, {})) for name in chosen]

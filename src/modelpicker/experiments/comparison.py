@@ -1,5 +1,6 @@
 """The paper's protocol on any collection: methods × budgets × realizations."""
 
+import math
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,15 +10,14 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from modelpicker.algorithms import Algorithm
 from modelpicker.algorithms.validation import check_count
 from modelpicker.experiments.engines import Engine, open_engine
 from modelpicker.experiments.labels_needed import Outcomes
-from modelpicker.experiments.methods import Method
-from modelpicker.experiments.metrics import at_the_end, tally_runs
+from modelpicker.experiments.metrics import at_the_end, meaningful, tally_runs
 from modelpicker.experiments.output_folder import Folder, versions
 from modelpicker.experiments.plan import ComparisonPlan, middle_budget, plan_comparison
 from modelpicker.experiments.playing import GAP, QUERIES
+from modelpicker.experiments.pool_methods import AnyMethod, MethodChoice, PoolMethod
 from modelpicker.experiments.progress import Silent, Watcher, on_terminal
 from modelpicker.experiments.results import Results
 from modelpicker.experiments.run_store import Ledger
@@ -34,12 +34,13 @@ CLOSE = 0.2
 
 def compare(
     collection: object,
-    methods: Sequence[str | type[Algorithm] | Method] | None = None,
+    methods: Sequence[MethodChoice] | None = None,
     budgets: Sequence[int] | None = None,
     stream_size: int | None = None,
     realizations: int = 500,
     seed: int = 0,
     *,
+    setting: Literal["stream", "pool"] = "stream",
     budget_rule: Literal["expected", "hard"] = "expected",
     tuning: Literal["search", "grid"] = "search",
     engine: Literal["threads", "dask"] = "threads",
@@ -51,16 +52,21 @@ def compare(
 ) -> Results:
     """Run the paper's protocol: each method, tuned to each budget, on streams drawn from a collection with labels.
 
+    With setting="pool", files are drawn instead of streams, and a method may ask about any item of a file.
+
     Args:
         collection: with labels; or the name of one that ships, a file, or a data frame. Items without a label are
             left out.
-        methods: names, classes of algorithms, or `Method`s; by default the paper's six and Race.
+        methods: names, classes of algorithms, or `Method`s; by default the paper's six and Race. On pools:
+            pool-picker, model-selector, coda (2 to 20 classes), race and label-efficient.
         budgets: numbers of labels; by default ten that suit the collection.
-        stream_size: items that are drawn for a stream, without replacement; by default half of all.
-        realizations: how many streams.
+        stream_size: items that are drawn for a stream or a file, without replacement; by default half of all.
+        realizations: how many streams or files.
         seed: what all randomness is drawn from.
+        setting: "stream" plays the items in order, as in the paper; "pool" lets methods choose among all items.
         budget_rule: "expected" tunes the mean number of labels to the budget, and a run may buy more;
-            "hard" tunes likewise, and lets no run buy more than the budget.
+            "hard" tunes likewise, and lets no run buy more than the budget. On pools it concerns Race only:
+            the other methods are not tuned, and buy no more than the budget.
         tuning: "search" finds hyperparameters on the streams themselves; "grid" is the paper's grid search.
         engine: "threads" of this process, or the workers of a "dask" cluster. The numbers are the same.
         workers: how many; by default one a core.
@@ -74,7 +80,9 @@ def compare(
     >>> 98 <= row["queries"] <= 102, row["budget_rule"]
     (True, 'expected')
     """
-    plan = plan_comparison(collection, methods, budgets, stream_size, realizations, seed, budget_rule, tuning)
+    plan = plan_comparison(
+        collection, methods, budgets, stream_size, realizations, seed, budget_rule, tuning, setting
+    )
     how = Workforce(engine, workers, scheduler, chunk)
     return carry_out(plan, how, None if out is None else Path(out), progress=progress)
 
@@ -170,8 +178,10 @@ class Comparison:
                 ask(label, tuning, [self.ledger.asked(cell, numbers) for cell, numbers in wanted[label]])
         return {method.label: found[method.label] for method in self.plan.job.methods}
 
-    def _tuning(self, method: Method) -> Tuning:
+    def _tuning(self, method: AnyMethod) -> Tuning:
         plan = self.plan
+        if isinstance(method, PoolMethod):
+            return untuned(0.0, plan.budgets, "done")
         if method.fixed is not None:
             return untuned(method.fixed, plan.budgets)
         if plan.tuning == "grid":
@@ -190,7 +200,9 @@ class Comparison:
 
     def _cells(self, tuned: Mapping[str, Mapping[int, Tuned]]) -> dict[tuple[str, int], ComparisonCell]:
         return {
-            (label, budget): ComparisonCell(label, values[budget].value, self._most(budget))
+            (label, budget): ComparisonCell(
+                label, values[budget].value, budget if label in self.plan.untuned else self._most(budget)
+            )
             for label, values in tuned.items()
             for budget in self.plan.budgets
         }
@@ -209,9 +221,10 @@ class Comparison:
         for cell, numbers in wanted:
             for number in self.ledger.missing(cell, numbers):
                 missing.setdefault((cell.streams, number), {})[cell] = None
+        chunk = 1 if self.plan.setting == "pool" else self.chunk  # a file takes as long as many streams
         chunks: dict[tuple[str, int, tuple[ComparisonCell, ...]], list[int]] = {}
         for (streams, number), cells in sorted(missing.items(), key=lambda entry: entry[0]):
-            chunks.setdefault((streams, number // self.chunk, tuple(cells)), []).append(number)
+            chunks.setdefault((streams, number // chunk, tuple(cells)), []).append(number)
         for (_, _, together), numbers in chunks.items():
             most = max(
                 1, int(WORK / (len(numbers) * self.plan.job.pool.predictions.shape[1] * self.plan.job.stream_size))
@@ -241,7 +254,10 @@ class Comparison:
         kinds = list(dict.fromkeys(cells.values()))
         self.watcher.stage("summing up")
         tallies = tally_runs(kinds, self.ledger.records(kinds), len(marks), runs)
-        curves = {key: tallies[cell].metrics(plan.job.stream_size) for key, cell in cells.items()}
+        curves = {
+            key: meaningful(tallies[cell].metrics(plan.job.stream_size), plan.setting)
+            for key, cell in cells.items()
+        }
         rows = []
         for (label, budget), cell in cells.items():
             asked = float(self.ledger.asked(cell, range(runs)).mean())
@@ -251,7 +267,7 @@ class Comparison:
                     "method": label,
                     "budget": budget,
                     "budget_rule": plan.budget_rule,
-                    "value": cell.value,
+                    "value": math.nan if label in plan.untuned else cell.value,
                     "asked": asked,
                     "mark": _mark(budget, metrics["queries"], asked, tuned[label][budget]),
                     "stand_in": plan.facts["stand_in"],
@@ -259,7 +275,12 @@ class Comparison:
                 }
             )
         return Results(
-            settings={**plan.identity(), "tuning_runs": self._tuning_runs(kinds), "versions": versions()},
+            settings={
+                **plan.identity(),
+                "remarks": list(plan.remarks),
+                "tuning_runs": self._tuning_runs(kinds),
+                "versions": versions(),
+            },
             accuracies=np.array(plan.accuracies),
             rows=rows,
             rounds=marks,

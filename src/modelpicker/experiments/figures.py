@@ -68,6 +68,10 @@ AXES = {
 }
 
 
+# What a realization is, by setting.
+DRAWN = {"stream": "realizations", "pool": "files (pools)"}
+
+
 class Section(NamedTuple):
     """A comparison as it is shown: what it is called, its results, and the budget of the curves by round."""
 
@@ -87,7 +91,7 @@ def caption(results: Results) -> str:
     made = results.settings
     parts = [
         f"budget rule: {made['budget_rule']}",
-        f"{made['realizations']:,} realizations of {made['stream_size']:,} items",
+        f"{made['realizations']:,} {DRAWN[made['setting']]} of {made['stream_size']:,} items",
         f"tuning: {made['tuning']}",
     ]
     if made["collection"]["stand_in"]:
@@ -220,7 +224,6 @@ def sheets_of(section: Section) -> dict[str, Sheet]:
         ("of what was predicted", lambda axes: plot_by_round(axes, results, "sampled_regret", budget)),
     ]
     sheets = {
-        "regret-by-round": Sheet(f"{title}: regret by round", how, [regrets], names),
         "accuracy-gap": Sheet(f"{title}: accuracy gap by budget", how, one("accuracy_gap"), names),
         "identification": Sheet(
             f"{title}: identification probability by budget", how, one("identification_probability"), names
@@ -233,6 +236,8 @@ def sheets_of(section: Section) -> dict[str, Sheet]:
         ),
         "overview": Sheet(title, how, overview(section), names),
     }
+    if "regret" in results.metrics:
+        sheets["regret-by-round"] = Sheet(f"{title}: regret by round", how, [regrets], names)
     rivals = tuple(name for name in ("importance-weighted", "efficient-active") if name in names)
     if len(rivals) == 2:
         sheets["importance-against-efficient"] = Sheet(
@@ -242,17 +247,19 @@ def sheets_of(section: Section) -> dict[str, Sheet]:
 
 
 def overview(section: Section) -> list[list[tuple[str, Draw]]]:
-    """Four panels that say most."""
+    """Four panels that say most; without rounds, there are accuracies in place of regret."""
     _, results, budget = section
+    third: Draw = (
+        (lambda axes: plot_by_round(axes, results, "regret", budget))
+        if "regret" in results.metrics
+        else (lambda axes: plot_accuracies(axes, results))
+    )
     return [
         [
             ("", lambda axes: plot_by_budget(axes, results, "identification_probability")),
             ("", lambda axes: plot_by_budget(axes, results, "accuracy_gap")),
         ],
-        [
-            ("", lambda axes: plot_by_round(axes, results, "regret", budget)),
-            ("", lambda axes: plot_by_budget(axes, results, "accuracy_gap_p90")),
-        ],
+        [("", third), ("", lambda axes: plot_by_budget(axes, results, "accuracy_gap_p90"))],
     ]
 
 

@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Self, TypeAlias
+from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
 
@@ -149,13 +149,26 @@ def as_methods(methods: Sequence[str | type[Algorithm] | Method] | None) -> tupl
     chosen = tuple(_as_method(entry) for entry in (METHODS if methods is None else methods))
     if not chosen:
         raise InputError(f"no methods to compare; there are {', '.join(METHODS)}.")
-    labels = [method.label for method in chosen]
+    refuse_doubles(chosen)
+    return chosen
+
+
+class HasLabel(Protocol):
+    """Anything that is compared under a label."""
+
+    @property
+    def label(self) -> str:
+        """Its name in tables."""
+
+
+def refuse_doubles(methods: Sequence[HasLabel]) -> None:
+    """Refuse two methods of the same label."""
+    labels = [method.label for method in methods]
     for place, label in enumerate(labels):
         if label in labels[:place]:
             raise InputError(
                 f"method {label} is given twice; give a copy a label of its own: mp.Method('copy', …)."
             )
-    return chosen
 
 
 def _as_method(entry: object) -> Method:

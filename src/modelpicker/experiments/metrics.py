@@ -20,6 +20,8 @@ METRICS = (
     "regret",
     "sampled_regret",
 )
+# Following a method item by item makes sense on streams only.
+OF_STREAMS = ("regret", "sampled_regret")
 HIGH = 0.9
 
 
@@ -101,6 +103,20 @@ def tally_runs(
     return tallies
 
 
+def metrics_of(setting: str) -> tuple[str, ...]:
+    """The metrics that mean something in a setting."""
+    return METRICS if setting == "stream" else tuple(name for name in METRICS if name not in OF_STREAMS)
+
+
+def meaningful(curve: Mapping[str, Floats], setting: str) -> dict[str, Floats]:
+    """The same metrics; those that mean nothing in a setting are not a number."""
+    known = metrics_of(setting)
+    return {
+        name: values if name.removesuffix("_se") in known else np.full(len(values), math.nan)
+        for name, values in curve.items()
+    }
+
+
 def at_the_end(curve: Mapping[str, Floats]) -> dict[str, float]:
-    """The metrics at the end of the stream, each followed by its standard error."""
+    """The metrics at the end of the stream or file, each followed by its standard error."""
     return {name: float(curve[name][-1]) for metric in METRICS for name in (metric, f"{metric}_se")}

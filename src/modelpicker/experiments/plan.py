@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from modelpicker.algorithms import Algorithm
 from modelpicker.algorithms.validation import check_choice, check_count
 from modelpicker.coins import check_seed
 from modelpicker.collections import ModelCollection, load_collection
 from modelpicker.errors import InputError, brief
-from modelpicker.experiments.methods import Method, as_methods
+from modelpicker.experiments.pool_methods import MethodChoice, PoolMethod, methods_for
 from modelpicker.experiments.realizations import Pool
 from modelpicker.experiments.tasks import Job
 from modelpicker.experiments.tuning import Tuned
@@ -24,6 +23,10 @@ from modelpicker.kernels.primitives import ABSTAINED, Ints
 # `expected` tunes the mean number of labels to the budget; `hard` does so too, and then keeps the budget as a cap.
 BUDGET_RULES = ("expected", "hard")
 TUNINGS = ("search", "grid")
+# A realization is a stream that is played in its order, or a pool: a file, any item of which may be asked about.
+SETTINGS = ("stream", "pool")
+# On pools few labels are enough, so the usual budgets do not go beyond this.
+MOST_ON_POOLS = 400.0
 # Rounds at which curves have a point.
 MARKS = 100
 
@@ -42,6 +45,9 @@ class ComparisonPlan:
     facts: Mapping[str, Any]
     """The collection: name, fingerprint, size."""
     accuracies: tuple[float, ...]
+    setting: str = "stream"
+    remarks: tuple[str, ...] = ()
+    """What a reader should know, such as methods that were left out."""
     values: Mapping[str, Mapping[int, Tuned]] | None = None
     """Hyperparameters by method and budget, where they are known from another comparison."""
 
@@ -49,6 +55,7 @@ class ComparisonPlan:
         """Everything that decides the numbers, but for hyperparameters that are given."""
         return {
             "collection": dict(self.facts),
+            "setting": self.setting,
             "methods": [method.describe() for method in self.job.methods],
             "budgets": list(self.budgets),
             "stream_size": self.job.stream_size,
@@ -59,6 +66,11 @@ class ComparisonPlan:
         }
 
     @property
+    def untuned(self) -> frozenset[str]:
+        """The labels of the methods that have nothing to tune: those of pools."""
+        return frozenset(method.label for method in self.job.methods if isinstance(method, PoolMethod))
+
+    @property
     def digits(self) -> str:
         """Eight digits that stand for the plan."""
         text = json.dumps(self.identity(), sort_keys=True)
@@ -67,13 +79,14 @@ class ComparisonPlan:
 
 def plan_comparison(
     collection: object,
-    methods: Sequence[str | type[Algorithm] | Method] | None = None,
+    methods: Sequence[MethodChoice] | None = None,
     budgets: Sequence[int] | None = None,
     stream_size: int | None = None,
     realizations: int = 500,
     seed: int = 0,
     budget_rule: str = "expected",
     tuning: str = "search",
+    setting: str = "stream",
     name: str | None = None,
     stand_in: str | None = None,
 ) -> ComparisonPlan:
@@ -83,6 +96,7 @@ def plan_comparison(
     """
     check_choice("budget_rule", budget_rule, BUDGET_RULES)
     check_choice("tuning", tuning, TUNINGS)
+    check_choice("setting", setting, SETTINGS)
     if isinstance(collection, str | os.PathLike):
         name = name or Path(collection).stem
         collection = load_collection(Path(collection))
@@ -90,16 +104,20 @@ def plan_comparison(
         collection = load_collection(collection)
     pool = pool_of(collection)
     size = _check_size(stream_size, len(pool.labels))
+    chosen, remarks = methods_for(setting, methods, len(collection.classes))
     job = Job(
         pool=pool,
-        methods=as_methods(methods),
+        methods=chosen,
         classes=len(collection.classes),
         stream_size=size,
         seed=check_seed(seed),
-        marks=_marks(size),
+        marks=_marks(size) if setting == "stream" else np.array([size]),
     )
     for method in job.methods:  # options that make no sense should show before the first run
-        method.make(len(collection.models), len(collection.classes), method.fixed or method.search[0])
+        if isinstance(method, PoolMethod):
+            method.make()
+        else:
+            method.make(len(collection.models), len(collection.classes), method.fixed or method.search[0])
     expected = float(_divided(pool) * size)
     facts = {
         "name": name,
@@ -111,13 +129,15 @@ def plan_comparison(
     }
     return ComparisonPlan(
         job=job,
-        budgets=_check_budgets(budgets, size, expected),
+        budgets=_check_budgets(budgets, size, expected, setting),
         realizations=check_count("realizations", realizations),
         budget_rule=budget_rule,
         tuning=tuning,
         expected=expected,
         facts=facts,
         accuracies=tuple(np.asarray(collection.accuracies).tolist()),
+        setting=setting,
+        remarks=tuple(remarks),
     )
 
 
@@ -151,9 +171,9 @@ def _check_size(stream_size: int | None, items: int) -> int:
     return size
 
 
-def _check_budgets(budgets: Sequence[int] | None, size: int, expected: float) -> tuple[int, ...]:
+def _check_budgets(budgets: Sequence[int] | None, size: int, expected: float, setting: str) -> tuple[int, ...]:
     if budgets is None:
-        return usual_budgets(expected)
+        return usual_budgets(expected) if setting == "stream" else usual_pool_budgets(expected)
     if isinstance(budgets, str | int) or not hasattr(budgets, "__iter__"):
         raise InputError(f"budgets {brief(budgets)}: pass a list of numbers of labels, such as [50, 100, 200].")
     checked = [check_count("budget", budget) for budget in budgets]
@@ -161,7 +181,7 @@ def _check_budgets(budgets: Sequence[int] | None, size: int, expected: float) ->
         raise InputError("no budgets; pass numbers of labels, such as [50, 100, 200].")
     for place, budget in enumerate(checked):
         if budget > size:
-            raise InputError(f"budget {budget:,} is more than the {size:,} items of a stream.")
+            raise InputError(f"budget {budget:,} is more than the {size:,} items of a {setting}.")
         if budget in checked[:place]:
             raise InputError(f"budget {budget:,} is given twice.")
     return tuple(checked)
@@ -170,7 +190,17 @@ def _check_budgets(budgets: Sequence[int] | None, size: int, expected: float) ->
 def usual_budgets(expected: float) -> tuple[int, ...]:
     """Ten budgets, from few labels to half of the rounds on which models disagree, evenly spaced in the log."""
     highest = max(1.0, expected / 2.0)
-    raw = np.geomspace(min(highest, max(5.0, highest / 20.0)), highest, 10)
+    return _ten_budgets(max(5.0, highest / 20.0), highest)
+
+
+def usual_pool_budgets(expected: float) -> tuple[int, ...]:
+    """Ten budgets from five labels on: on pools the first few labels tell most."""
+    return _ten_budgets(5.0, max(1.0, min(MOST_ON_POOLS, expected / 2.0)))
+
+
+def _ten_budgets(lowest: float, highest: float) -> tuple[int, ...]:
+    """Ten round numbers, evenly spaced in the log; fewer if there are not as many between."""
+    raw = np.geomspace(min(lowest, highest), highest, 10)
     digits = np.maximum(0, np.floor(np.log10(raw)) - 1)
     return tuple(dict.fromkeys(int(round(value / 10**d) * 10**d) for value, d in zip(raw, digits, strict=True)))
 

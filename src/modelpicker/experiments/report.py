@@ -11,7 +11,7 @@ from typing import Any
 from modelpicker.collections.writers import replacing
 from modelpicker.experiments.figures import AXES, Section, caption, looks_of, off_budget
 from modelpicker.experiments.labels_needed import smallest
-from modelpicker.experiments.metrics import METRICS
+from modelpicker.experiments.metrics import OF_STREAMS
 from modelpicker.experiments.reproduction import ClaimVerdict
 from modelpicker.experiments.results import Results
 from modelpicker.experiments.tuning import MARKS
@@ -94,7 +94,7 @@ def _section(
         plots[f"{place}-{name}"] = plot
         yield f'<div class=plot id="{place}-{name}"></div>'
     yield "</div>"
-    for metric in METRICS:
+    for metric in results.metrics:
         yield _table(results, metric)
     yield _marks(results)
     yield _facts(results)
@@ -168,7 +168,7 @@ def _facts(results: Results) -> str:
     methods = [
         (
             _safe(method["label"]),
-            _safe(method["tuned"]),
+            _safe(method["tuned"] or "nothing"),
             _safe(", ".join(f"{name}={value}" for name, value in method["options"].items()) or "-"),
             f"{made['tuning_runs'][method['label']]:,}",
         )
@@ -182,7 +182,11 @@ def _facts(results: Results) -> str:
             f"{collection['items']:,} items, {collection['models']} models, {collection['classes']:,} classes",
         ),
         ("seed", made["seed"]),
-        ("streams", f"{made['realizations']:,} of {made['stream_size']:,} items, drawn without replacement"),
+        (
+            {"stream": "streams", "pool": "files"}[results.setting],
+            f"{made['realizations']:,} of {made['stream_size']:,} items, drawn without replacement",
+        ),
+        *(("remark", remark) for remark in made["remarks"]),
         ("budget rule", made["budget_rule"]),
         ("tuning", made["tuning"]),
         ("versions", ", ".join(f"{name} {value}" for name, value in made["versions"].items())),
@@ -215,7 +219,7 @@ def _plots(section: Section) -> dict[str, dict[str, Any]]:
         metric: _plot(results, metric, "labels bought (mean)", _by_budget(results, metric))
         for metric in ("identification_probability", "accuracy_gap", "accuracy_gap_p90")
     }
-    for metric in ("regret", "sampled_regret"):
+    for metric in (name for name in OF_STREAMS if name in results.metrics):
         below = f"round (budget {section.round_budget:,})"
         plots[metric] = _plot(results, metric, below, _by_round(results, metric, section.round_budget))
     plots["accuracies"] = {

@@ -13,6 +13,9 @@ import numpy.typing as npt
 from modelpicker.collections.writers import replacing
 from modelpicker.errors import InputError, brief
 from modelpicker.experiments.labels_needed import Factor, Outcomes, factor, labels_needed, without_infinities
+from modelpicker.experiments.metrics import metrics_of
+
+OWN_METHODS = {"stream": "model-picker", "pool": "pool-picker"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,6 +51,21 @@ class Results:
     def budgets(self) -> list[int]:
         """The budgets, as given."""
         return list(self.settings["budgets"])
+
+    @property
+    def setting(self) -> str:
+        """What was played: "stream" or "pool"."""
+        return str(self.settings["setting"])
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics that mean something in this setting: on pools there is no regret."""
+        return metrics_of(self.setting)
+
+    @property
+    def own_method(self) -> str:
+        """The method of ours for this setting."""
+        return OWN_METHODS[self.setting]
 
     def row(self, method: str, budget: int) -> dict[str, Any]:
         """The metrics of one method at one budget."""
@@ -96,9 +114,13 @@ class Results:
             for name, found in self.outcomes.items()
         }
 
-    def factor(self, level: float, method: str = "model-picker", rivals: Sequence[str] | None = None) -> Factor:
-        """How many times fewer labels than its best rival a method needs for an identification probability."""
+    def factor(self, level: float, method: str | None = None, rivals: Sequence[str] | None = None) -> Factor:
+        """How many times fewer labels than its best rival a method needs for an identification probability.
+
+        By default the method is model-picker, or pool-picker on pools.
+        """
         check_level(level)
+        method = self.own_method if method is None else method
         chosen = [method, *(self.methods if rivals is None else rivals)]
         for name in chosen:
             if name not in self.outcomes:

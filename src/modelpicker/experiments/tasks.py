@@ -1,23 +1,27 @@
 """Work that can be done anywhere: a job that is sent once, and tasks that say which part of it to do."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from modelpicker.experiments.methods import Method
+from modelpicker.algorithms.pools.peers import PoolRun
 from modelpicker.experiments.playing import QUERIES, MarkRecord, Player
-from modelpicker.experiments.realizations import Pool, coins_of, draw
-from modelpicker.kernels.primitives import Ints
+from modelpicker.experiments.pool_methods import AnyMethod, PoolMethod, PoolPlayer, read_off
+from modelpicker.experiments.realizations import Pool, Realization, coins_of, draw, key_of
+from modelpicker.kernels.primitives import Floats, Ints
 
 # The streams that methods are judged on, and those that the grid search tunes on.
 EVALUATION, TUNING = "evaluation", "tuning"
 
 
 class ComparisonCell(NamedTuple):
-    """A method at one value of its hyperparameter, and a cap: no more than `most` labels are bought."""
+    """A method at one value of its hyperparameter, and a cap: no more than `most` labels are bought.
+
+    A method of pools has no hyperparameter: its value is 0.
+    """
 
     method: str
     value: float
@@ -49,7 +53,7 @@ class Job:
     """Everything that tasks need, whatever process they run in."""
 
     pool: Pool
-    methods: tuple[Method, ...]
+    methods: tuple[AnyMethod, ...]
     classes: int
     stream_size: int
     seed: int
@@ -68,25 +72,38 @@ class Job:
         """The rounds after which runs are recorded; tuning needs the last one only."""
         return self.marks if streams == EVALUATION else self.marks[-1:]
 
-    def _player(self, cell: ComparisonCell, marks: Ints) -> Player:
+    def _player(self, cell: ComparisonCell, marks: Ints) -> Player | PoolPlayer:
         method = next(method for method in self.methods if method.label == cell.method)
+        if isinstance(method, PoolMethod):
+            return PoolPlayer(method, self.classes)
         return Player(method.make(self.pool.predictions.shape[1], self.classes, cell.value), self.classes, marks)
 
     def _realization(
-        self, cells: Iterable[ComparisonCell], players: Iterable[Player], number: int
+        self, cells: Sequence[ComparisonCell], players: Iterable[Player | PoolPlayer], number: int
     ) -> Iterator[tuple[int, MarkRecord]]:
-        """The cells on one stream; a method's coins serve all its cells.
+        """The cells on one stream; a method's coins serve all its cells."""
+        stream = draw(self.pool, self.stream_size, self.seed, cells[0].streams, number)
+        coins: dict[str, Floats] = {}
+        runs: dict[str, PoolRun] = {}
+        for cell, player in zip(cells, players, strict=True):
+            if isinstance(player, PoolPlayer):
+                if cell.method not in runs:
+                    most = max(other.most for other in cells if other.method == cell.method)
+                    key = key_of(self.seed, cell.streams, number, cell.method)
+                    runs[cell.method] = player.play(stream, most, key)
+                yield read_off(runs[cell.method], stream, cell.most)
+            else:
+                if cell.method not in coins:
+                    coins[cell.method] = coins_of(cell.method, self.stream_size, self.seed, cell.streams, number)
+                yield self._stream_run(cell, player, stream, coins[cell.method])
+
+    def _stream_run(
+        self, cell: ComparisonCell, player: Player, stream: Realization, coins: Floats
+    ) -> tuple[int, MarkRecord]:
+        """A method on one stream: the labels that it asked for, and its record.
 
         What a method would ask for without its cap is a run of its own: labels beyond the cap change what follows.
         """
-        stream, coins = None, {}
-        for cell, player in zip(cells, players, strict=True):
-            if stream is None:
-                stream = draw(self.pool, self.stream_size, self.seed, cell.streams, number)
-            if cell.method not in coins:
-                coins[cell.method] = coins_of(cell.method, self.stream_size, self.seed, cell.streams, number)
-            record = player.play(stream, coins[cell.method], self.stream_size)
-            asked = int(record[-1, QUERIES])
-            if asked > cell.most:
-                record = player.play(stream, coins[cell.method], cell.most)
-            yield asked, record
+        record = player.play(stream, coins, self.stream_size)
+        asked = int(record[-1, QUERIES])
+        return asked, record if asked <= cell.most else player.play(stream, coins, cell.most)

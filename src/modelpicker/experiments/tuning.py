@@ -68,6 +68,7 @@ MARKS = {
     "grid": "the nearest number on the grid",
     "formula": "what came of the closed form",
     "fixed": "not tuned",
+    "done": "in some files nothing was left to ask, or the pick was certain",
     "cut": "no run may buy more than the budget, and some buy less",
 }
 
@@ -275,7 +276,7 @@ def grid_search(method: Method, budgets: Sequence[int], expected: float) -> Tuni
     return {budget: Tuned(values[int(abs(means - budget).argmin())], "grid") for budget in budgets}
 
 
-def untuned(value: float, budgets: Sequence[int]) -> Tuning:
+def untuned(value: float, budgets: Sequence[int], mark: str = "fixed") -> Tuning:
     """The one value that a method is fixed to."""
-    return dict.fromkeys(budgets, Tuned(value, "fixed"))
+    return dict.fromkeys(budgets, Tuned(value, mark))
     yield []

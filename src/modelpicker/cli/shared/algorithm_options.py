@@ -11,7 +11,10 @@ from modelpicker.errors import InputError, UnknownOptionError
 from modelpicker.options import REQUIRED, spelt
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from modelpicker.algorithms import Algorithm
+    from modelpicker.algorithms.description import AlgorithmDescription
     from modelpicker.certificates.certificate import Certified
     from modelpicker.options import Option
 
@@ -51,10 +54,27 @@ class AlgorithmHelp(TyperCommand):
         """List the algorithms, each with its options."""
         from modelpicker.algorithms import ALGORITHMS
 
-        with formatter.section("Algorithms"):
-            for name, kind in ALGORITHMS.items():
-                about = kind.about
-                formatter.write_dl([(name, f"{about.summary} {about.when_to_use}")], col_max=20)
+        _list_algorithms(formatter, "Algorithms", {name: kind.about for name, kind in ALGORITHMS.items()})
+
+
+class ComparisonHelp(AlgorithmHelp):
+    """The same for a verb that also compares on pools."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """List the algorithms for streams and those for pools."""
+        from modelpicker.experiments.pool_methods import POOL_METHODS, PoolMethod
+
+        super().format_epilog(ctx, formatter)
+        pools = {name: one.rule.about for name, one in POOL_METHODS.items() if isinstance(one, PoolMethod)}
+        _list_algorithms(formatter, "Algorithms with --setting pool, besides race", pools)
+
+
+def _list_algorithms(formatter: Any, title: str, algorithms: "Mapping[str, AlgorithmDescription]") -> None:
+    """A section of the help: each algorithm with its options."""
+    with formatter.section(title):
+        for name, about in algorithms.items():
+            formatter.write_dl([(name, f"{about.summary} {about.when_to_use}")], col_max=20)
+            if about.options:
                 with formatter.indentation():
                     formatter.write_dl([(option.name, _in_help(option)) for option in about.options], col_max=18)
 

@@ -13,13 +13,20 @@ import typer
 from modelpicker.cli.shared.terminal import WIDTH, print_table, say, table, visible, waiting
 from modelpicker.experiments.figures import Section, caption, save_sheets, sheets_of
 from modelpicker.experiments.labels_needed import without_infinities
-from modelpicker.experiments.metrics import METRICS
 from modelpicker.experiments.plan import middle_budget
 from modelpicker.experiments.report import LEVELS, shown_labels, write_report
 from modelpicker.experiments.results import Results
 from modelpicker.experiments.tuning import MARKS
 
 INTERRUPTED = 130
+# What a column of the table at one budget is called.
+HEADS = {
+    "queries": "labels",
+    "identification_probability": "identified",
+    "accuracy_gap_p90": "gap p90",
+    "regret": "regret",
+    "sampled_regret": "sampled",
+}
 NO_MARK = "\u00a0"  # keeps its place, where a plain space would be cut off
 
 
@@ -79,11 +86,12 @@ def print_results(results: Results) -> None:
     for method in results.methods:
         made.add_row(visible(method), *(shown_labels(results, method, level) for level in LEVELS))
     print_table(made)
-    if "model-picker" in results.methods and len(results.methods) > 1:
+    own = results.own_method
+    if own in results.methods and len(results.methods) > 1:
         for level in LEVELS:
             found = results.factor(level)
             if math.isfinite(found.labels):
-                over = "the best other method's labels over model-picker's: " if math.isfinite(found.factor) else ""
+                over = f"the best other method's labels over {own}'s: " if math.isfinite(found.factor) else ""
                 print_wrapped(f"For {level:.0%}, {over}{found.sentence}.")
         typer.echo("")
 
@@ -107,11 +115,12 @@ def _print_by_budget(results: Results, metric: str, shown: str) -> None:
 
 def _print_at(results: Results, budget: int) -> None:
     """All metrics at one budget."""
-    made = table("method", "labels", "identified", "gap p90", "regret", "sampled")
+    shown_metrics = [name for name in results.metrics if name != "accuracy_gap"]
+    made = table("method", *(HEADS[name] for name in shown_metrics))
     for method in results.methods:
         row = results.row(method, budget)
         shown = {"identification_probability": "{:.2f}", "accuracy_gap_p90": "{:.2%}"}
-        cells = [_with_error(row, name, shown.get(name, "{:,.1f}")) for name in METRICS if name != "accuracy_gap"]
+        cells = [_with_error(row, name, shown.get(name, "{:,.1f}")) for name in shown_metrics]
         made.add_row(visible(method), *cells)
     print_table(made)
 

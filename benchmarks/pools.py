@@ -1,0 +1,198 @@
+"""Pools: labels until a method names the best model of a file, beside the rules that others published.
+
+    python -m benchmarks.pools [--only identification] [--files 60] [--coda-files 20] [--case digits]
+
+The tables of docs/pools.md. A file is a number of items drawn at random from a collection; all methods play the
+same files. EmoContext and Drift are read from MODELPICKER_TEST_DATA, by default ../shared/data, and left out where
+they are not.
+"""
+
+import argparse
+import inspect
+import math
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+import modelpicker as mp
+from benchmarks.collections import Case, benchmark_collections
+from modelpicker.algorithms.pools.coda import MOST_CLASSES, Coda
+from modelpicker.algorithms.pools.model_selector import ModelSelector
+from modelpicker.algorithms.pools.peers import RandomDisagreements
+from modelpicker.experiments.engines import cores
+from modelpicker.experiments.plan import pool_of
+from modelpicker.experiments.pool_methods import AnyPoolRule, PlayedPoolPicker
+from modelpicker.experiments.realizations import draw, key_of
+from modelpicker.experiments.tasks import EVALUATION
+
+LEVELS = (0.8, 0.9, 0.95)
+SIZES = {"emocontext": 1000, "drift": 750, "digits": 1000, "cifar10": 2000}
+SIZE = 1000
+SEED = 0
+# Labels that a method may buy: whoever has not reached a level by then counts as if it had just then.
+MOST = 300
+EPSILONS = (0.30, 0.35, 0.38, 0.40, 0.42, 0.44, 0.46, 0.48, 0.49)
+PUBLISHED = 0.46
+RACE_BUDGETS = 16
+
+Shares = npt.NDArray[np.float64]
+
+
+class Needed(NamedTuple):
+    """Labels until a share of the files is reached: for the first time, and for good; infinite if never."""
+
+    first: float
+    for_good: float
+
+    def __str__(self) -> str:
+        shown = [f"{value:.0f}" if value < math.inf else f"> {MOST}" for value in self]
+        return shown[0] if shown[0] == shown[1] else f"{shown[0]} ({shown[1]})"
+
+
+class Given(NamedTuple):
+    """What the command line says."""
+
+    files: int
+    coda_files: int
+    case: str | None
+
+
+def pool_cases(given: Given) -> Iterator[Case]:
+    """The collections of the benchmarks, each with the size of its files."""
+    for case in benchmark_collections():
+        if given.case in (None, case.name):
+            yield case._replace(stream_size=SIZES.get(case.name, SIZE))
+
+
+def shares(case: Case, label: str, rule: AnyPoolRule, files: int) -> Shares:
+    """The share of files whose best model is named, before the first label and after each."""
+    pool, classes = pool_of(case.collection), len(case.collection.classes)
+
+    def hits(number: int) -> npt.NDArray[Any]:
+        file = draw(pool, case.stream_size, SEED, EVALUATION, number)
+        run = rule.play(file.rows, file.labels, classes, MOST, key_of(SEED, EVALUATION, number, label))
+        named = file.mistakes[run.recommended] == file.mistakes[file.best]
+        return np.append(named, np.full(MOST + 1 - len(named), named[-1]))
+
+    with ThreadPoolExecutor(cores()) as threads:
+        found = []
+        for one in threads.map(hits, range(files)):
+            found.append(one)
+            _progress(f"{case.name}: {label}, {len(found)} of {files} files")
+    means: Shares = np.mean(found, axis=0)
+    return means
+
+
+def needed(share: Shares, level: float) -> Needed:
+    """The labels at which a share is reached for the first time, and from which on it is never lost again."""
+    reached = share >= level - 1e-9
+    if not reached.any():
+        return Needed(math.inf, math.inf)
+    lost = np.flatnonzero(~reached)
+    last = int(lost[-1]) if len(lost) else -1
+    return Needed(int(reached.argmax()), last + 1 if last < len(share) - 1 else math.inf)
+
+
+def race_needed(case: Case, files: int) -> list[Needed]:
+    """Mean labels that Race needs with its patience tuned to each; its curve is made never to fall.
+
+    A race that is won ends: some files cost more labels than others, as on streams.
+    """
+    codes = np.asarray(case.collection.predictions)
+    contested = case.stream_size * float((codes != codes[:, :1]).any(axis=1).mean())
+    budgets = sorted({round(value) for value in np.geomspace(8, 0.9 * min(contested, 400), RACE_BUDGETS)})
+    results = mp.compare(
+        case.collection, ["race"], budgets, case.stream_size, files, SEED, setting="pool", progress=True
+    )
+    return [Needed(labels, labels) for labels in (results.labels_needed(level)["race"] for level in LEVELS)]
+
+
+def identification(given: Given) -> Iterator[str]:
+    """Labels until the best model of the file is named in a share of the files: first time (for good).
+
+    The best ε of Model Selector is chosen for each number by itself: nobody knows it beforehand.
+    """
+    yield "| | items | k | share | pool-picker | Model Selector, best ε | at 0.46 | CODA | Race, tuned | random |"
+    yield "|---|---|---|---|---|---|---|---|---|---|"
+    ratios: list[list[Needed]] = []
+    for case in pool_cases(given):
+        ours = shares(case, "pool-picker", PlayedPoolPicker(), given.files)
+        selectors = {
+            epsilon: shares(case, f"model-selector {epsilon}", ModelSelector(epsilon=epsilon), given.files)
+            for epsilon in EPSILONS
+        }
+        few = len(case.collection.classes) <= MOST_CLASSES
+        coda = shares(case, "coda", Coda(), given.coda_files) if few else None
+        race = race_needed(case, given.files)
+        random = shares(case, "label-efficient", RandomDisagreements(), given.files)
+        for place, level in enumerate(LEVELS):
+            found = {epsilon: needed(share, level) for epsilon, share in selectors.items()}
+            first = min(found, key=lambda epsilon: found[epsilon].first)
+            good = min(found, key=lambda epsilon: found[epsilon].for_good)
+            best = Needed(found[first].first, found[good].for_good)
+            published, at_random = found[PUBLISHED], needed(random, level)
+            own = needed(ours, level)
+            yield _row(
+                case.name,
+                f"{case.stream_size:,}",
+                len(case.collection.models),
+                f"{level:.0%}",
+                own,
+                f"{best}; ε = {first} ({good})",
+                published,
+                "-" if coda is None else needed(coda, level),
+                race[place],
+                at_random,
+            )
+            ratios.append([own, best, published, race[place], at_random])
+    yield ""
+    yield from _means(ratios)
+
+
+def _means(ratios: list[list[Needed]]) -> Iterator[str]:
+    """How many times more labels than pool-picker the others need, in the geometric mean."""
+    names = ("Model Selector, best ε", "Model Selector, ε = 0.46", "Race, tuned", "random")
+    counts = np.minimum(np.array(ratios, dtype=np.float64), MOST)
+    logs = np.log(np.maximum(counts, 1.0))
+    yield f"Labels over those of pool-picker, geometric mean; more than {MOST} labels count as {MOST}:"
+    yield ""
+    yield "| | first time | for good |"
+    yield "|---|---|---|"
+    for place, name in enumerate(names, start=1):
+        means = np.exp((logs[:, place] - logs[:, 0]).mean(axis=0))
+        yield _row(name, f"{means[0]:.2f}", f"{means[1]:.2f}")
+
+
+def _progress(text: str) -> None:
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def _row(*cells: object) -> str:
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+TABLES: dict[str, Callable[[Given], Iterator[str]]] = {"identification": identification}
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--only", choices=list(TABLES))
+    parser.add_argument("--files", type=int, default=60, help="files that are drawn from each collection")
+    parser.add_argument("--coda-files", type=int, default=20, help="the same for CODA, which is slow")
+    parser.add_argument("--case", help="one collection only, such as digits")
+    given = parser.parse_args()
+    for name, table in TABLES.items():
+        if given.only in (None, name):
+            print(f"\n{inspect.getdoc(table)}\n")
+            for line in table(Given(given.files, given.coda_files, given.case)):
+                print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,6 +1,6 @@
 """Pools: labels until a method names the best model of a file, beside the rules that others published.
 
-    python -m benchmarks.pools [--only identification] [--files 60] [--coda-files 20] [--case digits]
+    python -m benchmarks.pools [--only identification|certificates|batches|speed] [--files 60] [--case digits]
 
 The tables of docs/pools.md. A file is a number of items drawn at random from a collection; all methods play the
 same files. EmoContext and Drift are read from MODELPICKER_TEST_DATA, by default ../shared/data, and left out where
@@ -11,6 +11,8 @@ import argparse
 import inspect
 import math
 import sys
+import time
+import tracemalloc
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
@@ -176,7 +178,140 @@ def _row(*cells: object) -> str:
     return f"| {' | '.join(map(str, cells))} |"
 
 
-TABLES: dict[str, Callable[[Given], Iterator[str]]] = {"identification": identification}
+def file_of(case: Case, number: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """A file drawn from a collection: its predictions and its labels."""
+    drawn = draw(pool_of(case.collection), case.stream_size, SEED, EVALUATION, number)
+    return np.asarray(drawn.rows), np.asarray(drawn.labels)
+
+
+def certificates(given: Given) -> Iterator[str]:
+    """Labels until the pick is certified, tolerance 1 %, confidence 95 %; and how often a certificate was false.
+
+    False: at any moment, for somebody who looks after each label. Race plays the same files once, in their order.
+    """
+    yield "| | labels: median | 90 % below | certified | false | Race: certified | labels then (median) |"
+    yield "|---|---|---|---|---|---|---|"
+    for case in pool_cases(given):
+        ended = [_certify(case, number) for number in range(given.files)]
+        labels = [one[0] for one in ended]
+        races = [one[3] for one in ended if one[3] is not None]
+        yield _row(
+            case.name,
+            f"{np.median(labels):,.0f}",
+            f"{np.quantile(labels, 0.9):,.0f}",
+            f"{sum(one[1] for one in ended)} of {given.files}",
+            f"{sum(one[2] for one in ended)} of {given.files}",
+            f"{len(races)} of {given.files}",
+            f"{np.median(races):,.0f}" if races else "-",
+        )
+
+
+def _certify(case: Case, number: int) -> tuple[int, bool, bool, int | None]:
+    """How one file ended: labels, certified or not, ever falsely, and the labels of Race if that is won."""
+    rows, truth = file_of(case, number)
+    right = (rows == truth[:, None]).sum(axis=0)
+    pool, false = mp.PoolPicker(rows, seed=number), False
+    while not pool.done:
+        item = pool.ask(1)[0]
+        pool.tell(item, int(truth[item]))
+        worse = int(right.max() - right[pool.recommended_index])
+        false = false or worse > round(pool.certificate().gap * len(rows))
+    race = mp.Race(rows.shape[1], number)
+    mp.run_stream(race, rows, truth)
+    _progress(f"{case.name}: certificates, {number + 1} files")
+    return pool.labels_used, pool.certified, false, None if race.won is None else race.labels_used
+
+
+def batches(given: Given) -> Iterator[str]:
+    """Labels until 90 % of the files have their best model named, and until the pick is certified, in batches."""
+    yield "| | 1 at a time: named, certified | 10 at a time | 30 at a time |"
+    yield "|---|---|---|---|"
+    for case in pool_cases(given):
+        cells = []
+        for size in (1, 10, 30):
+            runs = [_in_batches(case, number, size) for number in range(given.files)]
+            named = needed(np.mean([run[0] for run in runs], axis=0), 0.9)
+            cells.append(f"{named}, {np.median([run[1] for run in runs]):,.0f}")
+        yield _row(case.name, *cells)
+
+
+def _in_batches(case: Case, number: int, size: int) -> tuple[Shares, int]:
+    """Whether the best model is named after each label, and the labels until the pick is certified."""
+    rows, truth = file_of(case, number)
+    right = (rows == truth[:, None]).sum(axis=0)
+    best = np.flatnonzero(right == right.max())
+    named = np.zeros(MOST + 1)
+    exact = mp.PoolPicker(rows, seed=number, tolerance=0.0)
+    told = 0
+    named[0] = exact.recommended_index in best
+    while told < MOST and (items := exact.ask(size)):
+        for item in items:
+            exact.tell(item, int(truth[item]))
+        after = min(MOST, told + len(items))
+        named[told + 1 : after] = named[told]
+        named[after:] = exact.recommended_index in best
+        told = after
+    pool = mp.PoolPicker(rows, seed=number)
+    while not pool.done:
+        for item in pool.ask(size):
+            pool.tell(item, int(truth[item]))
+    _progress(f"{case.name}: batches of {size}, {number + 1} files")
+    return named, pool.labels_used
+
+
+def speed(_: Given) -> Iterator[str]:
+    """How long a question takes on this machine, in milliseconds; the first one waits for kernels to compile."""
+    yield "| items | models | contested | made | first | median | slowest of 30 | learn | memory, times the codes |"
+    yield "|---|---|---|---|---|---|---|---|---|"
+    for items, contested in ((10_000, 1.0), (10_000, 0.3), (100_000, 1.0), (100_000, 0.3), (1_000_000, 0.3)):
+        rows, truth = large_pool(items, 100, 10, contested)
+        tracemalloc.start()
+        begun = time.perf_counter()
+        pool = mp.PoolPicker(rows)
+        made = time.perf_counter() - begun
+        asked, learned = [], []
+        for _number in range(31):
+            start = time.perf_counter()
+            item = pool.ask(1)[0]
+            middle = time.perf_counter()
+            pool.tell(item, int(truth[item]))
+            asked.append(middle - start)
+            learned.append(time.perf_counter() - middle)
+        memory = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        yield _row(
+            f"{items:,}",
+            100,
+            f"{pool.contested:,}",
+            f"{1e3 * made:,.0f}",
+            f"{1e3 * asked[0]:,.0f}",
+            f"{1e3 * float(np.median(asked[1:])):,.1f}",
+            f"{1e3 * max(asked[1:]):,.1f}",
+            f"{1e3 * float(np.median(learned[1:])):,.1f}",
+            f"{memory / rows.nbytes:,.1f}",
+        )
+
+
+def large_pool(
+    items: int, models: int, classes: int, contested: float
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Predictions of models of 50 to 90 % on a share of the items, and all right on the others."""
+    random = np.random.default_rng(SEED)
+    truth = random.integers(0, classes, items).astype(np.int8)
+    easy = random.random(items) >= contested
+    rows = np.empty((items, models), dtype=np.int8)
+    for model, accuracy in enumerate(random.uniform(0.5, 0.9, models)):
+        right = easy | (random.random(items) < accuracy)
+        rows[:, model] = np.where(right, truth, random.integers(0, classes, items))
+    return rows, truth
+
+
+TABLES: dict[str, Callable[[Given], Iterator[str]]] = {
+    "identification": identification,
+    "certificates": certificates,
+    "batches": batches,
+    "speed": speed,
+}
 
 
 def main() -> None:

@@ -443,3 +443,18 @@ def test_a_file_that_was_opened_is_read(tmp_path: Path) -> None:
     pool = mp.PoolPicker(mp.open_collection(tmp_path / "x.parquet"))
     assert len(pool) == 50
     assert mp.run_pool(pool).winner in collection.models
+
+
+def test_looking_changes_nothing() -> None:
+    collection = mp.load_collection("digits")
+    labels = labels_of(collection)
+    quiet, watched = (mp.PoolPicker(collection, seed=2) for _ in range(2))
+    asked: list[list[int]] = [[], []]
+    for _ in range(60):
+        for place, pool in enumerate((quiet, watched)):
+            asked[place] += play(pool, labels, 1)
+        assert watched.certificate(0.9).gap <= 1.0
+        assert len(watched.standing) == len(collection.models)
+        assert watched.done in (True, False)
+    assert asked[0] == asked[1]
+    assert quiet.certificate() == watched.certificate()

@@ -78,6 +78,7 @@ class Trial:
     best: Floats
     """The most that money times credit has been, against each model."""
     tally: Tally
+    """Kept up to date by the proof."""
 
 
 @dataclass
@@ -118,6 +119,9 @@ class PoolProof:
     drawn: list[int] = field(default_factory=list)
     """The items that were drawn and whose labels have come."""
     trials: dict[int, Trial] = field(default_factory=dict)
+    """The models that were on trial, the first of them first."""
+    tallies: dict[int, Tally] = field(default_factory=dict)
+    """The counts of all models that were ever looked at."""
     draws: dict[int, Draw] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -129,9 +133,15 @@ class PoolProof:
     def trial(self, model: int) -> Trial:
         """The trial of a model, begun if it is the first time."""
         if model not in self.trials:
-            counts = tally(self.rows, self.truth, self.drawable, self.labelled, model)
-            self.trials[model] = Trial(model, np.ones_like(self.money), self.richest.copy(), counts)
+            credit = np.ones_like(self.money)
+            self.trials[model] = Trial(model, credit, self.richest.copy(), self.counts(model))
         return self.trials[model]
+
+    def counts(self, model: int) -> Tally:
+        """One model beside all others; counted once, and kept up to date from then on."""
+        if model not in self.tallies:
+            self.tallies[model] = tally(self.rows, self.truth, self.drawable, self.labelled, model)
+        return self.tallies[model]
 
     def beaten(self, trial: Trial, confidence: float) -> Flags:
         """The models that the one on trial need not fear: beaten by betting, or by count."""
@@ -154,12 +164,12 @@ class PoolProof:
             return
         self.drawable[item] = False
         row = self.rows[item]
-        for trial in self.trials.values():
-            differs = row != row[trial.model]
+        for model, counts in self.tallies.items():
+            differs = row != row[model]
             answers = differs & (row >= 0)
-            trial.tally.left -= differs
-            trial.tally.winnable -= answers
-            trial.tally.open += answers
+            counts.left -= differs
+            counts.winnable -= answers
+            counts.open += answers
 
     def draw(self, item: int, trial: Trial, expected: Floats, variance: Floats, confidence: float) -> None:
         """Bet on an item that was drawn at random from those that are eligible.
@@ -230,9 +240,9 @@ class PoolProof:
         self.labelled[item] = True
         row = self.rows[item]
         right = (row == label).astype(np.int64)
-        for trial in self.trials.values():
-            trial.tally.open -= (row != row[trial.model]) & (row >= 0)
-            trial.tally.known += right[trial.model] - right
+        for model, counts in self.tallies.items():
+            counts.open -= (row != row[model]) & (row >= 0)
+            counts.known += right[model] - right
         draw = self.draws.pop(item, None)
         if draw is not None:
             self._put_right(draw, right)
@@ -254,9 +264,8 @@ class PoolProof:
     def worse_by(self, model: int, confidence: float) -> tuple[int, bool]:
         """By how many items at most a model is worse than the best; and whether that is certain."""
         trial = self.trials.get(model)
-        counts = trial.tally if trial else tally(self.rows, self.truth, self.drawable, self.labelled, model)
         others = np.arange(self.rows.shape[1]) != model
-        worst = np.where(others, np.maximum(0, counts.worst), 0)
+        worst = np.where(others, np.maximum(0, self.counts(model).worst), 0)
         certain = int(worst.max(initial=0))
         best = trial.best if trial else self.richest
         enough = best * (1.0 - confidence) >= 1.0

@@ -1,6 +1,6 @@
 """Pools: labels until a method names the best model of a file, beside the rules that others published.
 
-    python -m benchmarks.pools [--only identification] [--files 60] [--coda-files 20] [--case digits]
+    python -m benchmarks.pools [--only identification] [--files 60] [--coda-files 10] [--case digits]
 
 The tables of docs/pools.md. A file is a number of items drawn at random from a collection; all methods play the
 same files. EmoContext and Drift are read from MODELPICKER_TEST_DATA, by default ../shared/data, and left out where
@@ -126,7 +126,7 @@ def identification(given: Given) -> Iterator[str]:
             for epsilon in EPSILONS
         }
         few = len(case.collection.classes) <= MOST_CLASSES
-        coda = shares(case, "coda", Coda(), given.coda_files) if few else None
+        coda = shares(case, "coda", Coda(), given.coda_files) if few and given.coda_files else None
         race = race_needed(case, given.files)
         random = shares(case, "label-efficient", RandomDisagreements(), given.files)
         for place, level in enumerate(LEVELS):
@@ -184,7 +184,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--only", choices=list(TABLES))
     parser.add_argument("--files", type=int, default=60, help="files that are drawn from each collection")
-    parser.add_argument("--coda-files", type=int, default=20, help="the same for CODA, which is slow")
+    parser.add_argument("--coda-files", type=int, default=10, help="the same for CODA, which is slow; 0: none")
     parser.add_argument("--case", help="one collection only, such as digits")
     given = parser.parse_args()
     for name, table in TABLES.items():

@@ -142,7 +142,7 @@ def identification(given: Given) -> Iterator[str]:
                 len(case.collection.models),
                 f"{level:.0%}",
                 own,
-                f"{best}; ε = {first} ({good})",
+                f"{best}; ε = {first} ({good})" if best.first < math.inf else best,
                 published,
                 "-" if coda is None else needed(coda, level),
                 race[place],

@@ -128,7 +128,7 @@ def identification(given: Given) -> Iterator[str]:
             for epsilon in EPSILONS
         }
         few = len(case.collection.classes) <= MOST_CLASSES
-        coda = shares(case, "coda", Coda(), given.coda_files) if few else None
+        coda = shares(case, "coda", Coda(), given.coda_files) if few and given.coda_files else None
         race = race_needed(case, given.files)
         random = shares(case, "label-efficient", RandomDisagreements(), given.files)
         for place, level in enumerate(LEVELS):
@@ -144,7 +144,7 @@ def identification(given: Given) -> Iterator[str]:
                 len(case.collection.models),
                 f"{level:.0%}",
                 own,
-                f"{best}; ε = {first} ({good})",
+                f"{best}; ε = {first} ({good})" if best.first < math.inf else best,
                 published,
                 "-" if coda is None else needed(coda, level),
                 race[place],
@@ -319,7 +319,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--only", choices=list(TABLES))
     parser.add_argument("--files", type=int, default=60, help="files that are drawn from each collection")
-    parser.add_argument("--coda-files", type=int, default=20, help="the same for CODA, which is slow")
+    parser.add_argument("--coda-files", type=int, default=10, help="the same for CODA, which is slow; 0: none")
     parser.add_argument("--case", help="one collection only, such as digits")
     given = parser.parse_args()
     for name, table in TABLES.items():

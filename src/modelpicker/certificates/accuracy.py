@@ -80,8 +80,8 @@ def peak_money(draws: Sequence[AuditDraw], items: int, models: int, since: int |
     pick when it was proved, from that draw on: `since`, or None for any other model.
     """
     peak = np.zeros(min(items + 1, MOST_CELLS))
-    fresh = None if since is None else _money(draws[since:], items)
-    for number, money in enumerate(_money(draws, items)):
+    fresh = None if since is None else money_after(draws[since:], items)
+    for number, money in enumerate(money_after(draws, items)):
         total = 0.5 * money / models
         if fresh is not None and number >= (since or 0):
             total += 0.5 * next(fresh)
@@ -89,7 +89,7 @@ def peak_money(draws: Sequence[AuditDraw], items: int, models: int, since: int |
     return peak
 
 
-def _money(draws: Sequence[AuditDraw], items: int) -> Iterator[Floats]:
+def money_after(draws: Sequence[AuditDraw], items: int) -> Iterator[Floats]:
     """What becomes of one unit of money against every cell, after each draw: half bets on more, half on fewer."""
     first, last = cell_bounds(items)
     more, fewer = np.ones(len(first)), np.ones(len(first))

@@ -160,7 +160,7 @@ def false_files(files: int, confidence: float = 0.95) -> int:
 
 
 def test_hardly_any_pool_makes_a_false_statement_about_its_pick() -> None:
-    """Of 20 pools at 95 % at most 4 may be wrong: more would be seen less than once in 300 times if 5 % were. Fixed seeds."""
+    """Of 20 pools at 95 % at most 4 may be wrong: more would be seen once in 388 times if 5 % were. Fixed seeds."""
     assert false_files(20) <= 4
 
 

@@ -12,7 +12,7 @@ import modelpicker as mp
 from modelpicker.algorithms.pools.audit import Audit
 from modelpicker.certificates.accuracy import (
     AuditDraw,
-    Counts,
+    RightCounts,
     cell_bounds,
     measure_accuracy,
     money_after,
@@ -183,22 +183,27 @@ def small_pool(**more: Any) -> mp.PoolPicker:
     return mp.PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], **more)
 
 
-def label_all(pool: mp.PoolPicker, label: str) -> None:
-    while items := pool.ask(3):
-        for item in items:
-            pool.tell(item, label)
+WIDE = (
+    "On these 100 items the accuracy of {} certainly. No item was drawn at random to measure it, so nothing is "
+    "known about {}. With audit=0.05, one label in 20 is bought to measure it."
+)
 
 
 def test_without_an_audit_only_what_was_counted_is_known_and_the_sentence_says_so() -> None:
-    pool = small_pool(tolerance=0.0)
-    label_all(pool, "dog")
+    pool = small_pool()
+    for item in range(30):
+        pool.tell(item, "dog")
     found = pool.accuracy()
-    assert (found.model, found.low, found.high) == ("large", 0.4, 1.0)
-    assert found.sentence == (
-        "On these 100 items the accuracy of large is between 40% and 100%, certainly. No item was drawn at random "
-        "to measure it, so nothing is known about 60 items without a label, 60 of them items on which all models "
-        "agree. With audit=0.05, one label in 20 is bought to measure it."
-    )
+    assert (found.model, found.low, found.estimate, found.high) == ("large", 0.3, 0.65, 1.0)
+    which = "70 items without a label, 60 of them items on which all models agree"
+    assert found.sentence == WIDE.format("large is between 30% and 100%,", which)
+    for item in range(30, 40):
+        pool.tell(item, "dog")
+    which = "60 items on which all models agree"
+    assert pool.accuracy().sentence == WIDE.format("large is between 40% and 100%,", which)
+    for item in range(40, 100):
+        pool.tell(item, "cat")
+    assert pool.accuracy().sentence == "On these 100 items the accuracy of large is 100%, certainly."
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -393,13 +398,13 @@ def test_neighbours_share_a_bet_in_a_large_pool_and_every_number_has_a_cell() ->
 
 
 def test_a_share_is_rounded_outwards() -> None:
-    found = measure_accuracy("a", Counts(30_000, 29_999, 0, 0), [], 0.95, models=2)
+    found = measure_accuracy("a", RightCounts(30_000, 29_999, 0, 0), [], 0.95, models=2)
     assert "99.9%" in found.sentence
-    found = measure_accuracy("a", Counts(30_000, 1, 1, 0), [], 0.95, models=2)
+    found = measure_accuracy("a", RightCounts(30_000, 1, 1, 0), [], 0.95, models=2)
     assert "between 0% and 0.1%" in found.sentence
 
 
 def test_money_that_contradicts_what_was_counted_leaves_what_was_counted() -> None:
     draws = [AuditDraw(100 - n, n, 0, n, 0, 0.9, right=True) for n in range(60)]
-    found = measure_accuracy("a", Counts(100, 20, 3, 0), draws, 0.95, models=2)
+    found = measure_accuracy("a", RightCounts(100, 20, 3, 0), draws, 0.95, models=2)
     assert (found.low, found.high) == (0.2, 0.23)

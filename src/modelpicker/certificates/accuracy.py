@@ -55,7 +55,7 @@ class AuditDraw(NamedTuple):
     """Whether the model is right on the item that was drawn; None if nobody knows yet."""
 
 
-class Counts(NamedTuple):
+class RightCounts(NamedTuple):
     """What is known of a model by counting."""
 
     items: int
@@ -121,7 +121,7 @@ def _factor(then: Floats, now: Floats, guess: float, x: float) -> Floats:
 
 def measure_accuracy(
     model: int | str,
-    counts: Counts,
+    counts: RightCounts,
     draws: Sequence[AuditDraw],
     confidence: float,
     *,
@@ -153,7 +153,7 @@ def guess_share(right: int, draws: int) -> float:
     return (right + 0.5) / (draws + 1.0)
 
 
-def _sentence(model: int | str, low: int, high: int, counts: Counts, draws: int, confidence: float) -> str:
+def _sentence(model: int | str, low: int, high: int, counts: RightCounts, draws: int, confidence: float) -> str:
     """The interval in words, rounded outwards: what is claimed must not be more than what is proved."""
     items, unknown = counts.items, counts.unknown
     where = f"On these {items:,} items" if items != 1 else "On this one item"
@@ -166,10 +166,14 @@ def _sentence(model: int | str, low: int, high: int, counts: Counts, draws: int,
         said = f"{where} the accuracy of {model} is {span}, {sure}."
     if draws or not unknown:
         return said
-    agreed = f", {counts.agreed:,} of them items on which all models agree" if counts.agreed else ""
+    which = "without a label"
+    if counts.agreed == unknown:
+        which = "on which all models agree"
+    elif counts.agreed:
+        which += f", {counts.agreed:,} of them items on which all models agree"
     return (
-        f"{said} No item was drawn at random to measure it, so nothing is known about {unknown:,} items without a "
-        f"label{agreed}. With audit=0.05, one label in 20 is bought to measure it."
+        f"{said} No item was drawn at random to measure it, so nothing is known about {unknown:,} items {which}. "
+        "With audit=0.05, one label in 20 is bought to measure it."
     )
 
 

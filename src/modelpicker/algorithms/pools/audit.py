@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from modelpicker.certificates.accuracy import AuditDraw, Counts, guess_share
+from modelpicker.certificates.accuracy import AuditDraw, RightCounts, guess_share
 from modelpicker.encoding import Array
 from modelpicker.kernels.primitives import Ints
 from modelpicker.options import Option
@@ -136,10 +136,10 @@ class Audit:
             self.favourite = (int(model), int(draws))
 
 
-def count_right(said: Array, labels: Mapping[int, int], contested: Ints) -> Counts:
+def count_right(said: Array, labels: Mapping[int, int], contested: Ints) -> RightCounts:
     """What is known by counting about a model, by what it says about every item."""
     right = sum(bool(said[item] == code) for item, code in labels.items())
     unknown = said >= 0
     unknown[list(labels)] = False
     total = int(unknown.sum())
-    return Counts(len(said), right, total, total - int(unknown[contested].sum()))
+    return RightCounts(len(said), right, total, total - int(unknown[contested].sum()))

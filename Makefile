@@ -46,6 +46,7 @@ bench: $(READY)  ## speed, memory and start-up on this machine
 	$(BIN)/python -m benchmarks.race
 	$(BIN)/python -m benchmarks.pools
 	$(BIN)/python -m benchmarks.designs
+	$(BIN)/python -m benchmarks.accuracy
 
 wheel: $(READY)  ## build dist/modelpicker-*.whl
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .

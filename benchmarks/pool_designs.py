@@ -30,7 +30,7 @@ def first_of_the_best(worth: Floats, total: float, coin: float) -> int:  # noqa:
     return chosen
 
 
-def weigh_runner_up(rows: Codes, labels: Codes, sample: Ints, found: gain.Comparison) -> float:
+def weigh_runner_up(rows: Codes, labels: Codes, sample: Ints, found: gain.ModelComparison) -> float:
     """Every item on which the leader and the most plausible rival differ, alike."""
     leader = int(found.leader[0])
     rival, smallest = -1, 1e300
@@ -47,7 +47,7 @@ def weigh_runner_up(rows: Codes, labels: Codes, sample: Ints, found: gain.Compar
     return total
 
 
-def weigh_divided(rows: Codes, labels: Codes, sample: Ints, found: gain.Comparison) -> float:
+def weigh_divided(rows: Codes, labels: Codes, sample: Ints, found: gain.ModelComparison) -> float:
     """By how evenly the models are divided on an item, whoever they are."""
     total = 0.0
     for s in range(len(sample)):

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         open_campaign,
         pick,
     )
+    from modelpicker.certificates.accuracy import AccuracyInterval
     from modelpicker.certificates.certificate import (
         Certificate,
         Certified,
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AccessError",
+    "AccuracyInterval",
     "Algorithm",
     "AnswerRecord",
     "AnyCampaign",
@@ -187,6 +189,7 @@ HOMES = {
         "open_campaign",
         "pick",
     ),
+    "certificates.accuracy": ("AccuracyInterval",),
     "certificates.certificate": (
         "Certificate",
         "Certified",

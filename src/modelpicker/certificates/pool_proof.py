@@ -33,7 +33,7 @@ MOST = 1e250
 
 
 @dataclass
-class Tally:
+class PairCounts:
     """One model beside all others: counts of items, one place per other model."""
 
     known: Ints
@@ -51,7 +51,7 @@ class Tally:
         return self.open + self.winnable - self.known
 
 
-def tally(rows: Codes, truth: Codes, drawable: Flags, labelled: Flags, model: int) -> Tally:
+def tally(rows: Codes, truth: Codes, drawable: Flags, labelled: Flags, model: int) -> PairCounts:
     """Count, in one pass over the items."""
     known = np.zeros(rows.shape[1], dtype=np.int64)
     counts = [np.zeros(rows.shape[1], dtype=np.int64) for _ in range(3)]
@@ -66,7 +66,7 @@ def tally(rows: Codes, truth: Codes, drawable: Flags, labelled: Flags, model: in
         counts[0] += answers[~done & ~free].sum(axis=0)
         counts[1] += differs[free].sum(axis=0)
         counts[2] += answers[free].sum(axis=0)
-    return Tally(known, *counts)
+    return PairCounts(known, *counts)
 
 
 @dataclass
@@ -77,12 +77,12 @@ class Trial:
     credit: Floats
     best: Floats
     """The most that money times credit has been, against each model."""
-    tally: Tally
+    tally: PairCounts
     """Kept up to date by the proof."""
 
 
 @dataclass
-class Draw:
+class ProofDraw:
     """An item that was drawn, before its label has come: the bets that rest on it."""
 
     model: int
@@ -120,9 +120,9 @@ class PoolProof:
     """The items that were drawn and whose labels have come."""
     trials: dict[int, Trial] = field(default_factory=dict)
     """The models that were on trial, the first of them first."""
-    tallies: dict[int, Tally] = field(default_factory=dict)
+    tallies: dict[int, PairCounts] = field(default_factory=dict)
     """The counts of all models that were ever looked at."""
-    draws: dict[int, Draw] = field(default_factory=dict)
+    draws: dict[int, ProofDraw] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.labelled = np.zeros(len(self.rows), dtype=np.bool_)
@@ -137,7 +137,7 @@ class PoolProof:
             self.trials[model] = Trial(model, credit, self.richest.copy(), self.counts(model))
         return self.trials[model]
 
-    def counts(self, model: int) -> Tally:
+    def counts(self, model: int) -> PairCounts:
         """One model beside all others; counted once, and kept up to date from then on."""
         if model not in self.tallies:
             self.tallies[model] = tally(self.rows, self.truth, self.drawable, self.labelled, model)
@@ -197,7 +197,7 @@ class PoolProof:
         differs = (row != row[own]) & playing
         differs[own] = bool(playing[runner_up]) and row[own] != row[runner_up]
         bets[~differs] = 0.0
-        drawn = Draw(own, runner_up, bets, bound, lower, np.where(row >= 0, -1.0, 0.0))
+        drawn = ProofDraw(own, runner_up, bets, bound, lower, np.where(row >= 0, -1.0, 0.0))
         money, credit = drawn.factors(drawn.worst)
         self.money *= money
         trial.credit *= credit
@@ -251,7 +251,7 @@ class PoolProof:
         for trial in self.trials.values():
             np.maximum(trial.best, self.money * trial.credit, out=trial.best)
 
-    def _put_right(self, draw: Draw, right: Ints) -> None:
+    def _put_right(self, draw: ProofDraw, right: Ints) -> None:
         """Put what the label says in the place of the worst case."""
         x = (right[draw.model] - right).astype(np.float64)
         x[draw.model] = right[draw.runner_up] - right[draw.model]
@@ -293,4 +293,4 @@ class PoolProof:
             trial = self.trial(int(model))
             trial.credit[...], trial.best[...] = np.array(credit), np.array(best)
         for item, model, runner_up, *bets in state["draws"]:
-            self.draws[int(item)] = Draw(int(model), int(runner_up), *(np.array(values) for values in bets))
+            self.draws[int(item)] = ProofDraw(int(model), int(runner_up), *(np.array(values) for values in bets))

@@ -24,7 +24,7 @@ BLIND, PLAIN = 0.5, 0.3
 LOOKS = 6
 
 
-class Comparison(NamedTuple):
+class ModelComparison(NamedTuple):
     """The leader beside every rival; one place per model, but for `leader` and what is per item."""
 
     leader: Ints
@@ -41,14 +41,14 @@ class Comparison(NamedTuple):
     worth: Floats  # [item]
 
 
-def new_comparison(models: int, looked_at: int) -> Comparison:
+def new_comparison(models: int, looked_at: int) -> ModelComparison:
     """Room for a comparison."""
     per_model = [np.zeros(models) for _ in range(9)]
     per_item = [np.zeros((looked_at, models)), np.zeros(looked_at)]
-    return Comparison(np.full(1, -1, dtype=np.int64), *per_model, *per_item)
+    return ModelComparison(np.full(1, -1, dtype=np.int64), *per_model, *per_item)
 
 
-def guess_items(model: LabelModel, rows: Codes, labels: Codes, sample: Ints, found: Comparison) -> None:
+def guess_items(model: LabelModel, rows: Codes, labels: Codes, sample: Ints, found: ModelComparison) -> None:
     """The guess for all items that are looked at and are not labelled yet."""
     for s in range(len(sample)):
         if labels[sample[s]] == UNKNOWN or labels[sample[s]] == OUT:
@@ -57,7 +57,9 @@ def guess_items(model: LabelModel, rows: Codes, labels: Codes, sample: Ints, fou
                 found.chances[s, j] = model.mixed[j]
 
 
-def lead_by_guess(rows: Codes, labels: Codes, sample: Ints, scale: float, jitter: Floats, found: Comparison) -> int:
+def lead_by_guess(
+    rows: Codes, labels: Codes, sample: Ints, scale: float, jitter: Floats, found: ModelComparison
+) -> int:
     """The model with the most items right, labelled or guessed; jitter decides between equals."""
     best = 0
     for j in range(rows.shape[1]):
@@ -80,7 +82,7 @@ def set_against(
     learned: Ints,
     sample: Ints,
     scale: float,
-    found: Comparison,
+    found: ModelComparison,
 ) -> None:
     """Put every rival beside a leader."""
     models = rows.shape[1]
@@ -126,7 +128,7 @@ def compare_models(
     sample: Ints,
     scale: float,
     jitter: Floats,
-    found: Comparison,
+    found: ModelComparison,
 ) -> None:
     """Find the leader, and put every rival beside it."""
     guess_items(model, rows, labels, sample, found)
@@ -143,7 +145,7 @@ def compare_models(
             break
 
 
-def weigh_items(rows: Codes, labels: Codes, sample: Ints, found: Comparison) -> float:
+def weigh_items(rows: Codes, labels: Codes, sample: Ints, found: ModelComparison) -> float:
     """How much the label of every item would tell about the rivals that may still be better; the sum."""
     leader = int(found.leader[0])
     for j in range(rows.shape[1]):
@@ -181,6 +183,6 @@ def draw_item(worth: Floats, total: float, coin: float) -> int:
     return chosen
 
 
-def choose_item(rows: Codes, labels: Codes, sample: Ints, found: Comparison, coin: float) -> int:
+def choose_item(rows: Codes, labels: Codes, sample: Ints, found: ModelComparison, coin: float) -> int:
     """The next item to ask about, as a place in the sample; -1 if there is none."""
     return draw_item(found.worth, weigh_items(rows, labels, sample, found), coin)

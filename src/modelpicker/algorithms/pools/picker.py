@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from modelpicker.algorithms.pools.audit import Audit, count_right
 from modelpicker.algorithms.pools.gain import (
     OUT,
     UNKNOWABLE,
@@ -23,6 +24,7 @@ from modelpicker.algorithms.pools.pool_input import (
     read_pool,
 )
 from modelpicker.algorithms.validation import Models, check_count
+from modelpicker.certificates.accuracy import AccuracyInterval, measure_accuracy
 from modelpicker.certificates.certificate import Certificate, check_confidence, state_pool
 from modelpicker.certificates.pool_proof import PoolProof, Trial
 from modelpicker.certificates.stop_rule import GAP
@@ -56,6 +58,7 @@ class PoolPicker:
         seed: of all randomness.
         confidence: of the proof.
         tolerance: how much less accurate than the best model the pick may be: 0.01 is 1 % of accuracy.
+        audit: the share of questions about items drawn at random, agreed ones too, so that `accuracy` can say more.
 
     >>> pool = PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
     >>> while not pool.done:
@@ -75,6 +78,7 @@ class PoolPicker:
         seed: int = 0,
         confidence: float = 0.95,
         tolerance: float = 0.01,
+        audit: float = 0.0,
     ) -> None:
         source = read_pool(predictions, models)
         self.models = source.models
@@ -91,6 +95,7 @@ class PoolPicker:
         """Labels of items on which all models say the same."""
         self._learned: list[int] = []
         self._asked = 0
+        self._audit = Audit(audit, len(source.codes))
         self._model = new_label_model(len(self.models), len(self.classes))
         self._proof = PoolProof(self._rows, self._labels, math.floor(self.tolerance * len(source.codes) + 1e-9))
         coins = draw_coins(self.seed, JITTER, -(-len(self.models) // 4)).ravel()
@@ -124,8 +129,8 @@ class PoolPicker:
     @property
     def open_items(self) -> list[int]:
         """The items that were asked about and whose labels have not come."""
-        places = np.flatnonzero(self._labels == OUT)
-        return [int(item) for item in self._contested[places]]
+        contested = self._contested[self._labels == OUT].tolist()
+        return sorted({*contested, *self._audit.awaited})
 
     @property
     def identical(self) -> tuple[tuple[ModelName, ...], ...]:
@@ -159,6 +164,26 @@ class PoolPicker:
         worse, certain = self._worse_by(model, confidence)
         return state_pool(self.models[model], worse, len(self), confidence, certain)
 
+    def accuracy(self, confidence: float = 0.95) -> AccuracyInterval:
+        """How accurate the recommended model is on exactly these items, whenever you look.
+
+        Without an audit, nothing is known about items without a label, and the interval is wide.
+        """
+        confidence = check_confidence(confidence)
+        model = self._pick()
+        said = self.source.codes[:, model]
+        labels = self._agreed | {int(self._contested[place]): int(self._labels[place]) for place in self._learned}
+        counts = count_right(said, labels, self._contested)
+        draws = self._audit.replay(said, labels)
+        return measure_accuracy(
+            self.models[model],
+            counts,
+            draws,
+            confidence,
+            models=len(self.models),
+            since=self._audit.since(model),
+        )
+
     @property
     def standing(self) -> dict[ModelName, float]:
         """By how much accuracy each model is thought to be behind the recommended one."""
@@ -178,10 +203,14 @@ class PoolPicker:
         """
         items: list[int] = []
         for _ in range(check_count("n", n)):
-            place = self._next()
-            if place < 0:
-                break
-            items.append(int(self._contested[place]))
+            item = self._next_for_audit()
+            if item < 0:
+                place = self._next()
+                if place < 0:
+                    break
+                item = int(self._contested[place])
+                self._audit.ask(item)
+            items.append(item)
         return items
 
     def tell(self, item: int, label: ClassName | None) -> None:
@@ -202,9 +231,13 @@ class PoolPicker:
     # How it works.
 
     def _learn(self, item: int, code: int) -> None:
-        """Learn the code of an item's label."""
-        place = int(np.searchsorted(self._contested, item))
-        if place == len(self._contested) or self._contested[place] != item:
+        """Learn the code of an item's label, and when it came."""
+        self._learn_code(item, code)
+        self._audit.tell(item, code != UNKNOWABLE)
+
+    def _learn_code(self, item: int, code: int) -> None:
+        place = self._place(item)
+        if place < 0:
             self._learn_agreed(item, code)
             return
         before = int(self._labels[place])
@@ -217,6 +250,11 @@ class PoolPicker:
             self._stale = True
         elif before != code:
             raise self._told_twice(item, before, code)
+
+    def _place(self, item: int) -> int:
+        """The place of an item among the contested ones; -1 if all models agree on it."""
+        place = int(np.searchsorted(self._contested, item))
+        return place if place < len(self._contested) and self._contested[place] == item else -1
 
     def _learn_agreed(self, item: int, code: int) -> None:
         before = self._agreed.get(item)
@@ -299,6 +337,26 @@ class PoolPicker:
     def _certified(self, model: int) -> bool:
         return self._worse_by(model, self.confidence)[0] <= self._proof.allowed
 
+    def _next_for_audit(self) -> int:
+        """An item drawn at random from all that are left, if it is time for one; -1 if not.
+
+        When the pick is proved, or no contested item is left, only its accuracy is left to learn.
+        """
+        if not self._audit.share:
+            return -1
+        coin = float(draw_coins(self.seed, self._asked)[0, 2])
+        settled = self.certified or not (self._labels == UNKNOWN).any()
+        if settled:
+            self._audit.favour(self._pick())
+        item = self._audit.draw(coin, always=settled)
+        if item < 0:
+            return -1
+        self._asked += 1
+        place = self._place(item)
+        if place >= 0:
+            self._take_out(place)
+        return item
+
     def _next(self) -> int:
         """The next item to ask about; -1 if there is none."""
         if not (self._labels == UNKNOWN).any():
@@ -309,10 +367,14 @@ class PoolPicker:
             place = self._draw_for_gain(float(coins[0]))
         if place >= 0:
             self._asked += 1
-            self._proof.take_out(place)
-            self._labels[place] = OUT
-            self._stale = True
+            self._take_out(place)
         return place
+
+    def _take_out(self, place: int) -> None:
+        """A contested item is asked about."""
+        self._proof.take_out(place)
+        self._labels[place] = OUT
+        self._stale = True
 
     def _may_prove(self) -> bool:
         """Whether the leader is so far from being bad that the proof is worth its labels."""
@@ -378,6 +440,7 @@ class PoolPicker:
                 name: getattr(model, name).tolist() for name in ("weights", "by_class", "biases", "evidence")
             },
             "proof": self._proof.state(),
+            "audit": self._audit.state(),
         }
 
     @classmethod
@@ -397,6 +460,7 @@ class PoolPicker:
                 seed=blob["seed"],
                 confidence=blob["confidence"],
                 tolerance=blob["tolerance"],
+                audit=audit["share"] if (audit := blob.get("audit")) else 0.0,
             )
             if blob["pool"] != pool._fingerprint():
                 raise StateError("this state belongs to other predictions; pass those that the pool was made of.")
@@ -429,3 +493,4 @@ class PoolPicker:
         proof.labelled[[place for place, _ in learned]] = True
         proof.drawable[:] = self._labels == UNKNOWN
         proof.load(blob["proof"])
+        self._audit.load(blob.get("audit"))

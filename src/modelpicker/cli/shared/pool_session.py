@@ -111,10 +111,21 @@ class PoolSession:
         """Store an answer, None for a skip, and say where that leaves the models."""
         from modelpicker.campaigns.pool_journal import Answer
 
-        identity = None if self.identity is None else self._shown(item)[self.identity]
-        self.journal.write(Answer(item, label), id=identity, by=self.by, time=round(time.time(), 3))
+        more = {
+            "id": None if self.identity is None else self._shown(item)[self.identity],
+            "prediction": self._said(item),
+            "by": self.by,
+            "time": round(time.time(), 3),
+        }
+        self.journal.write(Answer(item, label), **more)
         self.pool.tell(item, label)
         say(f"  {self._progress()}")
+
+    def _said(self, item: int) -> "ClassName | None":
+        """What the model that leads says of an item: whoever reads the answers can check that it is the same item."""
+        from modelpicker.campaigns.offline import names_at
+
+        return names_at(self.whole, item)[self.pool.recommended_index]
 
     def _progress(self) -> str:
         """How the first models stand, and what is proved."""

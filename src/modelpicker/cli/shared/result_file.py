@@ -56,6 +56,8 @@ class ResultFile:
         self, whole: "ModelCollection", trace: "PoolTrace", document: dict[str, Any], collection: str
     ) -> None:
         """All of a pool: the settings, a line per label in the order of the questions, then the missing ones."""
+        from modelpicker.kernels.primitives import ABSTAINED
+
         settings = {key: document[key] for key in ("setting", "algorithm", "seed", "options", "budget")}
         self._write(
             {
@@ -72,8 +74,16 @@ class ResultFile:
         )
         labels = () if whole.labels is None else whole.labels
         for item, stood in zip(trace.items.tolist(), trace.recommended.tolist(), strict=True):
-            name = whole.classes[int(labels[item])]
-            self._write({"item": item, "query": True, "recommended": whole.models[stood], "label": name})
+            said, label = int(whole.predictions[item, stood]), int(labels[item])
+            self._write(
+                {
+                    "item": item,
+                    "query": True,
+                    "prediction": None if said == ABSTAINED else whole.classes[said],
+                    "recommended": whole.models[stood],
+                    "label": whole.classes[label],
+                }
+            )
         for item in trace.skipped.tolist():
             self._write({"item": item, "query": True, "label": None})
         self.write_summary(document)

@@ -20,8 +20,9 @@ from modelpicker.certificates.certificate import CertificateKind, Certified
 from modelpicker.certificates.stop_rule import GAP
 from modelpicker.collections import ModelCollection, open_collection
 from modelpicker.collections.column_name_hints import IDENTITIES
+from modelpicker.collections.column_roles import Reading
 from modelpicker.collections.label_checks import listed_models
-from modelpicker.collections.labels import is_result
+from modelpicker.collections.labels import add_labels, is_result
 from modelpicker.collections.wide_tables import CollectionReader
 from modelpicker.encoding import Array, ClassName, check_same_kind, plain
 from modelpicker.errors import InputError, brief
@@ -346,10 +347,14 @@ def _open_labelled(source: object, labels: object, reading: Mapping[str, Any]) -
     if answers is not None:
         labels = None
     mapped = isinstance(labels, Mapping) and not any(_is_column(value) for value in labels.values())
-    if isinstance(source, ModelCollection):
-        opened: CollectionSource = source if labels is None or asked or mapped else source.with_labels(labels)
+    given = None if asked or mapped else labels
+    opened: CollectionSource
+    if not isinstance(source, ModelCollection):
+        opened = open_collection(source, given, **reading)
+    elif isinstance(given, str | Path):
+        opened = add_labels(source, given, Reading())
     else:
-        opened = open_collection(source, None if asked or mapped else labels, **reading)
+        opened = source if given is None else source.with_labels(given)
     if mapped:
         opened = _with_mapping(opened, labels)
     if answers is not None:

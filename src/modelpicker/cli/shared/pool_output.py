@@ -74,7 +74,7 @@ def _seen(report: PoolReport) -> str:
         told += f"; {count(pick.skipped, 'label')} that it asked for {'is' if pick.skipped == 1 else 'are'} missing"
     differ = f"Models differ on {report.contested:,} of {count(pick.rounds, 'item')}."
     saved = 1.0 - pick.labels_used / pick.rounds
-    return f"{told}.\n{differ} Labelling everything takes {count(pick.rounds, 'label')}: {saved:.1%} saved."
+    return f"{told}.\n{differ}\nLabelling everything takes {count(pick.rounds, 'label')}: {saved:.1%} saved."
 
 
 def _shortfall(report: PoolReport) -> str:

@@ -122,7 +122,7 @@ class PoolSession:
         say(f"  {self._progress()}")
 
     def _said(self, item: int) -> "ClassName | None":
-        """What the model that leads says of an item: whoever reads the answers can check that it is the same item."""
+        """What the model that leads says of an item: a reader can check that it is the same item."""
         from modelpicker.campaigns.offline import names_at
 
         return names_at(self.whole, item)[self.pool.recommended_index]

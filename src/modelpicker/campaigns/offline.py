@@ -306,6 +306,9 @@ def pick(
             By default they are left out.
         reading: how the source is read, as `load_collection` has it: `models`, `fields`, `label`, `id`, …
 
+    >>> found = pick("digits", tolerance=0.05)
+    >>> found.certificate.kind, found.reached
+    ('pool', True)
     >>> found = pick("digits", tolerance=0.05, algorithm="race")
     >>> found.model, found.labels_used, found.reached
     ('neighbour-1', 109, True)

@@ -24,7 +24,7 @@ KEPT = "All earlier answers are saved: make room, and run the same command again
 
 
 @dataclass(frozen=True)
-class Answer:
+class PoolAnswer:
     """What is known of an item."""
 
     item: int
@@ -42,7 +42,7 @@ class PoolJournal:
         self._file = file
         self.header: dict[str, Any] | None = None
         """None in a journal that was not begun."""
-        self.answers: list[Answer] = []
+        self.answers: list[PoolAnswer] = []
         self._ends: list[int] = []
         """Where the lines end: that of the header first, then those of the answers."""
         self.torn = False
@@ -73,13 +73,13 @@ class PoolJournal:
         self._append([{"format": FORMAT, **header}])
         self.header = dict(header)
 
-    def write(self, *answers: Answer, **more: Any) -> None:
+    def write(self, *answers: PoolAnswer, **more: Any) -> None:
         """Write answers down, with more about them; they are on the disk when this returns."""
         told = {name: value for name, value in more.items() if value is not None}
         self._append([_line(answer) | told for answer in answers])
         self.answers += answers
 
-    def undo(self) -> Answer | None:
+    def undo(self) -> PoolAnswer | None:
         """Take back the last answer that a person gave; None if there is none."""
         place = next((n for n in reversed(range(len(self.answers))) if not self.answers[n].known), None)
         if place is None:
@@ -134,7 +134,7 @@ class PoolJournal:
             if number == 1:
                 self.header = entry
             else:
-                self.answers.append(Answer(entry["item"], entry["label"], bool(entry.get("known"))))
+                self.answers.append(PoolAnswer(entry["item"], entry["label"], bool(entry.get("known"))))
             self._ends.append(end)
         if self.torn:
             with explained(self.path, KEPT):
@@ -151,7 +151,7 @@ def read_header(path: Path) -> dict[str, Any] | None:
     return None
 
 
-def _line(answer: Answer) -> dict[str, Any]:
+def _line(answer: PoolAnswer) -> dict[str, Any]:
     """An answer as it is written."""
     return {"item": answer.item, "label": answer.label, **({"known": True} if answer.known else {})}
 

@@ -63,14 +63,14 @@ class PoolSession:
     def use_known(self) -> None:
         """Tell the labels that are known already: nobody is asked for them."""
         from modelpicker.campaigns.offline_pool import known_places
-        from modelpicker.campaigns.pool_journal import Answer
+        from modelpicker.campaigns.pool_journal import PoolAnswer
 
         labels = self.whole.labels
         told = {answer.item for answer in self.journal.answers}
         places = [place for place in known_places(self.whole) if place not in told]
         if labels is None or not places:
             return
-        found = [Answer(place, self.whole.classes[int(labels[place])], known=True) for place in places]
+        found = [PoolAnswer(place, self.whole.classes[int(labels[place])], known=True) for place in places]
         for answer in found:
             self.pool.tell(answer.item, answer.label)
         self.journal.write(*found)
@@ -109,7 +109,7 @@ class PoolSession:
 
     def _take(self, item: int, label: "ClassName | None") -> None:
         """Store an answer, None for a skip, and say where that leaves the models."""
-        from modelpicker.campaigns.pool_journal import Answer
+        from modelpicker.campaigns.pool_journal import PoolAnswer
 
         more = {
             "id": None if self.identity is None else self._shown(item)[self.identity],
@@ -117,7 +117,7 @@ class PoolSession:
             "by": self.by,
             "time": round(time.time(), 3),
         }
-        self.journal.write(Answer(item, label), **more)
+        self.journal.write(PoolAnswer(item, label), **more)
         self.pool.tell(item, label)
         say(f"  {self._progress()}")
 

@@ -120,7 +120,7 @@ def walk_pick(path: str) -> None:
 
     printed = os.dup(1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    sys.argv = ["modelpicker", "pick", path]
+    sys.argv = ["modelpicker", "pick", path, "--as", "stream"]
     with recorded(PACKAGE) as walk:
         try:
             cli()

@@ -30,17 +30,18 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 def test_the_readmes_python_works_when_pasted_and_prints_what_it_says(tmp_path: Path) -> None:
-    first, picked, second, played, sure, race, third, campaign = blocks(ROOT / "README.md", "python")
+    filed, first, picked, second, played, sure, race, third, campaign = blocks(ROOT / "README.md", "python")
     assert len([line for line in first.splitlines() if line.strip()]) == 10
     second = second.replace("trace.winner, trace.labels_used  #", "print((trace.winner, trace.labels_used))  #")
     picked = picked.replace("found.model,", "print((found.model,").replace("found.reached  #", "found.reached))  #")
     look = "picker = mp.ModelPicker(models=['small', 'large', 'tuned'], seed=0)\n"
     look += "print(next(d for d in map(picker.observe, truth[:, None] ^ wrong) if d.query))\n"
-    script = first + picked + second + played + sure + race + third + look + campaign
+    script = filed + first + picked + second + played + sure + race + third + look + campaign
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
-    printed, found, pair, *certificates, raced, decision, pick = done.stdout.splitlines()
+    best, proof, printed, found, pair, *certificates, raced, decision, pick = done.stdout.splitlines()
     assert pick in ("bert 1", "gpt 1")
     text = (ROOT / "README.md").read_text()
+    assert f"```\n{best}\n{proof}\n```" in text
     assert f"```\n{printed}\n```" in text
     assert f"# {found}: the pick" in text
     assert f"# {pair}" in text

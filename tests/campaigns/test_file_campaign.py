@@ -137,7 +137,7 @@ def test_it_is_exported_and_imported_with_its_file(memory: str, tmp_path: Path, 
     back = import_campaign(f"sqlite:///{tmp_path}/x.db", tmp_path / f"x.{ending}")
     assert back.settings == campaign.settings
     assert play(back, collection) == "budget"
-    assert back.best().standing == mp.pick(collection, budget=9, seed=3).standing
+    assert back.best().standing == mp.pick(collection, setting="stream", budget=9, seed=3).standing
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_known_labels_are_told_and_not_asked_for(memory: str) -> None:
     while (fed := feeder.feed()) == "going on":
         pass
     assert fed == "budget"
-    assert campaign.best().standing == mp.pick(collection, budget=30, seed=3).standing
+    assert campaign.best().standing == mp.pick(collection, setting="stream", budget=30, seed=3).standing
     assert len(answers_by(campaign, "file")) == 30
 
 
@@ -201,12 +201,12 @@ def test_answers_are_found_again_by_what_is_shown_of_the_items(tmp_path: Path) -
 def test_the_state_names_the_command_that_goes_on(memory: str) -> None:
     collection = mp.load_collection("digits")
     campaign = begin(memory, collection)
-    assert campaign.best().state.next == "Go on with: modelpicker pick digits"
+    assert campaign.best().state.next == "Go on with: modelpicker pick digits --as stream"
     play(campaign, collection, most=2)
     state = campaign.best().state
-    assert (state.name, state.next) == ("running", "Go on with: modelpicker pick digits")
+    assert (state.name, state.next) == ("running", "Go on with: modelpicker pick digits --as stream")
     odd = FileSource("a b;rm.csv", "", {}, out="c d.db")
-    assert odd.command == "modelpicker pick 'a b;rm.csv' --out 'c d.db'"
+    assert odd.command == "modelpicker pick 'a b;rm.csv' --as stream --out 'c d.db'"
 
 
 def tickets(order: Sequence[int], models: int = 2) -> mp.ModelCollection:

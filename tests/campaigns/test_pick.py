@@ -68,7 +68,9 @@ def test_every_source_and_every_form_of_labels_gives_the_same_pick(
 ) -> None:
     truth = made()
     expected = mp.run_stream(mp.ModelPicker(truth.models, seed=3), truth)
-    found = mp.pick(SOURCES[source](unlabelled(truth), tmp_path), LABELS[labels](truth, tmp_path), seed=3)
+    found = mp.pick(
+        SOURCES[source](unlabelled(truth), tmp_path), LABELS[labels](truth, tmp_path), setting="stream", seed=3
+    )
     assert isinstance(found, mp.Pick)
     assert (found.model, found.labels_used, found.rounds) == (expected.winner, expected.labels_used, 400)
     assert [entry.estimate for entry in found.standing] == sorted(expected.losses.tolist())
@@ -82,7 +84,7 @@ def test_it_is_the_pick_of_a_campaign_that_was_asked_and_told_the_same(memory: s
         decision = campaign.ask([truth.classes[code] for code in row])
         if decision.query:
             campaign.tell(decision.id, label)
-    theirs, ours = campaign.best(), mp.pick(truth, seed=3)
+    theirs, ours = campaign.best(), mp.pick(truth, setting="stream", seed=3)
     assert (theirs.model, theirs.standing, theirs.tied) == (ours.model, ours.standing, ours.tied)
     assert theirs.certificate == ours.certificate
 
@@ -177,4 +179,4 @@ def test_nothing_to_choose_from_is_an_error() -> None:
     with pytest.raises(mp.InputError, match="there must be two"):
         mp.pick(mp.ModelCollection([["x"], ["y"]], ["x", "y"]))
     with pytest.raises(mp.InputError, match="nothing to choose"):
-        mp.pick(mp.ModelCollection([["x", "x"], ["y", "y"]], ["x", "y"]))
+        mp.pick(mp.ModelCollection([["x", "x"], ["y", "y"]], ["x", "y"]), setting="stream")

@@ -26,7 +26,7 @@ def write_words(folder: Path) -> Path:
 
 def answer(folder: Path, answers: str, *more: str) -> dict[str, Any]:
     """What a session at the terminal comes to."""
-    done = run("pick", "x.parquet", "--ask", "--json", *more, answers=answers, folder=folder)
+    done = run("pick", "x.parquet", "--as", "stream", "--ask", "--json", *more, answers=answers, folder=folder)
     assert done.returncode == 0, done.stderr
     result: dict[str, Any] = json.loads(done.stdout)
     return result

@@ -28,7 +28,7 @@ def test_a_pick_ends_with_how_sure_it_is(folder: Path) -> None:
     collection = mp.load_collection(folder / "items.parquet")
     picker = mp.ModelPicker(collection.models)
     mp.run_stream(picker, collection)
-    shown = run("pick", "items.parquet", folder=folder).stdout
+    shown = run("pick", "items.parquet", "--as", "stream", folder=folder).stdout
     assert picker.certificate().sentence in one_line(shown)
     assert max(map(len, shown.splitlines())) <= 80
     told = json.loads(

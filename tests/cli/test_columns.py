@@ -146,9 +146,9 @@ def test_a_pick_names_models_that_are_the_same(tmp_path: Path) -> None:
     assert "bert and bert-copy give the same answer to every item: no label can tell them apart." in said
 
 
-def test_a_pick_among_models_that_are_all_the_same_is_refused(tmp_path: Path) -> None:
+def test_a_stream_of_models_that_are_all_the_same_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("bert,bert-copy,label\n" + "a,a,a\nb,b,a\n" * 5)
-    done = run("pick", "x.csv", folder=tmp_path)
+    done = run("pick", "x.csv", "--as", "stream", folder=tmp_path)
     assert done.returncode == 1
     assert "there is nothing to choose. bert and bert-copy give the same answer to every item" in done.stderr
 

@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import subprocess
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +21,8 @@ def test_the_demo_names_a_pick_its_rank_its_cost_and_the_next_command() -> None:
     assert re.search(r"bought \d+ labels \(\d\.\d%\)", done.stdout)
     assert re.search(r"labelling items at random +[\d,]+ +\d", done.stdout)
     assert re.search(r"labelling everything \(certain\) +10,000", done.stdout)
+    for way in ("Pool: all items at once", "Race on the stream", "Model Picker on the stream", "labels at random"):
+        assert re.search(rf"^{way} +[\d,]+  \S+ +\d+ +(yes|no)$", done.stdout, re.MULTILINE), way
     assert "Next: `modelpicker " in done.stdout
     assert max(len(line) for line in done.stdout.splitlines()) <= 80
     assert "\x1b" not in done.stdout  # plain where nobody looks
@@ -33,6 +36,7 @@ def test_the_demo_as_json_is_one_document_and_repeats_itself() -> None:
     assert report["rounds"] == report["collection"]["items"] == 1497
     assert 0 < report["labels_used"] < report["rounds"]
     assert report["standing"][0]["model"] == report["pick"]
+    assert [way["way"] for way in report["ways"]] == ["pool", "race", "model-picker", "random"]
     measured = report["confidence"]
     assert measured["realizations"] == 100
     assert measured["model_picker_labels"] < measured["random_labels"] <= measured["all_labels"] == 1497
@@ -45,6 +49,7 @@ def test_what_the_demo_says_is_true() -> None:
     truth = dict(zip(collection.models, collection.accuracies.tolist(), strict=True))
     assert report["true_rank"] == 1 + sum(other > truth[report["pick"]] for other in truth.values())
     assert {row["model"]: row["accuracy"] for row in report["standing"]} == pytest.approx(truth, abs=1e-6)
+    assert_ways_are_what_the_library_gives(report, collection, truth)
     measured = report["confidence"]
     share, labels = measured["identification_probability"], measured["random_labels"]
     # So many random labels find the best model as often, and a quarter of them clearly less often. The shares of
@@ -52,6 +57,22 @@ def test_what_the_demo_says_is_true() -> None:
     assert share > 0.9
     assert random_labelling(collection, labels) == pytest.approx(share, abs=0.09)
     assert random_labelling(collection, labels // 4) < share - 0.09
+
+
+def assert_ways_are_what_the_library_gives(
+    report: dict[str, Any], collection: mp.ModelCollection, truth: dict[str, float]
+) -> None:
+    ways = {way["way"]: way for way in report["ways"]}
+    found = mp.pick(collection)
+    pool = ways["pool"]
+    assert (pool["pick"], pool["labels_used"], pool["reached"]) == (found.model, found.labels_used, found.reached)
+    assert (pool["kind"], pool["proved_within"]) == ("pool", found.certificate.gap)
+    assert ways["model-picker"]["labels_used"] == report["labels_used"]
+    for way in ways.values():
+        assert way["true_rank"] == 1 + sum(other > truth[way["pick"]] for other in truth.values())
+        assert way["reached"] == (way["proved_within"] <= 0.01)
+        # What is proved is true: this fails for one seed in twenty at most, and the seed is fixed.
+        assert max(truth.values()) - truth[way["pick"]] <= way["proved_within"]
 
 
 def random_labelling(collection: mp.ModelCollection, labels: int) -> float:

@@ -27,7 +27,7 @@ def words(tmp_path: Path) -> Path:
 
 
 def test_labels_in_the_file_are_bought_as_run_stream_buys_them(words: Path) -> None:
-    done = run("pick", "x.parquet", "--seed", "5", *OUT, "--json", folder=words)
+    done = run("pick", "x.parquet", "--as", "stream", "--seed", "5", *OUT, "--json", folder=words)
     result = json.loads(done.stdout)
     collection = mp.load_collection(words / "x.parquet")
     trace = mp.run_stream(mp.ModelPicker(collection.models, seed=5), collection)
@@ -50,7 +50,7 @@ def test_labels_in_the_file_are_bought_as_run_stream_buys_them(words: Path) -> N
 
 
 def test_only_labels_that_are_asked_for_matter(words: Path) -> None:
-    first = json.loads(run("pick", "x.parquet", *OUT, "--json", folder=words).stdout)
+    first = json.loads(run("pick", "x.parquet", "--as", "stream", *OUT, "--json", folder=words).stdout)
     asked = [entry["query"] for entry in decisions(words / "x.pick.jsonl")[1:-1]]
     collection = mp.load_collection(words / "x.parquet")
     labels = [
@@ -59,7 +59,17 @@ def test_only_labels_that_are_asked_for_matter(words: Path) -> None:
     ]
     (words / "few.jsonl").write_text("".join(json.dumps({"label": label}) + "\n" for label in labels))
     again = json.loads(
-        run("pick", "x.parquet", "--labels", "few.jsonl", "--play-unlabelled", "--json", folder=words).stdout
+        run(
+            "pick",
+            "x.parquet",
+            "--as",
+            "stream",
+            "--labels",
+            "few.jsonl",
+            "--play-unlabelled",
+            "--json",
+            folder=words,
+        ).stdout
     )
     assert {key: again[key] for key in ("pick", "labels_used", "standing")} == {
         key: first[key] for key in ("pick", "labels_used", "standing")
@@ -67,7 +77,9 @@ def test_only_labels_that_are_asked_for_matter(words: Path) -> None:
 
 
 def test_a_budget_is_never_exceeded_and_the_picker_stops_there(words: Path) -> None:
-    result = json.loads(run("pick", "x.parquet", "--budget", "7", *OUT, "--json", folder=words).stdout)
+    result = json.loads(
+        run("pick", "x.parquet", "--as", "stream", "--budget", "7", *OUT, "--json", folder=words).stdout
+    )
     assert result["labels_used"] == 7
     assert result["stopped"] == "budget"
     rounds = decisions(words / "x.pick.jsonl")[1:-1]
@@ -77,13 +89,16 @@ def test_a_budget_is_never_exceeded_and_the_picker_stops_there(words: Path) -> N
     collection = mp.load_collection(words / "x.parquet").take(np.arange(len(rounds)))
     trace = mp.run_stream(mp.ModelPicker(collection.models), collection)
     assert result["pick"] == trace.winner
-    loose = json.loads(run("pick", "x.parquet", "--budget", "5000", "--json", folder=words).stdout)
+    loose = json.loads(
+        run("pick", "x.parquet", "--as", "stream", "--budget", "5000", "--json", folder=words).stdout
+    )
     assert loose["stopped"] == "end"
 
 
 def test_shuffling_is_an_order_of_its_own_and_repeatable(words: Path) -> None:
     results = [
-        run("pick", "x.parquet", "--shuffle", "--seed", "2", *OUT, "--json", folder=words).stdout for _ in range(2)
+        run("pick", "x.parquet", "--as", "stream", "--shuffle", "--seed", "2", *OUT, "--json", folder=words).stdout
+        for _ in range(2)
     ]
     assert results[0] == results[1]
     items = [entry["item"] for entry in decisions(words / "x.pick.jsonl")[1:-1]]
@@ -99,26 +114,26 @@ def test_shuffling_is_an_order_of_its_own_and_repeatable(words: Path) -> None:
     ["label-efficient", "vote-entropy", "structural-committee", "importance-weighted", "efficient-active", "race"],
 )
 def test_every_algorithm_can_pick(words: Path, name: str) -> None:
-    done = run("pick", "x.parquet", "--algorithm", name, "--budget", "30", folder=words)
+    done = run("pick", "x.parquet", "--as", "stream", "--algorithm", name, "--budget", "30", folder=words)
     assert done.returncode == 0
     assert "Pick: " in done.stdout
 
 
 def test_options_of_the_algorithm(words: Path) -> None:
-    arguments = ("pick", "x.parquet", "--option", "query_scale=0.25", "--json")
+    arguments = ("pick", "x.parquet", "--as", "stream", "--option", "query_scale=0.25", "--json")
     few = json.loads(run(*arguments, folder=words).stdout)
     assert few["options"]["query_scale"] == 0.25
-    wrong = run("pick", "x.parquet", "--option", "colour=blue", folder=words)
+    wrong = run("pick", "x.parquet", "--as", "stream", "--option", "colour=blue", folder=words)
     assert wrong.returncode == 2
     assert "model-picker does not take colour; it takes query_scale" in " ".join(wrong.stderr.split())
-    assert run("pick", "x.parquet", "--option", "query_scale", folder=words).returncode == 2
-    assert run("pick", "x.parquet", "--algorithm", "magic", folder=words).returncode == 2
+    assert run("pick", "x.parquet", "--as", "stream", "--option", "query_scale", folder=words).returncode == 2
+    assert run("pick", "x.parquet", "--as", "stream", "--algorithm", "magic", folder=words).returncode == 2
 
 
 def test_a_large_file_is_picked_in_pieces_as_in_one(tmp_path: Path) -> None:
     collection = mp.synthetic_collection(150_000, 5, 4, [0.5, 0.6, 0.7, 0.8, 0.82], seed=1)
     collection.save(tmp_path / "x.parquet")
-    result = json.loads(run("pick", "x.parquet", *OUT, "--json", folder=tmp_path).stdout)
+    result = json.loads(run("pick", "x.parquet", "--as", "stream", *OUT, "--json", folder=tmp_path).stdout)
     trace = mp.run_stream(mp.ModelPicker(collection.models), collection)
     assert (result["pick"], result["labels_used"], result["rounds"]) == (trace.winner, trace.labels_used, 150_000)
     assert len(decisions(tmp_path / "x.pick.jsonl")) == 150_002
@@ -128,51 +143,53 @@ def test_a_device_is_no_place_for_a_result(words: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("this system has no /dev/full")
     (words / "x.pick.jsonl").symlink_to("/dev/full")
-    done = run("pick", "x.parquet", *OUT, folder=words)
+    done = run("pick", "x.parquet", "--as", "stream", *OUT, folder=words)
     assert done.returncode == 4
     assert done.stderr.splitlines()[-1].startswith("modelpicker: x.pick.jsonl is a folder or a device")
 
 
 def test_one_model_or_one_class_is_no_choice(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("a,label\n0,0\n1,0\n")
-    done = run("pick", "x.csv", folder=tmp_path)
+    done = run("pick", "x.csv", "--as", "stream", folder=tmp_path)
     assert done.returncode == 1
     assert "x.csv has one model, a; there must be two" in done.stderr
     (tmp_path / "y.csv").write_text("a,b,label\n0,0,0\n0,0,0\n")
-    same = run("pick", "y.csv", folder=tmp_path)
+    same = run("pick", "y.csv", "--as", "stream", folder=tmp_path)
     assert same.returncode == 1
     assert "there is nothing to choose. a and b give the same answer to every item" in same.stderr
 
 
 def test_the_shared_collections_are_picked_from(tmp_path: Path) -> None:
-    result = json.loads(run("pick", need("drift"), "--json", folder=tmp_path).stdout)
+    result = json.loads(run("pick", need("drift"), "--as", "stream", "--json", folder=tmp_path).stdout)
     assert result["pick"] == "model-6"
     assert result["rounds"] == 3600
 
 
 def test_a_tie_is_not_presented_as_a_pick(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("a,b,c,label\n" + "x,y,y,y\n" * 5)
-    done = run("pick", "x.csv", "--models", "a,b,c", folder=tmp_path)
+    done = run("pick", "x.csv", "--as", "stream", "--models", "a,b,c", folder=tmp_path)
     assert "(tied with " in done.stdout
 
 
 def test_labels_in_another_spelling_are_pointed_out(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("a,b,truth\n" + "ham,spam,Ham\nspam,ham,Spam\n" * 3)
-    done = run("pick", "x.csv", "--label", "truth", folder=tmp_path)
+    done = run("pick", "x.csv", "--as", "stream", "--label", "truth", folder=tmp_path)
     assert done.returncode == 1
     assert "Labels are Ham, Spam; predictions are ham, spam." in done.stderr
     assert "They differ only in spelling: normalise (--normalise) takes them for the same." in done.stderr
-    assert run("pick", "x.csv", "--label", "truth", "--normalise", folder=tmp_path).returncode == 0
+    assert (
+        run("pick", "x.csv", "--as", "stream", "--label", "truth", "--normalise", folder=tmp_path).returncode == 0
+    )
     taken = run("collections", "show", "x.csv", folder=tmp_path)
     assert 'column "truth": Labels are often kept under this name.' in taken.stderr
     assert "--label truth" in taken.stderr
 
 
 def test_nothing_is_written_unless_somebody_asks_for_it(words: Path) -> None:
-    result = json.loads(run("pick", "x.parquet", "--json", folder=words).stdout)
+    result = json.loads(run("pick", "x.parquet", "--as", "stream", "--json", folder=words).stdout)
     assert result["out"] is None
     assert sorted(path.name for path in words.iterdir()) == ["x.parquet"]
-    said = run("pick", "x.parquet", *OUT, folder=words).stdout
+    said = run("pick", "x.parquet", "--as", "stream", *OUT, folder=words).stdout
     assert said.endswith("Every decision is in x.pick.jsonl.\n")
 
 
@@ -181,12 +198,13 @@ def test_it_is_what_the_function_gives(words: Path, more: tuple[str, ...]) -> No
     typed = dict(zip(more[::2], more[1::2], strict=False)) if more[:1] != ("--shuffle",) else {"--seed": "3"}
     found = mp.pick(
         words / "x.parquet",
+        setting="stream",
         budget=int(typed["--budget"]) if "--budget" in typed else None,
         algorithm=typed.get("--algorithm", "model-picker"),
         seed=int(typed.get("--seed", 0)),
         shuffle="--shuffle" in more,
     )
-    told = json.loads(run("pick", "x.parquet", *more, "--json", folder=words).stdout)
+    told = json.loads(run("pick", "x.parquet", "--as", "stream", *more, "--json", folder=words).stdout)
     expected = found.document()
     standing = [{**entry, "loss": entry["estimate"]} for entry in expected.pop("standing")]
     assert {key: told[key] for key in expected} == json.loads(json.dumps(expected))
@@ -201,15 +219,15 @@ def test_a_file_that_is_no_result_is_not_overwritten(words: Path) -> None:
         ('{"format": "modelpicker pick 1", "labels": "asked"}\n', "in which a person was asked"),
     ):
         path.write_text(content)
-        done = run("pick", "x.parquet", *OUT, folder=words)
+        done = run("pick", "x.parquet", "--as", "stream", *OUT, folder=words)
         assert (done.returncode, match in done.stderr) == (4, True)
         assert path.read_text() == content
 
 
 def test_a_disk_that_is_full_is_one_sentence_and_leaves_the_old_result(words: Path) -> None:
-    assert run("pick", "x.parquet", *OUT, folder=words).returncode == 0
+    assert run("pick", "x.parquet", "--as", "stream", *OUT, folder=words).returncode == 0
     before = (words / "x.pick.jsonl").read_bytes()
-    limited = f"trap '' XFSZ; ulimit -f 1; exec {' '.join(COMMAND)} pick x.parquet --out x.pick.jsonl"
+    limited = f"trap '' XFSZ; ulimit -f 1; exec {' '.join(COMMAND)} pick x.parquet --as stream --out x.pick.jsonl"
     done = subprocess.run(
         ["bash", "-c", limited], capture_output=True, text=True, cwd=words, env=environment(), check=False
     )
@@ -221,8 +239,8 @@ def test_a_disk_that_is_full_is_one_sentence_and_leaves_the_old_result(words: Pa
 
 
 def test_a_result_file_serves_as_labels(words: Path) -> None:
-    first = json.loads(run("pick", "x.parquet", *OUT, "--json", folder=words).stdout)
-    again = ("pick", "x.parquet", "--labels", "x.pick.jsonl", "--play-unlabelled", "--json")
+    first = json.loads(run("pick", "x.parquet", "--as", "stream", *OUT, "--json", folder=words).stdout)
+    again = ("pick", "x.parquet", "--as", "stream", "--labels", "x.pick.jsonl", "--play-unlabelled", "--json")
     # The others would be asked for; the algorithm asks for none of them.
     told = json.loads(run(*again, folder=words).stdout)
     assert told["standing"] == first["standing"]

@@ -22,7 +22,7 @@ def words(tmp_path: Path) -> Path:
 
 def test_a_person_is_asked_where_there_are_no_labels(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("text,a,b\nhello,spam,ham\nworld,ham,ham\nagain,spam,ham\n")
-    done = run("pick", "x.csv", answers="spam\n1\n", folder=tmp_path)
+    done = run("pick", "x.csv", "--as", "stream", answers="spam\n1\n", folder=tmp_path)
     assert done.returncode == 0
     assert "x · item 1 of 3 · 0 labels · no label yet" in done.stderr
     assert "text: hello" in done.stderr
@@ -42,7 +42,9 @@ def test_a_document_names_the_campaign_and_where_it_is(words: Path) -> None:
 
 def test_quit_and_resume_give_the_same_pick_as_one_sitting(words: Path) -> None:
     labels = truths(words)
-    known = json.loads(run("pick", "x.parquet", "--labels", "x.parquet", "--json", folder=words).stdout)
+    known = json.loads(
+        run("pick", "x.parquet", "--as", "stream", "--labels", "x.parquet", "--json", folder=words).stdout
+    )
     first = answer(words, "\n".join([*labels[:5], "q"]) + "\n")
     assert (first["labels_used"], first["stopped"]) == (5, "quit")
     second = answer(words, "\n".join(labels[5:9]) + "\n")  # the input ends: as if the terminal was closed
@@ -72,7 +74,7 @@ def test_undo_goes_back_to_the_answer_before_even_after_a_resume(words: Path) ->
 
 
 def test_undo_at_the_start_says_that_there_is_nothing(words: Path) -> None:
-    done = run("pick", "x.parquet", "--ask", answers="u\nq\n", folder=words)
+    done = run("pick", "x.parquet", "--as", "stream", "--ask", answers="u\nq\n", folder=words)
     assert "There is nothing to undo." in done.stderr
     assert "No label has been told yet" in done.stdout
 
@@ -85,7 +87,7 @@ def test_skips_are_counted_and_change_no_estimate(words: Path) -> None:
 
 
 def test_strange_answers_are_asked_again_and_new_classes_must_be_meant(words: Path) -> None:
-    done = run("pick", "x.parquet", "--ask", answers="cow\n?\n+cow\nCOW\nq\n", folder=words)
+    done = run("pick", "x.parquet", "--as", "stream", "--ask", answers="cow\n?\n+cow\nCOW\nq\n", folder=words)
     assert "'cow' is no class and no key" in done.stderr
     assert "classes: 1 cat, 2 dog, 3 emu" in done.stderr
     assert labels_told(words) == ["cow", "cow"]
@@ -94,14 +96,16 @@ def test_strange_answers_are_asked_again_and_new_classes_must_be_meant(words: Pa
 
 def test_all_classes_of_the_file_can_be_typed_from_the_first_item_on(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("a,b\ncat,dog\nowl,owl\nemu,owl\n")
-    done = run("pick", "x.csv", answers="owl\nq\n", folder=tmp_path)
+    done = run("pick", "x.csv", "--as", "stream", answers="owl\nq\n", folder=tmp_path)
     assert "label:  1 cat  2 dog  3 emu  4 owl" in done.stderr
     assert labels_told(tmp_path) == ["owl"]
 
 
 def test_where_the_classes_are_given_no_other_is_taken(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("a,b\ncat,dog\ndog,cat\n")
-    done = run("pick", "x.csv", "--classes", "cat,dog,owl", answers="+cow\nowl\nq\n", folder=tmp_path)
+    done = run(
+        "pick", "x.csv", "--as", "stream", "--classes", "cat,dog,owl", answers="+cow\nowl\nq\n", folder=tmp_path
+    )
     assert "'+cow' is no class and no key." in done.stderr
     assert labels_told(tmp_path) == ["owl"]
 
@@ -109,7 +113,7 @@ def test_where_the_classes_are_given_no_other_is_taken(tmp_path: Path) -> None:
 def asking(folder: Path, *more: str) -> subprocess.Popen[bytes]:
     """A session that waits for answers, and can be interrupted."""
     return subprocess.Popen(
-        [*COMMAND, "pick", "x.parquet", "--ask", *more],
+        [*COMMAND, "pick", "x.parquet", "--as", "stream", "--ask", *more],
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
@@ -170,7 +174,7 @@ def test_two_terminals_of_one_person_count_each_label_once(words: Path) -> None:
 def test_two_people_are_not_asked_about_the_same_item(words: Path) -> None:
     with asking(words, "--by", "ann") as ann:
         assert "item 1 of 120" in listen(ann, "> ")
-        bob = run("pick", "x.parquet", "--by", "bob", answers="cat\nq\n", folder=words)
+        bob = run("pick", "x.parquet", "--as", "stream", "--by", "bob", answers="cat\nq\n", folder=words)
         assert "item 1 of 120" not in bob.stderr
         listen(ann, "2 labels", "cat\n")
         ann.kill()
@@ -212,7 +216,7 @@ def test_answers_are_not_put_to_other_questions(words: Path) -> None:
         (("--stop-gap", "0.1"), "--stop-gap none, here it is 0.1"),
         (("--models", "a,b"), "--models ['a', 'b', 'c'], here it is ['a', 'b']"),
     ):
-        done = run("pick", "x.parquet", "--ask", *change, folder=words)
+        done = run("pick", "x.parquet", "--as", "stream", "--ask", *change, folder=words)
         assert done.returncode == 4
         assert "x.pick.db is of another pick" in done.stderr
         assert name in done.stderr
@@ -222,7 +226,9 @@ def test_answers_are_not_put_to_other_questions(words: Path) -> None:
 def test_options_need_not_be_typed_again(words: Path) -> None:
     more = ("--algorithm", "vote-entropy", "--seed", "3", "--shuffle", "--budget", "6", "--models", "a,c")
     first = answer(words, "cat\ncat\nq\n", *more)
-    again = json.loads(run("pick", "x.parquet", "--json", answers="cat\nq\n", folder=words).stdout)
+    again = json.loads(
+        run("pick", "x.parquet", "--as", "stream", "--json", answers="cat\nq\n", folder=words).stdout
+    )
     keys = ("algorithm", "options", "seed", "budget", "items")
     assert {key: again[key] for key in keys} == {key: first[key] for key in keys}
     assert again["labels_used"] == 3
@@ -234,7 +240,7 @@ def test_a_file_that_has_changed_is_not_gone_on_with(words: Path) -> None:
     whole = mp.load_collection(words / "x.parquet")
     for places in (range(len(whole))[::-1], range(1, len(whole))):
         whole.take(list(places)).save(words / "x.parquet")
-        done = run("pick", "x.parquet", "--ask", folder=words)
+        done = run("pick", "x.parquet", "--as", "stream", "--ask", folder=words)
         assert done.returncode == 4
         assert "x.parquet has changed since" in done.stderr
 
@@ -242,34 +248,34 @@ def test_a_file_that_has_changed_is_not_gone_on_with(words: Path) -> None:
 def test_labels_that_the_file_gets_later_are_no_change(tmp_path: Path) -> None:
     rows = "cat,dog\ndog,cat\n" * 3
     (tmp_path / "x.csv").write_text(f"a,b\n{rows}")
-    assert run("pick", "x.csv", *EVERY, answers="cat\nq\n", folder=tmp_path).returncode == 0
+    assert run("pick", "x.csv", "--as", "stream", *EVERY, answers="cat\nq\n", folder=tmp_path).returncode == 0
     labelled = "".join(f"{row},{'cow' if n else 'cat'}\n" for n, row in enumerate(rows.splitlines()))
     (tmp_path / "x.csv").write_text(f"a,b,label\n{labelled}")
-    done = run("pick", "x.csv", "--json", answers="cat\nq\n", folder=tmp_path)
+    done = run("pick", "x.csv", "--as", "stream", "--json", answers="cat\nq\n", folder=tmp_path)
     assert json.loads(done.stdout)["labels_used"] == 2
 
 
 def test_what_is_no_campaign_of_this_file_is_left_alone(words: Path) -> None:
     path = words / "x.pick.db"
     path.write_text("my notes\n")
-    done = run("pick", "x.parquet", "--ask", folder=words)
+    done = run("pick", "x.parquet", "--as", "stream", "--ask", folder=words)
     assert (done.returncode, "x.pick.db exists and is no SQLite file" in done.stderr) == (4, True)
     assert path.read_text() == "my notes\n"
     path.unlink()
     assert run("create", "x", "--models", "a,b", "--storage", "sqlite:///x.pick.db", folder=words).returncode == 0
-    done = run("pick", "x.parquet", "--ask", folder=words)
+    done = run("pick", "x.parquet", "--as", "stream", "--ask", folder=words)
     assert (done.returncode, "a campaign 'x' that is of no file" in done.stderr) == (4, True)
-    done = run("pick", "x.parquet", "--ask", "--out", "x.jsonl", folder=words)
+    done = run("pick", "x.parquet", "--as", "stream", "--ask", "--out", "x.jsonl", folder=words)
     assert (done.returncode, "ends with .db" in done.stderr) == (1, True)
     path.unlink()
     path.mkdir()
-    assert run("pick", "x.parquet", "--ask", folder=words).returncode == 4
+    assert run("pick", "x.parquet", "--as", "stream", "--ask", folder=words).returncode == 4
 
 
 def test_items_that_did_not_come_from_the_file_end_it(words: Path) -> None:
     answer(words, "cat\nq\n")
     mp.open_campaign(f"sqlite:///{words}/x.pick.db", "x").ask_item(["cat", "dog", "emu"], None, None)
-    done = run("pick", "x.parquet", "--ask", folder=words)
+    done = run("pick", "x.parquet", "--as", "stream", "--ask", folder=words)
     assert (done.returncode, "was asked about other items" in done.stderr) == (4, True)
 
 
@@ -288,7 +294,7 @@ def test_the_campaign_is_beside_the_file_wherever_one_calls_from(tmp_path: Path)
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "x.csv").write_text("a,b\ncat,dog\ndog,cat\n")
     assert run("pick", "data/x.csv", *EVERY, answers="cat\nq\n", folder=tmp_path).returncode == 0
-    done = run("pick", "x.csv", "--json", answers="cat\nq\n", folder=tmp_path / "data")
+    done = run("pick", "x.csv", "--as", "stream", "--json", answers="cat\nq\n", folder=tmp_path / "data")
     assert json.loads(done.stdout)["labels_used"] == 2
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
@@ -303,10 +309,12 @@ def test_answers_serve_another_budget_and_another_algorithm(words: Path) -> None
     assert (raised["labels_used"], raised["labels_known"], raised["out"]) == (6, 3, "x-model-picker.pick.db")
     assert answer(words, "", *more)["labels_used"] == 6
     known = json.loads(
-        run("pick", "x.parquet", "--labels", "x.parquet", "--budget", "6", "--json", folder=words).stdout
+        run(
+            "pick", "x.parquet", "--as", "stream", "--labels", "x.parquet", "--budget", "6", "--json", folder=words
+        ).stdout
     )
     assert raised["standing"] == known["standing"]
-    other = run("pick", "x.parquet", "--labels", "x.pick.db", "--out", "x.pick.db", folder=words)
+    other = run("pick", "x.parquet", "--as", "stream", "--labels", "x.pick.db", "--out", "x.pick.db", folder=words)
     assert (other.returncode, "where the labels come from" in other.stderr) == (1, True)
 
 
@@ -319,11 +327,13 @@ def test_label_efficient_goes_on_with_the_probability_that_it_began_with(words: 
 
 def test_keys_never_mean_another_class_than_the_one_they_are_shown_with(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("a,b\n207,0\n207,1\n999,999\n")
-    done = run("pick", "x.csv", answers="1\nq\n", folder=tmp_path)
+    done = run("pick", "x.csv", "--as", "stream", answers="1\nq\n", folder=tmp_path)
     assert "label:  0  207" in done.stderr
     assert labels_told(tmp_path) == [1]
     (tmp_path / "y.jsonl").write_text('{"a": "unsure", "b": "1"}\n' * 30 + '{"a": "s", "b": ":s"}\n')
-    done = run("pick", "y.jsonl", "--models", "a,b", answers="1\nunsure\n::s\nq\n", folder=tmp_path)
+    done = run(
+        "pick", "y.jsonl", "--as", "stream", "--models", "a,b", answers="1\nunsure\n::s\nq\n", folder=tmp_path
+    )
     assert "label:  2 1  3 :s  4 s  5 unsure" in done.stderr  # no key is 1, for that is a class
     assert "::s skip" in done.stderr
     assert labels_told(tmp_path, "y") == ["1", "unsure", None]
@@ -331,12 +341,12 @@ def test_keys_never_mean_another_class_than_the_one_they_are_shown_with(tmp_path
 
 def test_names_that_begin_with_a_plus_and_odd_numbers(tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text('{"a": "+1", "b": "-1"}\n' * 4)
-    run("pick", "x.jsonl", answers="+1\nq\n", folder=tmp_path)
+    run("pick", "x.jsonl", "--as", "stream", answers="+1\nq\n", folder=tmp_path)
     assert labels_told(tmp_path) == ["+1"]
     (tmp_path / "y.csv").write_text("a,b\n" + "3,4\n" * 6)
-    run("pick", "y.csv", answers="+003\n+²\n+" + "9" * 5000 + "\n4\nq\n", folder=tmp_path)
+    run("pick", "y.csv", "--as", "stream", answers="+003\n+²\n+" + "9" * 5000 + "\n4\nq\n", folder=tmp_path)
     assert labels_told(tmp_path, "y") == [3, 4]
-    again = run("pick", "y.csv", answers="q\n", folder=tmp_path)
+    again = run("pick", "y.csv", "--as", "stream", answers="q\n", folder=tmp_path)
     assert "Going on with 2 labels from before." in again.stderr
 
 
@@ -353,7 +363,7 @@ def test_data_cannot_command_the_terminal(tmp_path: Path) -> None:
 
 def test_answers_may_be_any_bytes(words: Path) -> None:
     done = subprocess.run(
-        [*COMMAND, "pick", "x.parquet", "--ask"],
+        [*COMMAND, "pick", "x.parquet", "--as", "stream", "--ask"],
         input=b"\xff\xfe\n+\xff\n" + b"x" * 10**6 + b"\ncat\nq\n",
         capture_output=True,
         cwd=words,
@@ -366,7 +376,7 @@ def test_answers_may_be_any_bytes(words: Path) -> None:
 
 def test_items_without_fields_are_shown_by_their_rows(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("a,b\ncat,cat\ncat,dog\n")
-    assert "  row: 2\n" in run("pick", "x.csv", *EVERY, answers="q\n", folder=tmp_path).stderr
+    assert "  row: 2\n" in run("pick", "x.csv", "--as", "stream", *EVERY, answers="q\n", folder=tmp_path).stderr
 
 
 def test_fields_of_any_kind_are_shown(tmp_path: Path) -> None:
@@ -377,7 +387,17 @@ def test_fields_of_any_kind_are_shown(tmp_path: Path) -> None:
 
     fields = {"day": [datetime.date(2026, 1, 2)] * 2, "share": [float("nan"), 0.5], "raw": [b"\0\xff", None]}
     pq.write_table(pa.table({"a": ["cat", "dog"], "b": ["dog", "cat"], **fields}), tmp_path / "x.parquet")
-    done = run("pick", "x.parquet", "--fields", "day,share,raw", *EVERY, answers="cat\ncat\n", folder=tmp_path)
+    done = run(
+        "pick",
+        "x.parquet",
+        "--as",
+        "stream",
+        "--fields",
+        "day,share,raw",
+        *EVERY,
+        answers="cat\ncat\n",
+        folder=tmp_path,
+    )
     assert done.returncode == 0, done.stderr
     assert "day: 2026-01-02" in done.stderr
 
@@ -395,7 +415,7 @@ def old_journal(folder: Path, labels: list[str | None], **header: Any) -> None:
 def test_answers_of_an_older_version_are_taken_over(words: Path, more: tuple[str, ...]) -> None:
     old_journal(words, ["cat", None, "dog", "cat", "emu", "cat"])
     before = (words / "x.pick.jsonl").read_bytes()
-    done = run("pick", "x.parquet", "--ask", *more, "--json", answers="cat\nq\n", folder=words)
+    done = run("pick", "x.parquet", "--as", "stream", "--ask", *more, "--json", answers="cat\nq\n", folder=words)
     assert "5 of 120 items have labels, which are used; you are asked for the others." in done.stderr
     told = json.loads(done.stdout)
     assert told["labels_used"] == told["labels_known"] + 1 > 2
@@ -406,7 +426,7 @@ def test_labels_that_were_known_and_are_gone_are_asked_for(words: Path) -> None:
     old_journal(words, ["cat", "dog", "dog", "cat", "emu", "cat"])
     first = answer(words, "cat\nq\n")
     (words / "x.pick.jsonl").unlink()
-    done = run("pick", "x.parquet", "--json", answers="cat\nq\n", folder=words)
+    done = run("pick", "x.parquet", "--as", "stream", "--json", answers="cat\nq\n", folder=words)
     assert "x.pick.jsonl is not there any more: labels that it had are asked for." in done.stderr
     assert json.loads(done.stdout)["labels_used"] == first["labels_used"] + 1
     said = run("label", "x", "--storage", "sqlite:///x.pick.db", answers="cat\nq\n", folder=words)
@@ -416,7 +436,7 @@ def test_labels_that_were_known_and_are_gone_are_asked_for(words: Path) -> None:
 @pytest.mark.parametrize("more", [("--text", "--classes", "0,1,2"), ("--classes", "0,1,2")])
 def test_classes_that_are_numbers_may_be_meant_as_text(tmp_path: Path, more: tuple[str, ...]) -> None:
     (tmp_path / "x.csv").write_text("a,b\n0,1\n1,2\n")
-    assert run("pick", "x.csv", *more, *EVERY, answers="2\nq\n", folder=tmp_path).returncode == 0
+    assert run("pick", "x.csv", "--as", "stream", *more, *EVERY, answers="2\nq\n", folder=tmp_path).returncode == 0
     assert labels_told(tmp_path) == ["2" if "--text" in more else 2]
 
 
@@ -425,13 +445,13 @@ def test_an_option_that_is_as_it_was_is_no_conflict(words: Path) -> None:
     answer(words, "cat\nq\n", *race)
     assert answer(words, "cat\nq\n", *race)["labels_used"] == 2
     assert answer(words, "cat\nq\n", "--stop-gap", "0.02", "--seed", "0")["labels_used"] == 3
-    done = run("pick", "x.parquet", "--stop-gap", "0.03", folder=words)
+    done = run("pick", "x.parquet", "--as", "stream", "--stop-gap", "0.03", folder=words)
     assert (done.returncode, "--stop-gap 0.02, here it is 0.03" in done.stderr) == (4, True)
 
 
 def test_answers_of_an_older_version_about_another_file_are_not(words: Path) -> None:
     old_journal(words, ["cat"], items=7)
-    done = run("pick", "x.parquet", "--ask", "--json", answers="cat\nq\n", folder=words)
+    done = run("pick", "x.parquet", "--as", "stream", "--ask", "--json", answers="cat\nq\n", folder=words)
     assert "x.pick.jsonl has answers of an earlier pick, which cannot be used: " in done.stderr
     assert json.loads(done.stdout)["labels_used"] == 1
 
@@ -450,7 +470,9 @@ def test_a_terminal_is_asked_about_columns_once(tmp_path: Path) -> None:
 
 
 def test_one_process_may_ask_about_a_collection_that_ships(tmp_path: Path) -> None:
-    done = run_process("pick", "digits", "--ask", "--budget", "3", "--json", answers="1\n2\n3\n", folder=tmp_path)
+    done = run_process(
+        "pick", "digits", "--as", "stream", "--ask", "--budget", "3", "--json", answers="1\n2\n3\n", folder=tmp_path
+    )
     told = json.loads(done.stdout)
     assert (told["labels_used"], told["stopped"], told["state"]["name"]) == (3, "budget", "budget-spent")
     assert (tmp_path / "digits.pick.db").exists()

@@ -60,7 +60,7 @@ class Sitting:
         self.name = Path(source).stem
         self.labels = [whole.classes[code] for code in np.asarray(whole.labels)]
         self.asked: list[int] = []
-        self.expected = mp.pick(path, self._note, **goal)
+        self.expected = mp.pick(path, self._note, setting="stream", **goal)
 
     def _note(self, item: dict[str, Any]) -> Any:
         self.asked.append(item["item"])
@@ -72,7 +72,9 @@ class Sitting:
     def pick(self, typed: str) -> dict[str, Any]:
         options = {"budget": "--budget", "tolerance": "--stop-gap", "algorithm": "--algorithm"}
         more = [text for name, value in self.goal.items() for text in (options[name], str(value))]
-        done = run("pick", self.source, "--ask", *more, "--json", answers=typed, folder=self.folder)
+        done = run(
+            "pick", self.source, "--as", "stream", "--ask", *more, "--json", answers=typed, folder=self.folder
+        )
         assert done.returncode == 0, done.stderr
         result: dict[str, Any] = json.loads(done.stdout)
         return result
@@ -115,7 +117,7 @@ def by_label_without_the_file(sitting: Sitting, given: int) -> None:
     assert done.returncode == 0
     assert f"Its file cannot be gone on with here: {sitting.source} does not exist." in done.stderr
     if waits:
-        assert f"Go on with: modelpicker pick {sitting.source}" in " ".join(done.stdout.split())
+        assert f"Go on with: modelpicker pick {sitting.source} --as stream" in " ".join(done.stdout.split())
     sitting.pick(sitting.typed(given + waits))
 
 
@@ -127,7 +129,7 @@ def by_server(sitting: Sitting, given: int) -> None:
         answer_what_waits(campaign, sitting)
         state = campaign.best().state
         if waits and sitting.expected.labels_used > given + 1:
-            assert state.next == f"Go on with: modelpicker pick {sitting.source}"
+            assert state.next == f"Go on with: modelpicker pick {sitting.source} --as stream"
     sitting.pick(sitting.typed(given + waits))
 
 
@@ -217,7 +219,7 @@ def test_a_person_on_the_page_and_one_at_the_terminal_are_not_asked_about_the_sa
     sitting.pick("")
     with serving(sitting.storage) as server:
         (query,) = server.client().campaign("digits").pending(1, lease=60, annotator="page")
-        said = run("pick", "digits", answers="1\nq\n", folder=tmp_path)
+        said = run("pick", "digits", "--as", "stream", answers="1\nq\n", folder=tmp_path)
     assert f"item {query.id + 1} of" not in said.stderr
     assert "1 label" in said.stdout
 
@@ -226,7 +228,7 @@ def test_show_names_the_file_and_what_goes_on(tmp_path: Path) -> None:
     sitting = Sitting(tmp_path, write_twenty(tmp_path), {"budget": 8})
     sitting.pick(sitting.typed(0, 2))
     shown = run("show", "twenty", "--storage", sitting.storage, folder=tmp_path).stdout
-    assert "seen of twenty.csv; `modelpicker pick twenty.csv` goes on" in shown
+    assert "seen of twenty.csv; `modelpicker pick twenty.csv --as stream` goes on" in shown
     assert "budget      8 labels, as a cap\n" in shown
     document = json.loads(run("show", "twenty", "--storage", sitting.storage, "--json", folder=tmp_path).stdout)
     assert document["budget_way"] == "cap"
@@ -238,10 +240,10 @@ def test_pick_of_the_current_folder(tmp_path: Path) -> None:
     folder.mkdir()
     np.save(folder / "predictions.npy", np.array([[0, 1], [1, 0], [0, 1]]))
     np.save(folder / "oracle.npy", np.array([0, 0, 0]))
-    done = run("pick", ".", folder=folder)
+    done = run("pick", ".", "--as", "stream", folder=folder)
     assert done.returncode == 0, done.stderr
     (folder / "oracle.npy").unlink()
-    asked = run("pick", ".", answers="q\n", folder=folder)
+    asked = run("pick", ".", "--as", "stream", answers="q\n", folder=folder)
     assert asked.returncode == 0, asked.stderr
     assert (tmp_path / "votes.pick.db").exists()
 
@@ -249,7 +251,7 @@ def test_pick_of_the_current_folder(tmp_path: Path) -> None:
 def test_an_empty_file_that_a_crash_left_is_no_hindrance(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("text,a,b\none,cat,dog\ntwo,dog,cat\n")
     (tmp_path / "x.pick.db").touch()
-    done = run("pick", "x.csv", "--models", "a,b", answers="1\n1\n", folder=tmp_path)
+    done = run("pick", "x.csv", "--as", "stream", "--models", "a,b", answers="1\n1\n", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "x.pick.db").stat().st_size > 0
 
@@ -257,7 +259,7 @@ def test_an_empty_file_that_a_crash_left_is_no_hindrance(tmp_path: Path) -> None
 def test_beginning_again_is_never_a_dead_end(tmp_path: Path) -> None:
     rows = "".join(f"text {i},{'cat,dog' if i % 2 else 'dog,cat'}\n" for i in range(30))
     (tmp_path / "x.csv").write_text(f"text,a,b\n{rows}")
-    ask = ("pick", "x.csv", "--models", "a,b", "--option", "query_scale=1e6")
+    ask = ("pick", "x.csv", "--as", "stream", "--models", "a,b", "--option", "query_scale=1e6")
     assert run(*ask, "--budget", "2", answers="1\n" * 2, folder=tmp_path).returncode == 0
     for budget in ("3", "4"):
         refused = run(*ask, "--budget", budget, folder=tmp_path)

@@ -33,8 +33,19 @@ def write(folder: Path, items: int = 300, labelled: int | None = None, seed: int
 def pick(folder: Path, *more: str, answers: str = "") -> tuple[dict[str, Any], str, str]:
     """The document of a pick, and what it prints for people on both streams."""
     ending = "jsonl" if "--labels" in more else "db"
-    document = run("pick", "x.parquet", *more, "--out", f"j.{ending}", "--json", answers=answers, folder=folder)
-    said = run("pick", "x.parquet", *more, "--out", f"p.{ending}", answers=answers, folder=folder)
+    document = run(
+        "pick",
+        "x.parquet",
+        "--as",
+        "stream",
+        *more,
+        "--out",
+        f"j.{ending}",
+        "--json",
+        answers=answers,
+        folder=folder,
+    )
+    said = run("pick", "x.parquet", "--as", "stream", *more, "--out", f"p.{ending}", answers=answers, folder=folder)
     assert (document.returncode, said.returncode) == (0, 0), document.stderr + said.stderr
     return json.loads(document.stdout), " ".join(said.stdout.split()), " ".join(said.stderr.split())
 

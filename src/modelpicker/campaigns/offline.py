@@ -1,23 +1,28 @@
-"""One collection played from its first item on, with labels that are known or that somebody is asked for."""
+"""`pick`: the best model of one collection, as a pool or as a stream; and how a stream is played."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from modelpicker.algorithms import Algorithm, Trace, run_stream
+from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.algorithms.registry import AlgorithmChoice, find_algorithm, make_algorithm
 from modelpicker.algorithms.validation import check_count
+from modelpicker.campaigns.offline_pool import AskLabel, ask_pool, fields_at, look_up_pool, use_answers
 from modelpicker.campaigns.results.assembly import Counted, PickEvidence, Wanted, assemble
 from modelpicker.campaigns.results.pick import Pick
 from modelpicker.campaigns.storage.sqlite_files import is_sqlite
 from modelpicker.certificates.certificate import CertificateKind, Certified
+from modelpicker.certificates.stop_rule import GAP
 from modelpicker.collections import ModelCollection, open_collection
 from modelpicker.collections.column_name_hints import IDENTITIES
+from modelpicker.collections.column_roles import Reading
 from modelpicker.collections.label_checks import listed_models
+from modelpicker.collections.labels import add_labels, is_result
 from modelpicker.collections.wide_tables import CollectionReader
 from modelpicker.encoding import Array, ClassName, check_same_kind, plain
 from modelpicker.errors import InputError, brief
@@ -28,9 +33,11 @@ PIECE = 2**14
 # What counts as certified where nobody named a goal: within 1 %.
 USUAL_GAP = 0.01
 
+USUAL_ALGORITHM = "model-picker"
+
 CollectionSource: TypeAlias = ModelCollection | CollectionReader
-AskLabel: TypeAlias = Callable[[dict[str, Any]], ClassName | None]
-"""Asked for the label of one item: gets its fields and its place, and gives a class, or None if nobody can tell."""
+Setting: TypeAlias = Literal["pool", "stream"]
+SETTINGS: tuple[Setting, ...] = ("pool", "stream")
 
 
 @dataclass(frozen=True)
@@ -126,7 +133,7 @@ class Run:
     def _batches(self) -> Iterable[ModelCollection]:
         if self.order is None:
             return self.source.batches(fields=False)
-        return [self.source.read() if isinstance(self.source, CollectionReader) else self.source]
+        return [read_whole(self.source)]
 
     def play_all(self, watch: Callable[[Trace, ModelCollection, Array], None] | None = None) -> Pick:
         """Play all items with the labels that are known, and pick; whoever watches is shown every piece."""
@@ -137,7 +144,7 @@ class Run:
 
     def ask(self, ask: AskLabel) -> None:
         """Play one item after the other, and ask for each label that is wanted before the next."""
-        whole = self.source.read() if isinstance(self.source, CollectionReader) else self.source
+        whole = read_whole(self.source)
         places = np.arange(len(whole)) if self.order is None else self.order
         rows = whole.predictions[places]
         told = np.full(len(rows), ABSTAINED)
@@ -145,8 +152,7 @@ class Run:
 
         def look_up(row: int) -> int:
             place = int(places[row])
-            fields = {name: values[place] for name, values in whole.fields.items()}
-            label = plain(ask({"item": place, **fields}), f"label of item {place}")
+            label = plain(ask(fields_at(whole, place)), f"label of item {place}")
             if label is not None:
                 check_same_kind(label, whole.classes, f"label of item {place}")
                 told[row] = codes.setdefault(label, len(codes))
@@ -172,6 +178,11 @@ class Run:
         return assemble(picker, evidence, wanted, lambda _, rule: picker.certificate(rule.confidence, rule.kind))
 
 
+def read_whole(source: CollectionSource) -> ModelCollection:
+    """A collection in memory."""
+    return source.read() if isinstance(source, CollectionReader) else source
+
+
 def names_at(whole: ModelCollection, place: int) -> list[ClassName | None]:
     """What the models say of an item."""
     codes = whole.predictions[place].tolist()
@@ -188,10 +199,15 @@ def shuffled(items: int, seed: int) -> Array:
     return np.random.Generator(np.random.Philox(seed)).permutation(items)
 
 
-def check_can_choose(source: CollectionSource, name: str) -> None:
-    """An error if there is nothing to choose from: one model, or several that are the same."""
+def check_several(source: CollectionSource, name: str) -> None:
+    """An error if there is only one model."""
     if len(source.models) < 2:
         raise InputError(f"{name} has one model, {source.models[0]}; there must be two to choose from.")
+
+
+def check_can_choose(source: CollectionSource, name: str) -> None:
+    """An error if a stream has nothing to choose from: one model, or several that are the same."""
+    check_several(source, name)
     if any(len(group) == len(source.models) for group in source.identical):
         raise InputError(
             f"{name}: there is nothing to choose. {listed_models(source.models)} give the same answer to every "
@@ -230,15 +246,34 @@ def make_run(
     return Run(source, picker, goal, shuffled(len(source), seed) if shuffle else None, play_unlabelled)
 
 
+def choose_setting(setting: object, stream_only: Mapping[str, bool]) -> Setting:
+    """Whether a source is a pool or a stream: a pool, unless something was said that only a stream has.
+
+    Args:
+        setting: what was said; None for nothing.
+        stream_only: the options that only a stream has, by name, and whether each was given.
+    """
+    if setting is not None and setting not in SETTINGS:
+        raise InputError(f"setting {brief(setting)}: pass 'pool' or 'stream'.", parameter="setting")
+    given = [name for name, said in stream_only.items() if said]
+    if setting == "pool" and given:
+        raise InputError(
+            f"{given[0]} is for a stream, but this is a pool. Leave {given[0]} out, or pick from a stream.",
+            parameter=given[0],
+        )
+    return "stream" if setting == "stream" or given else "pool"
+
+
 def pick(
     source: object,
     labels: object = None,
     *,
+    setting: Setting | None = None,
     budget: int | None = None,
     tolerance: float | None = None,
     confidence: float = 0.95,
     kind: CertificateKind | None = None,
-    algorithm: AlgorithmChoice = "model-picker",
+    algorithm: AlgorithmChoice | None = None,
     options: Mapping[str, Any] | None = None,
     seed: int = 0,
     shuffle: bool = False,
@@ -250,52 +285,104 @@ def pick(
     Args:
         source: a file, a collection, the name of one that ships, a data frame, or a mapping of arrays.
         labels: where labels come from. An array or a list with one label per item; a mapping from the items' ids,
-            or from their places where they have no ids; a file of labels, or the campaign of an earlier pick
-            (`NAME.pick.db`): only those that are asked for are looked at, and items without a label are left out.
-            Or a function, which is asked for one item at a time: it gets the item's fields and its place (`item`),
-            and gives a class, or None if nobody can tell. By default the source has them.
+            or from their places where they have no ids; a file of labels: only those that are asked for are looked
+            at. The answers of an earlier pick (`NAME.pool.jsonl`, `NAME.pick.db`): a pool uses all of them. Or a
+            function, which is asked for one item at a time: it gets the item's fields and its place (`item`), and
+            gives a class, or None if nobody can tell. By default the source has them.
+        setting: "pool": all items are there, and the one most worth a label is asked about next. The certificate
+            speaks of exactly these items. A label that is asked for and missing counts at its worst. "stream": the
+            items are played once, in their order. By default a pool, unless one of `kind`, `algorithm`, `options`,
+            `shuffle` and `play_unlabelled` is given: only a stream has these.
         budget: at most so many labels are bought.
-        tolerance: stop once the pick is certified to be so close to the best model: 0.01 is 1 % of accuracy.
+        tolerance: stop once the pick is certified to be so close to the best model: 0.01 is 1 % of accuracy, and
+            what a pool aims at by default. A stream is played to its end by default.
         confidence: of the certificate.
-        kind: of the certificate: "population" or "stream".
-        algorithm: the name of an algorithm, or its class.
+        kind: of a stream's certificate: "population" or "stream".
+        algorithm: for a stream: the name of an algorithm, or its class; by default Model Picker.
         options: its settings.
         seed: what all randomness is drawn from.
-        shuffle: take the items in random order.
-        play_unlabelled: also play items without a label; a label that is asked for is then missing.
+        shuffle: take the items of a stream in random order.
+        play_unlabelled: also play items of a stream that have no label; a label that is asked for is then missing.
+            By default they are left out.
         reading: how the source is read, as `load_collection` has it: `models`, `fields`, `label`, `id`, …
 
+    >>> found = pick("digits", tolerance=0.05)
+    >>> found.certificate.kind, found.reached
+    ('pool', True)
     >>> found = pick("digits", tolerance=0.05, algorithm="race")
     >>> found.model, found.labels_used, found.reached
     ('neighbour-1', 109, True)
     """
+    chosen = choose_setting(
+        setting,
+        {
+            "kind": kind not in (None, "pool"),
+            "algorithm": algorithm is not None,
+            "options": options is not None,
+            "shuffle": shuffle,
+            "play_unlabelled": play_unlabelled,
+        },
+    )
+    opened = _open_labelled(source, labels, reading)
+    name = brief(source) if isinstance(source, str | Path) else "the collection"
+    if not callable(labels) and not known_labels(opened):
+        raise InputError("there are no labels: pass labels=, an array, a mapping, a file, or a function to ask.")
+    if chosen == "pool":
+        check_several(opened, name)
+        return _pick_pool(opened, labels, budget, GAP.default if tolerance is None else tolerance, confidence, seed)
+    check_can_choose(opened, name)
+    found = find_algorithm(algorithm or USUAL_ALGORITHM)
+    goal, given = make_goal(
+        found, options or {}, budget=budget, tolerance=tolerance, confidence=confidence, certificate=kind
+    )
+    played = play_unlabelled or callable(labels)
+    run = make_run(opened, found, given, goal, seed=seed, shuffle=shuffle, play_unlabelled=played)
+    if callable(labels):
+        run.ask(labels)
+        return run.pick()
+    return run.play_all()
+
+
+def _open_labelled(source: object, labels: object, reading: Mapping[str, Any]) -> CollectionSource:
+    """The collection, with its labels, unless a function is asked for them."""
     asked = callable(labels)
     answers = Path(labels) if isinstance(labels, str | Path) and is_sqlite(Path(labels)) else None
     if answers is not None:
         labels = None
     mapped = isinstance(labels, Mapping) and not any(_is_column(value) for value in labels.values())
-    if isinstance(source, ModelCollection):
-        opened: CollectionSource = source if labels is None or asked or mapped else source.with_labels(labels)
+    given = None if asked or mapped else labels
+    opened: CollectionSource
+    if not isinstance(source, ModelCollection):
+        opened = open_collection(source, given, **reading)
+    elif isinstance(given, str | Path):
+        opened = add_labels(source, given, Reading())
     else:
-        opened = open_collection(source, None if asked or mapped else labels, **reading)
+        opened = source if given is None else source.with_labels(given)
     if mapped:
         opened = _with_mapping(opened, labels)
     if answers is not None:
         from modelpicker.campaigns.file_campaign import with_answers  # which builds on this
 
-        opened = with_answers(opened.read() if isinstance(opened, CollectionReader) else opened, answers)
-    check_can_choose(opened, brief(source) if isinstance(source, str | Path) else "the collection")
-    found = find_algorithm(algorithm)
-    goal, given = make_goal(
-        found, options or {}, budget=budget, tolerance=tolerance, confidence=confidence, certificate=kind
-    )
-    run = make_run(opened, found, given, goal, seed=seed, shuffle=shuffle, play_unlabelled=play_unlabelled or asked)
+        opened = with_answers(read_whole(opened), answers)
+    return opened
+
+
+def _pick_pool(
+    opened: CollectionSource, labels: object, budget: int | None, tolerance: float, confidence: float, seed: int
+) -> Pick:
+    """The pick of a pool."""
+    whole = read_whole(opened)
+    pool = PoolPicker(whole, seed=seed, confidence=confidence, tolerance=tolerance)
     if callable(labels):
-        run.ask(labels)
-        return run.pick()
-    if not known_labels(opened):
-        raise InputError("there are no labels: pass labels=, an array, a mapping, a file, or a function to ask.")
-    return run.play_all()
+        return ask_pool(pool, whole, labels, budget)
+    if isinstance(labels, str | Path) and is_answers(Path(labels)):
+        return use_answers(pool, whole, budget)
+    return look_up_pool(pool, budget)[0]
+
+
+def is_answers(path: Path) -> bool:
+    """Whether a file has the answers of an earlier pick."""
+    return is_result(path) or is_sqlite(path)
 
 
 def _is_column(value: object) -> bool:
@@ -304,7 +391,7 @@ def _is_column(value: object) -> bool:
 
 def _with_mapping(source: CollectionSource, labels: Any) -> ModelCollection:
     """The collection with labels by the ids of its items, or by their places where it has none."""
-    whole = source.read() if isinstance(source, CollectionReader) else source
+    whole = read_whole(source)
     identity = next((name for name in IDENTITIES if name in whole.fields), None)
     keys = [str(key) for key in (range(len(whole)) if identity is None else whole.fields[identity])]
     told = {str(key): label for key, label in labels.items()}  # ids of a file are text, as in a file of labels

@@ -38,7 +38,8 @@ class FileSource:
     def command(self) -> str:
         """What goes on asking about the file's items."""
         file = f"./{self.file}" if self.file.startswith("-") else self.file
-        return shlex.join(["modelpicker", "pick", file, *(["--out", self.out] if self.out else [])])
+        out = ["--out", self.out] if self.out else []
+        return shlex.join(["modelpicker", "pick", file, "--as", "stream", *out])
 
     @property
     def labels_there(self) -> Path | None:

@@ -13,6 +13,12 @@ if TYPE_CHECKING:
     from modelpicker.cli.shared.demo_run import Moment
 
 BOARD = 8
+WAYS = {
+    "pool": "Pool: all items at once",
+    "race": "Race on the stream",
+    "model-picker": "Model Picker on the stream",
+    "random": "labels at random",
+}
 # A live demo should be long enough to watch, and short enough not to wait for.
 SECONDS = 6.0
 
@@ -22,9 +28,10 @@ def demo(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Pick the best model of a collection that ships, live; then measure what other ways would have cost.
+    """Pick the best model of a collection that ships, live and in other ways; then measure how often that works.
 
-    The items come in random order. Every label is known, but only those that Model Picker asks for are looked up.
+    Every label is known, but only those that are asked for are looked up. The live part is a stream: the items come
+    in random order. The table compares it with a race, with the same items as a pool, and with labels at random.
     """
     from modelpicker.cli.shared.demo_run import Demonstration
 
@@ -92,15 +99,30 @@ def _print(report: dict[str, Any]) -> None:
         made.add_row(row["model"], *gaps, f"{row['accuracy']:.2%}", style="bold" if mine else None)
     print_table(made)
     typer.echo("The gap is how much less accurate than the pick a model is.\n")
+    _print_ways(report)
     _print_costs(report["confidence"])
     typer.echo(f"Next: {command('collections show digits')}")
     typer.echo(f"      {command('pick predictions.csv')}, with your own predictions")
 
 
+def _print_ways(report: dict[str, Any]) -> None:
+    """What each way of picking costs on the same items, and whether it proves its pick."""
+    goal = report["goal"]
+    typer.echo("The same items in other ways. Rank is the true rank of the pick. Proved means")
+    typer.echo(f"within {goal['gap']:.0%} of the best model, with confidence {goal['confidence']:.0%}.\n")
+    made = table("", "labels", "pick", "rank", "proved")
+    made.columns[2].justify = "left"
+    for way in report["ways"]:
+        proved = "yes" if way["reached"] else "no"
+        made.add_row(WAYS[way["way"]], f"{way['labels_used']:,}", way["pick"], str(way["true_rank"]), proved)
+    print_table(made)
+
+
 def _print_costs(measured: dict[str, Any]) -> None:
     """What the same confidence costs in other ways."""
     runs, share = measured["realizations"], measured["identification_probability"]
-    typer.echo(f"Was it luck? On {runs} streams in other orders it found the best model {share * runs:.0f} times.")
+    typer.echo(f"Was it luck? On {runs} streams in other orders,")
+    typer.echo(f"Model Picker found the best model {share * runs:.0f} times.")
     typer.echo("Labels for the same confidence, measured just now:\n")
     made = table("", "labels", "times as many")
     ours = measured["model_picker_labels"]

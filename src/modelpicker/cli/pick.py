@@ -1,18 +1,20 @@
 """`modelpicker pick`: the best model of one collection, with labels from a file or from a person."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from modelpicker.campaigns.storage.sqlite_files import is_sqlite
+from modelpicker.certificates.stop_rule import GAP
 from modelpicker.cli.shared import algorithm_options, pick_campaign
 from modelpicker.cli.shared.campaign_options import AnnotatorOption
 from modelpicker.cli.shared.pick_output import PickReport
+from modelpicker.cli.shared.pick_pool import find_journal, pick_pool
+from modelpicker.cli.shared.pick_reading import is_answers, read_labelled, some_names, with_old_answers
 from modelpicker.cli.shared.pick_request import PickRequest
-from modelpicker.cli.shared.read_collection import read_and_note, with_reading
+from modelpicker.cli.shared.read_collection import with_reading
 from modelpicker.cli.shared.terminal import (
     Json,
     LabelsOption,
@@ -31,12 +33,10 @@ from modelpicker.errors import InputError
 if TYPE_CHECKING:
     from modelpicker.algorithms import Trace
     from modelpicker.campaigns import Campaign
-    from modelpicker.campaigns.offline import CollectionSource, Goal, Run
+    from modelpicker.campaigns.offline import CollectionSource, Goal, Run, Setting
     from modelpicker.cli.shared.result_file import ResultFile
     from modelpicker.collections import ModelCollection
     from modelpicker.encoding import Array
-
-SHOWN = 6
 
 
 @with_reading
@@ -45,12 +45,33 @@ def pick(
     source: SourceArgument,
     labels: LabelsOption = None,
     ask: Annotated[bool, typer.Option("--ask", help="Ask at the terminal even where labels are known.")] = False,
+    setting: Annotated[
+        str | None,
+        typer.Option(
+            "--as",
+            metavar="pool|stream",
+            help="pool: look at all items, and ask about the one most worth a label next. stream: play the items "
+            "once, in the order of the file.  [default: pool; --algorithm, --option, --kind, --shuffle and "
+            "--play-unlabelled imply stream]",
+            show_default=False,
+        ),
+    ] = None,
     algorithm: algorithm_options.Named = "model-picker",
     option: algorithm_options.Options = None,
     budget: Annotated[
         int | None, typer.Option(min=1, help="Stop once so many labels have been bought.", show_default=False)
     ] = None,
-    stop_gap: algorithm_options.StopGap = None,
+    stop_gap: Annotated[
+        float | None,
+        typer.Option(
+            "--tolerance",
+            "--stop-gap",
+            min=GAP.low,
+            help="Ask for no more labels once the pick is certified to be so close to the best model: 0.01 is 1 %. "
+            " [default: 0.01 for a pool; a stream is played to its end]",
+            show_default=False,
+        ),
+    ] = None,
     confidence: algorithm_options.Confidence = 0.95,
     kind: algorithm_options.KindNamed = None,
     seed: Seed = 0,
@@ -67,7 +88,8 @@ def pick(
         Path | None,
         typer.Option(
             help="Where labels are looked up: a file for every decision (.jsonl), which is not written by default. "
-            "Where you are asked: the SQLite file of the campaign.  [default: NAME.pick.db beside FILE]",
+            "Where you are asked: the file of your answers.  [default: NAME.pool.jsonl beside FILE; for a stream "
+            "the campaign NAME.pick.db]",
             show_default=False,
         ),
     ] = None,
@@ -77,13 +99,16 @@ def pick(
 ) -> None:
     """Pick the best model of a collection, buying only the labels that are needed.
 
-    Labels are looked up in the file, or in the file given by --labels, but only those that the algorithm asks for.
-    Items without a label are then left out.
+    A file is a pool: all items are there, the one most worth a label is asked about next, and it ends when the pick
+    is proved for exactly these items. If your file is a stream, say --as stream: Model Picker, or another
+    --algorithm, then plays the items once, in their order.
+
+    Labels are looked up in the file, or in the file given by --labels, but only those that are asked for.
 
     Where there are no labels at all, you are asked: one key per class, s to skip, u to undo, q to quit. Answers are
-    saved at once, in a campaign in the file NAME.pick.db. The same command goes on where you were, and `label` and
-    `serve` work on the campaign too. With --labels NAME.pick.db another algorithm uses your answers, and asks only
-    for the others.
+    saved at once, in NAME.pool.jsonl. The same command goes on where you were. A stream's answers are a campaign in
+    NAME.pick.db, and `label` and `serve` work on it too. With --labels and either file, another pick uses your
+    answers, and asks only for the others.
 
     """
     typed: dict[str, Any] = {
@@ -96,10 +121,51 @@ def pick(
     typed["option"] = given
     typed |= {name: getattr(reading, name) for name in ("models", "classes") if name in typed}
     request = PickRequest(
-        source, labels, algorithm, options, goal, seed, shuffle, play_unlabelled, out, by, reading, typed
+        source=source,
+        labels=labels,
+        algorithm=algorithm,
+        options=options,
+        goal=goal,
+        seed=seed,
+        shuffle=shuffle,
+        play_unlabelled=play_unlabelled,
+        out=out,
+        by=by,
+        reading=reading,
+        confidence=confidence,
+        tolerance=stop_gap,
+        typed=typed,
     )
-    report = _pick(request, ask)
+    as_pool = _setting(setting, typed, bool(given)) == "pool" and not _is_begun_stream(request, setting, ask)
+    report = pick_pool(request, ask) if as_pool else _pick(request, ask)
     print_json(report.document()) if as_json else report.print()
+
+
+def _setting(said: str | None, typed: Mapping[str, Any], options: bool) -> "Setting":
+    """Whether the file is a pool or a stream; what makes no sense is wrong usage."""
+    from modelpicker.campaigns.offline import choose_setting
+
+    only = {name: name in typed for name in ("algorithm", "kind", "shuffle", "play_unlabelled")}
+    given = {f"--{name.replace('_', '-')}": value for name, value in only.items()}
+    try:
+        return choose_setting(said, {**given, "--option": options})
+    except InputError as error:
+        hint = "--as" if error.parameter == "setting" else error.parameter
+        raise typer.BadParameter(str(error), param_hint=hint) from None
+
+
+def _is_begun_stream(request: PickRequest, said: str | None, ask: bool) -> bool:
+    """Whether there is a campaign of this file, and nobody asked for a pool: then it is gone on with."""
+    if said is not None or not (ask or request.labels is None or is_answers(request.labels)):
+        return False
+    if find_journal(request.source, request.out, request.labels).exists() and request.out is None:
+        return False
+    place = pick_campaign.find_place(request.source, request.out, request.labels, request.algorithm)
+    if pick_campaign.find_begun(place, request.source) is None:
+        return False
+    say(visible(f"{place} has a campaign that plays this file as a stream: going on with it."))
+    say("(To begin again with the file as a pool: --as pool)")
+    return True
 
 
 def _goal(
@@ -132,21 +198,21 @@ def _pick(request: PickRequest, ask: bool) -> PickReport:
     from modelpicker.campaigns.offline import check_can_choose, known_labels
 
     place = pick_campaign.find_place(request.source, request.out, request.labels, request.algorithm)
-    asks = ask or request.labels is None or _is_answers(request.labels)
+    asks = ask or request.labels is None or is_answers(request.labels)
     begun = pick_campaign.find_begun(place, request.source) if asks else None
     request = _as_begun(request, begun)
-    collection, request = _read(request)
+    collection, request = read_labelled(request)
     print_notes(collection.notes)
-    say(f"models: {_some(collection.models)}")
+    say(f"models: {some_names(collection.models)}")
     check_can_choose(collection, request.source)
     known, total = known_labels(collection), len(collection)
-    if begun is None and known and not ask and not (known < total and _is_answers(request.labels)):
+    if begun is None and known and not ask and not (known < total and is_answers(request.labels)):
         if known < total and not request.play_unlabelled:
             say(f"{known:,} of {count(total, 'item')} have labels; the others are left out.")
             say(f"(To be asked for the others: --ask --labels {request.labels or request.source})")
         return _look_up(collection, request)
     if begun is None and request.labels is None:
-        request, collection = _with_old_answers(request, collection)
+        request, collection = with_old_answers(request, collection)
         known = known_labels(collection)
     if known and request.labels is not None:
         say(f"{known:,} of {count(total, 'item')} have labels, which are used; you are asked for the others.")
@@ -165,45 +231,6 @@ def _as_begun(request: PickRequest, begun: "Campaign | None") -> PickRequest:
             say(visible(f"{source.labels} is not there any more: labels that it had are asked for."))
     reading = type(request.reading)(**{**source.reading, **request.reading.document()})
     return replace(request, reading=reading, labels=labels)
-
-
-def _read(request: PickRequest) -> "tuple[CollectionSource, PickRequest]":
-    """The collection, with labels from a file or from the campaign of an earlier pick; and how it was read."""
-    from modelpicker.collections.files import open_with
-    from modelpicker.collections.wide_tables import CollectionReader
-
-    answers = request.labels if request.labels is not None and is_sqlite(request.labels) else None
-    labels = None if answers is not None else request.labels
-    found, reading = read_and_note(open_with, request.source, labels, request.reading)
-    request = replace(request, reading=reading)
-    if answers is None:
-        return found, request
-    from modelpicker.campaigns.file_campaign import with_answers
-
-    return with_answers(found.read() if isinstance(found, CollectionReader) else found, answers), request
-
-
-def _with_old_answers(
-    request: PickRequest, collection: "CollectionSource"
-) -> "tuple[PickRequest, CollectionSource]":
-    """The answers that an older version of modelpicker kept in a file of its own are used, if they fit."""
-    found = pick_campaign.old_answers(request.source)
-    if found is None:
-        return request, collection
-    wanted = replace(request, labels=found)
-    try:
-        found_again, wanted = _read(wanted)
-        return wanted, found_again
-    except InputError as error:
-        say(visible(f"{found} has answers of an earlier pick, which cannot be used: {error}"))
-        return request, collection
-
-
-def _is_answers(labels: Path | None) -> bool:
-    """Whether labels are the answers of an earlier pick: then the others are asked for."""
-    from modelpicker.collections.labels import is_result
-
-    return labels is not None and (is_result(labels) or is_sqlite(labels))
 
 
 def _look_up(collection: "CollectionSource", request: PickRequest) -> PickReport:
@@ -257,11 +284,3 @@ def _played(run: "Run", request: PickRequest, written: "ResultFile | None" = Non
         out=None if request.out is None else str(request.out),
         passed_over=passed_over,
     )
-
-
-def _some(names: Sequence[str]) -> str:
-    """The first names, as many as fit into a line."""
-    shown = visible(", ".join(names[:SHOWN]))
-    if len(shown) > 64:
-        shown = shown[:64].rpartition(", ")[0] or shown[:64]
-    return f"{shown}{', …' if len(shown.split(', ')) < len(names) else ''} ({len(names)})"

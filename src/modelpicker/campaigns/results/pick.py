@@ -71,10 +71,15 @@ class Pick:
     remark: str = ""
     """What the algorithm has to say of how it stands; empty if nothing."""
 
+    @property
+    def named(self) -> bool:
+        """Whether there is a reason for the pick: a label, or a proof that needs none."""
+        return self.labels_used > 0 or self.certified
+
     def document(self) -> dict[str, Any]:
-        """The pick for programs; no model is named before the first label."""
+        """The pick for programs; no model is named before the first label, unless it is proved without one."""
         return {
-            "pick": self.model if self.labels_used else None,
+            "pick": self.model if self.named else None,
             "tied": list(self.tied),
             "rounds": self.rounds,
             "covered": self.covered,

@@ -84,12 +84,7 @@ def _find(facts: Facts) -> Status:
         waits = "1 item waits" if facts.pending == 1 else f"{facts.pending:,} items wait"
         return Status("waiting-for-labels", f"{waits} for a label.", "Label what waits.")
     if facts.budget is not None and facts.labels >= facts.budget:
-        spent = "The only label" if facts.budget == 1 else f"All {facts.budget:,} labels"
-        return Status(
-            "budget-spent",
-            f"{spent} of the budget {'is' if facts.budget == 1 else 'are'} bought.",
-            "Use the pick as it stands, or begin again with a larger budget.",
-        )
+        return budget_spent(facts.budget)
     if facts.rounds and facts.rounds == facts.items:
         every = "The only item was" if facts.items == 1 else f"All {facts.items:,} items were"
         return Status(
@@ -104,10 +99,26 @@ def _find(facts: Facts) -> Status:
     return Status("running", f"{seen} so far, and nothing waits for a label.", go_on or "Add more items.")
 
 
+def budget_spent(budget: int) -> Status:
+    """No more labels may be bought."""
+    spent = "The only label" if budget == 1 else f"All {budget:,} labels"
+    return Status(
+        "budget-spent",
+        f"{spent} of the budget {'is' if budget == 1 else 'are'} bought.",
+        "Use the pick as it stands, or begin again with a larger budget.",
+        takes_items=False,
+    )
+
+
+WHERE = {"stream": "on the items seen so far", "population": "on items like these", "pool": "on these items"}
+
+
 def in_short(certificate: Certificate) -> str:
     """What is certified, without the name of a model."""
-    where = "on the items seen so far" if certificate.kind == "stream" else "on items like these"
+    where = WHERE[certificate.kind]
     sure = f"with confidence {100.0 * certificate.confidence:.12g}%"
+    if certificate.sentence.endswith(", certainly."):  # which only a pool can say
+        sure = "certainly"
     if not certificate.gap:
         return f"no model is more accurate than the pick {where}, {sure}"
     return f"no model is more than {rounded_up(certificate.gap)} more accurate than the pick {where}, {sure}"
@@ -118,4 +129,11 @@ def _proved(facts: Facts) -> Status:
     if facts.won is not None:
         items = "1 item" if facts.won == 1 else f"{facts.won:,} items"
         return Status("won", f"The race was won after {items}: {facts.proved}.", "Stop here, and use the pick.")
-    return Status("certified", f"{facts.proved[:1].upper()}{facts.proved[1:]}.", "Stop here, and use the pick.")
+    return certified_status(facts.proved)
+
+
+def certified_status(proved: str) -> Status:
+    """What was wanted is proved."""
+    return Status(
+        "certified", f"{proved[:1].upper()}{proved[1:]}.", "Stop here, and use the pick.", takes_items=False
+    )

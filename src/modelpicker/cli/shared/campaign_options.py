@@ -187,7 +187,7 @@ def print_pick(pick: "Pick", *, seen: str | None = None, step: str | None = None
         step: what to do next, if it is not what the state says.
         goal: a sentence about the goal.
     """
-    if not pick.labels_used:
+    if not pick.named:
         typer.echo("No label has been told yet, so nothing is known of the models.")
     else:
         tied = [str(name) for name in pick.tied if name != pick.model]
@@ -200,7 +200,7 @@ def print_pick(pick: "Pick", *, seen: str | None = None, step: str | None = None
     if goal:
         print_sentence(goal)
         typer.echo("")
-    if pick.labels_used:
+    if pick.named:
         remark = "" if pick.state.name == "won" else pick.remark  # which the state has said
         print_sentence(" ".join(filter(None, (remark, pick.certificate.sentence))))
         typer.echo("")
@@ -234,6 +234,9 @@ def print_standing(pick: "Pick") -> None:
         typer.echo(f"… and {len(pick.standing) - FIRST_MODELS} more.")
     if pick.weighted:
         typer.echo("The gap is how much less accurate than the pick a model is estimated to be,")
+    if pick.certificate.kind == "pool":
+        typer.echo("from the labels, and from what all models say of the other items.")
+    elif pick.weighted:
         typer.echo(f"judged by {pick.covered:,} of {count(pick.rounds, 'item')}; with few labels, it is rough.")
 
 

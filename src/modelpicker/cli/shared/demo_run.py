@@ -6,7 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from modelpicker.algorithms import ModelPicker, run_stream
+from modelpicker.algorithms import Algorithm, ModelPicker, run_stream
+from modelpicker.algorithms.label_efficient import LabelEfficient
+from modelpicker.algorithms.pools.picker import PoolPicker
+from modelpicker.algorithms.pools.run import run_pool
+from modelpicker.algorithms.race import Race
+from modelpicker.certificates.certificate import Certificate
 from modelpicker.collections.shipped import SHIPPED, shipped_collection
 from modelpicker.encoding import Array
 from modelpicker.errors import NotFoundError
@@ -17,6 +22,8 @@ LEADERS = 8
 # Streams on which the confidence is measured, and how finely labels are counted there.
 REALIZATIONS = 100
 STEP = 10
+# What counts as proved: so close to the best model, with this confidence.
+GOAL, CONFIDENCE = 0.01, 0.95
 
 
 class Moment(NamedTuple):
@@ -103,7 +110,40 @@ class Demonstration:
                 }
                 for model in order
             ],
+            "goal": {"gap": GOAL, "confidence": CONFIDENCE},
+            "ways": self._ways(),
             "confidence": self._confidence(),
+        }
+
+    def _ways(self) -> list[dict[str, Any]]:
+        """What each way of picking names on the same items, what it costs, and whether it proves its pick.
+
+        Streams come in the order of the demonstration. As many labels at random as Model Picker bought are spread
+        over the items on which models differ.
+        """
+        names, seed, bought = self.collection.models, self.seed, self.picker.labels_used
+        pool = PoolPicker(self.collection, seed=seed, confidence=CONFIDENCE, tolerance=GOAL)
+        run_pool(pool)
+        race = Race(names, seed, confidence=CONFIDENCE, tolerance=GOAL)
+        random = LabelEfficient(names, seed, probability=min(1.0, bought / max(1, pool.contested)))
+        for other in (race, random):
+            run_stream(other, self.codes[self.order], self.labels[self.order])
+        found = [self._way("pool", pool.labels_used, pool.certificate(CONFIDENCE))]
+        streams: dict[str, Algorithm] = {"race": race, "model-picker": self.picker, "random": random}
+        for way, picker in streams.items():
+            found.append(self._way(way, picker.labels_used, picker.certificate(CONFIDENCE, "population")))
+        return found
+
+    def _way(self, way: str, labels: int, certificate: Certificate) -> dict[str, Any]:
+        picked = self.accuracies[self.collection.models.index(str(certificate.model))]
+        return {
+            "way": way,
+            "labels_used": labels,
+            "pick": certificate.model,
+            "true_rank": int(1 + (self.accuracies > picked).sum()),
+            "proved_within": certificate.gap,
+            "kind": certificate.kind,
+            "reached": certificate.gap <= GOAL,
         }
 
     def _confidence(self) -> dict[str, Any]:

@@ -131,7 +131,7 @@ class LabelSession:
             say(visible(f"Not taken: {error}"))
         self.current = None
         pick = self.campaign.best()
-        say(f"  {_standing(pick)}")
+        say(f"  {standing_line(pick)}")
         if pick.state.over and not self.over and self.feeder is None:
             say("", *textwrap.wrap(visible(in_words(pick)), WIDTH - 1))
         self.over = pick.state.over
@@ -173,7 +173,7 @@ class LabelSession:
         return visible(f"{self.campaign.name} · {where} · {labels} · {leader(pick)}")
 
 
-def _standing(pick: "Pick") -> str:
+def standing_line(pick: "Pick") -> str:
     """The first models in one line."""
     if not pick.labels_used or len(pick.tied) > SHOWN:
         return leader(pick)

@@ -31,17 +31,17 @@ def find_place(source: str, out: Path | None, labels: Path | None, algorithm: st
         return out
     usual = _usual_place(source)
     taken = labels is not None and usual.absolute() == labels.absolute()
-    return usual.with_name(f"{_named(source).stem}-{algorithm}.pick.db") if taken else usual
+    return usual.with_name(f"{named_path(source).stem}-{algorithm}.pick.db") if taken else usual
 
 
-def _named(source: str) -> Path:
+def named_path(source: str) -> Path:
     """The path of a file or a folder; with its name, where it is `.` or ends in `..`."""
     path = Path(source)
     return path if path.name not in ("", "..") else path.resolve()
 
 
 def _usual_place(source: str) -> Path:
-    path = _named(source)
+    path = named_path(source)
     return path.with_name(f"{path.stem}.pick.db")
 
 
@@ -54,7 +54,7 @@ def _free_place(place: Path) -> Path:
 
 def campaign_name(source: str) -> str:
     """What the campaign of a file is called: as the file, without what a name cannot hold."""
-    return re.sub(r"[^\w .-]|^[\W_]+", "-", _named(source).stem).strip("-_. ")[:100].strip() or "pick"
+    return re.sub(r"[^\w .-]|^[\W_]+", "-", named_path(source).stem).strip("-_. ")[:100].strip() or "pick"
 
 
 def find_begun(place: Path, source: str) -> "Campaign | None":
@@ -76,8 +76,8 @@ def old_answers(source: str) -> Path | None:
     """What a person answered to an older version of modelpicker, in the current folder or beside the file."""
     from modelpicker.collections.labels import is_result
 
-    name = f"{_named(source).stem}.pick.jsonl"
-    for path in (Path(name), _named(source).with_name(name)):
+    name = f"{named_path(source).stem}.pick.jsonl"
+    for path in (Path(name), named_path(source).with_name(name)):
         if is_result(path):
             with path.open("rb") as file:
                 if b'"labels": "asked"' in file.readline(2**24):
@@ -88,9 +88,9 @@ def old_answers(source: str) -> Path | None:
 def ask_person(source: "CollectionSource", request: PickRequest, begun: "Campaign | None") -> PickReport:
     """Ask for each label at the terminal, from where the campaign is until nothing is left to ask."""
     from modelpicker.campaigns.file_campaign import Feeder
-    from modelpicker.collections.wide_tables import CollectionReader
+    from modelpicker.campaigns.offline import read_whole
 
-    collection = source.read() if isinstance(source, CollectionReader) else source
+    collection = read_whole(source)
     place = find_place(request.source, request.out, request.labels, request.algorithm)
     if begun is not None:
         check_options(begun, request, place)

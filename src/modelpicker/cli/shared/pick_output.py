@@ -9,12 +9,13 @@ from modelpicker.cli.shared.campaign_options import print_pick
 from modelpicker.cli.shared.terminal import count, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from modelpicker.campaigns import Pick
     from modelpicker.certificates.certificate import Certified
 
 GO_ON = "The same command goes on from here."
+NO_PICK = "Without a label there is no pick."
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class PickReport:
         found = self.pick.document()
         return {
             **found,
+            "setting": "stream",
             "algorithm": self.algorithm,
             "options": dict(self.options),
             "seed": self.seed,
@@ -64,7 +66,7 @@ class PickReport:
         pick = self.pick
         step = GO_ON if self.stopped == "quit" else None
         if not pick.labels_used and self.stopped != "quit":
-            step = "Without a label there is no pick."
+            step = NO_PICK
         typer.echo("")
         print_pick(pick, seen=_seen(self), step=step, goal=shortfall(self))
         if self.out is not None:
@@ -92,16 +94,24 @@ def _is_are(number: int) -> str:
 
 def shortfall(report: PickReport) -> str:
     """That the goal was not reached, and what would help; empty if it was, or there is none."""
+    goal = report.goal
+    if goal is None:
+        return ""
+    return not_reached(report.pick, goal.gap, goal.confidence, report.stopped, _what_would_help(report))
+
+
+def not_reached(pick: "Pick", goal: float, confidence: float, stopped: str, helps: "Sequence[str]") -> str:
+    """That a goal was not reached, and what would help; empty if it was."""
     from modelpicker.certificates.certificate import rounded_up
 
-    goal, gap = report.goal, report.pick.certificate.gap
-    if goal is None or report.pick.reached is not False:
+    if pick.reached is not False:
         return ""
-    wanted = f"within {100 * goal.gap:g}% of the best model, with confidence {100 * goal.confidence:g}%"
+    gap = pick.certificate.gap
+    wanted = f"within {100 * goal:g}% of the best model, with confidence {100 * confidence:g}%"
     now = "nothing is proved so far" if gap >= 1.0 else f"so far it is proved to be within {rounded_up(gap)}"
-    if report.stopped == "quit":
+    if stopped == "quit":
         return f"The goal is not reached yet: {wanted}; {now}."
-    return f"The goal was not reached: {wanted}; {now}. What would help: {'; '.join(_what_would_help(report))}."
+    return f"The goal was not reached: {wanted}; {now}. What would help: {'; '.join(helps)}."
 
 
 def _what_would_help(report: PickReport) -> list[str]:

@@ -26,5 +26,7 @@ class PickRequest:
     out: Path | None
     by: str | None
     reading: "Reading"
+    confidence: float
+    tolerance: float | None
     typed: Mapping[str, Any]
     """The options that were typed, by the names of their parameters: the others may be as they were begun with."""

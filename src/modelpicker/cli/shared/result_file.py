@@ -11,6 +11,7 @@ from modelpicker.errors import ConflictError, FileError
 
 if TYPE_CHECKING:
     from modelpicker.algorithms import Trace
+    from modelpicker.algorithms.pools.run import PoolTrace
     from modelpicker.campaigns.offline import Run
     from modelpicker.collections import ModelCollection
     from modelpicker.encoding import Array
@@ -50,6 +51,42 @@ class ResultFile:
         """A line per decision; `rounds` were decided by now."""
         with _explained(self.path):
             self._file.writelines(_lines(trace, piece, places, rounds - len(trace)))
+
+    def write_pool(
+        self, whole: "ModelCollection", trace: "PoolTrace", document: dict[str, Any], collection: str
+    ) -> None:
+        """All of a pool: the settings, a line per label in the order of the questions, then the missing ones."""
+        from modelpicker.kernels.primitives import ABSTAINED
+
+        settings = {key: document[key] for key in ("setting", "algorithm", "seed", "options", "budget")}
+        self._write(
+            {
+                "format": FORMAT,
+                "version": modelpicker.__version__,
+                "labels": "looked up",
+                "collection": collection,
+                **settings,
+                "models": list(whole.models),
+                "classes": list(whole.classes),
+                "items": len(whole),
+                "fingerprint": whole.fingerprint,
+            }
+        )
+        labels = () if whole.labels is None else whole.labels
+        for item, stood in zip(trace.items.tolist(), trace.recommended.tolist(), strict=True):
+            said, label = int(whole.predictions[item, stood]), int(labels[item])
+            self._write(
+                {
+                    "item": item,
+                    "query": True,
+                    "prediction": None if said == ABSTAINED else whole.classes[said],
+                    "recommended": whole.models[stood],
+                    "label": whole.classes[label],
+                }
+            )
+        for item in trace.skipped.tolist():
+            self._write({"item": item, "query": True, "label": None})
+        self.write_summary(document)
 
     def write_summary(self, document: dict[str, Any]) -> None:
         """The last line."""

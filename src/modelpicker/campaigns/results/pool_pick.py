@@ -1,0 +1,78 @@
+"""How a pick is made from the state of a pool."""
+
+from modelpicker.algorithms.pools.picker import PoolPicker
+from modelpicker.campaigns.results.pick import Pick, Standing
+from modelpicker.campaigns.results.status import Status, budget_spent, certified_status, in_short
+from modelpicker.collections.label_checks import listed_models
+from modelpicker.encoding import ModelName
+
+# Models are level if their estimates differ by less than this share of an item.
+LEVEL = 1e-6
+
+
+def make_pool_pick(pool: PoolPicker, *, budget: int | None, skipped: int, spent: bool) -> Pick:
+    """The pick of a pool.
+
+    Args:
+        pool: whatever it was told.
+        budget: how many labels may be asked for.
+        skipped: how many items nobody could label.
+        spent: whether the budget is spent.
+    """
+    items, labels, best = len(pool), pool.labels_used, pool.recommended
+    behind = pool.standing
+    certificate, certified = pool.certificate(pool.confidence), pool.certified
+    order = sorted(pool.models, key=lambda name: (name != best, behind[name]))
+    return Pick(
+        model=best,
+        standing=tuple(
+            Standing(
+                model=name, estimate=behind[name] * items, gap=behind[name], labels=labels, since=0, covered=items
+            )
+            for name in order
+        ),
+        tied=_tied(pool, behind) if labels or certified else tuple(pool.models),
+        labels_used=labels,
+        rounds=items,
+        covered=items,
+        labels_saved=items - labels - len(pool.open_items),
+        pending=len(pool.open_items),
+        skipped=skipped,
+        references=0,
+        budget=budget,
+        weighted=True,
+        certificate=certificate,
+        certified=certified,
+        reached=certified,
+        state=certified_status(in_short(certificate)) if certified else _status(pool, budget, skipped, spent),
+        remark=_remark(pool, best),
+    )
+
+
+def _tied(pool: PoolPicker, behind: dict[ModelName, float]) -> tuple[ModelName, ...]:
+    """The models whose estimates are the smallest."""
+    lowest = min(behind.values()) + LEVEL / len(pool)
+    return tuple(name for name in pool.models if behind[name] <= lowest)
+
+
+def _status(pool: PoolPicker, budget: int | None, skipped: int, spent: bool) -> Status:
+    """Where a pool stands that is not certified."""
+    if budget is not None and spent:
+        return budget_spent(budget)
+    if not pool.done:
+        told = "1 label has" if pool.labels_used == 1 else f"{pool.labels_used:,} labels have"
+        return Status("running", f"{told} been told so far.", "Label more items.", takes_items=False)
+    missing = "1 label is" if skipped == 1 else f"{skipped:,} labels are"
+    return Status(
+        "all-items-asked",
+        f"Every item on which models differ was asked about, but {missing} missing.",
+        "Use the pick as it stands, or find the missing labels.",
+        takes_items=False,
+    )
+
+
+def _remark(pool: PoolPicker, best: ModelName) -> str:
+    """Which models cannot be told from the pick, by name."""
+    same = next((group for group in pool.identical if best in group), ())
+    names = listed_models([str(name) for name in same]) if same else ""
+    return f"{names} give the same answer to every item: no label can tell them apart." if same else ""

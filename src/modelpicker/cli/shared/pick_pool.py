@@ -1,0 +1,195 @@
+"""`pick` on a pool: labels are looked up where they are known; else a person is asked, and a journal is kept."""
+
+import itertools
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import modelpicker
+from modelpicker.cli.shared.pick_campaign import campaign_name, named_path
+from modelpicker.cli.shared.pick_reading import is_answers, read_labelled, some_names, with_old_answers
+from modelpicker.cli.shared.pick_request import PickRequest
+from modelpicker.cli.shared.pool_output import PoolReport
+from modelpicker.cli.shared.pool_session import PoolSession
+from modelpicker.cli.shared.terminal import count, print_notes, say, visible, waiting
+from modelpicker.errors import ConflictError, InputError, brief
+
+if TYPE_CHECKING:
+    from modelpicker.algorithms.pools.picker import PoolPicker
+    from modelpicker.campaigns.pool_journal import PoolJournal
+    from modelpicker.collections import ModelCollection
+
+ENDING = ".pool.jsonl"
+DATABASES = (".db", ".sqlite", ".sqlite3")
+
+
+def find_journal(source: str, out: Path | None, labels: Path | None) -> Path:
+    """The journal of a pool: beside the file of items, and never the file that the labels come from."""
+    if out is not None and labels is not None and out.absolute() == labels.absolute():
+        raise InputError(f"{out} is where the labels come from; pass another --out.")
+    usual = named_path(source).with_name(f"{named_path(source).stem}{ENDING}")
+    taken = labels is not None and usual.absolute() == labels.absolute()
+    return out or (_free_place(usual) if taken else usual)
+
+
+def _free_place(place: Path) -> Path:
+    """A name like this one that is not taken."""
+    stem = place.name.removesuffix(".jsonl").removesuffix(".pool")
+    others = (place.with_name(f"{stem}-{number}{ENDING}") for number in itertools.count(2))
+    return next(other for other in others if not other.exists())
+
+
+def pick_pool(request: PickRequest, ask: bool) -> PoolReport:
+    """Look labels up where they are known, go on with a journal that was begun, or begin one."""
+    from modelpicker.campaigns.offline import check_several, known_labels, read_whole
+    from modelpicker.campaigns.pool_journal import read_header
+
+    place = find_journal(request.source, request.out, request.labels)
+    asks = ask or request.labels is None or is_answers(request.labels)
+    begun = read_header(place) if asks else None
+    if begun is not None:
+        reading = type(request.reading)(**{**begun.get("reading", {}), **request.reading.document()})
+        request = replace(request, reading=reading)
+    opened, request = read_labelled(request)
+    print_notes(opened.notes)
+    say(f"models: {some_names(opened.models)}")
+    check_several(opened, request.source)
+    known, total = known_labels(opened), len(opened)
+    if begun is None and known and not ask and not (known < total and is_answers(request.labels)):
+        if known < total:
+            say(f"{known:,} of {count(total, 'item')} have labels. A missing label that is asked for counts as the")
+            say(f"worst. (To be asked for the others: --ask --labels {request.labels or request.source})")
+        return _look_up(read_whole(opened), request)
+    if begun is None and request.labels is None:
+        request, opened = with_old_answers(request, opened)
+    return _ask_person(read_whole(opened), request, place)
+
+
+def _settings(request: PickRequest) -> dict[str, Any]:
+    """What decides which questions are asked."""
+    from modelpicker.certificates.stop_rule import GAP
+
+    tolerance = GAP.default if request.tolerance is None else request.tolerance
+    return {"seed": request.seed, "confidence": request.confidence, "tolerance": tolerance}
+
+
+def _make_pool(whole: "ModelCollection", settings: dict[str, Any]) -> "PoolPicker":
+    from modelpicker.algorithms.pools.picker import PoolPicker
+
+    return PoolPicker(whole, **settings)
+
+
+def _look_up(whole: "ModelCollection", request: PickRequest) -> PoolReport:
+    """Play a pool whose labels are known; every decision is written down if somebody asks for it."""
+    from modelpicker.campaigns.offline_pool import look_up_pool
+    from modelpicker.cli.shared.result_file import result_file
+
+    settings = _settings(request)
+    with waiting("Looking at the models"):
+        pool = _make_pool(whole, settings)
+    with waiting("Asking for labels"):
+        pick, trace = look_up_pool(pool, request.goal.budget)
+    out = None if request.out is None else str(request.out)
+    report = PoolReport(pick, **settings, contested=pool.contested, stopped=trace.stopped, out=out)
+    if request.out is not None:
+        with result_file(request.out) as written:
+            written.write_pool(whole, trace, report.document(), request.source)
+    return report
+
+
+def _ask_person(whole: "ModelCollection", request: PickRequest, place: Path) -> PoolReport:
+    """Ask for each label at the terminal, from where the journal is until the pick is certified."""
+    from modelpicker.campaigns.pool_journal import PoolJournal
+
+    if place.suffix.lower() in DATABASES:
+        raise InputError(
+            f"--out {place}: answers about a pool are kept in a file of JSON lines; pass a name that ends with "
+            ".jsonl. Or add --as stream: then they are a campaign in an SQLite file."
+        )
+    with PoolJournal.opened(place) as journal:
+        settings, budget = _begin(journal, whole, request)
+        with waiting("Looking at the models"):
+            session = PoolSession(
+                lambda: _make_pool(whole, settings),
+                whole,
+                journal,
+                name=campaign_name(request.source),
+                budget=budget,
+                by=request.by,
+                closed=request.reading.classes is not None,
+            )
+        if journal.answers:
+            say(f"Going on with {count(session.pool.labels_used, 'label')} from before.")
+        if request.labels is not None:
+            session.use_known()
+            say(f"{count(session.known, 'label')} known before {'is' if session.known == 1 else 'are'} used.")
+        try:
+            session.converse()
+        except KeyboardInterrupt:
+            say("", visible(f"Stopped. Your answers are in {place}; the same command goes on from there."))
+            raise
+        return PoolReport(
+            session.pick(),
+            **settings,
+            contested=session.pool.contested,
+            stopped=session.stopped,
+            out=str(place),
+            known=session.known,
+            asked=True,
+        )
+
+
+def _begin(
+    journal: "PoolJournal", whole: "ModelCollection", request: PickRequest
+) -> tuple[dict[str, Any], int | None]:
+    """Begin a journal, or check that it is of this pick; what decides the questions, and the budget."""
+    from modelpicker.campaigns.file_campaign import fingerprint_of
+
+    settings, budget, fingerprint = _settings(request), request.goal.budget, fingerprint_of(whole)
+    if journal.torn:
+        say(visible(f"{journal.path}: the last line was not whole, as after a crash. It was dropped."))
+    if journal.header is None:
+        journal.begin(
+            {
+                "version": modelpicker.__version__,
+                "labels": "asked",
+                "file": request.source,
+                "fingerprint": fingerprint,
+                "items": len(whole),
+                "models": list(whole.models),
+                "reading": request.reading.document(),
+                **settings,
+                "budget": budget,
+            }
+        )
+        return settings, budget
+    header = journal.header
+    if header.get("fingerprint") != fingerprint:
+        raise ConflictError(_other_file(journal.path, header, whole))
+    names = {"seed": "seed", "confidence": "confidence", "tolerance": "stop_gap"}
+    for name, typed in names.items():
+        if typed in request.typed and header.get(name) != settings[name]:
+            raise ConflictError(
+                f"{journal.path} is of another pick: it was begun with --{name} {header.get(name)}, here it is "
+                f"{settings[name]}. Leave --{name} out to go on. {_again(journal.path)}"
+            )
+    return {name: header.get(name, settings[name]) for name in names}, (
+        budget if "budget" in request.typed else header.get("budget")
+    )
+
+
+def _other_file(path: Path, header: dict[str, Any], whole: "ModelCollection") -> str:
+    """That a journal does not belong to a file, and what to do."""
+    then, now = header.get("models"), list(whole.models)
+    found = (
+        f"its models are {brief(then)}, here they are {brief(now)}"
+        if then != now
+        else f"{header.get('file')} has other items or other predictions than when it was begun"
+    )
+    return (
+        f"{path} is of another pick: {found}. Pass another --out, or remove {path} if its answers are not needed."
+    )
+
+
+def _again(path: Path) -> str:
+    return f"To begin again with the same answers, add --labels {path} --out {_free_place(path)}."

@@ -314,7 +314,7 @@ def test_a_budget_that_makes_no_sense_is_refused_when_it_is_made(arguments: dict
 SMALL = """
 import sys, modelpicker as mp
 rows = [[0, 1, 1], [1, 1, 0]] * 10
-found = mp.pick(mp.ModelCollection(rows), lambda item: 1, tolerance=0.2, budget=5)
+found = mp.pick(mp.ModelCollection(rows), lambda item: 1, setting="stream", tolerance=0.2, budget=5)
 trace = mp.run_stream(mp.ModelPicker(3), rows, lambda place: 1, budget=mp.Budget(5, "paced", rounds=20))
 assert found.labels_used == trace.labels_used == 5
 print("numba" in sys.modules)

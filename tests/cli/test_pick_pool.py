@@ -114,7 +114,7 @@ def test_what_only_a_stream_has_means_a_stream_and_contradicts_a_pool(words: Pat
     assert document(words, "x.parquet", *more)["setting"] == "stream"
     done = run("pick", "x.parquet", "--as", "pool", *more, folder=words)
     assert done.returncode == 2
-    assert f"{more[0]} is for a stream, but this is a pool." in " ".join(done.stderr.split())
+    assert f"{more[0]} is for a stream, but a pool was asked for" in " ".join(done.stderr.split())
 
 
 def test_a_setting_that_there_is_not_is_wrong_usage(words: Path) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.algorithms.registry import AlgorithmChoice, find_algorithm, make_algorithm
 from modelpicker.algorithms.validation import check_count
 from modelpicker.campaigns.offline_pool import AskLabel, ask_pool, fields_at, look_up_pool, use_answers
+from modelpicker.campaigns.pick_setting import Setting, choose_setting
 from modelpicker.campaigns.results.assembly import Counted, PickEvidence, Wanted, assemble
 from modelpicker.campaigns.results.pick import Pick
 from modelpicker.campaigns.storage.sqlite_files import is_sqlite
@@ -36,8 +37,6 @@ USUAL_GAP = 0.01
 USUAL_ALGORITHM = "model-picker"
 
 CollectionSource: TypeAlias = ModelCollection | CollectionReader
-Setting: TypeAlias = Literal["pool", "stream"]
-SETTINGS: tuple[Setting, ...] = ("pool", "stream")
 
 
 @dataclass(frozen=True)
@@ -244,24 +243,6 @@ def make_run(
     suited = suited_options(source, kind, goal.budget, play_unlabelled=play_unlabelled)
     picker = make_algorithm(kind, source.models, seed, suited | dict(options), len(source.classes))
     return Run(source, picker, goal, shuffled(len(source), seed) if shuffle else None, play_unlabelled)
-
-
-def choose_setting(setting: object, stream_only: Mapping[str, bool]) -> Setting:
-    """Whether a source is a pool or a stream: a pool, unless something was said that only a stream has.
-
-    Args:
-        setting: what was said; None for nothing.
-        stream_only: the options that only a stream has, by name, and whether each was given.
-    """
-    if setting is not None and setting not in SETTINGS:
-        raise InputError(f"setting {brief(setting)}: pass 'pool' or 'stream'.", parameter="setting")
-    given = [name for name, said in stream_only.items() if said]
-    if setting == "pool" and given:
-        raise InputError(
-            f"{given[0]} is for a stream, but this is a pool. Leave {given[0]} out, or pick from a stream.",
-            parameter=given[0],
-        )
-    return "stream" if setting == "stream" or given else "pool"
 
 
 def pick(

@@ -33,7 +33,8 @@ from modelpicker.errors import InputError
 if TYPE_CHECKING:
     from modelpicker.algorithms import Trace
     from modelpicker.campaigns import Campaign
-    from modelpicker.campaigns.offline import CollectionSource, Goal, Run, Setting
+    from modelpicker.campaigns.offline import CollectionSource, Goal, Run
+    from modelpicker.campaigns.pick_setting import Setting
     from modelpicker.cli.shared.result_file import ResultFile
     from modelpicker.collections import ModelCollection
     from modelpicker.encoding import Array
@@ -143,7 +144,7 @@ def pick(
 
 def _setting(said: str | None, typed: Mapping[str, Any], options: bool) -> "Setting":
     """Whether the file is a pool or a stream; what makes no sense is wrong usage."""
-    from modelpicker.campaigns.offline import choose_setting
+    from modelpicker.campaigns.pick_setting import choose_setting
 
     only = {name: name in typed for name in ("algorithm", "kind", "shuffle", "play_unlabelled")}
     given = {f"--{name.replace('_', '-')}": value for name, value in only.items()}

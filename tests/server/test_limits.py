@@ -365,7 +365,7 @@ SMUGGLED = b"GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n"
         b"GET /\x80 HTTP/1.1\r\nHost: localhost\r\n\r\n",
         b"GET /\x1b[31m HTTP/1.1\r\nHost: localhost\r\n\r\n",
         b"CONNECT localhost:80 HTTP/1.1\r\nHost: localhost\r\n\r\n",
-        b"MADE-UP / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        pytest.param(b"MADE-UP / HTTP/1.1\r\nHost: localhost\r\n\r\n", marks=pytest.mark.slow),
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
         b"\x00" * 100,

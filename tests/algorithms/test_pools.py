@@ -458,3 +458,27 @@ def test_looking_changes_nothing() -> None:
         assert watched.done in (True, False)
     assert asked[0] == asked[1]
     assert quiet.certificate() == watched.certificate()
+
+
+def test_looking_between_the_labels_of_a_batch_changes_nothing() -> None:
+    collection = made(300, models=12)
+    labels = labels_of(collection)
+    quiet, watched = (mp.PoolPicker(collection, seed=4, tolerance=0.0) for _ in range(2))
+    for _ in range(8):
+        batches = [pool.ask(10) for pool in (quiet, watched)]
+        assert batches[0] == batches[1]
+        for item in batches[0]:
+            quiet.tell(item, labels[item])
+            watched.tell(item, labels[item])
+            assert watched.recommended in collection.models
+    assert quiet.state_dict() == watched.state_dict()
+
+
+def test_more_labels_than_the_fit_remembers_all_count() -> None:
+    """The second model is ahead on the first 1,000 labels only; the fit sees the last 1,000."""
+    codes = np.tile(np.array([[0, 1]]), (2_600, 1))
+    pool = mp.PoolPicker(codes, tolerance=0.0)
+    for item in range(2_000):
+        pool.tell(item, 1 if item < 1_000 else item % 2)
+    assert pool.recommended == 1
+    assert pool.standing[0] > 0.35

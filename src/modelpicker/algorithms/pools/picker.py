@@ -103,6 +103,8 @@ class PoolPicker:
         self._resampled = 0
         self._sample = self._draw_sample()
         self._found = new_comparison(len(self.models), len(self._sample))
+        self._led = -1
+        """Who led when the last question was asked: the next comparison begins with it."""
         self._stale = True
 
     def __len__(self) -> int:
@@ -304,16 +306,21 @@ class PoolPicker:
         if not self._stale or not len(self._rows):
             return
         free = (self._labels == UNKNOWN) | (self._labels == OUT)
-        if len(self._sample) < len(self._rows) and 2 * int(free[self._sample].sum()) < len(self._sample):
-            self._sample = self._draw_sample()
-            self._found = new_comparison(len(self.models), len(self._sample))._replace(
-                right=self._found.right, leader=self._found.leader
-            )
         seen = int(free[self._sample].sum())
         scale = int(free.sum()) / seen if seen else 0.0
-        learned = np.array(self._learned[-REMEMBERED:], dtype=np.int64)
+        learned = np.array(self._learned, dtype=np.int64)
+        self._found.leader[0] = self._led
         compare(self._model, self._rows, self._labels, learned, self._sample, scale, self._jitter, self._found)
         self._stale = False
+
+    def _commit(self) -> None:
+        """Before a question: the next comparison begins with what is found now. Looks alone change nothing."""
+        free = (self._labels == UNKNOWN) | (self._labels == OUT)
+        if len(self._sample) < len(self._rows) and 2 * int(free[self._sample].sum()) < len(self._sample):
+            self._sample = self._draw_sample()
+            self._found = new_comparison(len(self.models), len(self._sample))._replace(right=self._found.right)
+            self._stale = True
+        self._led = self._leader()
 
     def _leader(self) -> int:
         """Who leads, by the comparison."""
@@ -361,6 +368,7 @@ class PoolPicker:
         """The next item to ask about; -1 if there is none."""
         if not (self._labels == UNKNOWN).any():
             return -1
+        self._commit()
         coins = draw_coins(self.seed, self._asked)[0]
         place = self._draw_for_proof(float(coins[1])) if self._may_prove() else -1
         if place < 0:
@@ -435,7 +443,7 @@ class PoolPicker:
             "out": np.flatnonzero(self._labels == OUT).tolist(),
             "unknowable": np.flatnonzero(self._labels == UNKNOWABLE).tolist(),
             "agreed": [list(pair) for pair in self._agreed.items()],
-            "leader": int(self._found.leader[0]),
+            "leader": self._led,
             "label_model": {
                 name: getattr(model, name).tolist() for name in ("weights", "by_class", "biases", "evidence")
             },
@@ -486,7 +494,7 @@ class PoolPicker:
         self._asked, self._resampled = int(blob["asked"]), int(blob["resampled"])
         if blob["sample"] is not None:
             self._sample = np.array(blob["sample"], dtype=np.int64)
-        self._found.leader[0] = int(blob["leader"])
+        self._led = int(blob["leader"])
         for name, values in blob["label_model"].items():
             getattr(self._model, name)[...] = np.array(values)
         proof = self._proof

@@ -482,3 +482,68 @@ def test_more_labels_than_the_fit_remembers_all_count() -> None:
         pool.tell(item, 1 if item < 1_000 else item % 2)
     assert pool.recommended == 1
     assert pool.standing[0] > 0.35
+
+
+def test_a_column_of_a_shuffled_frame_is_read_by_place() -> None:
+    random = np.random.default_rng(0)
+    truth = random.integers(0, 2, 60)
+    columns = {name: np.where(random.random(60) < q, truth, 1 - truth) for name, q in (("a", 0.9), ("b", 0.7))}
+    frame = pd.DataFrame({**columns, "label": truth}, index=random.permutation(60))
+    own = mp.run_pool(mp.PoolPicker(frame, tolerance=0.0))
+    given = mp.run_pool(mp.PoolPicker(frame, tolerance=0.0), frame["label"])
+    assert own.items.tolist() == given.items.tolist()
+    assert own.winner == given.winner == "a"
+
+
+def test_names_of_a_collection_choose_its_models_and_other_names_rename_them() -> None:
+    collection = made(60, models=4)
+    backwards = mp.PoolPicker(collection, list(reversed(collection.models)), tolerance=0.0)
+    assert mp.run_pool(backwards).winner == mp.run_pool(mp.PoolPicker(collection, tolerance=0.0)).winner
+    assert mp.PoolPicker(collection, list(collection.models[:2])).models == collection.models[:2]
+    assert mp.PoolPicker(collection, ["w", "x", "y", "z"]).models == ("w", "x", "y", "z")
+    with pytest.raises(mp.InputError, match="no model 'x'"):
+        mp.PoolPicker(collection, [collection.models[0], "x"])
+
+
+def test_run_pool_begins_with_what_was_asked_about_before() -> None:
+    pool = mp.PoolPicker([[0, 1]] * 3, tolerance=0.0)
+    pool.ask(3)
+    trace = mp.run_pool(pool, [0, 0, 0])
+    assert pool.done
+    assert trace.winner == 0
+
+
+def test_an_awaited_label_does_not_make_an_audit_buy_everything() -> None:
+    pool = mp.PoolPicker([[0, 1]] * 3 + [[0, 0]] * 200, tolerance=0.0, audit=0.05, seed=1)
+    pool.ask(3)
+    assert len(pool.ask(50)) < 25
+
+
+def test_minus_one_is_a_skip_also_as_a_float() -> None:
+    collection = made(60)
+    codes = np.asarray(collection.predictions)
+    labels = np.asarray(collection.labels).astype(np.float64)
+    labels[::2] = -1.0
+    trace = mp.run_pool(mp.PoolPicker(codes, tolerance=0.0), labels)
+    assert len(trace.items) == trace.labels_used
+    assert len(trace.skipped) > 0
+
+
+def test_a_state_knows_the_classes_and_the_items_on_which_all_agree() -> None:
+    blob = mp.PoolPicker([["a", "a"]] * 3 + [["a", "b"]] * 3).state_dict()
+    for other in ([["b", "b"]] * 3 + [["a", "b"]] * 3, [["x", "x"]] * 3 + [["x", "y"]] * 3):
+        with pytest.raises(mp.StateError, match="other predictions"):
+            mp.PoolPicker.from_state_dict(blob, other)
+
+
+@pytest.mark.parametrize("code", [0.5, True, "a", -1, 9])
+def test_a_code_that_is_no_place_among_the_classes_is_refused(code: Any) -> None:
+    with pytest.raises(mp.InputError, match="place"):
+        mp.PoolPicker([[0, 1]] * 2).tell_code(0, code)
+
+
+def test_a_number_of_models_must_be_that_of_the_columns() -> None:
+    frame = pd.DataFrame({"a": [0, 1], "b": [1, 1]})
+    assert mp.PoolPicker(frame, 2).models == ("a", "b")
+    with pytest.raises(mp.InputError, match="5 models"):
+        mp.PoolPicker(frame, 5)

@@ -237,10 +237,14 @@ def test_when_everything_is_labelled_the_interval_is_a_point(audit: float) -> No
 
 def test_with_an_audit_every_item_is_asked_about_in_the_end_and_once() -> None:
     pool = small_pool(audit=0.2)
-    asked = pool.ask(1_000)
-    assert sorted(asked) == list(range(100)) == pool.open_items
-    assert pool.accuracy().sentence.endswith("between 0% and 100%, certainly.")
+    asked = pool.ask(1_000)  # the contested ones, and some of the others: the pick comes first
+    assert sorted(asked) == pool.open_items
+    assert 40 <= len(asked) < 100
     for item in asked:
+        pool.tell(item, "cat")
+    rest = pool.ask(1_000)
+    assert sorted([*asked, *rest]) == list(range(100))
+    for item in rest:
         pool.tell(item, "cat")
     assert pool.open_items == []
     assert pool.accuracy().low == pool.accuracy().high == 1.0

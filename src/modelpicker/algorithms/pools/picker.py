@@ -18,6 +18,7 @@ from modelpicker.algorithms.pools.gain import (
 )
 from modelpicker.algorithms.pools.label_model import REMEMBERED, learn_item, new_label_model
 from modelpicker.algorithms.pools.pool_input import (
+    PIECE,
     contested_items,
     contested_rows,
     identical_models,
@@ -156,7 +157,7 @@ class PoolPicker:
 
     @property
     def done(self) -> bool:
-        """Whether the pick is certified, or nothing is left to ask and nothing is awaited."""
+        """Whether the pick is certified, or no label that could change it is left to ask for or awaited."""
         return self.certified or not bool(((self._labels == UNKNOWN) | (self._labels == OUT)).any())
 
     def certificate(self, confidence: float = 0.95) -> Certificate:
@@ -226,8 +227,11 @@ class PoolPicker:
     def tell_code(self, item: int, code: int | None) -> None:
         """Tell the label of an item as a place in `classes`; None if nobody can tell."""
         number = self._check_item(item)
-        if code is not None and not 0 <= code < len(self.classes):
-            raise InputError(f"label of item {number}: {code} is not a place in the {len(self.classes)} classes.")
+        whole = isinstance(code, int | np.integer) and not isinstance(code, bool)
+        if code is not None and not (whole and 0 <= code < len(self.classes)):
+            raise InputError(
+                f"label of item {number}: {brief(code)} is not a place in the {len(self.classes)} classes."
+            )
         self._learn(number, UNKNOWABLE if code is None else int(code))
 
     # How it works.
@@ -352,7 +356,7 @@ class PoolPicker:
         if not self._audit.share:
             return -1
         coin = float(draw_coins(self.seed, self._asked)[0, 2])
-        settled = self.certified or not (self._labels == UNKNOWN).any()
+        settled = self.certified or not ((self._labels == UNKNOWN) | (self._labels == OUT)).any()
         if settled:
             self._audit.favour(self._pick())
         item = self._audit.draw(coin, always=settled)
@@ -480,7 +484,12 @@ class PoolPicker:
         return pool
 
     def _fingerprint(self) -> list[int]:
-        return [len(self), len(self._rows), zlib.crc32(self._rows.tobytes()), zlib.crc32(self._contested.tobytes())]
+        """What tells these predictions from others: how many there are, what they are, and of what classes."""
+        checksum = zlib.crc32(repr(self.classes).encode())
+        for start in range(0, len(self), PIECE):
+            piece = self.source.codes[start : start + PIECE]
+            checksum = zlib.crc32(np.ascontiguousarray(piece, dtype="<i8").tobytes(), checksum)
+        return [len(self), len(self._rows), checksum]
 
     def _load(self, blob: Mapping[str, Any]) -> None:
         learned = [(int(place), int(code)) for place, code in blob["learned"]]

@@ -32,14 +32,19 @@ def read_pool(predictions: Any, models: object) -> PoolInput:
     if hasattr(predictions, "read") and hasattr(predictions, "batches"):
         predictions = predictions.read()  # a file that was opened
     if hasattr(predictions, "predictions") and hasattr(predictions, "classes"):
-        names = predictions.models if models is None else models
-        known = tuple(predictions.classes)
-        return _checked(predictions.predictions, predictions.labels, names, known, True)
+        codes, names = _some_models(predictions, models)
+        return _checked(codes, predictions.labels, names, tuple(predictions.classes), True)
     columns = as_columns(predictions)
     told: Array | None = None
     if columns is not None:
-        if models is None or isinstance(models, int):
-            models = [name for name in columns if name.lower() not in (LABEL, *NOT_MODELS)]
+        found = [name for name in columns if name.lower() not in (LABEL, *NOT_MODELS)]
+        if isinstance(models, int | np.integer) and models != len(found):
+            raise InputError(
+                f"there are {models} models, but {len(found)} columns that may be models: {found}.",
+                parameter="models",
+            )
+        if models is None or isinstance(models, int | np.integer):
+            models = found
         names = [str(name) for name in check_models(models)]
         missing = [name for name in names if name not in columns]
         if missing:
@@ -56,8 +61,22 @@ def read_pool(predictions: Any, models: object) -> PoolInput:
     if len(matrix) == 0:
         raise InputError("predictions are empty; a pool needs at least one item.")
     encoded = encode_table(matrix, told, None)
-    found = matrix.shape[1] if models is None else models
-    return _checked(encoded.predictions, encoded.labels, found, encoded.classes, False)
+    given = matrix.shape[1] if models is None else models
+    return _checked(encoded.predictions, encoded.labels, given, encoded.classes, False)
+
+
+def _some_models(collection: Any, models: object) -> tuple[Array, object]:
+    """The columns of a collection by the names of their models; names that it does not have are new names."""
+    own = tuple(collection.models)
+    if models is None:
+        return collection.predictions, own
+    names = check_models(models)
+    if not set(names) & set(own):
+        return collection.predictions, names
+    unknown = [name for name in names if name not in own]
+    if unknown:
+        raise InputError(f"the collection has no model {unknown[0]!r}; it has {list(own)}.", parameter="models")
+    return collection.predictions[:, [own.index(name) for name in names]], names
 
 
 def _checked(

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.algorithms.validation import check_count
 from modelpicker.certificates.certificate import Certificate
-from modelpicker.encoding import ClassName, ModelName
+from modelpicker.encoding import ClassName, ModelName, as_array, plain
 from modelpicker.errors import InputError, brief
 from modelpicker.kernels.primitives import SKIPPED, Ints
 
@@ -65,6 +65,7 @@ def run_pool(pool: PoolPicker, labels: object = None, *, budget: int | None = No
     recommended: list[int] = []
     stopped: PoolStopped = "end"
     before = pool.labels_used
+    waiting = pool.open_items  # asked about before this call
     while True:
         if pool.done:
             stopped = "certified" if pool.certified else "end"
@@ -72,7 +73,7 @@ def run_pool(pool: PoolPicker, labels: object = None, *, budget: int | None = No
         if budget is not None and pool.labels_used - before >= budget:
             stopped = "budget"
             break
-        asked = pool.ask(1)
+        asked = [waiting.pop(0)] if waiting else pool.ask(1)
         if not asked:
             break
         if tell(asked[0]):
@@ -108,6 +109,8 @@ def _teller(pool: PoolPicker, labels: Any) -> Callable[[int], bool]:
         raise InputError(
             f"there are {len(labels):,} labels, but the pool has {len(pool):,} items; pass one per item."
         )
+    if not isinstance(labels, list | tuple):
+        labels = as_array(labels, "labels")  # by place: a column of a frame has an index of its own
     codes = isinstance(labels, np.ndarray) and labels.dtype.kind in "iu" and pool.source.collected
     return _codes_teller(pool, labels) if codes else _names_teller(pool, lambda item: labels[item])
 
@@ -123,9 +126,7 @@ def _codes_teller(pool: PoolPicker, labels: Any) -> Callable[[int], bool]:
 
 def _names_teller(pool: PoolPicker, look_up: Callable[[int], Any]) -> Callable[[int], bool]:
     def tell(item: int) -> bool:
-        label = look_up(item)
-        if isinstance(label, int | np.integer) and label == SKIPPED:
-            label = None
+        label = plain(look_up(item), f"label of item {item}")
         pool.tell(item, label)
         return label is not None
 

@@ -3,9 +3,11 @@
 import math
 import zlib
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from modelpicker.algorithms.pools.audit import Audit, count_right
 from modelpicker.algorithms.pools.gain import (
@@ -158,13 +160,13 @@ class PoolPicker:
     @property
     def done(self) -> bool:
         """Whether the pick is certified, or no label that could change it is left to ask for or awaited."""
-        return self.certified or not bool(((self._labels == UNKNOWN) | (self._labels == OUT)).any())
+        return self.certified or not bool(self._unlabelled().any())
 
     def certificate(self, confidence: float = 0.95) -> Certificate:
         """What is proved about the recommended model, of exactly these items, whenever you look."""
         confidence = check_confidence(confidence)
         model = self._pick()
-        worse, certain = self._worse_by(model, confidence)
+        worse, certain = self._proof.worse_by(model, confidence)
         return state_pool(self.models[model], worse, len(self), confidence, certain)
 
     def accuracy(self, confidence: float = 0.95) -> AccuracyInterval:
@@ -295,10 +297,15 @@ class PoolPicker:
             raise NotFoundError(f"there is no item {item}: the pool has {len(self):,} items, from 0 on.")
         return int(item)
 
+    def _unlabelled(self) -> npt.NDArray[np.bool_]:
+        """Which contested items have no label yet, but may get one."""
+        free: npt.NDArray[np.bool_] = (self._labels == UNKNOWN) | (self._labels == OUT)
+        return free
+
     def _draw_sample(self) -> Ints:
         """The items that are looked at: all of them, or as many as can be in a short time."""
         most = max(1_000, MOST_CELLS // max(1, len(self.models)))
-        free = np.flatnonzero((self._labels == UNKNOWN) | (self._labels == OUT))
+        free = np.flatnonzero(self._unlabelled())
         if len(self._rows) <= most:
             return np.arange(len(self._rows))
         keys = draw_coins(self.seed, SAMPLES + self._resampled * 2**40, -(-len(self._rows) // 4)).ravel()
@@ -309,7 +316,7 @@ class PoolPicker:
         """Compare the models anew, if anything has changed."""
         if not self._stale or not len(self._rows):
             return
-        free = (self._labels == UNKNOWN) | (self._labels == OUT)
+        free = self._unlabelled()
         seen = int(free[self._sample].sum())
         scale = int(free.sum()) / seen if seen else 0.0
         learned = np.array(self._learned, dtype=np.int64)
@@ -319,7 +326,7 @@ class PoolPicker:
 
     def _commit(self) -> None:
         """Before a question: the next comparison begins with what is found now. Looks alone change nothing."""
-        free = (self._labels == UNKNOWN) | (self._labels == OUT)
+        free = self._unlabelled()
         if len(self._sample) < len(self._rows) and 2 * int(free[self._sample].sum()) < len(self._sample):
             self._sample = self._draw_sample()
             self._found = new_comparison(len(self.models), len(self._sample))._replace(right=self._found.right)
@@ -342,11 +349,8 @@ class PoolPicker:
                 return trial.model
         return leader
 
-    def _worse_by(self, model: int, confidence: float) -> tuple[int, bool]:
-        return self._proof.worse_by(model, confidence)
-
     def _certified(self, model: int) -> bool:
-        return self._worse_by(model, self.confidence)[0] <= self._proof.allowed
+        return self._proof.worse_by(model, self.confidence)[0] <= self._proof.allowed
 
     def _next_for_audit(self) -> int:
         """An item drawn at random from all that are left, if it is time for one; -1 if not.
@@ -356,7 +360,7 @@ class PoolPicker:
         if not self._audit.share:
             return -1
         coin = float(draw_coins(self.seed, self._asked)[0, 2])
-        settled = self.certified or not ((self._labels == UNKNOWN) | (self._labels == OUT)).any()
+        settled = self.certified or not self._unlabelled().any()
         if settled:
             self._audit.favour(self._pick())
         item = self._audit.draw(coin, always=settled)
@@ -435,7 +439,7 @@ class PoolPicker:
         model = self._model
         return {
             "version": STATE_VERSION,
-            "pool": self._fingerprint(),
+            "pool": self._fingerprint,
             "models": list(self.models),
             "seed": self.seed,
             "confidence": self.confidence,
@@ -474,7 +478,7 @@ class PoolPicker:
                 tolerance=blob["tolerance"],
                 audit=audit["share"] if (audit := blob.get("audit")) else 0.0,
             )
-            if blob["pool"] != pool._fingerprint():
+            if blob["pool"] != pool._fingerprint:
                 raise StateError("this state belongs to other predictions; pass those that the pool was made of.")
             pool._load(blob)
         except StateError:
@@ -483,6 +487,7 @@ class PoolPicker:
             raise StateError(f"this state of a pool is damaged: {error!r}.") from error
         return pool
 
+    @cached_property
     def _fingerprint(self) -> list[int]:
         """What tells these predictions from others: how many there are, what they are, and of what classes."""
         checksum = zlib.crc32(repr(self.classes).encode())

@@ -2,6 +2,7 @@
 
 import io
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -66,3 +67,30 @@ def run_process(
         cwd=folder,
         env=environment(),
     )
+
+
+def start_session(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
+    """A verb in a process of its own that waits for answers, and can be interrupted."""
+    return subprocess.Popen(
+        [*COMMAND, *arguments],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        cwd=folder,
+        env=environment(),
+        bufsize=0,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler) and None,
+    )
+
+
+def listen_for(process: subprocess.Popen[bytes], wanted: str, typed: str = "") -> str:
+    """Type something, and read until something is said."""
+    assert process.stdin is not None
+    assert process.stderr is not None
+    process.stdin.write(typed.encode())
+    said = b""
+    while wanted.encode() not in said:
+        more = os.read(process.stderr.fileno(), 65536)
+        assert more, said.decode()
+        said += more
+    return said.decode()

@@ -16,7 +16,7 @@ import pytest
 
 import modelpicker as mp
 from tests.cli.campaigning import DIVIDED, EVERY, begin, call, document, lines, three_items
-from tests.cli.running import COMMAND, environment
+from tests.cli.running import start_session
 
 
 @pytest.fixture
@@ -121,17 +121,7 @@ def shown(done: subprocess.CompletedProcess[str]) -> list[int]:
 @contextmanager
 def session(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
     """A session that waits for its first answer, and can be interrupted."""
-    process = subprocess.Popen(
-        [*COMMAND, "label", "tickets", *arguments],
-        stdin=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        cwd=folder,
-        env=environment(),
-        bufsize=0,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler) and None,
-    )
-    with process:
+    with start_session(folder, "label", "tickets", *arguments) as process:
         listen(process)
         yield process
         process.kill()

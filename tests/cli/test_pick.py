@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import modelpicker as mp
-from tests.cli.picking import write_words
 from tests.cli.running import COMMAND, environment, run
 from tests.shared_data import need
 
@@ -18,12 +17,6 @@ OUT = ("--out", "x.pick.jsonl")
 
 def decisions(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-@pytest.fixture
-def words(tmp_path: Path) -> Path:
-    """A collection of words, with labels and ids."""
-    return write_words(tmp_path)
 
 
 def test_labels_in_the_file_are_bought_as_run_stream_buys_them(words: Path) -> None:

@@ -1,7 +1,6 @@
 """`modelpicker pick` where a person is asked: a campaign in an SQLite file, from which nothing is ever lost."""
 
 import json
-import os
 import signal
 import subprocess
 from pathlib import Path
@@ -11,13 +10,8 @@ import pytest
 
 import modelpicker as mp
 from tests.cli.campaigning import EVERY
-from tests.cli.picking import answer, labels_told, rounds_of, truths, write_words
-from tests.cli.running import COMMAND, environment, run, run_process
-
-
-@pytest.fixture
-def words(tmp_path: Path) -> Path:
-    return write_words(tmp_path)
+from tests.cli.picking import answer, labels_told, rounds_of, truths
+from tests.cli.running import COMMAND, environment, listen_for, run, run_process, start_session
 
 
 def test_a_person_is_asked_where_there_are_no_labels(tmp_path: Path) -> None:
@@ -111,37 +105,14 @@ def test_where_the_classes_are_given_no_other_is_taken(tmp_path: Path) -> None:
 
 
 def asking(folder: Path, *more: str) -> subprocess.Popen[bytes]:
-    """A session that waits for answers, and can be interrupted."""
-    return subprocess.Popen(
-        [*COMMAND, "pick", "x.parquet", "--as", "stream", "--ask", *more],
-        stdin=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        cwd=folder,
-        env=environment(),
-        bufsize=0,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler) and None,
-    )
-
-
-def listen(process: subprocess.Popen[bytes], wanted: str, typed: str = "") -> str:
-    """Type something, and read until something is said."""
-    assert process.stdin is not None
-    assert process.stderr is not None
-    process.stdin.write(typed.encode())
-    said = b""
-    while wanted.encode() not in said:
-        more = os.read(process.stderr.fileno(), 65536)
-        assert more, said.decode()
-        said += more
-    return said.decode()
+    return start_session(folder, "pick", "x.parquet", "--as", "stream", "--ask", *more)
 
 
 def test_a_killed_session_loses_no_answer_and_goes_on_at_once(words: Path) -> None:
     labels = truths(words)
     for start in range(0, 6, 2):
         with asking(words) as process:
-            listen(process, f"{start + 2} label", "".join(f"{label}\n" for label in labels[start : start + 2]))
+            listen_for(process, f"{start + 2} label", "".join(f"{label}\n" for label in labels[start : start + 2]))
             process.send_signal(signal.SIGKILL)
     assert answer(words, "q\n")["labels_used"] == 6
     assert answer(words, "\n".join(labels[6:]) + "\n")["stopped"] == "end"
@@ -150,7 +121,7 @@ def test_a_killed_session_loses_no_answer_and_goes_on_at_once(words: Path) -> No
 
 def test_an_interrupt_says_where_the_answers_are(words: Path) -> None:
     with asking(words) as process:
-        said = listen(process, "1 label", "cat\n")
+        said = listen_for(process, "1 label", "cat\n")
         process.send_signal(signal.SIGINT)
         assert process.stderr is not None
         said += process.stderr.read().decode()
@@ -162,10 +133,10 @@ def test_an_interrupt_says_where_the_answers_are(words: Path) -> None:
 
 def test_two_terminals_of_one_person_count_each_label_once(words: Path) -> None:
     with asking(words) as first:
-        listen(first, "> ")
+        listen_for(first, "> ")
         second = answer(words, "cat\ndog\nq\n")
         assert second["labels_used"] == 2
-        said = listen(first, "2 labels", "dog\n")
+        said = listen_for(first, "2 labels", "dog\n")
         assert "Not taken: round 0 was labelled 'cat' before" in said
         first.kill()
     assert labels_told(words) == ["cat", "dog"]
@@ -173,10 +144,10 @@ def test_two_terminals_of_one_person_count_each_label_once(words: Path) -> None:
 
 def test_two_people_are_not_asked_about_the_same_item(words: Path) -> None:
     with asking(words, "--by", "ann") as ann:
-        assert "item 1 of 120" in listen(ann, "> ")
+        assert "item 1 of 120" in listen_for(ann, "> ")
         bob = run("pick", "x.parquet", "--as", "stream", "--by", "bob", answers="cat\nq\n", folder=words)
         assert "item 1 of 120" not in bob.stderr
-        listen(ann, "2 labels", "cat\n")
+        listen_for(ann, "2 labels", "cat\n")
         ann.kill()
     history = mp.open_campaign(f"sqlite:///{words}/x.pick.db", "x").history()
     assert [record["by"] for record in history if record["kind"] == "label"] == ["bob", "ann"]

@@ -8,14 +8,7 @@ import numpy as np
 import pytest
 
 import modelpicker as mp
-from tests.cli.picking import write_words
 from tests.cli.running import run
-
-
-@pytest.fixture
-def words(tmp_path: Path) -> Path:
-    """A collection of words, with labels and ids."""
-    return write_words(tmp_path)
 
 
 def document(folder: Path, *more: str, answers: str = "") -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """`modelpicker pick` on a pool where a person is asked: a journal of answers, from which nothing is ever lost."""
 
 import json
-import os
 import signal
 import subprocess
 from pathlib import Path
@@ -11,16 +10,10 @@ import numpy as np
 import pytest
 
 import modelpicker as mp
-from tests.cli.picking import write_words
-from tests.cli.running import COMMAND, environment, run
+from tests.cli.running import COMMAND, environment, listen_for, run, start_session
 
 JOURNAL = "x.pool.jsonl"
 ASK = ("pick", "x.parquet", "--ask")
-
-
-@pytest.fixture
-def words(tmp_path: Path) -> Path:
-    return write_words(tmp_path)
 
 
 def answer(folder: Path, answers: str, *more: str) -> dict[str, Any]:
@@ -224,39 +217,13 @@ def test_answers_to_other_questions_are_an_error(words: Path) -> None:
     assert (done.returncode, "but now another one would be" in done.stderr) == (4, True)
 
 
-def asking(folder: Path, *more: str) -> subprocess.Popen[bytes]:
-    """A session that waits for answers."""
-    return subprocess.Popen(
-        [*COMMAND, *ASK, *more],
-        stdin=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        cwd=folder,
-        env=environment(),
-        bufsize=0,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler) and None,
-    )
-
-
-def wait_for(process: subprocess.Popen[bytes], text: bytes) -> None:
-    """Read what a session says until it has said something."""
-    assert process.stderr is not None
-    heard = b""
-    while text not in heard:
-        more = os.read(process.stderr.fileno(), 65536)
-        assert more, heard
-        heard += more
-
-
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_a_session_that_is_killed_has_lost_nothing_and_two_terminals_keep_apart(
     words: Path, how: signal.Signals
 ) -> None:
     names = truths(words)
-    with asking(words) as process:
-        assert process.stdin is not None
-        process.stdin.write(typed(names[:2]).encode())
-        wait_for(process, b"2 labels")
+    with start_session(words, *ASK) as process:
+        listen_for(process, "2 labels", typed(names[:2]))
         second = run(*ASK, answers="cat\n", folder=words)
         assert (second.returncode, f"{JOURNAL} is in use" in second.stderr) == (4, True)
         process.send_signal(how)

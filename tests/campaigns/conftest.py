@@ -8,25 +8,31 @@ from pathlib import Path
 import pytest
 
 from modelpicker.campaigns.storage.database import open_storage
-from tests.campaigns.servers import Server, postgres
+from tests.campaigns.servers import Server
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[Server]:
+def server(postgresql: Server) -> Server:
     """A real PostgreSQL."""
-    with postgres() as running:
-        yield running
+    return postgresql
+
+
+@pytest.fixture
+def database(server: Server) -> Iterator[str]:
+    """An empty database of a real PostgreSQL."""
+    place = server.database()
+    yield place
+    open_storage(place, create=True).close()
+    server.give_back(place)
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgresql"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """A new, empty storage of each kind."""
+    """An empty storage of each kind."""
     if request.param == "postgresql":
-        place = request.getfixturevalue("server").database()
-    elif request.param == "sqlite":
-        place = f"sqlite:///{tmp_path}/campaigns.db"
-    else:
-        place = f"memory://{uuid.uuid4().hex}"
+        yield request.getfixturevalue("database")
+        return
+    place = f"sqlite:///{tmp_path}/campaigns.db" if request.param == "sqlite" else f"memory://{uuid.uuid4().hex}"
     yield place
     open_storage(place, create=True).close()
 

@@ -39,8 +39,10 @@ NAMES = [f"{name} to {json.dumps(value)[:12]}" for name, value in CHANGES]
 @pytest.fixture(params=["sqlite", "postgresql"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """Those storages that somebody else can write to."""
-    server = request.param == "postgresql"
-    place = request.getfixturevalue("server").database() if server else f"sqlite:///{tmp_path}/campaigns.db"
+    if request.param == "postgresql":
+        yield request.getfixturevalue("database")
+        return
+    place = f"sqlite:///{tmp_path}/campaigns.db"
     yield place
     open_storage(place, create=True).close()
 

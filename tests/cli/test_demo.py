@@ -76,8 +76,8 @@ def test_what_the_demo_says_is_true(name: str, least: float, error: float) -> No
     measured = report["confidence"]
     share, labels = measured["identification_probability"], measured["random_labels"]
     # So many random labels find the best model as often, and a quarter of them clearly less often. The shares of
-    # 100 and of 200 orders differ by a standard error of at most 0.06, and of at most 0.03 where they are above 0.9.
-    # Three standard errors are allowed.
+    # 100 and of 200 orders differ by a standard error of at most 0.06, and of at most 0.03 where they are above
+    # 0.9. Three standard errors are allowed.
     assert share > least
     assert random_labelling(collection, labels) == pytest.approx(share, abs=error)
     assert random_labelling(collection, labels // 4) < share - error

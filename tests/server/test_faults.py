@@ -16,7 +16,7 @@ import pytest
 import modelpicker as mp
 from modelpicker.campaigns.storage.verify import verify
 from modelpicker.server.client import RemoteCampaign
-from tests.campaigns.servers import postgres
+from tests.campaigns.servers import Server
 from tests.server.servers import Process, serving, wait_until
 
 MODELS = ["ant", "bee", "cat"]
@@ -157,30 +157,29 @@ def test_followers_are_let_go_when_the_server_stops(file_url: str) -> None:
             assert list(lines)[-1] == ""  # the end, and no error
 
 
-def test_several_servers_on_one_postgresql_give_each_round_one_decision() -> None:
-    with postgres() as database:
-        url = database.database()
-        with serving(url) as one, serving(url) as other, serving(url) as third:
-            campaign = one.client().create_campaign("load", models=MODELS, classes=CLASSES)
-            keys = [f"item-{number}" for number in range(60)]
-            said = dict(zip(keys, rows(3), strict=False))
+def test_several_servers_on_one_postgresql_give_each_round_one_decision(postgresql: Server) -> None:
+    url = postgresql.database()
+    with serving(url) as one, serving(url) as other, serving(url) as third:
+        campaign = one.client().create_campaign("load", models=MODELS, classes=CLASSES)
+        keys = [f"item-{number}" for number in range(60)]
+        said = dict(zip(keys, rows(3), strict=False))
 
-            def ask(server: int) -> dict[str, mp.Decision]:
-                found = (one, other, third)[server].client().campaign("load")
-                mixed = random.Random(server).sample(keys, len(keys))
-                return {key: found.ask(said[key], key=key) for key in mixed}
+        def ask(server: int) -> dict[str, mp.Decision]:
+            found = (one, other, third)[server].client().campaign("load")
+            mixed = random.Random(server).sample(keys, len(keys))
+            return {key: found.ask(said[key], key=key) for key in mixed}
 
-            with ThreadPoolExecutor(3) as pool:
-                first, *others = pool.map(ask, range(3))
-            assert others == [first, first]
-            assert sorted(made.id for made in first.values()) == list(range(len(keys)))
-            assert len(list(campaign.history())) == len(keys)
-            labels = {made.id: "yes" for made in first.values() if made.query}
-            other.client().campaign("load").tell_many(labels)
-            assert {server.client().campaign("load").best().labels_used for server in (one, other, third)} == {
-                len(labels)
-            }
-        assert verify(mp.open_campaign(url, "load"), repair=False).wrong == []
+        with ThreadPoolExecutor(3) as pool:
+            first, *others = pool.map(ask, range(3))
+        assert others == [first, first]
+        assert sorted(made.id for made in first.values()) == list(range(len(keys)))
+        assert len(list(campaign.history())) == len(keys)
+        labels = {made.id: "yes" for made in first.values() if made.query}
+        other.client().campaign("load").tell_many(labels)
+        assert {server.client().campaign("load").best().labels_used for server in (one, other, third)} == {
+            len(labels)
+        }
+    assert verify(mp.open_campaign(url, "load"), repair=False).wrong == []
 
 
 def test_a_client_that_stops_half_way_holds_nobody_up(file_url: str) -> None:

@@ -23,9 +23,16 @@ SEED = 77
 class Gate:
     """Where a campaign that learns anew waits, on the thread that does so, until it is let through."""
 
-    def __init__(self) -> None:
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.patch = patch
         self.open = threading.Event()
         self.reached = threading.Event()
+
+    def shut(self) -> None:
+        """From now on whatever has to be learned counts as much, and waits here; nobody waits for it for long."""
+        self.patch.setattr(transactions, "rebuild", self.rebuild)
+        self.patch.setattr(transactions, "FEW_EVENTS", -1)
+        self.patch.setattr(group_commit, "PATIENCE", 0.05)
 
     def rebuild(self, log: EventStore, settings: CampaignSettings, upto: int, rebuilt: int) -> Projection:
         if settings.seed == SEED and rebuilt > 0:
@@ -36,10 +43,7 @@ class Gate:
 
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
-    made = Gate()
-    monkeypatch.setattr(transactions, "rebuild", made.rebuild)
-    monkeypatch.setattr(transactions, "FEW_EVENTS", -1)  # whatever has to be learned counts as much
-    monkeypatch.setattr(group_commit, "PATIENCE", 0.05)
+    made = Gate(monkeypatch)
     yield made
     made.open.set()
 
@@ -51,12 +55,16 @@ def url(tmp_path: Path) -> str:
 
 @pytest.fixture
 def running(url: str, gate: Gate) -> Iterator[Running]:
-    """A server with a campaign that has learned something, and another; the gate opens before it stops."""
+    """A server with a campaign that has learned something, and another; then the gate is shut.
+
+    It opens before the server stops.
+    """
     for name, seed in (("slow", SEED), ("other", 1)):
         play(mp.create_campaign(url, name, models=MODELS, seed=seed), *stream(40))
     with serving(url) as server:
         for name in ("slow", "other"):
             server.client().campaign(name).best()  # it is loaded
+        gate.shut()
         yield server
         gate.open.set()
 
@@ -170,6 +178,7 @@ def test_a_server_that_was_killed_before_it_had_learned_leaves_nothing_undone(ur
     answered = next(record["id"] for record in campaign.history() if record["kind"] == "label")
     with campaign.grouped():
         campaign.retract(answered)  # on disk, and then nothing follows, as if the process were gone
+    gate.shut()
     with serving(url) as server:
         answer = server.get("/campaigns/slow/standing")
         assert answer.status_code == 503, "nothing is known yet, and nobody is kept waiting for it"
@@ -200,18 +209,19 @@ def test_what_another_process_changes_in_the_past_is_learned_beside_whoever_read
     wait_until(lambda: running.get("/campaigns/slow/standing").json()["labels_used"] == before["labels_used"] - 1)
 
 
-def test_many_campaigns_that_learn_anew_at_once_leave_threads_for_the_others(
-    running: Running, gate: Gate, url: str
-) -> None:
+def test_many_campaigns_that_learn_anew_at_once_leave_threads_for_the_others(url: str, gate: Gate) -> None:
     names = [f"slow-{number}" for number in range(group_commit.LEARNERS + group_commit.WRITERS)]
-    for name in names:
+    for name in ("other", *names):
         play(mp.create_campaign(url, name, models=MODELS, seed=SEED), *stream(20))
-        running.client().campaign(name).best()  # it is loaded
-    for name in names:
-        running.post(f"/campaigns/{name}/retractions", {"id": labelled(running, name)}).raise_for_status()
-    assert running.post(f"/campaigns/{names[-1]}/leases", {}).status_code == 503
-    assert running.post("/campaigns/other/rounds", {"predictions": [0, 1, 1, 0]}).status_code == 200
-    assert len(running.get("/campaigns").json()["campaigns"]) == len(names) + 2
-    gate.open.set()
-    for name in names:
-        running.client().campaign(name).ask([0, 1, 1, 0])
+    with serving(url) as running:
+        for name in ("other", *names):
+            running.client().campaign(name).best()  # it is loaded
+        gate.shut()
+        for name in names:
+            running.post(f"/campaigns/{name}/retractions", {"id": labelled(running, name)}).raise_for_status()
+        assert running.post(f"/campaigns/{names[-1]}/leases", {}).status_code == 503
+        assert running.post("/campaigns/other/rounds", {"predictions": [0, 1, 1, 0]}).status_code == 200
+        assert len(running.get("/campaigns").json()["campaigns"]) == len(names) + 1
+        gate.open.set()
+        for name in names:
+            running.client().campaign(name).ask([0, 1, 1, 0])

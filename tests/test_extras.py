@@ -5,7 +5,10 @@ import pickle
 import re
 import subprocess
 import sys
+import tempfile
 import tomllib
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -40,10 +43,34 @@ def run_without(modules: set[str], script: str, folder: Path) -> subprocess.Comp
     return subprocess.run([sys.executable, "-c", whole], cwd=folder, capture_output=True, text=True, timeout=300)
 
 
-def command_without(modules: set[str], folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a command of ours in a process that cannot import some modules."""
-    script = f"from modelpicker.cli import main\nsys.argv = ['modelpicker', *{list(arguments)!r}]\nmain()"
-    return run_without(modules, script, folder)
+ONE_BY_ONE = """
+import contextlib, io, json
+from modelpicker.cli import main
+
+told = []
+for arguments in {commands!r}:
+    sys.argv = ["modelpicker", *arguments]
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+        try:
+            main()
+            code = 0
+        except SystemExit as end:
+            code = end.code
+    told.append((code, out.getvalue(), err.getvalue()))
+print(json.dumps(told))
+"""
+
+
+def commands_without(
+    modules: set[str], folder: Path, commands: Sequence[Sequence[str]]
+) -> list[tuple[int, str, str]]:
+    """What commands of ours exit with and say, on both streams, in a process that cannot import some modules.
+
+    They share the process: to start one takes longer than most commands do.
+    """
+    done = run_without(modules, ONE_BY_ONE.format(commands=[list(one) for one in commands]), folder)
+    assert done.returncode == 0, done.stderr
+    return [(code, out, err) for code, out, err in json.loads(done.stdout)]
 
 
 def test_the_extras_are_those_that_are_declared() -> None:
@@ -78,22 +105,29 @@ COMMANDS = [
 ]
 
 
+@cache
+def told_without(extra: str) -> dict[tuple[str, ...], tuple[int, str, str]]:
+    """What each command that needs an extra exits with and says where it is missing, for people and as JSON."""
+    commands = [(*one, *more) for needed, one in COMMANDS if needed == extra for more in ((), ("--json",))]
+    with tempfile.TemporaryDirectory() as folder:
+        return dict(zip(commands, commands_without(MISSING[extra], Path(folder), commands), strict=True))
+
+
 @pytest.mark.parametrize(
     ("extra", "arguments"), COMMANDS, ids=[" ".join(arguments[:3]) for _, arguments in COMMANDS]
 )
 def test_a_command_that_needs_a_missing_extra_says_in_one_line_how_to_install_it(
-    extra: str, arguments: list[str], tmp_path: Path
+    extra: str, arguments: list[str]
 ) -> None:
-    missing = MISSING[extra]
-    done = command_without(missing, tmp_path, *arguments)
+    code, out, err = told_without(extra)[*arguments]
     line = f"modelpicker: {EXTRAS[extra].purpose} needs {EXTRAS[extra].modules[0]}, which is not installed: "
-    assert (done.returncode, done.stdout) == (1, "")
-    assert [text for text in done.stderr.splitlines() if not text.startswith("note:")] == [
+    assert (code, out) == (1, "")
+    assert [text for text in err.splitlines() if not text.startswith("note:")] == [
         f'{line}pip install "modelpicker[{extra}]"'
     ]
-    done = command_without(missing, tmp_path, *arguments, "--json")
-    error = json.loads(done.stdout)["error"]
-    assert (done.returncode, error["type"], error["exit_code"]) == (1, "MissingExtraError", 1)
+    code, out, _ = told_without(extra)[*arguments, "--json"]
+    error = json.loads(out)["error"]
+    assert (code, error["type"], error["exit_code"]) == (1, "MissingExtraError", 1)
     assert f'pip install "modelpicker[{extra}]"' in error["message"]
 
 
@@ -119,23 +153,33 @@ CALLS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("extra", "call"), CALLS, ids=[f"{extra}-{number}" for number, (extra, _) in enumerate(CALLS)]
-)
-def test_a_call_that_needs_a_missing_extra_raises_an_error_that_says_so(
-    extra: str, call: str, tmp_path: Path
-) -> None:
-    script = f"""
-import modelpicker as mp
+CATCHING = """
 try:
     {call}
 except mp.MissingExtraError as error:
     assert isinstance(error, mp.ModelPickerError) and isinstance(error, ImportError)
     print(error.extra, error)
 """
-    done = run_without(MISSING[extra], script, tmp_path)
-    assert done.stdout.startswith(f"{extra} {EXTRAS[extra].purpose} needs "), done.stderr
-    assert done.stdout.endswith(f'pip install "modelpicker[{extra}]"\n')
+
+
+@cache
+def raised_without(extra: str) -> dict[str, str]:
+    """What each call that needs an extra says where it is missing."""
+    calls = [call for needed, call in CALLS if needed == extra]
+    script = "import modelpicker as mp\n" + "".join(CATCHING.format(call=call) for call in calls)
+    with tempfile.TemporaryDirectory() as folder:
+        done = run_without(MISSING[extra], script, Path(folder))
+    assert done.returncode == 0, done.stderr
+    return dict(zip(calls, done.stdout.splitlines(), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("extra", "call"), CALLS, ids=[f"{extra}-{number}" for number, (extra, _) in enumerate(CALLS)]
+)
+def test_a_call_that_needs_a_missing_extra_raises_an_error_that_says_so(extra: str, call: str) -> None:
+    said = raised_without(extra)[call]
+    assert said.startswith(f"{extra} {EXTRAS[extra].purpose} needs ")
+    assert said.endswith(f'pip install "modelpicker[{extra}]"')
 
 
 def test_every_public_name_can_be_imported_without_any_extra(tmp_path: Path) -> None:
@@ -151,33 +195,39 @@ def test_files_and_campaigns_need_no_extra(tmp_path: Path) -> None:
         "id,bert,roberta,label\n" + "".join(f"m{n},{n % 2},{n % 3 % 2},{n % 2}\n" for n in range(40))
     )
 
-    def fine(*arguments: str) -> str:
-        done = command_without(EVERYTHING, tmp_path, *arguments)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+    def fine(*commands: tuple[str, ...]) -> list[str]:
+        done = commands_without(EVERYTHING, tmp_path, commands)
+        assert [code for code, _, _ in done] == [0] * len(commands), done
+        return [out for _, out, _ in done]
 
-    assert "serve" in fine("--help")
-    assert json.loads(fine("pick", "mails.csv", "--json"))["pick"] == "bert"
     storage = ("--storage", "sqlite:///campaigns.db")
-    fine("create", "mails", "--models", "bert,roberta", *storage)
     (tmp_path / "items.jsonl").write_text('{"bert": "spam", "roberta": "ham"}\n' * 5)
-    decisions = json.loads(fine("ask", "mails", "items.jsonl", "--json", *storage))["decisions"]
-    asked = next(one["id"] for one in decisions if one["query"])
-    fine("tell", "mails", str(asked), "spam", *storage)
-    assert json.loads(fine("best", "mails", "--json", *storage))["labels_used"] == 1
+    shown, picked, _, asked = fine(
+        ("--help",),
+        ("pick", "mails.csv", "--json"),
+        ("create", "mails", "--models", "bert,roberta", *storage),
+        ("ask", "mails", "items.jsonl", "--json", *storage),
+    )
+    assert "serve" in shown
+    assert json.loads(picked)["pick"] == "bert"
+    query = next(one["id"] for one in json.loads(asked)["decisions"] if one["query"])
+    _, best = fine(("tell", "mails", str(query), "spam", *storage), ("best", "mails", "--json", *storage))
+    assert json.loads(best)["labels_used"] == 1
 
 
 def test_a_comparison_without_figures_says_what_is_missing_and_goes_on(tmp_path: Path) -> None:
-    short = ("compare", "digits", "--realizations", "2", "--budgets", "20", "--methods", "model-picker")
-    done = command_without(EVERYTHING, tmp_path, *short, "--out", "results", "--json")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["rows"]
-    assert 'no figures and no report: drawing figures needs matplotlib, which is not installed: pip install "' in (
-        done.stderr
+    size = ("--realizations", "2", "--budgets", "20", "--methods", "model-picker")
+    short = ("compare", "digits", *size, "--out", "results")
+    (code, out, err), (_, _, without) = commands_without(
+        EVERYTHING, tmp_path, [(*short, "--json"), (*short, "--no-figures")]
+    )
+    assert code == 0, err
+    assert json.loads(out)["rows"]
+    assert (
+        'no figures and no report: drawing figures needs matplotlib, which is not installed: pip install "' in err
     )
     assert not (tmp_path / "results" / "report.html").exists()
-    done = command_without(EVERYTHING, tmp_path, *short, "--out", "results", "--no-figures")
-    assert "no figures" not in done.stderr
+    assert "no figures" not in without
 
 
 def test_an_extra_that_is_there_but_broken_is_said_to_be(tmp_path: Path) -> None:

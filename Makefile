@@ -10,7 +10,7 @@ run: $(READY)  ## pick the best model of a small collection, in seconds
 	@$(BIN)/modelpicker demo
 
 test: check  ## all checks and all quick tests
-	$(BIN)/python -m pytest -m "not slow" -n auto $(PYTEST)
+	$(BIN)/python -m pytest -m "not slow" -n auto --dist worksteal $(PYTEST)
 
 test-slow: $(READY)  ## what takes longer or needs the network: a wheel in an empty environment
 	$(BIN)/python -m pytest -m slow $(PYTEST)

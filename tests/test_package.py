@@ -220,8 +220,8 @@ def test_the_wheel_holds_the_whole_package_and_nothing_else(wheel: Path) -> None
 
 def test_the_wheel_works_outside_the_checkout(wheel: Path, tmp_path: Path) -> None:
     target = tmp_path / "site"
-    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(target), str(wheel)]
-    subprocess.run(install, check=True, capture_output=True)
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-compile", "--no-index"]
+    subprocess.run([*install, "--target", str(target), str(wheel)], check=True, capture_output=True)
     script = f"""
 import sys
 sys.path = [{str(target)!r}] + [path for path in sys.path if not path.endswith("src")]

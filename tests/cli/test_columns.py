@@ -99,29 +99,25 @@ def test_a_column_that_is_confirmed_as_a_model_is_told_with_all_models(folder: P
 @pytest.mark.parametrize(
     ("typed", "options"),
     [
-        ("label", "--label gold"),
-        ("La", "--label gold"),
-        ("b", "--label gold"),
-        ("left out", "--ignore gold"),
-        ("left", "--ignore gold"),
-        ("l", "--ignore gold"),
-        ("shown", "--fields gold"),
-        ("id", "--id gold"),
-        ("model", "--models bert,gpt,gold"),
-        ("lost\nmole\n?\nlabel", "--label gold"),
+        (
+            ("label", "left out", "shown", "model"),
+            "--fields target --ignore truth --label gold --models bert,gpt,oracle",
+        ),
+        (("La", "left", "id"), "--ignore truth --id target --label gold"),
+        (("b", "l"), "--ignore truth --label gold"),
+        (("lost\nmole\n?\nlabel",), "--label gold"),
     ],
 )
 def test_a_role_is_typed_as_its_letter_its_name_or_a_beginning_of_it(
-    tmp_path: Path, typed: str, options: str
+    tmp_path: Path, typed: tuple[str, ...], options: str
 ) -> None:
-    rows = [f"{'ab'[number % 2]},{'ab'[number // 2]},{'ab'[number // 3]}" for number in range(4)]
-    if typed == "id":
-        rows = rows[1:4:2]
-    (tmp_path / "x.csv").write_text("\n".join(["bert,gpt,gold", *rows]))
-    code, text = at_terminal(tmp_path, f"{typed}\n".encode(), "collections", "show", "x.csv")
+    header = ",".join(["bert", "gpt", *("gold", "truth", "target", "oracle")[: len(typed)]])
+    (tmp_path / "x.csv").write_text("\n".join([header, *(",".join([one] * (2 + len(typed))) for one in "ab")]))
+    answers = "".join(f"{one}\n" for one in typed)
+    code, text = at_terminal(tmp_path, answers.encode(), "collections", "show", "x.csv")
     assert code == 0
-    assert f"To say so next time: {options}" in text
-    assert text.count("Is it a [m]odel") == 1 + typed.count("\n")
+    assert f"To say so next time: {options} " in " ".join(text.split())
+    assert text.count("Is it a [m]odel") == answers.count("\n")
 
 
 def test_the_end_of_the_input_is_no_answer(folder: Path) -> None:

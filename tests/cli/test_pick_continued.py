@@ -153,9 +153,11 @@ ROADS = {
 }
 
 
-# On the small file every state and every road; on the large one each of them once.
+# On the small file every state and every road; on the large one each of them once. Those that play the large one
+# to its end take long: the quick tests do so once.
+LONG = ("fresh", "all-items-asked")
 TABLE = [
-    (state, road, size)
+    pytest.param(state, road, size, marks=[pytest.mark.slow] if size == "digits" and state in LONG else [])
     for state in STATES
     for road in ROADS
     for size in SOURCES

@@ -20,8 +20,8 @@ from modelpicker.algorithms.runner import Kernel, play_rounds, runner
 from modelpicker.kernels import compiler
 from modelpicker.kernels.compiler import Function, with_parts
 from modelpicker.kernels.primitives import Mistakes, count_mistakes, no_mistakes, smallest_loss
+from tests.kernels.sites import copy_package
 
-PACKAGE = Path(str(mp.__file__)).parent
 RUN = """
 import sys, numpy as np, modelpicker as mp
 assert "numba" not in sys.modules
@@ -36,9 +36,7 @@ print(trace.labels_used, trace.winner, hits)
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
     """A folder with a copy of the package that holds no machine code yet."""
-    folder = tmp_path / "site"
-    shutil.copytree(PACKAGE, folder / "modelpicker", ignore=shutil.ignore_patterns("__pycache__"))
-    return folder
+    return copy_package(tmp_path / "site")
 
 
 def run(site: Path, home: Path | str, script: str = RUN, limit_files: bool = False) -> list[str]:

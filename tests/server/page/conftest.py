@@ -126,9 +126,18 @@ def page(context: BrowserContext) -> Page:
     return context.new_page()
 
 
-@pytest.fixture(params=["owner", "annotator"])
+@pytest.fixture(params=["annotator", pytest.param("owner", marks=pytest.mark.slow)])
 def labeller(request: pytest.FixtureRequest, page: Page, guarded: tuple[Serving, dict[str, str]]) -> Person:
-    """Somebody who may label, signed in: whatever is true of labelling is true of both roles."""
+    """Somebody who may label, signed in: whatever is true of labelling is true of both roles.
+
+    The page asks who may label in one place (state/session.js), so that the quick tests try most things as one.
+    """
+    return signed_in(page, guarded, request.param)
+
+
+@pytest.fixture(params=["owner", "annotator"])
+def either_labeller(request: pytest.FixtureRequest, page: Page, guarded: tuple[Serving, dict[str, str]]) -> Person:
+    """Somebody of each role that may label, in the quick tests too."""
     return signed_in(page, guarded, request.param)
 
 

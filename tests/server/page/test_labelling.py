@@ -8,9 +8,9 @@ from tests.server.page.desks import Desk, Person, answers, campaign_of, digits_c
 from tests.server.page.serving import Serving
 
 
-def test_an_item_is_labelled_by_a_click_or_a_key_or_skipped(labeller: Person, name: str) -> None:
-    campaign = campaign_of(labeller.server.storage, name, messages(6))
-    desk = labeller.desk(name)
+def test_an_item_is_labelled_by_a_click_or_a_key_or_skipped(either_labeller: Person, name: str) -> None:
+    campaign = campaign_of(either_labeller.server.storage, name, messages(6))
+    desk = either_labeller.desk(name)
     desk.sees("Message number 0")
     expect(desk.item).to_contain_text("6 items to label")
     desk.click("ham")
@@ -24,8 +24,8 @@ def test_an_item_is_labelled_by_a_click_or_a_key_or_skipped(labeller: Person, na
     desk.sees("Message number 3")
     desk.press("s")
     expect(desk.status).to_have_text("Skipped msg-3. Next: msg-4.")
-    labeller.page.wait_for_timeout(260)
-    labeller.page.get_by_role("button", name="Skip").click()
+    either_labeller.page.wait_for_timeout(260)
+    either_labeller.page.get_by_role("button", name="Skip").click()
     desk.sees("Message number 5")
     desk.settled()
     assert answers(campaign) == {0: "ham", 1: "urgent", 2: "spam", 3: None, 4: None}
@@ -82,10 +82,10 @@ def test_labelling_never_waits_for_the_server(labeller: Person, name: str) -> No
     assert answers(campaign) == {0: "spam", 1: "ham"}
 
 
-def test_undo_brings_items_back_one_after_the_other(labeller: Person, name: str) -> None:
-    page = labeller.page
-    campaign = campaign_of(labeller.server.storage, name, messages(6))
-    desk = labeller.desk(name)
+def test_undo_brings_items_back_one_after_the_other(either_labeller: Person, name: str) -> None:
+    page = either_labeller.page
+    campaign = campaign_of(either_labeller.server.storage, name, messages(6))
+    desk = either_labeller.desk(name)
     for place in range(3):
         desk.sees(f"Message number {place}")
         desk.press("1")

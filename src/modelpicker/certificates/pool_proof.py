@@ -10,24 +10,22 @@ known before the draw, and money that is multiplied by 1 + b·(x - m) is not exp
 is lower. What that earns is the credit of o, which is kept apart. When money times credit is large enough, i is
 beaten by the model on trial.
 
-A label that has not come counts as its worst case, x = -1, and is put right when it comes.
+A label that has not come counts as its worst case, x = -1, and is put right when it comes (pool_bets.py).
 """
 
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from modelpicker.certificates.pool_bets import Flags, ProofDraw
 from modelpicker.kernels.primitives import Codes, Floats, Ints
 
-Flags = npt.NDArray[np.bool_]
-
-# A bet risks at most this share of the money.
-BOLDEST = 0.8
 # Of the draws so far this many are thought to have been before, without a difference; how far x spreads, at first.
 DOUBT, USUAL_SPREAD = 20.0, 0.7
-BETS = ("bets", "bound", "lower", "worst")
+# A draw waits for labels of the last so many items that were asked for; others count at their worst for good.
+# When so many times more have been asked for, it is closed as it is.
+WINDOW, WINDOWS = 64, 4
 # More money than this is not counted.
 MOST = 1e250
 
@@ -82,26 +80,6 @@ class Trial:
 
 
 @dataclass
-class ProofDraw:
-    """An item that was drawn, before its label has come: the bets that rest on it."""
-
-    model: int
-    runner_up: int
-    bets: Floats
-    bound: Floats
-    """Of the mean of x, if i is the best model."""
-    lower: Floats
-    """The same, if its opponent is bad as well."""
-    worst: Floats
-    """The worst x."""
-
-    def factors(self, x: Floats) -> tuple[Floats, Floats]:
-        """What money and credit are multiplied by if that is how the item turns out."""
-        plain = 1.0 + self.bets * (x - self.bound)
-        return plain, (1.0 + self.bets * (x - self.lower)) / plain
-
-
-@dataclass
 class PoolProof:
     """The trials of a pool, and what is known of its items; `rows` are those on which models differ."""
 
@@ -114,6 +92,7 @@ class PoolProof:
     drawable: Flags = field(init=False)
     """Neither labelled nor asked for."""
     money: Floats = field(init=False)
+    """What was won before the first of the draws that are open."""
     richest: Floats = field(init=False)
     """The most that the money on a model has been, without credit."""
     drawn: list[int] = field(default_factory=list)
@@ -123,6 +102,10 @@ class PoolProof:
     tallies: dict[int, PairCounts] = field(default_factory=dict)
     """The counts of all models that were ever looked at."""
     draws: dict[int, ProofDraw] = field(default_factory=dict)
+    """The items that were drawn, in their order, from the first on which something may still change."""
+    awaited: dict[int, int] = field(default_factory=dict)
+    """The items that are asked for and have no label yet: how many had been asked for before each."""
+    asked: int = 0
 
     def __post_init__(self) -> None:
         self.labelled = np.zeros(len(self.rows), dtype=np.bool_)
@@ -163,6 +146,8 @@ class PoolProof:
         if not self.drawable[item]:
             return
         self.drawable[item] = False
+        self.awaited[item] = self.asked
+        self.asked += 1
         row = self.rows[item]
         for model, counts in self.tallies.items():
             differs = row != row[model]
@@ -184,55 +169,63 @@ class PoolProof:
         row, own = self.rows[item], trial.model
         playing = ~self.beaten(trial, confidence)
         counts = trial.tally
-        left = np.maximum(1, counts.left)
-        bound = (counts.open - counts.known) / left
-        lower = bound - (self.allowed + 1) / left
-        bets = self._bets(trial, bound, lower, expected, variance)
+        left = np.maximum(1, counts.left).astype(np.float64)
+        shortfall = (counts.open - counts.known).astype(np.float64)
         runner_up = int(np.argmin(np.where(playing, expected * left + counts.known, np.inf)))
-        bound[own] = lower[own] = self._reversed_bound(own, runner_up)
-        bets[own] = 0.0
-        if playing[runner_up]:
-            edge = float(np.clip(-expected[runner_up], -1.0, 1.0)) - bound[own]
-            bets[own] = np.clip(edge, 0.0, BOLDEST / (1.0 + max(0.0, bound[own])))
-        differs = (row != row[own]) & playing
-        differs[own] = bool(playing[runner_up]) and row[own] != row[runner_up]
-        bets[~differs] = 0.0
-        drawn = ProofDraw(own, runner_up, bets, bound, lower, np.where(row >= 0, -1.0, 0.0))
-        money, credit = drawn.factors(drawn.worst)
-        self.money *= money
-        trial.credit *= credit
+        shortfall[own], left[own] = self._reversed(own, runner_up)
+        expected = expected.copy()
+        expected[own] = np.clip(-expected[runner_up], -1.0, 1.0)
+        mean, spread = self._draws_before(own)
+        betting = (row != row[own]) & playing
+        betting[own] = bool(playing[runner_up]) and row[own] != row[runner_up]
+        awaited = [one for one, before in self.awaited.items() if before >= self.asked - WINDOW]
+        reach = np.zeros((2, len(row)))
+        for one in awaited:
+            reach += ProofDraw.reach(self.rows[one], own, runner_up)
+        drawn = ProofDraw(
+            number=self.asked,
+            model=own,
+            runner_up=runner_up,
+            allowed=self.allowed,
+            shortfall=shortfall,
+            left=left,
+            expected=expected,
+            variance=variance,
+            mean=mean,
+            spread=spread,
+            betting=betting,
+            worst=np.where(row >= 0, -1.0, 0.0),
+            fewer=reach[0],
+            more=reach[1],
+            awaited=set(awaited),
+        )
         self.take_out(item)
         self.draws[item] = drawn
 
-    def _bets(self, trial: Trial, bound: Floats, lower: Floats, expected: Floats, variance: Floats) -> Floats:
-        """A bet on each model: half by what is expected, half by the draws so far alone."""
-        x = self._outcomes(trial.model)
+    def _draws_before(self, model: int) -> tuple[Floats, Floats]:
+        """The mean and the variance of x in the draws so far, against every other model."""
         said = self.rows[self.drawn]
-        count = (said != said[:, [trial.model]]).sum(axis=0)
+        right = (said == self.truth[self.drawn][:, None]).astype(np.float64)
+        x = right[:, [model]] - right
+        count = (said != said[:, [model]]).sum(axis=0)
         mean = x.sum(axis=0) / (count + DOUBT)
         spread = (np.abs(x).sum(axis=0) + DOUBT * USUAL_SPREAD) / (count + DOUBT)
-        total = np.zeros(len(bound))
-        for middle, size in ((expected, variance), (mean, np.maximum(1e-9, spread - mean * mean))):
-            edge = middle - lower
-            bet = edge / np.maximum(size + edge * edge, 1e-9)
-            total += np.clip(bet, 0.0, BOLDEST / np.maximum(1.0 + bound, 1e-9))
-        return 0.5 * total
+        return mean, np.maximum(1e-9, spread - mean * mean)
 
-    def _outcomes(self, model: int) -> Floats:
-        """How the draws so far turned out for a model, against every other."""
-        right = (self.rows[self.drawn] == self.truth[self.drawn][:, None]).astype(np.float64)
-        outcomes: Floats = right[:, [model]] - right
-        return outcomes
-
-    def _reversed_bound(self, model: int, runner_up: int) -> float:
-        """The bound for the model on trial itself, whose opponent is the runner-up."""
+    def _reversed(self, model: int, runner_up: int) -> tuple[int, int]:
+        """What the items that are left must make up for if the model on trial is the best, beside the runner-up."""
         rows, truth = self.rows, self.truth
         differs = rows[:, model] != rows[:, runner_up]
         left = int((differs & self.drawable).sum())
         awaited = int((differs & ~self.drawable & ~self.labelled & (rows[:, model] >= 0)).sum())
         done = differs & self.labelled
         known = int((rows[done, runner_up] == truth[done]).sum()) - int((rows[done, model] == truth[done]).sum())
-        return (awaited - known) / max(1, left)
+        return awaited - known, max(1, left)
+
+    def give_up(self, item: int) -> None:
+        """Nobody can label an item: it counts at its worst, and no draw from now on waits for it."""
+        self.take_out(item)
+        self.awaited.pop(item, None)
 
     def learn(self, item: int, label: int) -> None:
         """Take in the label of an item, drawn or not."""
@@ -243,23 +236,31 @@ class PoolProof:
         for model, counts in self.tallies.items():
             counts.open -= (row != row[model]) & (row >= 0)
             counts.known += right[model] - right
-        draw = self.draws.pop(item, None)
-        if draw is not None:
-            self._put_right(draw, right)
-            self.drawn.append(item)
-        np.maximum(self.richest, self.money, out=self.richest)
-        for trial in self.trials.values():
-            np.maximum(trial.best, self.money * trial.credit, out=trial.best)
+        self.awaited.pop(item, None)
+        for drawn, draw in self.draws.items():
+            if drawn == item:
+                self.drawn.append(item)
+                draw.x = draw.outcome(right)
+                draw.settle()
+            elif item in draw.awaited:
+                draw.learn(item, row, right)
+        self._cash_up()
 
-    def _put_right(self, draw: ProofDraw, right: Ints) -> None:
-        """Put what the label says in the place of the worst case."""
-        x = (right[draw.model] - right).astype(np.float64)
-        x[draw.model] = right[draw.runner_up] - right[draw.model]
-        money, credit = draw.factors(x)
-        feared, lost = draw.factors(draw.worst)
-        self.money *= money / feared
-        self.trials[draw.model].credit *= credit / lost
-        np.minimum(self.money, MOST, out=self.money)
+    def _cash_up(self) -> None:
+        """Go through the draws in their order: what was won at each point counts, whatever comes after it."""
+        money = self.money.copy()
+        credit = {model: trial.credit.copy() for model, trial in self.trials.items()}
+        closed = True
+        for item, draw in list(self.draws.items()):
+            money = np.minimum(money * draw.plain, MOST)
+            credit[draw.model] *= draw.credit
+            np.maximum(self.richest, money, out=self.richest)
+            for model, trial in self.trials.items():
+                np.maximum(trial.best, money * credit[model], out=trial.best)
+            closed = closed and (draw.settled or draw.number < self.asked - WINDOWS * WINDOW)
+            if closed:
+                self.money, self.trials[draw.model].credit = money, credit[draw.model].copy()
+                del self.draws[item]
 
     def worse_by(self, model: int, confidence: float) -> tuple[int, bool]:
         """By how many items at most a model is worse than the best; and whether that is certain."""
@@ -279,10 +280,9 @@ class PoolProof:
             "richest": self.richest.tolist(),
             "drawn": list(self.drawn),
             "trials": [[trial.model, trial.credit.tolist(), trial.best.tolist()] for trial in self.trials.values()],
-            "draws": [
-                [item, draw.model, draw.runner_up, *(getattr(draw, name).tolist() for name in BETS)]
-                for item, draw in self.draws.items()
-            ],
+            "draws": [[item, draw.state()] for item, draw in self.draws.items()],
+            "awaited": [list(one) for one in self.awaited.items()],
+            "asked": self.asked,
         }
 
     def load(self, state: dict[str, Any]) -> None:
@@ -292,5 +292,6 @@ class PoolProof:
         for model, credit, best in state["trials"]:
             trial = self.trial(int(model))
             trial.credit[...], trial.best[...] = np.array(credit), np.array(best)
-        for item, model, runner_up, *bets in state["draws"]:
-            self.draws[int(item)] = ProofDraw(int(model), int(runner_up), *(np.array(values) for values in bets))
+        self.draws = {int(item): ProofDraw.load(draw) for item, draw in state["draws"]}
+        self.awaited = {int(item): int(before) for item, before in state["awaited"]}
+        self.asked = int(state["asked"])

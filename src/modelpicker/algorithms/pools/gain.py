@@ -2,11 +2,10 @@
 
 `compare_models` puts every rival beside the leader: how many more items of the whole pool the leader has right.
 Labelled items count by their labels, the others by the guess of the label model. That guess is put right by how far
-it was off on the labelled items on which the two differ. `weigh_items` gives every item a weight: how much its
-label would tell about the rivals that may still be better.
+it was off on the labelled items on which the two differ. `weigh_items` gives every item a weight: how likely two
+models that may be the best differ on it.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -19,9 +18,9 @@ UNKNOWN, OUT, UNKNOWABLE = -3, -4, -1
 
 # The guess counts as much as so many labels when it is put right.
 TRUSTED = 10.0
-# Half of an item's worth is by the guess; the other half is the same for all on which two models differ.
-BLIND, PLAIN = 0.5, 0.3
 LOOKS = 6
+# A label that is out already takes this much from the worth of the next one about the same rival.
+SHARED = 0.3
 
 
 class ModelComparison(NamedTuple):
@@ -36,16 +35,18 @@ class ModelComparison(NamedTuple):
     right: Floats  # labelled items that the model has right
     bias: Floats  # room
     tested: Floats  # room
+    out: Floats  # room
     plausible: Floats  # how plausible it is that the rival is better
     chances: Floats  # [item, model]: the guess, for the items that are looked at
+    by_class: Floats  # [class and one more]: room
     worth: Floats  # [item]
 
 
-def new_comparison(models: int, looked_at: int) -> ModelComparison:
+def new_comparison(models: int, looked_at: int, classes: int) -> ModelComparison:
     """Room for a comparison."""
-    per_model = [np.zeros(models) for _ in range(9)]
-    per_item = [np.zeros((looked_at, models)), np.zeros(looked_at)]
-    return ModelComparison(np.full(1, -1, dtype=np.int64), *per_model, *per_item)
+    per_model = [np.zeros(models) for _ in range(10)]
+    rest = [np.zeros((looked_at, models)), np.zeros(classes + 1), np.zeros(looked_at)]
+    return ModelComparison(np.full(1, -1, dtype=np.int64), *per_model, *rest)
 
 
 def guess_items(model: LabelModel, rows: Codes, labels: Codes, sample: Ints, found: ModelComparison) -> None:
@@ -145,25 +146,56 @@ def compare_models(
             break
 
 
-def weigh_items(rows: Codes, labels: Codes, sample: Ints, found: ModelComparison) -> float:
-    """How much the label of every item would tell about the rivals that may still be better; the sum."""
+def count_out(rows: Codes, labels: Codes, sample: Ints, found: ModelComparison) -> None:
+    """On how many items that are out each rival differs from the leader."""
     leader = int(found.leader[0])
+    for j in range(rows.shape[1]):
+        found.out[j] = 0.0
+    for s in range(len(sample)):
+        i = sample[s]
+        if labels[i] == OUT:
+            for j in range(rows.shape[1]):
+                if rows[i, j] != rows[i, leader]:
+                    found.out[j] += 1.0
+
+
+def weigh_models(rows: Codes, labels: Codes, sample: Ints, found: ModelComparison) -> float:
+    """How plausible it is that each model is the best; the leader counts as much as all others. The sum."""
+    leader = int(found.leader[0])
+    total = 0.0
+    count_out(rows, labels, sample, found)
     for j in range(rows.shape[1]):
         found.plausible[j] = 0.0
         if found.unsure[j] > 0.0:
             score = found.ahead[j] * found.ahead[j] / found.doubt[j]
-            found.plausible[j] = exponential(-0.5 * score / 1024.0) / math.sqrt(found.doubt[j])
+            found.plausible[j] = exponential(-0.5 * score / 1024.0) / (1.0 + SHARED * found.out[j])
+            total += found.plausible[j]
+    found.plausible[leader] = total
+    return 2.0 * total
+
+
+def weigh_items(rows: Codes, labels: Codes, sample: Ints, found: ModelComparison) -> float:
+    """How likely two models differ on every item, if each is drawn by how plausible it is; the sum.
+
+    The guess has no say here. It is put right by the labels, and those would not be like the rest of the items if
+    it had chosen them. The fourth power is between drawing in proportion and taking the greatest.
+    """
+    whole = weigh_models(rows, labels, sample, found)
     total = 0.0
     for s in range(len(sample)):
         i = sample[s]
         worth = 0.0
         if labels[i] == UNKNOWN:
-            said = rows[i, leader]
-            own = (1.0 - BLIND) * found.chances[s, leader] + BLIND * PLAIN
             for j in range(rows.shape[1]):
-                if rows[i, j] != said:
-                    other = (1.0 - BLIND) * found.chances[s, j] + BLIND * PLAIN
-                    worth += found.plausible[j] * (own + other - (own - other) * (own - other))
+                found.by_class[rows[i, j]] = 0.0
+            for j in range(rows.shape[1]):
+                found.by_class[rows[i, j]] += found.plausible[j]
+            worth = whole * whole
+            for j in range(rows.shape[1]):
+                same = found.by_class[rows[i, j]]
+                found.by_class[rows[i, j]] = 0.0
+                worth -= same * same
+            worth = max(0.0, worth)
             worth *= worth
             worth *= worth
         found.worth[s] = worth

@@ -37,13 +37,16 @@ from modelpicker.errors import ConflictError, InputError, NotFoundError, StateEr
 from modelpicker.kernels.compiler import CompiledKernel
 from modelpicker.kernels.primitives import NOBODY, Floats, Ints
 
-STATE_VERSION = 1
+STATE_VERSION = 2
 # Cells that are looked at for a question; of a larger pool, a random sample of the items.
 MOST_CELLS = 2**21
 # The proof begins when the leader is this many standard deviations from being bad, for every rival.
-SURE = 3.0
+SURE = 2.0
+# Up to so many labels look for the best model itself, where the tolerance is not above this share of the items; all
+# of them if nothing is tolerated. The proof alone would be content with any model that is good enough.
+LOOKING, FINE, VERY_SURE = 40, 0.01, 3.0
 # A model stays on trial while it is thought to be behind the leader by at most this share of what is allowed.
-STICKY = 0.5
+STICKY = 0.25
 # Coins of a pool by their use: those of questions count from 0.
 JITTER, SAMPLES = 2**62, 2**63
 
@@ -105,7 +108,7 @@ class PoolPicker:
         self._jitter: Floats = 1e-6 * coins[: len(self.models)]
         self._resampled = 0
         self._sample = self._draw_sample()
-        self._found = new_comparison(len(self.models), len(self._sample))
+        self._found = new_comparison(len(self.models), len(self._sample), len(self.classes))
         self._led = -1
         """Who led when the last question was asked: the next comparison begins with it."""
         self._stale = True
@@ -251,7 +254,7 @@ class PoolPicker:
         before = int(self._labels[place])
         if before in (UNKNOWN, OUT) or (before == UNKNOWABLE and code != UNKNOWABLE):
             if code == UNKNOWABLE:
-                self._proof.take_out(place)
+                self._proof.give_up(place)
                 self._labels[place] = code
             else:
                 self._learn_contested(place, code)
@@ -329,7 +332,9 @@ class PoolPicker:
         free = self._unlabelled()
         if len(self._sample) < len(self._rows) and 2 * int(free[self._sample].sum()) < len(self._sample):
             self._sample = self._draw_sample()
-            self._found = new_comparison(len(self.models), len(self._sample))._replace(right=self._found.right)
+            self._found = new_comparison(len(self.models), len(self._sample), len(self.classes))._replace(
+                right=self._found.right
+            )
             self._stale = True
         self._led = self._leader()
 
@@ -394,17 +399,24 @@ class PoolPicker:
 
     def _may_prove(self) -> bool:
         """Whether the leader is so far from being bad that the proof is worth its labels."""
+        slack, sure = float(self._proof.allowed), SURE
+        if not slack or len(self._learned) < LOOKING:
+            slack, sure = max(0.0, slack - FINE * len(self)), VERY_SURE
         leader = self._leader()
-        slack = self._found.ahead + self._proof.allowed
-        clear = (slack > 0.0) & (slack * slack >= SURE * SURE * self._found.doubt)
+        lead = self._found.ahead + slack
+        clear = (lead > 0.0) & (lead * lead >= sure * sure * self._found.doubt)
         clear[leader] = True
         return bool(clear.all())
 
     def _on_trial(self) -> Trial:
-        """The model that is put to the proof: the leader, or one that was before and is nearly as good."""
+        """The model that is put to the proof: the leader, or one that was before and is nearly as good.
+
+        One that is certified already and is still not the pick has nothing left to prove.
+        """
         leader = self._leader()
         for trial in self._proof.trials.values():
-            if self._found.ahead[trial.model] <= STICKY * self._proof.allowed:
+            near = self._found.ahead[trial.model] <= STICKY * self._proof.allowed
+            if near and not self._certified(trial.model):
                 return trial
         return self._proof.trial(leader)
 

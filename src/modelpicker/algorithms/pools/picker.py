@@ -1,7 +1,7 @@
 """PoolPicker: ask about the item most worth a label, and prove the pick for exactly these items."""
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, Self
 
@@ -41,7 +41,7 @@ from modelpicker.coins import check_seed, draw_coins
 from modelpicker.encoding import ClassName, ModelName, check_same_kind, plain
 from modelpicker.errors import ConflictError, InputError, NotFoundError, StateError, brief
 from modelpicker.kernels.compiler import CompiledKernel
-from modelpicker.kernels.primitives import NOBODY, Floats, Ints
+from modelpicker.kernels.primitives import NOBODY, Codes, Floats, Ints
 
 STATE_VERSION = 1
 # Cells that are looked at for a question; of a larger pool, a random sample of the items.
@@ -143,6 +143,16 @@ class PoolPicker:
     def contested(self) -> int:
         """On how many items models differ: no other label could tell them apart."""
         return len(self._rows)
+
+    def contested_part(self, most: int) -> Iterator[tuple[int, Codes]]:
+        """Some of the items on which models differ, spread over the pool: the number of each, and its codes."""
+        for place in range(0, len(self._rows), max(1, -(-len(self._rows) // most))):
+            yield int(self._contested[place]), self._rows[place]
+
+    @property
+    def left(self) -> int:
+        """How many items there are that models differ on and nobody was asked about."""
+        return int((self._labels == UNKNOWN).sum())
 
     @property
     def open_items(self) -> list[int]:

@@ -1,7 +1,7 @@
 """A pool gone over again: kept, taken up, replayed with the questions that were asked, and grown by more items.
 
-`PoolPicker` chooses its questions. A campaign writes down what was chosen, and how. From these questions and the labels
-the same pool comes about again, without choosing anew: to the last bit, and with other labels where some were wrong.
+`PoolPicker` chooses its questions. A campaign writes down what was chosen, and how. From these questions and the
+labels the same pool is made again, without choosing: to the last bit, and with other labels if some were wrong.
 """
 
 import math
@@ -38,6 +38,13 @@ class PoolDraw(NamedTuple):
     """What was expected of each of them, and how far that may be off: the bets were made by it."""
     variance: Floats
 
+    def fits(self, models: int) -> bool:
+        """Whether it can be a draw in a pool of so many models."""
+        sizes = {len(self.playing), len(self.expected), len(self.variance)}
+        places = np.append(self.playing, self.trial)
+        finite = bool(np.isfinite(self.expected).all() and np.isfinite(self.variance).all())
+        return len(sizes) == 1 and bool(((places >= 0) & (places < models)).all()) and finite
+
 
 class PoolQuestion(NamedTuple):
     """An item that was asked about, and how it was chosen."""
@@ -50,7 +57,7 @@ class PoolQuestion(NamedTuple):
 
 
 def error_share(growths: int) -> float:
-    """The share of the error that a pool may use which was bet upon, and then grew, so many times (docs/pools.md)."""
+    """The share of the error that a pool may use which grew so many times after bets (proof: docs/pools.md)."""
     return FIRST_SHARE if not growths else (1.0 - FIRST_SHARE) * 6.0 / (math.pi * growths) ** 2
 
 

@@ -1,7 +1,7 @@
 """What happens in a campaign on a pool, as it is stored: items that come, and questions that are asked about them.
 
-Predictions and what is shown of the items are stored apart. Opening a campaign reads the predictions, which are small;
-the fields of an item are read when somebody is asked about it, a page at a time, and only that item's are decoded.
+Predictions and what is shown of the items are stored apart. Opening a campaign reads the predictions, which are
+small. The fields of an item are read when somebody is asked about it, and only that item's are decoded.
 """
 
 import base64
@@ -9,11 +9,13 @@ import json
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from modelpicker.algorithms.pools.pool_state import PoolDraw, PoolQuestion
+from modelpicker.campaigns.input.rows import Rows, some_rows
 from modelpicker.campaigns.results.pick import Item
 from modelpicker.encoding import ClassName, Matrix
 
@@ -104,7 +106,7 @@ class Fields:
         texts = None
         if lengths is not None:
             ends = np.cumsum([at, *lengths]).tolist()
-            texts = tuple(content[start:end] for start, end in zip(ends, ends[1:], strict=False))
+            texts = tuple(content[start:end] for start, end in pairwise(ends))
         return cls(header["first"], header["keys"], texts, header["items"])
 
 
@@ -120,7 +122,7 @@ class Question:
     leader: int
     """The place of the model that led."""
     draw: dict[str, Any] | None = None
-    """If it was drawn for the proof: the model on trial, the models still in play, and what was expected of them."""
+    """How it was drawn for the proof: the model on trial, those still in play, and what was expected of them."""
 
     @classmethod
     def of(cls, question: PoolQuestion, number: int) -> Self:
@@ -172,16 +174,16 @@ def _header(content: bytes) -> tuple[dict[str, Any], int]:
 
 def item_events(
     first: int,
-    codes: Matrix,
-    classes: list[ClassName],
+    rows: Rows,
     items: Sequence[Item | None] | None,
     keys: Sequence[str | None] | None,
     settings: str,
 ) -> Iterator[Items | Fields]:
     """The events that items are stored as, from the number of the first of them on."""
-    for start in range(0, len(codes), ITEMS_AT_ONCE):
-        stop = min(len(codes), start + ITEMS_AT_ONCE)
-        yield Items(first + start, codes[start:stop], classes, settings)
+    for start in range(0, len(rows.codes), ITEMS_AT_ONCE):
+        stop = min(len(rows.codes), start + ITEMS_AT_ONCE)
+        some = some_rows(rows, range(start, stop))
+        yield Items(first + start, some.codes, some.classes, settings)
         yield from _pages(first, start, stop, items, keys)
 
 

@@ -344,16 +344,13 @@ class Campaign(CampaignTransactions):
             annotator: who takes them. The same annotator is given again what they have leased already.
         """
         by = check_annotator(annotator)
-        if most is not None:
-            most = min(check_count("most", most), MOST_PENDING)
         if lease is None:
             return self.waiting(most)
-        return self._lease(most or 1, seconds_of(lease), by)
+        return self._lease(1 if most is None else check_most(most), seconds_of(lease), by)
 
     def waiting(self, most: int | None = None) -> list[Query]:
         """Queries that wait for an answer, oldest first, leased or not; nothing is asked or leased."""
-        if most is not None:
-            most = min(check_count("most", most), MOST_PENDING)
+        most = None if most is None else check_most(most)
         with self.looking() as store:
             return self._queries(store, store.waiting(most, pool=self.settings.pool is not None))
 
@@ -455,6 +452,11 @@ class Campaign(CampaignTransactions):
 def _decision(rounds: Rounds, number: int, projection: Projection) -> Decision:
     """A decision that was made, as it was returned then."""
     return Decisions([number], [rounds], projection.models_at)[0]
+
+
+def check_most(most: object) -> int:
+    """How many queries are wanted: any count, however large."""
+    return check_count("most", min(most, MOST_PENDING) if type(most) is int else most)
 
 
 def seconds_of(lease: object) -> float:

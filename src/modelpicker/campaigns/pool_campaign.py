@@ -8,8 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from modelpicker.algorithms import Decision
-from modelpicker.algorithms.validation import check_count
-from modelpicker.campaigns.campaign import MOST_PENDING, Campaign, check_annotator, seconds_of
+from modelpicker.campaigns.campaign import Campaign, check_annotator, check_most, seconds_of
 from modelpicker.campaigns.events.event_store import EventStore, RoundState
 from modelpicker.campaigns.events.pool_events import Question
 from modelpicker.campaigns.input.pool_source import PoolSource, Progress
@@ -135,7 +134,7 @@ class PoolCampaign(Campaign):
         by = check_annotator(annotator)
         if most is None and lease is None:
             return self.waiting()
-        most = 1 if most is None else min(check_count("most", most), MOST_PENDING)
+        most = 1 if most is None else check_most(most)
         seconds = None if lease is None else seconds_of(lease)
         with self.writing() as change:
             now = self.storage.now(change.store.connection)

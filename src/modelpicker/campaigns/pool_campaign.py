@@ -136,6 +136,7 @@ class PoolCampaign(Campaign):
             return self.waiting()
         most = 1 if most is None else check_most(most)
         seconds = None if lease is None else seconds_of(lease)
+        self._compare_first()
         with self.writing() as change:
             now = self.storage.now(change.store.connection)
             if seconds is None:
@@ -147,6 +148,12 @@ class PoolCampaign(Campaign):
                 change.store.lease([state.round for state in found], now + seconds, by)
                 found = [state._replace(leased_until=now + seconds, leased_by=by) for state in found]
             return self._queries(change.store, found)
+
+    def _compare_first(self) -> None:
+        """Compare the models before the transaction that asks: nobody who writes to the storage waits for that."""
+        if self._group is None:
+            with self.reading_pool() as (_, projection):
+                projection.look()
 
     def _ask_new(self, change: Transaction, most: int) -> list[RoundState]:
         """Ask about more items."""

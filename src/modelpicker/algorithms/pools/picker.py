@@ -423,10 +423,9 @@ class PoolPicker:
         return place
 
     def _take_out(self, place: int) -> None:
-        """A contested item is asked about."""
+        """A contested item is asked about; the comparison stays, for an item counts by its guess until its label."""
         self._proof.take_out(place)
         self._labels[place] = OUT
-        self._stale = True
 
     def _may_prove(self) -> bool:
         """Whether the leader is so far from being bad that the proof is worth its labels."""

@@ -185,6 +185,11 @@ class PoolProjection(CampaignState):
         self._shown = self._compared()
         return self.picker.questions(most)
 
+    def look(self) -> None:
+        """Compare the models, if anything has changed: the next question needs it, and so does the pick."""
+        if self.left >= 1:
+            _ = self.picker.recommended_index
+
     def note_question(self) -> None:
         """Count a question."""
         self.questions += 1

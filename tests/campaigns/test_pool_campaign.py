@@ -1,6 +1,7 @@
 """Campaigns on pools: what is asked is decided when somebody is ready to answer, and kept to the last bit."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -426,7 +427,7 @@ class TestBadInput:
             ({"seed": -1}, "seed"),
         ],
     )
-    def test_settings(self, memory: str, more: dict[str, object], complaint: str) -> None:
+    def test_settings(self, memory: str, more: dict[str, Any], complaint: str) -> None:
         make(memory, "there", items=3)
         with pytest.raises(mp.InputError, match=complaint):
             make(memory, **more)

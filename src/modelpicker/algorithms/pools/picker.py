@@ -423,7 +423,7 @@ class PoolPicker:
         return place
 
     def _take_out(self, place: int) -> None:
-        """A contested item is asked about; the comparison stays, for an item counts by its guess until its label."""
+        """A contested item is asked about; the comparison stays: until its label comes, its guess counts."""
         self._proof.take_out(place)
         self._labels[place] = OUT
 

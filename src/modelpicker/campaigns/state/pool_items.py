@@ -8,7 +8,7 @@ from modelpicker.campaigns.events.event_types import Reference
 from modelpicker.campaigns.events.pool_events import Items, item_events
 from modelpicker.campaigns.input.pool_source import PoolSource, Progress
 from modelpicker.campaigns.input.rows import ClassCodes, Rows, encode_many, some_rows
-from modelpicker.campaigns.input.validation import check_items, check_keys
+from modelpicker.campaigns.input.validation import check_keys
 from modelpicker.campaigns.results.chart_samples import Sample, add_sample
 from modelpicker.campaigns.results.pick import Item
 from modelpicker.campaigns.settings import CampaignSettings
@@ -62,7 +62,8 @@ def add_source(
         total = len(piece.predictions)
         rows = encode_many(piece.predictions, change.state.models, vocabulary)
         before = change.head.rounds
-        numbers = add_rows(change, rows, check_items(piece.items, total), check_keys(piece.keys, total))
+        # A collection's fields are plain values, and need no check of their own.
+        numbers = add_rows(change, rows, piece.items, check_keys(piece.keys, total))
         added = change.head.rounds - before
         new, known, done = new + added, known + total - added, done + total
         if use_labels:

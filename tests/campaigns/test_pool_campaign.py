@@ -9,6 +9,7 @@ import pytest
 import modelpicker as mp
 from modelpicker.algorithms.pools.pool_state import error_share
 from modelpicker.campaigns.results.dashboard import Dashboard
+from modelpicker.campaigns.state.states import as_pool
 from tests.campaigns.pools import collection, label, make, truth
 from tests.campaigns.streams import check, state, without_times
 
@@ -207,8 +208,7 @@ def test_a_false_label_does_not_certify_a_model_for_good(url: str) -> None:
         for query in queries:
             asked.append(query.id)
             campaign.tell(query.id, "toast")
-    with campaign.reading_pool() as (_, projection):  # type: ignore[attr-defined]
-        assert projection.picker.labels_used == len(asked)
+    assert len(state(campaign)["pool"]["learned"]) == len(asked)
     for item in asked:
         campaign.tell(item, truth(items, item), replace=True)
     check(campaign, url)
@@ -232,9 +232,9 @@ def test_items_that_are_added_are_asked_about_and_the_certificate_speaks_of_all(
     )
     label(campaign, both)
     assert campaign.best().certified
-    added = campaign.add_items(collection(200, 1, 120))  # type: ignore[attr-defined]
+    added = campaign.add_items(collection(200, 1, 120))
     assert (added.new, added.known, campaign.rounds) == (200, 0, 320)
-    assert campaign.add_items(collection(200, 1, 120)).known == 200  # type: ignore[attr-defined]
+    assert campaign.add_items(collection(200, 1, 120)).known == 200
     assert not campaign.best().certified
     check(campaign, url)
     assert any(item >= 120 for item in label(campaign, both))
@@ -252,7 +252,7 @@ def test_items_added_in_parts_give_the_pool_that_items_added_together_give(url: 
     whole = collection(90)
     together = mp.create_campaign(url, "together", pool=whole, seed=3)
     parts = mp.create_campaign(url, "parts", pool=whole.take(range(10)), seed=3)
-    parts.add_items(whole.take(range(10, 60)))  # type: ignore[attr-defined]
+    parts.add_items(whole.take(range(10, 60)))
     parts.best()
     for row, place in zip(_names(whole)[60:], range(60, 90), strict=True):
         parts.ask(row, item={"id": f"item {place}", "text": f"text {place}"}, key=f"item {place}")
@@ -343,7 +343,7 @@ def test_a_state_is_kept_and_opening_goes_on_from_it(file_url: str) -> None:
 def test_an_exported_pool_is_the_same_pool_elsewhere(url: str, memory: str, tmp_path: Path, ending: str) -> None:
     items, campaign = collection(), make(url, budget=100)
     label(campaign, items, 25)
-    campaign.add_items(collection(30, 1, 120))  # type: ignore[attr-defined]
+    campaign.add_items(collection(30, 1, 120))
     label(campaign, _joined(items, collection(30, 1, 120)), 5)
     answers = [one for one in campaign.answers() if one.state == "labelled"]
     campaign.tell(answers[2].id, "toast", replace=True)
@@ -444,9 +444,9 @@ class TestBadInput:
         campaign = make(memory, models=["dog", "bee"])
         assert campaign.models == ("dog", "bee")
         items = collection()
-        with campaign.reading_pool() as (_, projection):  # type: ignore[attr-defined]
+        with campaign.reading_state() as (_, found):
             names = [items.models.index(name) for name in ("dog", "bee")]
-            here = projection.picker
+            here = as_pool(found).picker
             mine = [
                 [None if code < 0 else here.classes[code] for code in row] for row in here.source.codes.tolist()
             ]
@@ -475,7 +475,7 @@ class TestBadInput:
         )
         for source in (tmp_path / "other.csv", [["a", "b"]], mp.load_collection("digits")):
             with pytest.raises(mp.InputError):
-                campaign.add_items(source)  # type: ignore[attr-defined]
+                campaign.add_items(source)
         assert state(campaign) == before
         check(campaign, url)
 

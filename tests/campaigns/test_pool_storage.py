@@ -88,7 +88,7 @@ def test_an_interruption_at_any_moment_leaves_everything_as_it_was(
     more = collection(700, 1, 120)
     before = state(campaign), without_times(campaign)
     actions: dict[str, Callable[[], object]] = {
-        "add items": lambda: campaign.add_items(more),  # type: ignore[attr-defined]
+        "add items": lambda: campaign.add_items(more),
         "ask": lambda: campaign.pending(5),
         "tell": lambda: campaign.tell(query.id, "ham"),
     }
@@ -130,11 +130,11 @@ def test_a_full_disk_in_the_middle_of_a_file_leaves_everything_as_it_was(file_ur
         pages = driver(connection).execute("PRAGMA page_count").fetchone()[0]
         driver(connection).execute(f"PRAGMA max_page_count={pages + 2}")
     with pytest.raises(mp.StorageError, match=r"the disk is full. Nothing was lost"):
-        campaign.add_items(collection(5_000, 1, 120))  # type: ignore[attr-defined]
+        campaign.add_items(collection(5_000, 1, 120))
     with campaign.storage.reading() as connection:
         driver(connection).execute("PRAGMA max_page_count=1000000")
     assert (state(campaign), without_times(campaign)) == before
-    campaign.add_items(collection(5_000, 1, 120))  # type: ignore[attr-defined]
+    campaign.add_items(collection(5_000, 1, 120))
     check(campaign, file_url)
 
 

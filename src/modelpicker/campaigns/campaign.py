@@ -2,7 +2,7 @@
 
 import copy
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import cached_property
@@ -26,7 +26,7 @@ from modelpicker.campaigns.input.batches import frame_batch
 from modelpicker.campaigns.input.rows import count_rows, encode_one
 from modelpicker.campaigns.input.validation import Decisions, check_item, check_items, check_key, check_keys
 from modelpicker.campaigns.results.assembly import best_place, make_pick
-from modelpicker.campaigns.results.pick import AnswerRecord, CampaignCounts, Pick, Query
+from modelpicker.campaigns.results.pick import AddedItems, AnswerRecord, CampaignCounts, Pick, Query
 from modelpicker.campaigns.state.ask import decide_new, decide_rounds, new_ones
 from modelpicker.campaigns.state.base import KnownAnswers
 from modelpicker.campaigns.state.classes import KnownClasses
@@ -143,6 +143,19 @@ class Campaign(CampaignTransactions):
             older = sorted({number for number in numbers if number < first}) if places != range(total) else []
             found = {rounds.first: rounds for rounds in map(change.store.rounds_with, older)}
             return Decisions(numbers, [*found.values(), *made], change.projection.models_at)
+
+    def add_items(
+        self,
+        source: object,
+        *,
+        use_labels: bool = False,  # noqa: ARG002 (as a pool has it)
+        progress: Callable[[int, int], None] | None = None,  # noqa: ARG002
+    ) -> AddedItems:
+        """Add more items to a pool; a stream decides items as they come, with `ask` and `ask_many`."""
+        raise ConflictError(
+            f"campaign {self.name!r} is on a stream, and {brief(source)} cannot be added to it: pass its items to "
+            "ask_many, which decides about each."
+        )
 
     def _check_takes_items(self) -> None:
         """Items of a file come in the order of the file: others in between, and it could not be gone on with."""

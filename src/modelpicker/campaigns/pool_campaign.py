@@ -11,16 +11,17 @@ from modelpicker.algorithms import Decision
 from modelpicker.campaigns.campaign import Campaign, check_annotator, check_most, seconds_of
 from modelpicker.campaigns.events.event_store import EventStore, RoundState
 from modelpicker.campaigns.events.pool_events import Question
-from modelpicker.campaigns.input.pool_source import PoolSource, Progress
+from modelpicker.campaigns.input.pool_source import PoolSource
 from modelpicker.campaigns.input.rows import count_rows, encode_many, encode_one
 from modelpicker.campaigns.input.validation import Decisions, check_item, check_items, check_key, check_keys
-from modelpicker.campaigns.results.pick import Pick, Query
+from modelpicker.campaigns.results.pick import AddedItems, Pick, Query
 from modelpicker.campaigns.results.pool_decisions import PoolDecisions
 from modelpicker.campaigns.results.pool_pick import campaign_pick
-from modelpicker.campaigns.state.pool_items import AddedItems, add_rows, add_source
+from modelpicker.campaigns.state.pool_items import add_rows, add_source
 from modelpicker.campaigns.state.pool_projection import PoolProjection
 from modelpicker.campaigns.state.states import as_pool
 from modelpicker.campaigns.state.transactions import Transaction
+from modelpicker.campaigns.storage.backup import Progress
 from modelpicker.certificates.certificate import Certificate, CertificateKind
 from modelpicker.encoding import ClassName, ModelName
 from modelpicker.errors import ConflictError, InputError

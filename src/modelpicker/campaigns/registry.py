@@ -15,10 +15,11 @@ from modelpicker.algorithms.validation import Models
 from modelpicker.campaigns.campaign import Campaign
 from modelpicker.campaigns.events.event_store import EventStore, add_campaign, all_campaigns, find_campaign
 from modelpicker.campaigns.events.event_types import Joining, Leaving
-from modelpicker.campaigns.input.pool_source import PoolSource, Progress
+from modelpicker.campaigns.input.pool_source import PoolSource
 from modelpicker.campaigns.pool_campaign import PoolCampaign
 from modelpicker.campaigns.settings import CampaignSettings, stored_document
 from modelpicker.campaigns.state.pool_items import first_items
+from modelpicker.campaigns.storage.backup import Progress
 from modelpicker.campaigns.storage.database import Storage, open_storage
 from modelpicker.certificates.certificate import Certified
 from modelpicker.encoding import ClassName

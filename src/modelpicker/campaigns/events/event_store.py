@@ -21,7 +21,7 @@ from modelpicker.campaigns.events.event_types import (
     seal,
     unseal,
 )
-from modelpicker.campaigns.events.pool_events import Fields, Items, Question
+from modelpicker.campaigns.events.pool_events import ItemFields, Items, Question
 from modelpicker.campaigns.results.pick import Item
 from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.campaigns.storage.schema import answers, campaigns, events, keys, snapshots
@@ -145,7 +145,7 @@ class Recent:
         self.size = 0
         """The bytes of all of them, as they are stored."""
 
-    def find(self, number: int, kind: type[Rounds | Items | Fields]) -> Stored | None:
+    def find(self, number: int, kind: type[Rounds | Items | ItemFields]) -> Stored | None:
         """The event with a round, if it was met lately."""
         for stored, _ in reversed(self._kept.values()):
             event = stored.event
@@ -201,7 +201,7 @@ class EventStore:
 
     def add(self, number: int, at: int, event: Event) -> None:
         """Store an event, and keep the tables that are found from events up to it."""
-        first = event.first if isinstance(event, Rounds | Items | Fields) else event.round
+        first = event.first if isinstance(event, Rounds | Items | ItemFields) else event.round
         _ADD_EVENT.run(
             self.connection,
             {
@@ -220,7 +220,7 @@ class EventStore:
         match event:
             case Rounds():
                 self._index_rounds(event)
-            case Fields():
+            case ItemFields():
                 self._index_keys(event.first, event.keys)
             case Question():
                 values = {"campaign": self.campaign, "round": event.round, "state": WAITING}
@@ -405,7 +405,7 @@ class EventStore:
             raise NotFoundError(f"there is no round {number} in this campaign.")
         return found
 
-    def _event_with(self, number: int, kind: type[Rounds | Items | Fields]) -> Stored | None:
+    def _event_with(self, number: int, kind: type[Rounds | Items | ItemFields]) -> Stored | None:
         """The event of a kind that a round came with."""
         recent = self.recent.find(number, kind)
         if recent is not None:
@@ -420,12 +420,12 @@ class EventStore:
 
     def fields_event(self, number: int) -> Stored | None:
         """The event with what is shown of an item of a pool; None if nothing is."""
-        return self._event_with(number, Fields)
+        return self._event_with(number, ItemFields)
 
     def key_of(self, number: int) -> str | None:
         """The key of a round."""
         found = self.fields_event(number) or self.round_event(number)
-        return found.event.key(number) if isinstance(found.event, Rounds | Fields) else None
+        return found.event.key(number) if isinstance(found.event, Rounds | ItemFields) else None
 
     def item_of(self, number: int) -> StoredItem:
         """The item of a round."""
@@ -435,7 +435,7 @@ class EventStore:
             page = self.fields_event(number)
             shown = event if page is None else page.event
         said = event.said(number) if isinstance(event, Rounds | Items) else ()
-        if not isinstance(shown, Rounds | Fields):
+        if not isinstance(shown, Rounds | ItemFields):
             return StoredItem(None, None, said)
         return StoredItem(copy.deepcopy(shown.item(number)), shown.key(number), said)
 

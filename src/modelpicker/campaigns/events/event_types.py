@@ -14,7 +14,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from modelpicker.campaigns.events.pool_events import Fields, Items, Question
+from modelpicker.campaigns.events.pool_events import ItemFields, Items, Question
 from modelpicker.campaigns.results.pick import Item
 from modelpicker.encoding import ClassName, Matrix, ModelName
 from modelpicker.errors import StorageError
@@ -113,11 +113,11 @@ class Leaving:
     model: ModelName
 
 
-Event: TypeAlias = Rounds | Answer | Reference | Retraction | Joining | Leaving | Items | Fields | Question
+Event: TypeAlias = Rounds | Answer | Reference | Retraction | Joining | Leaving | Items | ItemFields | Question
 PLAIN: dict[str, type[Answer | Reference | Retraction | Joining | Leaving | Question]] = {
     kind.kind: kind for kind in (Answer, Reference, Retraction, Joining, Leaving, Question)
 }
-LARGE: dict[str, type[Items | Fields]] = {kind.kind: kind for kind in (Items, Fields)}
+LARGE: dict[str, type[Items | ItemFields]] = {kind.kind: kind for kind in (Items, ItemFields)}
 
 
 def rounds_in(event: Event) -> int:
@@ -146,7 +146,7 @@ def encode(event: Event, number: int, at: int) -> bytes:
     """The body of an event that is stored under a number, at a time."""
     if isinstance(event, Rounds):
         return seal(_encode_rounds(event), _columns(event.kind, number, event.first, at))
-    if isinstance(event, Items | Fields):
+    if isinstance(event, Items | ItemFields):
         return seal(event.encode(), _columns(event.kind, number, event.first, at))
     fields = {name: getattr(event, name) for name in event.__slots__}
     return seal(json.dumps(fields).encode(), _columns(event.kind, number, event.round, at))

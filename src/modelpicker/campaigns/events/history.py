@@ -21,7 +21,7 @@ from modelpicker.campaigns.events.event_types import (
     Rounds,
     rounds_in,
 )
-from modelpicker.campaigns.events.pool_events import Fields, Items, Question
+from modelpicker.campaigns.events.pool_events import ItemFields, Items, Question
 from modelpicker.campaigns.events.pool_history import POOL_KINDS, pool_event, pool_records
 from modelpicker.campaigns.input.rows import ClassCodes, encode_many
 from modelpicker.campaigns.input.validation import check_item, check_key
@@ -81,7 +81,7 @@ def _records(stored: Stored, models: Sequence[ModelName]) -> Iterator[HistoryRec
     match stored.event:
         case Rounds() as rounds:
             yield from _rounds(head, rounds, models)
-        case Items() | Fields() | Question() as event:
+        case Items() | ItemFields() | Question() as event:
             yield from pool_records(head, event, models)
         case Answer(round=number, label=None, by=by, replaces=replaces):
             yield {**head, "kind": "skip", "id": number, "by": by, "replaces": replaces}

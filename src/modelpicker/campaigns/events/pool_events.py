@@ -69,7 +69,7 @@ class Items:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Fields:
+class ItemFields:
     """What is shown of consecutive items, and their keys; each item's fields are decoded when they are wanted."""
 
     kind: ClassVar[str] = "fields"
@@ -178,7 +178,7 @@ def item_events(
     items: Sequence[Item | None] | None,
     keys: Sequence[str | None] | None,
     settings: str,
-) -> Iterator[Items | Fields]:
+) -> Iterator[Items | ItemFields]:
     """The events that items are stored as, from the number of the first of them on."""
     for start in range(0, len(rows.codes), ITEMS_AT_ONCE):
         stop = min(len(rows.codes), start + ITEMS_AT_ONCE)
@@ -189,7 +189,7 @@ def item_events(
 
 def _pages(
     first: int, start: int, stop: int, items: Sequence[Item | None] | None, keys: Sequence[str | None] | None
-) -> Iterator[Fields]:
+) -> Iterator[ItemFields]:
     """What is shown of some items, in pages of a bounded size."""
     if items is None and keys is None:
         return
@@ -205,7 +205,7 @@ def _pages(
             texts, begun, size = [], place + 1, 0
 
 
-def make_fields(first: int, keys: list[str | None] | None, texts: Sequence[bytes]) -> Fields:
+def make_fields(first: int, keys: list[str | None] | None, texts: Sequence[bytes]) -> ItemFields:
     """A page of fields; what no item has is left out."""
     has_keys = keys is not None and any(key is not None for key in keys)
-    return Fields(first, keys if has_keys else None, tuple(texts) if any(texts) else None, len(texts))
+    return ItemFields(first, keys if has_keys else None, tuple(texts) if any(texts) else None, len(texts))

@@ -1,9 +1,9 @@
 """Where the items of a pool come from: a file, a collection, a data frame or a matrix, read in pieces."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -19,8 +19,6 @@ from modelpicker.errors import InputError, brief
 from modelpicker.frames import as_columns
 from modelpicker.kernels.primitives import ABSTAINED
 
-Progress: TypeAlias = Callable[[int, int], object]
-"""Told how many items are done, and of how many."""
 # Items that are read from a collection at once.
 AT_ONCE = 2**16
 

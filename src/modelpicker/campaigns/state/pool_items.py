@@ -1,33 +1,23 @@
 """Items that come into a pool: those whose keys are new, each once; and labels that come with them."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from modelpicker.campaigns.events.event_store import EventStore, Head
 from modelpicker.campaigns.events.event_types import Reference
 from modelpicker.campaigns.events.pool_events import Items, item_events
-from modelpicker.campaigns.input.pool_source import PoolSource, Progress
+from modelpicker.campaigns.input.pool_source import PoolSource
 from modelpicker.campaigns.input.rows import ClassCodes, Rows, encode_many, some_rows
 from modelpicker.campaigns.input.validation import check_keys
 from modelpicker.campaigns.results.chart_samples import Sample, add_sample
-from modelpicker.campaigns.results.pick import Item
+from modelpicker.campaigns.results.pick import AddedItems, Item
 from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.campaigns.state.ask import new_ones
 from modelpicker.campaigns.state.pool_projection import PoolProjection
 from modelpicker.campaigns.state.transactions import Transaction
+from modelpicker.campaigns.storage.backup import Progress
 from modelpicker.encoding import ClassName, check_same_kind
 from modelpicker.errors import ConflictError, brief
 from modelpicker.kernels.primitives import ABSTAINED
-
-
-class AddedItems(NamedTuple):
-    """What came of items that were added."""
-
-    new: int
-    known: int
-    """Items that were there already, by their keys."""
-    labels: int
-    """Labels that came with them, and are known now."""
 
 
 def first_items(

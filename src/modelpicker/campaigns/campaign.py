@@ -468,8 +468,8 @@ def _decision(rounds: Rounds, number: int, projection: Projection) -> Decision:
 
 
 def check_most(most: object) -> int:
-    """How many queries are wanted: any count, however large."""
-    return check_count("most", min(most, MOST_PENDING) if type(most) is int else most)
+    """How many queries are wanted: any count, and no more than a database can count."""
+    return min(check_count("most", most), MOST_PENDING)
 
 
 def seconds_of(lease: object) -> float:

@@ -8,7 +8,7 @@ An item that had a label nobody asked for, which was taken back, could not be dr
 worst there, and can be asked about again afterwards.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -23,12 +23,10 @@ from modelpicker.algorithms.pools.pool_state import (
     has_bets,
     load_progress,
     progress_of,
-    put_back,
     replay_question,
-    take_out,
 )
 from modelpicker.campaigns.events.event_store import EventStore, Stored
-from modelpicker.campaigns.events.event_types import Answer, Event, Reference, Retraction, changes_the_past
+from modelpicker.campaigns.events.event_types import Answer, Reference, Retraction, changes_the_past
 from modelpicker.campaigns.events.pool_events import Items, Question
 from modelpicker.campaigns.results.pick import CampaignCounts
 from modelpicker.campaigns.settings import CampaignSettings, PoolGoal
@@ -234,7 +232,7 @@ class PoolProjection(CampaignState):
             case Items() as items:
                 self.take_items(items)
             case Question() as asked:
-                self._replay(asked)
+                self.replay(asked)
             case Answer(round=number, label=label):
                 self.count(number, None, KnownAnswers(label))
                 self.learn(number, label)
@@ -243,14 +241,15 @@ class PoolProjection(CampaignState):
                 self.learn(number, label)
         self.event = stored.number
 
-    def _replay(self, asked: Question) -> None:
+    def replay(self, asked: Question) -> None:
+        """Ask as was asked before."""
         self.note_question()
         replay_question(self.picker, asked.question)
         self._shown = None
 
     def catch_up(self, store: EventStore, upto: int) -> None:
         """Move on by the events that were added since."""
-        with _explained():
+        with explain_damage():
             for stored in store.others(DECIDING, after=self.event, upto=upto):
                 self.follow(stored)
         self.event = upto
@@ -298,19 +297,8 @@ class PoolProjection(CampaignState):
         return made
 
 
-@dataclass
-class _Episode:
-    """What came of an item since it was asked about, or since its label was told without that."""
-
-    reference: bool
-    told: int | None = None
-    """The event in which it was first answered."""
-    now: KnownAnswers | None = None
-    """The answer that stands."""
-
-
 @contextmanager
-def _explained() -> Iterator[None]:
+def explain_damage() -> Iterator[None]:
     """Events that do not fit together are damage of the storage."""
     try:
         yield
@@ -318,83 +306,3 @@ def _explained() -> Iterator[None]:
         raise
     except ModelPickerError as error:
         raise StorageError(f"the events do not fit together: {error} Bring back a backup.") from error
-
-
-def standing_answers(events: Iterable[Stored]) -> dict[int, KnownAnswers | None]:
-    """By the number of the event in which an item was first answered: the answer that stands now, if any."""
-    episodes: list[_Episode] = []
-    last: dict[int, _Episode] = {}
-    for stored in events:
-        match stored.event:
-            case Question(round=item):
-                last[item] = _Episode(reference=False)
-                episodes.append(last[item])
-            case Reference(round=item, replaces=False, label=label):
-                last[item] = _Episode(reference=True, told=stored.number, now=KnownAnswers(label))
-                episodes.append(last[item])
-            case Reference(round=item, label=label):
-                last[item].now = KnownAnswers(label)
-            case Answer(round=item, label=label):
-                episode = last[item]
-                episode.told = episode.told or stored.number
-                episode.now = KnownAnswers(label)
-            case Retraction(round=item):
-                last[item].now = None
-    return {episode.told: episode.now for episode in episodes if episode.told is not None}
-
-
-def rebuild(store: EventStore, settings: CampaignSettings, upto: int, rebuilt: int) -> PoolProjection:
-    """The state as of an event, found from the events alone; everything up to `rebuilt` is learned anew."""
-    made = PoolProjection(settings)
-    with _explained():
-        try:
-            if rebuilt:
-                _learn_anew(made, store, rebuilt)
-        except LookupError as error:
-            raise StorageError("an answer has no question; bring back a backup.") from error
-        made.catch_up(store, upto)
-    return made
-
-
-def _learn_anew(made: PoolProjection, store: EventStore, rebuilt: int) -> None:
-    """Replay the questions up to an event, with the labels that stand now."""
-    standing = standing_answers(store.others(DECIDING[1:], upto=rebuilt))
-    told: dict[int, KnownAnswers] = {}
-    for stored in store.others(DECIDING, upto=rebuilt):
-        _revise(made, stored, standing, told)
-    made.event = rebuilt
-
-
-def _revise(
-    made: PoolProjection, stored: Stored, standing: Mapping[int, KnownAnswers | None], told: dict[int, KnownAnswers]
-) -> None:
-    """Take in an event of a history that is learned anew; `told` are the answers by then, as they were given."""
-    event: Event = stored.event
-    match event:
-        case Items():
-            made.take_items(event)
-        case Question():
-            made._replay(event)
-        case Answer(round=item, label=label):
-            made.count(item, told.get(item), KnownAnswers(label))
-            told[item] = KnownAnswers(label)
-            _learn_standing(made, stored.number, item, standing)
-        case Reference(round=item, replaces=replaces):
-            made.counts.references += not replaces
-            if not replaces and standing.get(stored.number) is None:
-                take_out(made.picker, item)
-            _learn_standing(made, stored.number, item, standing)
-        case Retraction(round=item, reference=True):
-            made.counts.references -= 1
-            put_back(made.picker, item)
-        case Retraction(round=item):
-            made.count(item, told.pop(item), None)
-
-
-def _learn_standing(
-    made: PoolProjection, number: int, item: int, standing: Mapping[int, KnownAnswers | None]
-) -> None:
-    """Learn the answer that stands, in the place of the first."""
-    known = standing.get(number)
-    if known is not None:
-        made.learn(item, known.label)

@@ -5,7 +5,7 @@ from typing import Any
 
 from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.settings import CampaignSettings
-from modelpicker.campaigns.state import pool_projection, projection
+from modelpicker.campaigns.state import pool_rebuild, projection
 from modelpicker.campaigns.state.base import CampaignState
 from modelpicker.campaigns.state.pool_projection import PoolProjection
 from modelpicker.campaigns.state.projection import Projection
@@ -28,7 +28,7 @@ def rebuild(store: EventStore, settings: CampaignSettings, upto: int, rebuilt: i
     """The state as of an event, found from the events alone; everything up to `rebuilt` is learned anew."""
     if settings.pool is None:
         return projection.rebuild(store, settings, upto, rebuilt)
-    return pool_projection.rebuild(store, settings, upto, rebuilt)
+    return pool_rebuild.rebuild(store, settings, upto, rebuilt)
 
 
 def as_stream(state: CampaignState) -> Projection:

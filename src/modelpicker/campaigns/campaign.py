@@ -334,16 +334,16 @@ class Campaign(CampaignTransactions):
         with self.looking() as store:
             return store.state(self._number_of(store, id, store.head().rounds))
 
-    def certificate(self, confidence: float = 0.95, kind: CertificateKind | None = None) -> Certificate:
+    def certificate(self, confidence: float = 0.95, kind: CertificateKind = "stream") -> Certificate:
         """How sure the pick is, in a statement that holds whenever one looks; `best` has one as well.
 
         Args:
             confidence: the probability, at least, that no statement of this kind, made at any time, is ever wrong.
-            kind: "stream", which is the default, speaks of the items seen so far, and assumes nothing of them;
-                "population" speaks of the models' accuracies, if items are drawn independently from one source.
+            kind: "stream" speaks of the items seen so far, and assumes nothing of them; "population" speaks of the
+                models' accuracies, if items are drawn independently from one distribution.
         """
         with self.reading() as (store, projection):
-            return projection.certificate(best_place(store, projection), confidence, kind or "stream")
+            return projection.certificate(best_place(store, projection), confidence, kind)
 
     def pending(
         self, most: int | None = None, *, lease: float | timedelta | None = None, annotator: str | None = None

@@ -180,14 +180,14 @@ class PoolCampaign(Campaign):
         with self.reading_pool() as (_, projection):
             return projection.event, campaign_pick(projection)
 
-    def certificate(self, confidence: float = 0.95, kind: CertificateKind | None = None) -> Certificate:
+    def certificate(self, confidence: float = 0.95, kind: CertificateKind = "stream") -> Certificate:
         """What is proved about the pick, of exactly the items that are in the pool, whenever you look.
 
         Args:
             confidence: the probability, at least, that no such statement, made at any time, is ever wrong.
-            kind: "pool", which is also what "stream" means here: these items, and no others.
+            kind: "stream" and "pool" mean the same here: these items, and no others.
         """
-        if kind not in (None, "pool", "stream"):
+        if kind not in ("pool", "stream"):
             raise InputError(
                 f"kind={kind!r}: a campaign on a pool proves something about exactly its items; pass kind='pool'.",
                 parameter="kind",

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         check_algorithm,
     )
     from modelpicker.campaigns import (
+        AddedItems,
         AnswerRecord,
         AnyCampaign,
         Campaign,
@@ -87,6 +88,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AccessError",
     "AccuracyInterval",
+    "AddedItems",
     "Algorithm",
     "AnswerRecord",
     "AnyCampaign",
@@ -172,6 +174,7 @@ HOMES = {
         "check_algorithm",
     ),
     "campaigns": (
+        "AddedItems",
         "AnswerRecord",
         "AnyCampaign",
         "Campaign",

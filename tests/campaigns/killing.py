@@ -12,6 +12,7 @@ from functools import cache
 from typing import NamedTuple
 
 import modelpicker as mp
+from tests.campaigns.pools import collection, truth
 from tests.campaigns.streams import MODELS, Matrix, stream
 
 NAME = "killed"
@@ -65,14 +66,58 @@ def work(campaign: mp.Campaign, first: int, last: int, say: Callable[[str], obje
         say(f"next {number}")
 
 
-def survive(url: str, kills: int, seed: int, longest: float = 0.06) -> Survival:
+POOL_ITEMS = 2_500
+
+
+@cache
+def pool_material() -> mp.ModelCollection:
+    """The items of a pool, made once; the kernels are compiled, for every worker would have to otherwise."""
+    small = mp.PoolPicker(collection(20))
+    small.tell(small.ask(1)[0], "ham")
+    small.ask(1)
+    return collection(POOL_ITEMS)
+
+
+def create_pool(url: str) -> mp.Campaign:
+    """The campaign on a pool that is worked on."""
+    return mp.create_campaign(url, NAME, pool=pool_material(), seed=7, tolerance=0.0)
+
+
+def label_pool(campaign: mp.Campaign, first: int, last: int, say: Callable[[str], object]) -> None:
+    """Label a pool until there are so many answers; what is done depends only on what is in the storage."""
+    items = pool_material()
+    while True:
+        counts = campaign.counts()
+        number = counts.labels + counts.skipped
+        say(f"next {number}")
+        if number >= last:
+            return
+        if number % 40 == 20:
+            campaign.ask(["ham", "spam", "egg", "ham"], item={"text": f"{number}"}, key=f"new {number}")
+            say(f"item new {number}")
+        query = campaign.pending(3 if number % 7 == 0 else 1, lease=1e6, annotator="worker")[0]
+        say(f"question {query.id}")
+        if query.id % 11 == 5:
+            campaign.skip(query.id)
+            say(f"skip {query.id}")
+        else:
+            said = truth(items, query.id) if query.id < POOL_ITEMS else "ham"
+            campaign.tell(query.id, said)
+            say(f"label {query.id} {said}")
+
+
+WORK = {"stream": (material, work), "pool": (pool_material, label_pool)}
+
+
+def survive(url: str, kills: int, seed: int, longest: float = 0.06, kind: str = "stream") -> Survival:
     """Kill workers at random moments, as often as that; then let one work in peace for a while.
 
     One kill in three may come before the worker has done anything; the others wait until it has been heard, for on
     a slow machine hardly any worker would get to work before its end.
     """
     draw = random.Random(seed)  # moments, not secrets
-    material()
+    prepare, labour = WORK[kind]
+    prepare()
     acknowledged: set[str] = set()
     first = killed = 0
     last = MOST
@@ -82,7 +127,7 @@ def survive(url: str, kills: int, seed: int, longest: float = 0.06) -> Survival:
         reading, writing = os.pipe()
         worker = os.fork()
         if worker == 0:
-            _child(url, first, last, reading, writing)
+            _child(url, labour, first, last, reading, writing)
         os.close(writing)
         with os.fdopen(reading, "rb") as said:
             heard = b""
@@ -100,12 +145,19 @@ def survive(url: str, kills: int, seed: int, longest: float = 0.06) -> Survival:
     return Survival(killed, acknowledged, first)
 
 
-def _child(url: str, first: int, last: int, reading: int, writing: int) -> None:
+def _child(
+    url: str,
+    labour: Callable[[mp.Campaign, int, int, Callable[[str], object]], None],
+    first: int,
+    last: int,
+    reading: int,
+    writing: int,
+) -> None:
     """A worker, to its end; whatever happens it does not come back."""
     code = 1
     try:
         os.close(reading)
-        work(mp.open_campaign(url, NAME), first, last, lambda line: os.write(writing, f"{line}\n".encode()))
+        labour(mp.open_campaign(url, NAME), first, last, lambda line: os.write(writing, f"{line}\n".encode()))
         code = 0
     except BaseException as error:
         os.write(writing, f"failed: {error!r}\n".encode())

@@ -8,7 +8,8 @@ import numpy.typing as npt
 import modelpicker as mp
 from modelpicker.algorithms.checks import make_stream
 from modelpicker.campaigns.events.event_store import EventStore
-from modelpicker.campaigns.state.projection import Projection, rebuild
+from modelpicker.campaigns.state.base import CampaignState
+from modelpicker.campaigns.state.states import rebuild
 from modelpicker.campaigns.storage.verify import verify
 
 Matrix = npt.NDArray[Any]
@@ -32,7 +33,7 @@ def play(campaign: mp.Campaign, predictions: Matrix, labels: Matrix) -> list[mp.
 
 def state(campaign: mp.Campaign) -> dict[str, Any]:
     """Everything that a campaign has come to, in this process."""
-    with campaign.reading() as (_, projection):
+    with campaign.reading_state() as (_, projection):
         return _document(projection)
 
 
@@ -44,7 +45,7 @@ def rebuilt(campaign: mp.Campaign) -> dict[str, Any]:
         return _document(rebuild(log, campaign.settings, head.events, head.rebuilt))
 
 
-def _document(projection: Projection) -> dict[str, Any]:
+def _document(projection: CampaignState) -> dict[str, Any]:
     """Without the number of events, in which campaigns that came to the same may differ."""
     return {key: value for key, value in projection.document().items() if key != "event"}
 

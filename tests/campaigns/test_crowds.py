@@ -10,6 +10,7 @@ import pytest
 
 import modelpicker as mp
 from modelpicker.campaigns.storage.database import open_storage
+from tests.campaigns.pools import collection, truth
 from tests.campaigns.servers import Server
 from tests.campaigns.streams import check, stream
 
@@ -63,6 +64,61 @@ def test_many_writers_work_on_one_postgresql(server: Server) -> None:
     with crowd(6) as pool:
         done = pool.starmap(crowd_member, [(url, who) for who in range(6)])
     examine(url, 6, done)
+
+
+def pool_member(url: str, who: int) -> list[int]:
+    """Label a pool along with all the others, and add an item now and then; what was labelled."""
+    campaign = mp.open_campaign(url, "crowd")
+    items, done = collection(400), []
+    for place in range(EACH):
+        if place % 10 == 3:
+            campaign.ask(["ham", "spam", "egg", "ham"], key=f"{who}/{place}")
+        for query in campaign.pending(2, lease=600, annotator=f"member {who}")[:1]:
+            done.append(query.id)
+            said = truth(items, query.id) if query.id < 400 else "ham"
+            campaign.skip(query.id) if place % 5 == 0 else campaign.tell(query.id, said)
+    campaign.close()
+    return done
+
+
+def examine_pool(url: str, members: int, done: list[list[int]]) -> None:
+    """Every item was given to one annotator, and every answer is there."""
+    campaign = mp.open_campaign(url, "crowd")
+    answered = [number for each in done for number in each]
+    assert len(answered) == len(set(answered)) > members
+    assert campaign.rounds == 400 + members * 3
+    counts = campaign.counts()
+    assert counts.labels + counts.skipped == len(answered)
+    assert counts.labels + counts.waiting <= 150
+    check(campaign, url)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_many_processes_label_one_pool_without_errors(kind: str, request: pytest.FixtureRequest) -> None:
+    url = request.getfixturevalue("file_url") if kind == "sqlite" else request.getfixturevalue("server").database()
+    pool = collection(400)
+    mp.create_campaign(url, "crowd", pool=pool, budget=150, tolerance=0.0).storage.close()
+    with crowd(6) as members:
+        done = members.starmap(pool_member, [(url, who) for who in range(6)])
+    examine_pool(url, 6, done)
+
+
+def test_threads_may_label_one_pool(url: str) -> None:
+    items = collection(200)
+    campaign = mp.create_campaign(url, "threads", pool=items, tolerance=0.0)
+
+    def work(who: int) -> list[int]:
+        done = []
+        for _ in range(6):
+            (query,) = campaign.pending(1, lease=600, annotator=f"{who}")
+            campaign.tell(query.id, truth(items, query.id))
+            done.append(query.id)
+        return done
+
+    with ThreadPoolExecutor(8) as threads:
+        done = [number for each in threads.map(work, range(8)) for number in each]
+    assert len(set(done)) == 48
+    check(campaign, url)
 
 
 def test_threads_may_share_a_campaign(url: str) -> None:

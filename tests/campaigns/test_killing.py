@@ -35,11 +35,34 @@ def examine(url: str, survival: killing.Survival, memory: str) -> None:
     check(campaign, url)
 
 
-def run_killing(url: str, kills: int, seed: int, longest: float) -> killing.Survival:
+def examine_pool(url: str, survival: killing.Survival, memory: str) -> None:
+    """The same for a pool: questions, answers and items are all there, once, as if nobody had been killed."""
+    campaign = mp.open_campaign(url, killing.NAME)
+    history = without_times(campaign)
+    found = []
+    for record in history:
+        match record["kind"]:
+            case "question" | "skip":
+                found.append(f"{record['kind']} {record['id']}")
+            case "label":
+                found.append(f"label {record['id']} {record['label']}")
+            case "fields" if record["key"].startswith("new"):
+                found.append(f"item {record['key']}")
+    assert len(found) == len(set(found))
+    assert len(survival.acknowledged) > survival.kills
+    assert survival.acknowledged <= set(found)
+    undisturbed = killing.create_pool(memory)
+    killing.label_pool(undisturbed, 0, survival.rounds, lambda _: None)
+    assert without_times(undisturbed) == history
+    assert state(undisturbed) == state(campaign)
+    check(campaign, url)
+
+
+def run_killing(url: str, kills: int, seed: int, longest: float, kind: str = "stream") -> killing.Survival:
     """In a process of its own: it forks, and must not have threads or open storages."""
     context = multiprocessing.get_context("spawn")
     with context.Pool(1) as pool:
-        return pool.apply(killing.survive, (url, kills, seed, longest))
+        return pool.apply(killing.survive, (url, kills, seed, longest, kind))
 
 
 def test_sqlite_survives_a_hundred_kills(file_url: str, memory: str) -> None:
@@ -55,6 +78,21 @@ def test_postgresql_survives_forty_kills_of_its_clients(server: Server, memory: 
     survival = run_killing(url, 40, 1, 0.15)
     assert survival.kills == 40
     examine(url, survival, memory)
+
+
+def test_a_pool_in_sqlite_survives_forty_kills(file_url: str, memory: str) -> None:
+    killing.create_pool(file_url).storage.close()
+    survival = run_killing(file_url, 40, 0, 0.15, "pool")
+    assert survival.kills == 40
+    examine_pool(file_url, survival, memory)
+
+
+def test_a_pool_in_postgresql_survives_twenty_kills_of_its_clients(server: Server, memory: str) -> None:
+    url = server.database()
+    killing.create_pool(url).storage.close()
+    survival = run_killing(url, 20, 1, 0.25, "pool")
+    assert survival.kills == 20
+    examine_pool(url, survival, memory)
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ import pytest
 import modelpicker as mp
 from modelpicker.algorithms import ALGORITHMS
 from modelpicker.campaigns.export import export_campaign
-from modelpicker.campaigns.setting_options import ADDED_LATER, BY_NAME, FIRST, PLAIN, SETTINGS
+from modelpicker.campaigns.setting_options import ADDED_LATER, BY_NAME, FIRST, PLAIN, POOL_GOAL, SETTINGS
 from modelpicker.campaigns.settings import CampaignSettings, settings_checksum, stored_settings
 from modelpicker.certificates.stop_rule import STOP_RULE
 from modelpicker.cli.create import create
@@ -22,6 +22,8 @@ from modelpicker.server.api.documents import Described, NewCampaign
 from tests.cli.running import run
 
 NAMES = [option.name for option in SETTINGS]
+# What the library takes besides, for a campaign on a pool; then the models are those of the pool.
+FOR_POOLS = ["pool", *(option.name for option in POOL_GOAL), "use_labels", "progress"]
 # A value for every setting that is not its default.
 OTHER: dict[str, Any] = {
     "models": ["bert", "roberta"],
@@ -44,9 +46,10 @@ def test_there_is_a_value_for_every_setting_here() -> None:
 def test_signatures_have_every_setting_with_its_default(function: Any) -> None:
     parameters = inspect.signature(function).parameters
     keywords = {name: one for name, one in parameters.items() if one.kind is inspect.Parameter.KEYWORD_ONLY}
-    assert list(keywords) == NAMES
+    pools = function is mp.create_campaign
+    assert list(keywords) == NAMES + (FOR_POOLS if pools else [])
     for option in SETTINGS:
-        expected = inspect.Parameter.empty if option.required else option.default
+        expected = (None if pools else inspect.Parameter.empty) if option.required else option.default
         assert keywords[option.name].default == expected, option.name
 
 
@@ -62,7 +65,8 @@ def test_signatures_have_the_types_of_the_settings(function: Any) -> None:
     for option in SETTINGS:
         hint = hints[option.name]
         union = get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
-        assert (type(None) in union) == (option.default is None), option.name
+        optional = option.default is None or (option.required and function is mp.create_campaign)
+        assert (type(None) in union) == optional, option.name
         if option.choices:
             assert set(get_args(hint)) == set(option.choices), option.name
             continue

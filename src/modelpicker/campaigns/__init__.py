@@ -11,12 +11,13 @@ if TYPE_CHECKING:
     from modelpicker.campaigns.protocol import AnyCampaign
     from modelpicker.campaigns.registry import Listed, create_campaign, has_campaign, list_campaigns, open_campaign
     from modelpicker.campaigns.results.dashboard import Dashboard
-    from modelpicker.campaigns.results.pick import AnswerRecord, CampaignCounts, Pick, Query, Standing
+    from modelpicker.campaigns.results.pick import AddedItems, AnswerRecord, CampaignCounts, Pick, Query, Standing
     from modelpicker.campaigns.results.status import Status
     from modelpicker.campaigns.state.transactions import Added, BehindError, WriteGroup
 
 __all__ = [
     "Added",
+    "AddedItems",
     "AnswerRecord",
     "AnyCampaign",
     "BehindError",
@@ -40,6 +41,7 @@ __all__ = [
 ]
 HOMES = {
     "Added": "state.transactions",
+    "AddedItems": "results.pick",
     "AnswerRecord": "results.pick",
     "AnyCampaign": "protocol",
     "CampaignCounts": "results.pick",

@@ -2,7 +2,7 @@
 
 import copy
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import cached_property
@@ -26,10 +26,11 @@ from modelpicker.campaigns.input.batches import frame_batch
 from modelpicker.campaigns.input.rows import count_rows, encode_one
 from modelpicker.campaigns.input.validation import Decisions, check_item, check_items, check_key, check_keys
 from modelpicker.campaigns.results.assembly import best_place, make_pick
-from modelpicker.campaigns.results.pick import AnswerRecord, CampaignCounts, Pick, Query
+from modelpicker.campaigns.results.pick import AddedItems, AnswerRecord, CampaignCounts, Pick, Query
 from modelpicker.campaigns.state.ask import decide_new, decide_rounds, new_ones
+from modelpicker.campaigns.state.base import KnownAnswers
 from modelpicker.campaigns.state.classes import KnownClasses
-from modelpicker.campaigns.state.projection import KnownAnswers, Projection
+from modelpicker.campaigns.state.projection import Projection
 from modelpicker.campaigns.state.tell import budget_spent, store_answer
 from modelpicker.campaigns.state.transactions import CampaignTransactions, Transaction, WriteGroup
 from modelpicker.certificates.certificate import MOST_MODELS, Certificate, CertificateKind
@@ -42,7 +43,7 @@ MOST_PENDING = 2**31 - 1
 
 
 class Campaign(CampaignTransactions):
-    """One durable labelling effort: a stream, its models, a picker, a budget, every label bought.
+    """One durable labelling effort: a stream or a pool, its models, a picker, a budget, every label bought.
 
     Made by `create_campaign` and `open_campaign`. May be used by several threads, and by several processes if each
     opens it. Whatever a method returns from is on disk.
@@ -51,8 +52,8 @@ class Campaign(CampaignTransactions):
     @property
     def models(self) -> tuple[ModelName, ...]:
         """The models that take part now."""
-        with self.reading() as (_, projection):
-            return projection.picker.models
+        with self.reading_state() as (_, state):
+            return state.models
 
     @property
     def classes(self) -> tuple[ClassName, ...] | None:
@@ -143,6 +144,19 @@ class Campaign(CampaignTransactions):
             found = {rounds.first: rounds for rounds in map(change.store.rounds_with, older)}
             return Decisions(numbers, [*found.values(), *made], change.projection.models_at)
 
+    def add_items(
+        self,
+        source: object,
+        *,
+        use_labels: bool = False,  # noqa: ARG002 (as a pool has it)
+        progress: Callable[[int, int], None] | None = None,  # noqa: ARG002
+    ) -> AddedItems:
+        """Add more items to a pool; a stream decides items as they come, with `ask` and `ask_many`."""
+        raise ConflictError(
+            f"campaign {self.name!r} is on a stream, and {brief(source)} cannot be added to it: pass its items to "
+            "ask_many, which decides about each."
+        )
+
     def _check_takes_items(self) -> None:
         """Items of a file come in the order of the file: others in between, and it could not be gone on with."""
         if self.settings.source is not None:
@@ -156,11 +170,14 @@ class Campaign(CampaignTransactions):
         columns = as_columns(predictions)
         if columns is None:
             return predictions, items, keys
-        with self.reading() as (_, projection):
-            models = projection.picker.models
-            hidden = {str(model) for model in (*self.settings.models, *(one.model for one in projection.changes))}
-        batch = frame_batch(columns, models, hidden)
+        batch = frame_batch(columns, *self.known_models())
         return batch.predictions, batch.items if items is None else items, batch.keys if keys is None else keys
+
+    def known_models(self) -> tuple[tuple[ModelName, ...], set[str]]:
+        """The models that take part now, and the names of all that ever did: what those say is not shown."""
+        with self.reading() as (_, projection):
+            once = (*self.settings.models, *(one.model for one in projection.changes))
+            return projection.models, {str(model) for model in once}
 
     def tell(
         self,
@@ -174,7 +191,7 @@ class Campaign(CampaignTransactions):
 
         Told twice, it counts once. Another label for the same query is a conflict, unless `replace` says that the
         first was wrong: then everything is learned anew as if it had never been said. The label of a round that was
-        not queried is kept for reference, and never touches the estimates.
+        not queried is kept for reference, and never touches the estimates of a stream; a pool learns from it.
 
         Args:
             id: the `id` of a decision, or the key that the item was asked with.
@@ -196,7 +213,7 @@ class Campaign(CampaignTransactions):
         if not isinstance(given, Iterable) or isinstance(given, str | bytes):
             raise InputError(f"labels {brief(labels)}: pass {{id: label}}, or pairs of an id and a label.")
         pairs = list(labels.items() if isinstance(labels, Mapping) else labels)
-        by = _check_annotator(annotator)
+        by = check_annotator(annotator)
         with self.writing() as change:
             for entry in pairs:
                 if not (isinstance(entry, Sequence) and len(entry) == 2) or isinstance(entry, str):
@@ -212,7 +229,7 @@ class Campaign(CampaignTransactions):
         """A label that fits the campaign and its round."""
         name = self.vocabulary.name(label, f"label of {number}")
         if name is not None:
-            check_same_kind(name, change.store.rounds_with(number).classes[:1], f"label of {number}")
+            check_same_kind(name, change.store.classes_at(number)[:1], f"label of {number}")
         return name
 
     def retract(
@@ -225,24 +242,24 @@ class Campaign(CampaignTransactions):
             lease: for how long the query is kept for the annotator, as `pending` has it.
             annotator: who says so.
         """
-        by = _check_annotator(annotator)
-        seconds = None if lease is None else _seconds(lease)
+        by = check_annotator(annotator)
+        seconds = None if lease is None else seconds_of(lease)
         with self.writing() as change:
             number = self._number_of(change.store, id, change.head.rounds)
             known = change.store.state(number)
             if known is None or known.state == WAITING:
                 raise ConflictError(f"round {number} has no answer to take back.")
-            if known.state == SKIPPED and change.projection.left < 1:
+            if known.state == SKIPPED and change.state.left < 1:
                 raise budget_spent(number)
             change.touched = True
             change.add(Retraction(number, by, reference=known.state == REFERENCE))
             if known.state == REFERENCE:
-                change.projection.counts.references -= 1
+                change.state.counts.references -= 1
             else:
                 if seconds is not None:
                     until = self.storage.now(change.store.connection) + seconds
                     change.store.lease([number], until, by)
-                change.projection.count(number, KnownAnswers(known.label), None)
+                change.state.count(number, KnownAnswers(known.label), None)
 
     def _number_of(self, store: EventStore, id: object, rounds: int) -> int:
         """The round that an id or a key stands for."""
@@ -273,13 +290,13 @@ class Campaign(CampaignTransactions):
     @property
     def rounds(self) -> int:
         """How many rounds there have been."""
-        with self.reading() as (_, projection):
-            return projection.picker.rounds
+        with self.reading_state() as (_, state):
+            return state.rounds
 
     def counts(self) -> CampaignCounts:
         """How many labels, skips, references and unanswered queries there are; `best` takes longer to say so."""
-        with self.reading() as (_, projection):
-            return copy.copy(projection.counts)
+        with self.reading_state() as (_, state):
+            return copy.copy(state.counts)
 
     def stored_counts(self) -> dict[str, int]:
         """How many queries are "waiting", "labelled" and "skipped", straight from the storage.
@@ -296,7 +313,7 @@ class Campaign(CampaignTransactions):
             return [
                 AnswerRecord(
                     id=state.round,
-                    key=store.rounds_with(state.round).key(state.round),
+                    key=store.key_of(state.round),
                     label=state.label,
                     state=STATE_NAMES[state.state],
                 )
@@ -339,13 +356,16 @@ class Campaign(CampaignTransactions):
                 until its lease has expired; an answer counts whenever it comes, if nobody else gave one.
             annotator: who takes them. The same annotator is given again what they have leased already.
         """
-        by = _check_annotator(annotator)
-        if most is not None:
-            most = min(check_count("most", most), MOST_PENDING)
+        by = check_annotator(annotator)
         if lease is None:
-            with self.looking() as store:
-                return self._queries(store, store.waiting(most))
-        return self._lease(most or 1, _seconds(lease), by)
+            return self.waiting(most)
+        return self._lease(1 if most is None else check_most(most), seconds_of(lease), by)
+
+    def waiting(self, most: int | None = None) -> list[Query]:
+        """Queries that wait for an answer, oldest first, leased or not; nothing is asked or leased."""
+        most = None if most is None else check_most(most)
+        with self.looking() as store:
+            return self._queries(store, store.waiting(most, pool=self.settings.pool is not None))
 
     def _lease(self, most: int, seconds: float, by: str | None) -> list[Query]:
         with self.writing() as change:
@@ -364,16 +384,9 @@ class Campaign(CampaignTransactions):
     def _queries(self, store: EventStore, found: list[RoundState]) -> list[Query]:
         queries = []
         for state in found:
-            rounds = store.rounds_with(state.round)
+            stored = store.item_of(state.round)
             queries.append(
-                Query(
-                    id=state.round,
-                    item=copy.deepcopy(rounds.item(state.round)),
-                    key=rounds.key(state.round),
-                    classes=rounds.said(state.round),
-                    leased_until=state.leased_until,
-                    leased_by=state.leased_by,
-                )
+                Query(state.round, stored.item, stored.key, stored.classes, state.leased_until, state.leased_by)
             )
         return queries
 
@@ -454,7 +467,12 @@ def _decision(rounds: Rounds, number: int, projection: Projection) -> Decision:
     return Decisions([number], [rounds], projection.models_at)[0]
 
 
-def _seconds(lease: object) -> float:
+def check_most(most: object) -> int:
+    """How many queries are wanted: any count, and no more than a database can count."""
+    return min(check_count("most", most), MOST_PENDING)
+
+
+def seconds_of(lease: object) -> float:
     """For how long a query is leased."""
     seconds = lease.total_seconds() if isinstance(lease, timedelta) else lease
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < LONGEST_LEASE:
@@ -465,6 +483,6 @@ def _seconds(lease: object) -> float:
     return float(seconds)
 
 
-def _check_annotator(annotator: object) -> str | None:
+def check_annotator(annotator: object) -> str | None:
     """Who answers: any short text."""
     return None if annotator is None else check_key(annotator, "annotator")

@@ -23,17 +23,26 @@ from modelpicker.campaigns.events.event_store import (
     Stored,
     add_campaign,
 )
-from modelpicker.campaigns.events.event_types import Answer, Event, Reference, Retraction, Rounds, changes_the_past
+from modelpicker.campaigns.events.event_types import (
+    Answer,
+    Event,
+    Reference,
+    Retraction,
+    changes_the_past,
+    rounds_in,
+)
 from modelpicker.campaigns.events.history import HistoryRecord, as_time, events_of, from_time, records_of
-from modelpicker.campaigns.registry import check_name
+from modelpicker.campaigns.events.pool_events import Question
+from modelpicker.campaigns.registry import check_name, make_campaign
 from modelpicker.campaigns.results.chart_samples import Sample, add_sample
+from modelpicker.campaigns.setting_options import POOL_ALGORITHM, POOL_GOAL
 from modelpicker.campaigns.settings import (
     CampaignSettings,
     known_algorithm,
     settings_checksum,
     stored_settings,
 )
-from modelpicker.campaigns.state.projection import rebuild
+from modelpicker.campaigns.state.states import rebuild
 from modelpicker.campaigns.storage.database import open_storage
 from modelpicker.collections.writers import replacing
 from modelpicker.errors import FileError, InputError, NotFoundError, brief
@@ -60,6 +69,9 @@ COLUMNS = {
     "round": "int64",
     "model": "json",
     "heir_of": "json",
+    "number": "int64",
+    "leader": "json",
+    "draw": "json",
 }
 ROWS_AT_ONCE = 20_000
 
@@ -103,7 +115,7 @@ def import_campaign(
                 f"{path} is no campaign that modelpicker exported: its format is {brief(header.get('format'))}."
             )
         try:
-            settings = _settings(header, algorithm or known_algorithm(header["algorithm"]))
+            settings = _settings(header, algorithm)
             created, total, given = from_time(header["created"]), int(header["events"]), name or header["name"]
             check_name(given)
         except InputError as error:
@@ -117,16 +129,24 @@ def import_campaign(
                 _fill(EventStore(connection, number), settings, events_of(records, settings), total)
             except InputError as error:
                 raise InputError(f"{path}: {error}") from error
-    return Campaign(opened, number, given, created, settings)
+    return make_campaign(opened, number, given, created, settings)
 
 
-def _settings(header: HistoryRecord, algorithm: type[Algorithm]) -> CampaignSettings:
+def _settings(header: HistoryRecord, algorithm: type[Algorithm] | None) -> CampaignSettings:
     """The settings in a file, checked as if they were new."""
     stored = stored_settings(header)
     if not isinstance(stored["options"], dict):
         raise InputError(f"options are {brief(stored['options'])}.")
-    given = stored | {"algorithm": algorithm, "seed": int(stored["seed"])}
-    made = CampaignSettings.check(source=header.get("source"), **given)
+    given = stored | {"seed": int(stored["seed"])}
+    if header["algorithm"] == POOL_ALGORITHM:
+        options = given.pop("options")
+        del given["algorithm"]
+        if options.keys() != {option.name for option in POOL_GOAL}:
+            raise InputError(f"options are {brief(options)}.")
+        made = CampaignSettings.check_pool(**given, **options)
+    else:
+        given["algorithm"] = algorithm or known_algorithm(header["algorithm"])
+        made = CampaignSettings.check(source=header.get("source"), **given)
     if made.source is not None:
         stored["source"] = header["source"]
     if header.get("checksum") not in (None, settings_checksum(stored)):  # older files have none
@@ -142,20 +162,23 @@ def _fill(store: EventStore, settings: CampaignSettings, found: Iterator[Stored]
         _check_state(store, event)
         store.add(stored.number, stored.at, event)
         events = stored.number
-        rounds += len(event) if isinstance(event, Rounds) else 0
-        rebuilt = events if changes_the_past(event) else rebuilt
+        rounds += rounds_in(event)
+        rebuilt = events if changes_the_past(event, settings.pool is not None) else rebuilt
     if events != total:
         raise InputError(f"there are {events:,} events, but there should be {total:,}; was the file cut off?")
     store.move(Head(events, rounds, rebuilt))
     projection = rebuild(store, settings, events, rebuilt)
-    if projection.left < 0:
+    if settings.pool is None and projection.left < 0:
         raise InputError(f"more labels were bought than the budget of {settings.budget} allows.")
     store.keep(projection.document())
-    add_sample(store, Sample.take(projection))
+    if rounds:
+        add_sample(store, Sample.take(projection))
 
 
 def _check_state(store: EventStore, event: Event) -> None:
     """An answer must be one that could have been given then."""
+    if isinstance(event, Question) and store.state(event.round) is not None:
+        raise InputError(f"item {event.round} cannot have been asked about then.")
     if isinstance(event, Answer | Reference | Retraction):
         known = store.state(event.round)
         state = None if known is None else known.state

@@ -15,8 +15,12 @@ from modelpicker.algorithms.validation import Models
 from modelpicker.campaigns.campaign import Campaign
 from modelpicker.campaigns.events.event_store import EventStore, add_campaign, all_campaigns, find_campaign
 from modelpicker.campaigns.events.event_types import Joining, Leaving
+from modelpicker.campaigns.input.pool_source import PoolSource
+from modelpicker.campaigns.pool_campaign import PoolCampaign
 from modelpicker.campaigns.settings import CampaignSettings, stored_document
-from modelpicker.campaigns.storage.database import open_storage
+from modelpicker.campaigns.state.pool_items import first_items
+from modelpicker.campaigns.storage.backup import Progress
+from modelpicker.campaigns.storage.database import Storage, open_storage
 from modelpicker.certificates.certificate import Certified
 from modelpicker.encoding import ClassName
 from modelpicker.errors import InputError, NotFoundError, StorageError, brief
@@ -44,7 +48,7 @@ def create_campaign(
     storage: str,
     name: str,
     *,
-    models: Models,
+    models: Models | None = None,
     classes: Sequence[ClassName] | None = None,
     budget: int | None = None,
     budget_way: BudgetWay = "paced",
@@ -53,8 +57,16 @@ def create_campaign(
     seed: int = 0,
     algorithm: AlgorithmChoice = "model-picker",
     options: Mapping[str, Any] | None = None,
+    pool: object = None,
+    tolerance: float | None = None,
+    confidence: float | None = None,
+    use_labels: bool = False,
+    progress: Progress | None = None,
 ) -> Campaign:
-    """Begin a campaign.
+    """Begin a campaign: on a stream, whose items arrive one by one; or on a pool, whose items are all there.
+
+    A pool is a file, a collection or a data frame. What is asked next is decided when somebody is ready to answer,
+    and it ends when the pick is proved for exactly these items. Only models, classes, budget and seed go with it.
 
     Args:
         storage: `sqlite:///file.db` (made where there is none), `postgresql://…`, or `memory://` for tests.
@@ -72,6 +84,14 @@ def create_campaign(
         algorithm: Decides which labels are asked for, and which model is recommended. Its name, or a class of your
             own that passes `check_algorithm`.
         options: Options of the algorithm; those left out keep their defaults.
+        pool: the items: a file, a collection (`mp.load_collection` says how a file is read), a data frame, or a
+            matrix. Its models are those of the source, unless `models` names some of them.
+        tolerance: How much less accurate than the best model the pick may be: 0.01 is 1 % of accuracy, and the
+            default. For a pool.
+        confidence: of the proof; 0.95 by default. For a pool.
+        use_labels: whether labels that come with the items are known from the start. By default they are left out:
+            they are often there to check the result with. For a pool.
+        progress: told how many items of the pool are stored, and of how many.
 
     >>> campaign = create_campaign("memory://doctest", "tickets", models=["bert", "roberta"], budget=20)
     >>> decision = campaign.ask({"bert": "spam", "roberta": "ham"}, item={"text": "Hello"}, key="msg-17")
@@ -79,19 +99,71 @@ def create_campaign(
     ...     campaign.tell(decision.id, "spam")
     >>> campaign.best().model
     'bert'
+
+    >>> campaign = create_campaign("memory://doctest", "digits", pool="digits", tolerance=0.02, budget=100)
+    >>> question = campaign.pending(1)[0]
+    >>> campaign.tell(question.id, 7)
+    >>> campaign.counts().labels, campaign.best().state.name
+    (1, 'running')
     """
-    settings = CampaignSettings.check(
-        models=models,
-        classes=classes,
-        budget=budget,
-        budget_way=budget_way,
-        expected_rounds=expected_rounds,
-        stop_when=stop_when,
-        seed=seed,
-        algorithm=algorithm,
-        options=options,
-    )
-    return begin_campaign(storage, name, settings)
+    given = {
+        "models": models,
+        "classes": classes,
+        "budget": budget,
+        "budget_way": budget_way,
+        "expected_rounds": expected_rounds,
+        "stop_when": stop_when,
+        "seed": seed,
+        "algorithm": algorithm,
+        "options": options,
+    }
+    if pool is not None:
+        check_name(name)
+        source = PoolSource.open(pool, models)
+        goal = {"tolerance": tolerance, "confidence": confidence}
+        settings = CampaignSettings.check_pool(**given | {"models": source.models}, **goal)
+        return _begin_pool(storage, name, settings, source, use_labels, progress)
+    _check_stream(models, tolerance, confidence, use_labels)
+    return begin_campaign(storage, name, CampaignSettings.check(**given))
+
+
+def _check_stream(models: object, tolerance: object, confidence: object, use_labels: object) -> None:
+    """Refuse what goes with a pool only."""
+    if models is None:
+        raise InputError(
+            "models: pass the models of the stream, or pool= with a file of items.", parameter="models"
+        )
+    for name, value in (("tolerance", tolerance), ("confidence", confidence), ("use_labels", use_labels or None)):
+        if value is not None:
+            raise InputError(
+                f"{name}={brief(value)} goes with pool= only; for a stream, pass stop_when=mp.Certified(…), or the "
+                "options of algorithm='race'.",
+                parameter=name,
+            )
+
+
+def _begin_pool(
+    storage: str,
+    name: str,
+    settings: CampaignSettings,
+    source: PoolSource,
+    use_labels: bool,
+    progress: Progress | None,
+) -> Campaign:
+    """Begin a campaign on a pool: it is there with all its items, or not at all."""
+    opened = open_storage(storage, create=True)
+    created = int(time.time() * 1e6)
+    with opened.writing() as connection:
+        number = add_campaign(connection, name, created, settings)
+        store = EventStore(connection, number)
+        first_items(store, settings, created, source, use_labels=use_labels, progress=progress)
+    return make_campaign(opened, number, name, created, settings)
+
+
+def make_campaign(storage: Storage, number: int, name: str, created: int, settings: CampaignSettings) -> Campaign:
+    """A campaign that is in a storage, as this process uses it."""
+    kind = Campaign if settings.pool is None else PoolCampaign
+    return kind(storage, number, name, created, settings)
 
 
 def begin_campaign(storage: str, name: str, settings: CampaignSettings) -> Campaign:
@@ -101,7 +173,7 @@ def begin_campaign(storage: str, name: str, settings: CampaignSettings) -> Campa
     created = int(time.time() * 1e6)
     with opened.writing() as connection:
         number = add_campaign(connection, name, created, settings)
-    return Campaign(opened, number, name, created, settings)
+    return make_campaign(opened, number, name, created, settings)
 
 
 def open_campaign(storage: str, name: str, *, algorithm: type[Algorithm] | None = None) -> Campaign:
@@ -114,7 +186,8 @@ def open_campaign(storage: str, name: str, *, algorithm: type[Algorithm] | None 
         there = f"those there are: {', '.join(known[:10])}" if known else "there is none yet"
         raise NotFoundError(f"there is no campaign {brief(name)} in {opened.url}; {there}.")
     document = stored_document(row.name, row.settings, row.checksum)
-    return Campaign(opened, row.id, row.name, row.created, CampaignSettings.load(document, algorithm))
+    settings = CampaignSettings.load(document, algorithm)
+    return make_campaign(opened, row.id, row.name, row.created, settings)
 
 
 def has_campaign(storage: str, name: str) -> bool:

@@ -5,7 +5,9 @@ made from this list. The signatures of `create_campaign`, here and in the client
 that editors can show them; a test compares. No NumPy here: `modelpicker --help` reads it.
 """
 
-from modelpicker.certificates.stop_rule import STOP_RULE
+from dataclasses import replace
+
+from modelpicker.certificates.stop_rule import CONFIDENCE, GAP, STOP_RULE
 from modelpicker.options import LARGEST_SEED, Option, count
 
 SETTINGS: tuple[Option, ...] = (
@@ -52,6 +54,15 @@ SETTINGS: tuple[Option, ...] = (
     Option("options", dict, "Options of the algorithm; those left out keep their defaults.", None),
 )
 BY_NAME = {option.name: option for option in SETTINGS}
+# The goal of a campaign on a pool, and which settings go with a pool: how it picks is settled.
+TOLERANCE = replace(
+    GAP,
+    name="tolerance",
+    help="How much less accurate than the best model the pick may be: 0.01 is 1 % of accuracy.",
+)
+POOL_GOAL = (TOLERANCE, CONFIDENCE)
+POOL_SETTINGS = frozenset({"models", "classes", "budget", "seed"})
+POOL_ALGORITHM = "pool-picker"
 # Those that have checks of their own. The others are one value each, and checked by what is said above.
 CHECKED_APART = frozenset({"models", "classes", "stop_when", "seed", "algorithm", "options"})
 PLAIN = tuple(option for option in SETTINGS if option.name not in CHECKED_APART)

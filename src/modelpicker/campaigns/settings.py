@@ -10,16 +10,34 @@ from typing import Any, Self
 
 from modelpicker.algorithms import ALGORITHMS, Algorithm
 from modelpicker.algorithms.budgets import BudgetWay
+from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.algorithms.registry import find_algorithm, make_algorithm, usual_options
 from modelpicker.algorithms.validation import check_models
 from modelpicker.campaigns.input.rows import ClassCodes
-from modelpicker.campaigns.setting_options import ADDED_LATER, BY_NAME, PLAIN, SETTINGS
+from modelpicker.campaigns.setting_options import (
+    ADDED_LATER,
+    BY_NAME,
+    PLAIN,
+    POOL_ALGORITHM,
+    POOL_GOAL,
+    POOL_SETTINGS,
+    SETTINGS,
+)
 from modelpicker.campaigns.sources import FileSource
 from modelpicker.certificates.certificate import MOST_MODELS, Certified
 from modelpicker.certificates.stop_rule import STOP_RULE
 from modelpicker.coins import check_seed
 from modelpicker.encoding import ClassName, ModelName
 from modelpicker.errors import InputError, NotFoundError, StorageError, brief
+
+
+@dataclass(frozen=True, slots=True)
+class PoolGoal:
+    """When a campaign on a pool is done."""
+
+    tolerance: float
+    """How much less accurate than the best model the pick may be."""
+    confidence: float
 
 
 @dataclass(frozen=True)
@@ -29,7 +47,7 @@ class CampaignSettings:
     models: tuple[ModelName, ...]
     """Those it began with; others may have joined, and some left."""
     classes: tuple[ClassName, ...] | None
-    kind: type[Algorithm]
+    kind: type[Algorithm] | type[PoolPicker]
     options: Mapping[str, Any]
     seed: int
     budget: int | None
@@ -44,6 +62,41 @@ class CampaignSettings:
     def checksum(self) -> str:
         """That of the stored settings. Every event of rounds carries it, so that the two cannot drift apart."""
         return self.stored_checksum or settings_checksum(self.document())
+
+    @cached_property
+    def pool(self) -> PoolGoal | None:
+        """The goal of a campaign on a pool; None for a stream."""
+        if not issubclass(self.kind, PoolPicker):
+            return None
+        return PoolGoal(**{option.name: float(self.options[option.name]) for option in POOL_GOAL})
+
+    @property
+    def stream_kind(self) -> type[Algorithm]:
+        """The algorithm of a campaign on a stream."""
+        if issubclass(self.kind, PoolPicker):
+            raise StorageError("the campaign is on a pool, and has no picker for streams.")
+        return self.kind
+
+    @classmethod
+    def check_pool(cls, *, tolerance: object = None, confidence: object = None, **given: Any) -> Self:
+        """Settings of a campaign on a pool, or an error that says what does not make sense."""
+        for name in given.keys() - POOL_SETTINGS:
+            if given[name] != BY_NAME[name].default:
+                raise InputError(
+                    f"{name}={brief(given[name])} does not go with a pool; leave it out.", parameter=name
+                )
+        goal = {"tolerance": tolerance, "confidence": confidence}
+        return cls(
+            models=check_models(given["models"]),
+            classes=ClassCodes(given.get("classes")).classes,
+            kind=PoolPicker,
+            options={
+                one.name: one.check(one.default if goal[one.name] is None else goal[one.name]) for one in POOL_GOAL
+            },
+            seed=check_seed(given.get("seed", 0)),
+            budget=BY_NAME["budget"].check(given.get("budget")),
+            expected_rounds=None,
+        )
 
     @classmethod
     def check(cls, *, source: object = None, **given: Any) -> Self:
@@ -87,11 +140,11 @@ class CampaignSettings:
 
     def make(self, models: Sequence[ModelName]) -> Algorithm:
         """The picker that a campaign of these models starts with."""
-        return make_algorithm(self.kind, list(models), self.seed, self.options)
+        return make_algorithm(self.stream_kind, list(models), self.seed, self.options)
 
     def document(self) -> dict[str, Any]:
         """The settings as they are stored."""
-        own = ALGORITHMS.get(self.kind.name) is self.kind
+        own = self.pool is not None or ALGORITHMS.get(self.kind.name) is self.kind
         stored = {
             "models": list(self.models),
             "classes": None if self.classes is None else list(self.classes),
@@ -187,8 +240,10 @@ def known_algorithm(name: str) -> type[Algorithm]:
     return ALGORITHMS[name]
 
 
-def _found(name: str) -> type[Algorithm]:
+def _found(name: str) -> type[Algorithm] | type[PoolPicker]:
     """The class of an algorithm that a campaign was made with."""
+    if name == POOL_ALGORITHM:
+        return PoolPicker
     if name in ALGORITHMS:
         return ALGORITHMS[name]
     module, _, path = name.partition(":")

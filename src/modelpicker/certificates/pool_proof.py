@@ -156,7 +156,28 @@ class PoolProof:
             counts.winnable -= answers
             counts.open += answers
 
-    def draw(self, item: int, trial: Trial, expected: Floats, variance: Floats, confidence: float) -> None:
+    def put_back(self, item: int) -> None:
+        """An item is not asked for any more: it can be drawn again."""
+        if self.drawable[item]:
+            return
+        self.drawable[item] = True
+        row = self.rows[item]
+        for model, counts in self.tallies.items():
+            differs = row != row[model]
+            answers = differs & (row >= 0)
+            counts.left += differs
+            counts.winnable += answers
+            counts.open -= answers
+
+    def draw(
+        self,
+        item: int,
+        trial: Trial,
+        expected: Floats,
+        variance: Floats,
+        confidence: float,
+        playing: Flags | None = None,
+    ) -> None:
         """Bet on an item that was drawn at random from those that are eligible.
 
         Args:
@@ -165,9 +186,10 @@ class PoolProof:
             expected: what the mean of x over the items that are left is thought to be, one per other model.
             variance: likewise.
             confidence: of the proof.
+            playing: the models that were in play, if the item was drawn before and is only replayed.
         """
         row, own = self.rows[item], trial.model
-        playing = ~self.beaten(trial, confidence)
+        playing = ~self.beaten(trial, confidence) if playing is None else playing
         counts = trial.tally
         left = np.maximum(1, counts.left).astype(np.float64)
         shortfall = (counts.open - counts.known).astype(np.float64)

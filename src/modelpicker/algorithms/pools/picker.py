@@ -1,8 +1,7 @@
 """PoolPicker: ask about the item most worth a label, and prove the pick for exactly these items."""
 
-import math
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, Self
 
@@ -26,6 +25,13 @@ from modelpicker.algorithms.pools.pool_input import (
     identical_models,
     read_pool,
 )
+from modelpicker.algorithms.pools.pool_state import (
+    PoolDraw,
+    PoolQuestion,
+    allowed_items,
+    load_progress,
+    progress_of,
+)
 from modelpicker.algorithms.validation import Models, check_count
 from modelpicker.certificates.accuracy import AccuracyInterval, measure_accuracy
 from modelpicker.certificates.certificate import Certificate, check_confidence, state_pool
@@ -35,7 +41,7 @@ from modelpicker.coins import check_seed, draw_coins
 from modelpicker.encoding import ClassName, ModelName, check_same_kind, plain
 from modelpicker.errors import ConflictError, InputError, NotFoundError, StateError, brief
 from modelpicker.kernels.compiler import CompiledKernel
-from modelpicker.kernels.primitives import NOBODY, Floats, Ints
+from modelpicker.kernels.primitives import NOBODY, Codes, Floats, Ints
 
 STATE_VERSION = 2
 # Cells that are looked at for a question; of a larger pool, a random sample of the items.
@@ -76,6 +82,9 @@ class PoolPicker:
     On these 100 items no model is more than 5% more accurate than large, with confidence 95%, whenever you look.
     """
 
+    name = "pool-picker"
+    stops = True
+
     def __init__(
         self,
         predictions: object,
@@ -101,9 +110,13 @@ class PoolPicker:
         """Labels of items on which all models say the same."""
         self._learned: list[int] = []
         self._asked = 0
+        self.error_share = 1.0
+        """How much of the error, which is what the confidence leaves, may be used: less if the items may grow."""
+        self._draw: PoolDraw | None = None
+        """How the last item was drawn, if it was for the proof."""
         self._audit = Audit(audit, len(source.codes))
         self._model = new_label_model(len(self.models), len(self.classes))
-        self._proof = PoolProof(self._rows, self._labels, math.floor(self.tolerance * len(source.codes) + 1e-9))
+        self._proof = PoolProof(self._rows, self._labels, allowed_items(self.tolerance, len(source.codes)))
         coins = draw_coins(self.seed, JITTER, -(-len(self.models) // 4)).ravel()
         self._jitter: Floats = 1e-6 * coins[: len(self.models)]
         self._resampled = 0
@@ -133,6 +146,16 @@ class PoolPicker:
     def contested(self) -> int:
         """On how many items models differ: no other label could tell them apart."""
         return len(self._rows)
+
+    def contested_part(self, most: int) -> Iterator[tuple[int, Codes]]:
+        """Some of the items on which models differ, spread over the pool: the number of each, and its codes."""
+        for place in range(0, len(self._rows), max(1, -(-len(self._rows) // most))):
+            yield int(self._contested[place]), self._rows[place]
+
+    @property
+    def left(self) -> int:
+        """How many items there are that models differ on and nobody was asked about."""
+        return int((self._labels == UNKNOWN).sum())
 
     @property
     def open_items(self) -> list[int]:
@@ -169,7 +192,7 @@ class PoolPicker:
         """What is proved about the recommended model, of exactly these items, whenever you look."""
         confidence = check_confidence(confidence)
         model = self._pick()
-        worse, certain = self._proof.worse_by(model, confidence)
+        worse, certain = self._proof.worse_by(model, self._strict(confidence))
         return state_pool(self.models[model], worse, len(self), confidence, certain)
 
     def accuracy(self, confidence: float = 0.95) -> AccuracyInterval:
@@ -209,8 +232,13 @@ class PoolPicker:
         Each item is asked about once: it is out until its label is told. Several items are worth asking together:
         each is chosen knowing that the others are out.
         """
-        items: list[int] = []
+        return [question.item for question in self.questions(n)]
+
+    def questions(self, n: int = 1) -> list[PoolQuestion]:
+        """The same as `ask`, with how each item was chosen: to be replayed."""
+        found: list[PoolQuestion] = []
         for _ in range(check_count("n", n)):
+            self._draw = None
             item = self._next_for_audit()
             if item < 0:
                 place = self._next()
@@ -218,8 +246,8 @@ class PoolPicker:
                     break
                 item = int(self._contested[place])
                 self._audit.ask(item)
-            items.append(item)
-        return items
+            found.append(PoolQuestion(item, self._led, self._draw))
+        return found
 
     def tell(self, item: int, label: ClassName | None) -> None:
         """Tell the label of an item, asked for or not, in any order; None if nobody can tell."""
@@ -329,6 +357,11 @@ class PoolPicker:
 
     def _commit(self) -> None:
         """Before a question: the next comparison begins with what is found now. Looks alone change nothing."""
+        self._resample_if_due()
+        self._led = self._leader()
+
+    def _resample_if_due(self) -> None:
+        """Of a large pool, look at other items when half of those that are looked at have a label."""
         free = self._unlabelled()
         if len(self._sample) < len(self._rows) and 2 * int(free[self._sample].sum()) < len(self._sample):
             self._sample = self._draw_sample()
@@ -336,7 +369,6 @@ class PoolPicker:
                 right=self._found.right
             )
             self._stale = True
-        self._led = self._leader()
 
     def _leader(self) -> int:
         """Who leads, by the comparison."""
@@ -355,7 +387,11 @@ class PoolPicker:
         return leader
 
     def _certified(self, model: int) -> bool:
-        return self._proof.worse_by(model, self.confidence)[0] <= self._proof.allowed
+        return self._proof.worse_by(model, self._strict(self.confidence))[0] <= self._proof.allowed
+
+    def _strict(self, confidence: float) -> float:
+        """The confidence that the proof must have, so that the error is shared with what the pool may grow by."""
+        return 1.0 - (1.0 - confidence) * self.error_share
 
     def _next_for_audit(self) -> int:
         """An item drawn at random from all that are left, if it is time for one; -1 if not.
@@ -392,10 +428,9 @@ class PoolPicker:
         return place
 
     def _take_out(self, place: int) -> None:
-        """A contested item is asked about."""
+        """A contested item is asked about; the comparison stays: until its label comes, its guess counts."""
         self._proof.take_out(place)
         self._labels[place] = OUT
-        self._stale = True
 
     def _may_prove(self) -> bool:
         """Whether the leader is so far from being bad that the proof is worth its labels."""
@@ -422,17 +457,19 @@ class PoolPicker:
 
     def _draw_for_proof(self, coin: float) -> int:
         """An item drawn at random from those that the proof needs; -1 if it needs none."""
-        trial = self._on_trial()
-        items = self._proof.eligible(trial, self.confidence)
+        trial, strict = self._on_trial(), self._strict(self.confidence)
+        items = self._proof.eligible(trial, strict)
         if not len(items):
             return -1
         place = int(items[int(coin * len(items))])
         left = np.maximum(1, trial.tally.left)
-        found = self._found
+        found, playing = self._found, ~self._proof.beaten(trial, strict)
         shift = found.ahead - found.ahead[trial.model]
-        expected = np.clip((shift - trial.tally.known) / left, -1.0, 1.0)
-        variance = found.unsure / np.maximum(1e-9, found.split)
-        self._proof.draw(place, trial, expected, variance, self.confidence)
+        # Only what is said of models in play: that is what a replay knows.
+        expected = np.where(playing, np.clip((shift - trial.tally.known) / left, -1.0, 1.0), 0.0)
+        variance = np.where(playing, found.unsure / np.maximum(1e-9, found.split), 0.0)
+        self._proof.draw(place, trial, expected, variance, strict)
+        self._draw = PoolDraw(trial.model, np.flatnonzero(playing), expected[playing], variance[playing])
         return place
 
     def _draw_for_gain(self, coin: float) -> int:
@@ -448,7 +485,6 @@ class PoolPicker:
 
     def state_dict(self) -> dict[str, Any]:
         """Everything this pool is but its predictions, in a form that JSON can hold."""
-        model = self._model
         return {
             "version": STATE_VERSION,
             "pool": self._fingerprint,
@@ -456,19 +492,7 @@ class PoolPicker:
             "seed": self.seed,
             "confidence": self.confidence,
             "tolerance": self.tolerance,
-            "asked": self._asked,
-            "resampled": self._resampled,
-            "sample": None if len(self._sample) == len(self._rows) else self._sample.tolist(),
-            "learned": [[place, int(self._labels[place])] for place in self._learned],
-            "out": np.flatnonzero(self._labels == OUT).tolist(),
-            "unknowable": np.flatnonzero(self._labels == UNKNOWABLE).tolist(),
-            "agreed": [list(pair) for pair in self._agreed.items()],
-            "leader": self._led,
-            "label_model": {
-                name: getattr(model, name).tolist() for name in ("weights", "by_class", "biases", "evidence")
-            },
-            "proof": self._proof.state(),
-            "audit": self._audit.state(),
+            **progress_of(self),
         }
 
     @classmethod
@@ -492,7 +516,7 @@ class PoolPicker:
             )
             if blob["pool"] != pool._fingerprint:
                 raise StateError("this state belongs to other predictions; pass those that the pool was made of.")
-            pool._load(blob)
+            load_progress(pool, blob)
         except StateError:
             raise
         except (KeyError, TypeError, ValueError, IndexError) as error:
@@ -507,24 +531,3 @@ class PoolPicker:
             piece = self.source.codes[start : start + PIECE]
             checksum = zlib.crc32(np.ascontiguousarray(piece, dtype="<i8").tobytes(), checksum)
         return [len(self), len(self._rows), checksum]
-
-    def _load(self, blob: Mapping[str, Any]) -> None:
-        learned = [(int(place), int(code)) for place, code in blob["learned"]]
-        for place, code in learned:
-            self._labels[place] = code
-            self._learned.append(place)
-            self._found.right[:] += self._rows[place] == code
-        self._labels[blob["out"]] = OUT
-        self._labels[blob["unknowable"]] = UNKNOWABLE
-        self._agreed = {int(item): int(code) for item, code in blob["agreed"]}
-        self._asked, self._resampled = int(blob["asked"]), int(blob["resampled"])
-        if blob["sample"] is not None:
-            self._sample = np.array(blob["sample"], dtype=np.int64)
-        self._led = int(blob["leader"])
-        for name, values in blob["label_model"].items():
-            getattr(self._model, name)[...] = np.array(values)
-        proof = self._proof
-        proof.labelled[[place for place, _ in learned]] = True
-        proof.drawable[:] = self._labels == UNKNOWN
-        proof.load(blob["proof"])
-        self._audit.load(blob.get("audit"))

@@ -1,5 +1,6 @@
 """A campaign's events in a storage, and the tables that are found from them: all SQL about campaigns is here."""
 
+import copy
 import json
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,6 +21,8 @@ from modelpicker.campaigns.events.event_types import (
     seal,
     unseal,
 )
+from modelpicker.campaigns.events.pool_events import ItemFields, Items, Question
+from modelpicker.campaigns.results.pick import Item
 from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.campaigns.storage.schema import answers, campaigns, events, keys, snapshots
 from modelpicker.campaigns.storage.statements import Prepared
@@ -65,6 +68,15 @@ class RoundState(NamedTuple):
     leased_by: str | None
 
 
+class StoredItem(NamedTuple):
+    """What is stored of the item of a round."""
+
+    item: Item | None
+    key: str | None
+    classes: tuple[ClassName, ...]
+    """What models say of it."""
+
+
 _MINE = {table.name: table.c.campaign == sa.bindparam("mine") for table in (events, answers, keys, snapshots)}
 _EVENT = sa.select(events.c.number, events.c.at, events.c.kind, events.c.round, events.c.body).where(
     _MINE["events"]
@@ -104,7 +116,7 @@ _SIZES = Prepared(
     .limit(PAGE)
 )
 _OF_ROUND = Prepared(
-    _EVENT.where(events.c.kind == Rounds.kind, events.c.round <= sa.bindparam("wanted"))
+    _EVENT.where(events.c.kind == sa.bindparam("wanted_kind"), events.c.round <= sa.bindparam("wanted"))
     .order_by(events.c.round.desc())
     .limit(1)
 )
@@ -122,7 +134,7 @@ _LEASE = Prepared(
 _SNAPSHOT = Prepared(sa.select(snapshots.c.body).where(_MINE["snapshots"]))
 _KEEP = Prepared(sa.update(snapshots).where(_MINE["snapshots"]).values(body=sa.bindparam("new_body")))
 _ADD_SNAPSHOT = Prepared(sa.insert(snapshots))
-_NO_LEASE = {"label": None, "leased_until": None, "leased_by": None}
+_NEW = {"label": None, "leased_until": None, "leased_by": None, "asked": None}
 
 
 class Recent:
@@ -133,11 +145,11 @@ class Recent:
         self.size = 0
         """The bytes of all of them, as they are stored."""
 
-    def find(self, number: int) -> Stored | None:
-        """The event in which a round was decided, if it was met lately."""
+    def find(self, number: int, kind: type[Rounds | Items | ItemFields]) -> Stored | None:
+        """The event with a round, if it was met lately."""
         for stored, _ in reversed(self._kept.values()):
             event = stored.event
-            if isinstance(event, Rounds) and event.first <= number < event.first + len(event):
+            if isinstance(event, kind) and event.first <= number < event.first + len(event):
                 return stored
         return None
 
@@ -189,7 +201,7 @@ class EventStore:
 
     def add(self, number: int, at: int, event: Event) -> None:
         """Store an event, and keep the tables that are found from events up to it."""
-        first = event.first if isinstance(event, Rounds) else event.round
+        first = event.first if isinstance(event, Rounds | Items | ItemFields) else event.round
         _ADD_EVENT.run(
             self.connection,
             {
@@ -208,20 +220,25 @@ class EventStore:
         match event:
             case Rounds():
                 self._index_rounds(event)
+            case ItemFields():
+                self._index_keys(event.first, event.keys)
+            case Question():
+                values = {"campaign": self.campaign, "round": event.round, "state": WAITING}
+                _ADD_ANSWER.run(self.connection, {**_NEW, **values, "asked": event.number})
             case Answer():
                 self._set_answer(event.round, SKIPPED if event.label is None else LABELLED, event.label)
             case Reference():
                 self._set_reference(event)
             case Retraction():
                 self._retract(event.round)
-            case Joining() | Leaving():
+            case Joining() | Leaving() | Items():
                 pass
 
     def _index_rounds(self, event: Rounds) -> None:
         """Queries wait for an answer; keys lead to their rounds."""
         waiting = [
             {
-                **_NO_LEASE,
+                **_NEW,
                 "campaign": self.campaign,
                 "round": event.first + place,
                 "state": WAITING,
@@ -230,9 +247,12 @@ class EventStore:
         ]
         if waiting:
             _ADD_ANSWER.run_many(self.connection, waiting)
+        self._index_keys(event.first, event.keys)
+
+    def _index_keys(self, first: int, given: list[str | None] | None) -> None:
         known = [
-            {"campaign": self.campaign, "key": key, "round": event.first + place}
-            for place, key in enumerate(event.keys or ())
+            {"campaign": self.campaign, "key": key, "round": first + place}
+            for place, key in enumerate(given or ())
             if key is not None
         ]
         if known:
@@ -247,7 +267,7 @@ class EventStore:
         _ADD_ANSWER.run(
             self.connection,
             {
-                **_NO_LEASE,
+                **_NEW,
                 "campaign": self.campaign,
                 "round": event.round,
                 "state": REFERENCE,
@@ -273,17 +293,18 @@ class EventStore:
         values = {"mine": self.campaign, "until": until, "by": by}
         _LEASE.run_many(self.connection, [{**values, "wanted": number} for number in rounds])
 
-    def waiting(self, most: int | None = None) -> list[RoundState]:
-        """Queries that wait for an answer, oldest first."""
-        return self._waiting(most)
+    def waiting(self, most: int | None = None, *, pool: bool = False) -> list[RoundState]:
+        """Queries that wait for an answer, oldest first: of a pool, in the order in which they were asked."""
+        return self._waiting(most, pool)
 
-    def free(self, now: float, by: str | None, most: int) -> list[RoundState]:
+    def free(self, now: float, by: str | None, most: int, *, pool: bool = False) -> list[RoundState]:
         """Those that nobody has leased, but for this annotator."""
         free = sa.or_(answers.c.leased_until.is_(None), answers.c.leased_until <= now)
-        return self._waiting(most, free if by is None else sa.or_(free, answers.c.leased_by == by))
+        return self._waiting(most, pool, free if by is None else sa.or_(free, answers.c.leased_by == by))
 
-    def _waiting(self, most: int | None, *conditions: sa.ColumnElement[bool]) -> list[RoundState]:
-        statement = _STATE.where(answers.c.state == WAITING, *conditions).order_by(answers.c.round).limit(most)
+    def _waiting(self, most: int | None, pool: bool, *conditions: sa.ColumnElement[bool]) -> list[RoundState]:
+        order = answers.c.asked if pool else answers.c.round
+        statement = _STATE.where(answers.c.state == WAITING, *conditions).order_by(order).limit(most)
         return [_state(row) for row in self.connection.execute(statement, {"mine": self.campaign})]
 
     def state(self, number: int) -> RoundState | None:
@@ -299,6 +320,20 @@ class EventStore:
             .group_by(answers.c.state)
         )
         return Counter({int(row[0]): int(row[1]) for row in self.connection.execute(statement)})
+
+    def labels_said(self) -> list[ClassName]:
+        """The different labels that there are."""
+        statement = sa.select(answers.c.label).where(answers.c.campaign == self.campaign).distinct()
+        return [json.loads(label) for (label,) in self.connection.execute(statement) if label is not None]
+
+    def questions(self) -> Iterator[tuple[int, int]]:
+        """The questions of a pool in the order in which they were asked: the state of each, and its item."""
+        statement = sa.select(answers.c.state, answers.c.round).where(
+            answers.c.campaign == self.campaign, answers.c.asked.is_not(None)
+        )
+        yield from (
+            (int(state), int(item)) for state, item in self.connection.execute(statement.order_by(answers.c.asked))
+        )
 
     def labels_since(self, first: int) -> int:
         """How many labels there are of rounds from `first` on."""
@@ -365,15 +400,44 @@ class EventStore:
 
     def round_event(self, number: int) -> Stored:
         """The event in which a round was decided."""
-        recent = self.recent.find(number)
+        found = self._event_with(number, Rounds) or self._event_with(number, Items)
+        if found is None:
+            raise NotFoundError(f"there is no round {number} in this campaign.")
+        return found
+
+    def _event_with(self, number: int, kind: type[Rounds | Items | ItemFields]) -> Stored | None:
+        """The event of a kind that a round came with."""
+        recent = self.recent.find(number, kind)
         if recent is not None:
             return recent
-        row = _OF_ROUND.run(self.connection, {"mine": self.campaign, "wanted": number}).fetchone()
+        values = {"mine": self.campaign, "wanted": number, "wanted_kind": kind.kind}
+        row = _OF_ROUND.run(self.connection, values).fetchone()
         if row is not None:
             stored = _stored(row)
-            if isinstance(stored.event, Rounds) and number < stored.event.first + len(stored.event):
+            if isinstance(stored.event, kind) and number < stored.event.first + len(stored.event):
                 return self.recent.keep(stored, len(row[-1]))
-        raise NotFoundError(f"there is no round {number} in this campaign.")
+        return None
+
+    def fields_event(self, number: int) -> Stored | None:
+        """The event with what is shown of an item of a pool; None if nothing is."""
+        return self._event_with(number, ItemFields)
+
+    def key_of(self, number: int) -> str | None:
+        """The key of a round."""
+        found = self.fields_event(number) or self.round_event(number)
+        return found.event.key(number) if isinstance(found.event, Rounds | ItemFields) else None
+
+    def item_of(self, number: int) -> StoredItem:
+        """The item of a round."""
+        event = self.round_event(number).event
+        shown = event
+        if isinstance(event, Items):
+            page = self.fields_event(number)
+            shown = event if page is None else page.event
+        said = event.said(number) if isinstance(event, Rounds | Items) else ()
+        if not isinstance(shown, Rounds | ItemFields):
+            return StoredItem(None, None, said)
+        return StoredItem(copy.deepcopy(shown.item(number)), shown.key(number), said)
 
     def rounds_with(self, number: int) -> Rounds:
         """The rounds that were decided together with this one."""
@@ -381,6 +445,11 @@ class EventStore:
         if not isinstance(event, Rounds):
             raise StorageError(f"the event of round {number} is damaged; bring back a backup.")
         return event
+
+    def classes_at(self, number: int) -> list[ClassName]:
+        """The classes that models predict of a round, or of those stored with it."""
+        event = self.round_event(number).event
+        return event.classes if isinstance(event, Rounds | Items) else []
 
     def snapshot(self) -> dict[str, Any] | None:
         """The last state that was kept; None if there is none, or it is damaged."""
@@ -420,7 +489,7 @@ class EventStore:
         """What is in the tables that are found from events, but for leases."""
         columns = {
             "keys": (keys.c.key, keys.c.round),
-            "answers": (answers.c.round, answers.c.state, answers.c.label),
+            "answers": (answers.c.round, answers.c.state, answers.c.label, answers.c.asked),
         }
         return {
             name: list(

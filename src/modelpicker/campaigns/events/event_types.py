@@ -14,6 +14,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from modelpicker.campaigns.events.pool_events import ItemFields, Items, Question
 from modelpicker.campaigns.results.pick import Item
 from modelpicker.encoding import ClassName, Matrix, ModelName
 from modelpicker.errors import StorageError
@@ -73,7 +74,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A label for a round that was never queried: kept, and never learned from."""
+    """A label for a round that was never queried: kept, and learned from in a pool only."""
 
     kind: ClassVar[str] = "reference"
     round: int
@@ -112,20 +113,31 @@ class Leaving:
     model: ModelName
 
 
-Event: TypeAlias = Rounds | Answer | Reference | Retraction | Joining | Leaving
-PLAIN: dict[str, type[Answer | Reference | Retraction | Joining | Leaving]] = {
-    kind.kind: kind for kind in (Answer, Reference, Retraction, Joining, Leaving)
+Event: TypeAlias = Rounds | Answer | Reference | Retraction | Joining | Leaving | Items | ItemFields | Question
+PLAIN: dict[str, type[Answer | Reference | Retraction | Joining | Leaving | Question]] = {
+    kind.kind: kind for kind in (Answer, Reference, Retraction, Joining, Leaving, Question)
 }
+LARGE: dict[str, type[Items | ItemFields]] = {kind.kind: kind for kind in (Items, ItemFields)}
 
 
-def changes_the_past(event: Event) -> bool:
-    """Whether an event changes what was learned before it, so that everything is learned anew."""
+def rounds_in(event: Event) -> int:
+    """How many rounds, or items of a pool, come with an event."""
+    return len(event) if isinstance(event, Rounds | Items) else 0
+
+
+def changes_the_past(event: Event, pool: bool) -> bool:
+    """Whether an event changes what was learned before it, so that everything is learned anew.
+
+    In a pool, labels that nobody asked for are learned as well.
+    """
     match event:
+        case Reference(replaces=replaces):
+            return pool and replaces
+        case Retraction(reference=True):
+            return pool
         case Answer(replaces=replaces):
             return replaces
-        case Retraction(reference=reference):
-            return not reference
-        case Joining() | Leaving():
+        case Retraction() | Joining() | Leaving():
             return True
     return False
 
@@ -134,6 +146,8 @@ def encode(event: Event, number: int, at: int) -> bytes:
     """The body of an event that is stored under a number, at a time."""
     if isinstance(event, Rounds):
         return seal(_encode_rounds(event), _columns(event.kind, number, event.first, at))
+    if isinstance(event, Items | ItemFields):
+        return seal(event.encode(), _columns(event.kind, number, event.first, at))
     fields = {name: getattr(event, name) for name in event.__slots__}
     return seal(json.dumps(fields).encode(), _columns(event.kind, number, event.round, at))
 
@@ -144,8 +158,10 @@ def decode(kind: str, body: bytes, number: int, first: int, at: int) -> Event:
     try:
         if kind == Rounds.kind:
             return _decode_rounds(content)
+        if kind in LARGE:
+            return LARGE[kind].decode(content)
         return PLAIN[kind](**json.loads(content))
-    except (LookupError, TypeError, ValueError, RecursionError) as error:
+    except (LookupError, TypeError, ValueError, RecursionError, struct.error) as error:
         raise StorageError(f"an event of kind {kind!r} cannot be read: {error!r}.") from error
 
 

@@ -11,7 +11,18 @@ import numpy as np
 from modelpicker.algorithms.pacing import new_pace
 from modelpicker.algorithms.validation import check_models
 from modelpicker.campaigns.events.event_store import EventStore, Stored
-from modelpicker.campaigns.events.event_types import Answer, Event, Joining, Leaving, Reference, Retraction, Rounds
+from modelpicker.campaigns.events.event_types import (
+    Answer,
+    Event,
+    Joining,
+    Leaving,
+    Reference,
+    Retraction,
+    Rounds,
+    rounds_in,
+)
+from modelpicker.campaigns.events.pool_events import ItemFields, Items, Question
+from modelpicker.campaigns.events.pool_history import POOL_KINDS, pool_event, pool_records
 from modelpicker.campaigns.input.rows import ClassCodes, encode_many
 from modelpicker.campaigns.input.validation import check_item, check_key
 from modelpicker.campaigns.settings import CampaignSettings
@@ -23,7 +34,11 @@ HistoryRecord: TypeAlias = dict[str, Any]
 """An event, or one round of it: `event`, `at`, `kind`, `id` or `round`, and what is particular to its kind."""
 
 ASK = "ask"
-ANSWERS = (Answer.kind, Reference.kind, Retraction.kind)
+ANSWERS = (Question.kind, Answer.kind, Reference.kind, Retraction.kind)
+
+
+# Records of answers, which streams and pools both have.
+ANSWERED = ("label", "skip", "reference", "retract")
 
 
 def as_time(microseconds: int) -> str:
@@ -53,7 +68,9 @@ def records_of_round(store: EventStore, settings: CampaignSettings, number: int)
     """What happened to one round, in order."""
     found = [stored.event for stored in store.others((Joining.kind, Leaving.kind))]
     models = members(settings, [event for event in found if isinstance(event, Joining | Leaving)], number)
-    yield next(record for record in _records(store.round_event(number), models) if record["id"] == number)
+    for stored in (store.round_event(number), store.fields_event(number)):
+        if stored is not None:
+            yield next(record for record in _records(stored, models) if record["id"] == number)
     for stored in store.others(ANSWERS, number):
         yield from _records(stored, models)
 
@@ -64,6 +81,8 @@ def _records(stored: Stored, models: Sequence[ModelName]) -> Iterator[HistoryRec
     match stored.event:
         case Rounds() as rounds:
             yield from _rounds(head, rounds, models)
+        case Items() | ItemFields() | Question() as event:
+            yield from pool_records(head, event, models)
         case Answer(round=number, label=None, by=by, replaces=replaces):
             yield {**head, "kind": "skip", "id": number, "by": by, "replaces": replaces}
         case Answer(round=number, label=label, by=by, replaces=replaces):
@@ -117,7 +136,7 @@ def events_of(records: Iterable[HistoryRecord], settings: CampaignSettings) -> I
             raise InputError(f"event {expected} cannot be read: {error!r}.") from error
         if isinstance(event, Joining | Leaving):
             changes.append(event)
-        rounds += len(event) if isinstance(event, Rounds) else 0
+        rounds += rounds_in(event)
         yield Stored(expected, at, event)
 
 
@@ -127,11 +146,15 @@ def _event(
     """One event from its records."""
     record = records[0]
     models = members(settings, changes)
+    if record["kind"] in ANSWERED:
+        return _answer(record, settings, rounds)
+    if (settings.pool is not None) != (record["kind"] in POOL_KINDS):
+        raise InputError(f"events of kind {brief(record['kind'])} do not go with such a campaign.")
     match record["kind"]:
         case "ask":
             return _asked(records, models, settings, rounds)
-        case "label" | "skip" | "reference" | "retract":
-            return _answer(record, settings, rounds)
+        case "item" | "fields" | "question":
+            return pool_event(records, models, settings, rounds)
         case "join":
             if record["model"] in models or record["heir_of"] not in models or record["round"] != rounds:
                 raise InputError(

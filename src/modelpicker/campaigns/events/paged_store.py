@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from modelpicker.campaigns.events.event_store import LABELLED, EventStore, Head, Recent, RoundState, Stored
+from modelpicker.campaigns.events.event_types import Rounds
+from modelpicker.campaigns.events.pool_events import Items
 from modelpicker.campaigns.storage.database import Storage
 
 T = TypeVar("T")
@@ -51,4 +53,5 @@ class PagedEventStore(EventStore):
 
     def round_event(self, number: int) -> Stored:
         """The event in which a round was decided."""
-        return self.recent.find(number) or self._look(lambda store: store.round_event(number))
+        recent = self.recent.find(number, Rounds) or self.recent.find(number, Items)
+        return recent or self._look(lambda store: store.round_event(number))

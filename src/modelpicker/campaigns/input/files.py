@@ -20,9 +20,8 @@ def batches_of(path: str | Path, campaign: Campaign, reading: Reading | None = N
     said that have left. `reading.columns` may say otherwise: that one is the id, or is left out.
     """
     reading = reading or Reading()
-    with campaign.reading() as (_, projection):
-        models = [str(model) for model in projection.picker.models]
-        hidden = {str(model) for model in (*campaign.settings.models, *(one.model for one in projection.changes))}
+    now, hidden = campaign.known_models()
+    models = [str(model) for model in now]
     for name, role in reading.columns.items():
         if role == "model" and name not in models:
             raise InputError(f"column {brief(name)} cannot be a model: this campaign has no model of that name.")

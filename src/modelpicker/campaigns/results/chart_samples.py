@@ -6,9 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import sqlalchemy as sa
 
-from modelpicker.algorithms.pacing import MISSED
 from modelpicker.campaigns.events.event_store import LABELLED, REFERENCE, EventStore
-from modelpicker.campaigns.state.projection import Projection
+from modelpicker.campaigns.state.base import CampaignState
 from modelpicker.campaigns.storage.schema import answers, samples
 from modelpicker.campaigns.storage.statements import Prepared
 
@@ -28,26 +27,18 @@ class Sample(NamedTuple):
     values: npt.NDArray[np.float32]
 
     @classmethod
-    def take(cls, projection: Projection) -> "Sample":
+    def take(cls, state: CampaignState) -> "Sample":
         """How the models stand now."""
-        picker = projection.picker
-        covered = picker.rounds - int(projection.pace[MISSED])
-        values = picker.losses_over(covered) if picker.weights is None else picker.weights
-        return cls(
-            projection.event,
-            picker.rounds,
-            projection.counts.labels,
-            len(projection.changes),
-            values.astype(np.float32),
-        )
+        values = state.sample_values().astype(np.float32)
+        return cls(state.event, state.rounds, state.counts.labels, state.model_changes, values)
 
-    def due(self, projection: Projection) -> bool:
+    def due(self, state: CampaignState) -> bool:
         """Whether so much has happened since that it is time for another: often at first, then ever more seldom."""
-        labels, rounds = projection.counts.labels, projection.picker.rounds
+        labels, rounds = state.counts.labels, state.rounds
         return (
             abs(labels - self.labels) * PARTS >= max(labels, PARTS)
             or (rounds - self.rounds) * PARTS >= max(rounds, LEAST_ROUNDS * PARTS)
-            or len(projection.changes) != self.changes
+            or state.model_changes != self.changes
         )
 
 

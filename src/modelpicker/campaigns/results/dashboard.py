@@ -10,8 +10,16 @@ from modelpicker.campaigns.results.assembly import make_pick
 from modelpicker.campaigns.results.chart_samples import Sample, all_samples, buckets
 from modelpicker.campaigns.results.intervals import Spread
 from modelpicker.campaigns.results.pick import Pick
+from modelpicker.campaigns.results.pool_dashboard import (
+    pool_disagreement,
+    pool_labels,
+    pool_lines,
+    pool_standing,
+)
 from modelpicker.campaigns.results.recent_rounds import RoundWindow
+from modelpicker.campaigns.state.pool_projection import PoolProjection
 from modelpicker.campaigns.state.projection import Projection, members
+from modelpicker.campaigns.state.states import as_pool
 from modelpicker.campaigns.state.transactions import CampaignTransactions
 
 # Models whose weights are drawn, and the points of a line at most.
@@ -39,6 +47,9 @@ class Dashboard:
 
     def standing(self) -> dict[str, Any]:
         """The pick, and how every model stands, with intervals; if that takes long, how it stood before."""
+        if self.campaign.settings.pool is not None:
+            with self.campaign.reading_state() as (_, state):
+                return pool_standing(as_pool(state))
         last = self._last
         if not self._spreading.acquire(timeout=-1 if last is None else BUSY):
             return last or {}
@@ -76,6 +87,9 @@ class Dashboard:
 
     def charts(self) -> dict[str, Any]:
         """Lines over time, recent rounds, and where the models disagree."""
+        if self.campaign.settings.pool is not None:
+            with self.campaign.reading_state() as (store, state):
+                return self._pool_charts(store, as_pool(state))
         with self._looking, self.campaign.reading() as (store, projection):
             self._window.follow(store)
             return {
@@ -85,6 +99,25 @@ class Dashboard:
                 "recent": self._window.recent(),
                 "disagreement": self._window.disagreement(store),
             }
+
+    def _pool_charts(self, store: EventStore, projection: PoolProjection) -> dict[str, Any]:
+        """The same of a pool: lines go by labels, and there are no recent rounds."""
+        leaders, samples = pool_lines(store, projection, MOST_LINES)
+        samples = _thinned([*{sample.labels: sample for sample in samples}.values()])
+        places = [projection.models.index(model) for model in leaders]
+        return {
+            "event": projection.event,
+            "weights": {
+                "kind": "estimates",
+                "models": leaders,
+                "labels": [sample.labels for sample in samples],
+                "rounds": [sample.rounds for sample in samples],
+                "values": [[float(sample.values[place]) for sample in samples] for place in places],
+            },
+            "labels": pool_labels(store, MOST_POINTS),
+            "recent": {"rounds": [], "probability": [], "queried": []},
+            "disagreement": pool_disagreement(store, projection),
+        }
 
     def _weights(self, store: EventStore, projection: Projection) -> dict[str, Any]:
         """The weights of the leaders over time; their estimates, where an algorithm has no weights."""

@@ -141,3 +141,14 @@ class CampaignCounts:
     skipped: int = 0
     references: int = 0
     waiting: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AddedItems:
+    """What came of items that were added to a pool."""
+
+    new: int
+    known: int
+    """Items that were there already, by their keys."""
+    labels: int
+    """Labels that came with them, and are known now."""

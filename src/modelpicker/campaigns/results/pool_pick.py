@@ -1,8 +1,11 @@
-"""How a pick is made from the state of a pool."""
+"""How a pick is made from the state of a pool, or of a campaign on one."""
+
+from dataclasses import replace
 
 from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.campaigns.results.pick import Pick, Standing
 from modelpicker.campaigns.results.status import Status, budget_spent, certified_status, in_short
+from modelpicker.campaigns.state.pool_projection import PoolProjection
 from modelpicker.collections.label_checks import listed_models
 from modelpicker.encoding import ModelName
 
@@ -47,6 +50,48 @@ def make_pool_pick(pool: PoolPicker, *, budget: int | None, skipped: int, spent:
         state=certified_status(in_short(certificate)) if certified else _status(pool, budget, skipped, spent),
         remark=_remark(pool, best),
     )
+
+
+def campaign_pick(projection: PoolProjection) -> Pick:
+    """The pick of a campaign on a pool; `labels_used` are the labels that were asked for."""
+    pool, counts, budget = projection.picker, projection.counts, projection.settings.budget
+    made = make_pool_pick(pool, budget=budget, skipped=counts.skipped, spent=False)
+    if not made.certified:
+        made = replace(made, state=_campaign_status(projection))
+    return replace(
+        made,
+        labels_used=counts.labels,
+        references=counts.references,
+        pending=counts.waiting,
+        labels_saved=len(pool) - counts.labels - counts.references - counts.waiting,
+        state=replace(made.state, takes_items=True),
+    )
+
+
+def _campaign_status(projection: PoolProjection) -> Status:
+    """Why a campaign on a pool that is not certified asks, or does not ask."""
+    pool, counts, budget = projection.picker, projection.counts, projection.settings.budget
+    waits = "1 item waits" if counts.waiting == 1 else f"{counts.waiting:,} items wait"
+    if budget is not None and projection.left < 1:
+        if counts.waiting:
+            reason = f"All labels of the budget of {budget:,} are asked for: {waits} for a label."
+            return Status("waiting-for-labels", reason, "Label what waits.")
+        return budget_spent(budget)
+    if not pool.left:
+        if counts.waiting:
+            reason = f"All items on which models differ were asked about: {waits} for a label."
+            return Status("waiting-for-labels", reason, "Label what waits.")
+        return _status(pool, budget, counts.skipped, spent=False)
+    known = counts.labels + counts.references
+    told = (
+        "No label is known yet"
+        if not known
+        else "1 label is known"
+        if known == 1
+        else f"{known:,} labels are known"
+    )
+    open_ones = f", and {waits} for a label" if counts.waiting else ""
+    return Status("running", f"{told}{open_ones}. Models differ on {pool.contested:,} items.", "Label more items.")
 
 
 def _tied(pool: PoolPicker, behind: dict[ModelName, float]) -> tuple[ModelName, ...]:

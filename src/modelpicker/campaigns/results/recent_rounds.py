@@ -99,7 +99,7 @@ class RoundWindow:
             "rounds": len(self._seen),
             "divided": len(divided),
             "pairs": [{"classes": list(pair), "rounds": count} for pair, count in pairs.most_common(MOST_PAIRS)],
-            "items": [_item(store, seen) for seen in most],
+            "items": [describe_item(store, seen) for seen in most],
         }
 
 
@@ -108,12 +108,13 @@ def _order(name: ClassName) -> tuple[bool, ClassName]:
     return isinstance(name, str), name
 
 
-def _item(store: EventStore, seen: Seen) -> dict[str, Any]:
-    rounds = store.rounds_with(seen.number)
+def describe_item(store: EventStore, seen: Seen) -> dict[str, Any]:
+    """What a list shows of an item."""
+    stored = store.item_of(seen.number)
     return {
         "id": seen.number,
-        "key": rounds.key(seen.number),
-        "item": _shortened(rounds.item(seen.number)),
+        "key": stored.key,
+        "item": _shortened(stored.item),
         "votes": [list(vote) for vote in seen.votes],
     }
 

@@ -36,6 +36,7 @@ from modelpicker.campaigns.events.event_types import (
 from modelpicker.campaigns.input.rows import Rows
 from modelpicker.campaigns.results.pick import CampaignCounts
 from modelpicker.campaigns.settings import CampaignSettings
+from modelpicker.campaigns.state.base import CampaignState, KnownAnswers, check_settings
 from modelpicker.certificates.certificate import Certificate, CertificateKind, Certified, state
 from modelpicker.certificates.evidence_kernels import evidence_kernels
 from modelpicker.certificates.recorder import Past, Recorder
@@ -86,8 +87,8 @@ def column_of(model: ModelName, then: Sequence[ModelName], changes: Sequence[Mod
 
 
 @dataclass
-class Projection:
-    """What a campaign has come to, as of an event."""
+class Projection(CampaignState):
+    """What a campaign on a stream has come to, as of an event."""
 
     settings: CampaignSettings
     picker: Algorithm
@@ -128,6 +129,48 @@ class Projection:
             _unanswered=None,
             _labelled=None,
         )
+
+    @property
+    def models(self) -> tuple[ModelName, ...]:
+        """The models that take part now."""
+        return self.picker.models
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds there have been."""
+        return self.picker.rounds
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that it takes, roughly."""
+        return int(self.picker.recorder.nbytes + sum(array.nbytes for array in self.picker.state))
+
+    @property
+    def model_changes(self) -> int:
+        """How often models have joined or left."""
+        return len(self.changes)
+
+    def sample_values(self) -> Floats:
+        """The weight of each model, or its estimate where there are no weights."""
+        covered = self.picker.rounds - int(self.pace[MISSED])
+        return self.picker.losses_over(covered) if self.picker.weights is None else self.picker.weights
+
+    def before_the_past_changes(self, store: EventStore) -> None:
+        """Until all is learned, queries without a label are shown as they are now."""
+        self.unanswered(store)
+        self.labelled(store)
+
+    def learn_answer(self, store: EventStore, number: int, label: ClassName | None) -> None:
+        """Learn the answer to a query; a skip says nothing."""
+        if label is not None:
+            self.learn(store, number, label)
+
+    def learn_reference(self, number: int, label: ClassName) -> None:
+        """A label that was not asked for touches no estimate of a stream."""
+
+    def catch_up(self, store: EventStore, upto: int) -> None:
+        """Move on by the events that were added since; none of them changes what was learned before it."""
+        catch_up(self, store, upto)
 
     @property
     def plan(self) -> BudgetPlan:
@@ -343,7 +386,7 @@ class Projection:
 
     def follow(self, store: EventStore, stored: Stored) -> None:
         """Move on by an event that changes nothing of what was learned before it."""
-        if changes_the_past(stored.event):
+        if changes_the_past(stored.event, pool=False):
             raise StorageError(
                 f"event {stored.number} changed what was learned before, but the storage does not say so; "
                 "`modelpicker verify` repairs that."
@@ -361,7 +404,7 @@ class Projection:
                 self.counts.references -= 1
         self.event = stored.number
 
-    def count(self, number: int, before: "KnownAnswers | None", after: "KnownAnswers | None") -> None:
+    def count(self, number: int, before: KnownAnswers | None, after: KnownAnswers | None) -> None:
         """Count an answer that took the place of another, or of none; a skip gives its label back to the budget."""
         if before is not None:
             self._unanswered = self._labelled = None  # the past has changed: looked up again
@@ -396,7 +439,7 @@ class Projection:
             check_settings(settings, document["settings"], "the state that was kept last")
             return cls(
                 settings,
-                settings.kind.from_state_dict(document["picker"]),
+                settings.stream_kind.from_state_dict(document["picker"]),
                 np.array(document["pace"], dtype=np.float64),
                 int(document["event"]),
                 CampaignCounts(**document["counts"]),
@@ -406,26 +449,10 @@ class Projection:
             raise StateError(f"the snapshot is damaged: {error!r}.") from error
 
 
-def check_settings(settings: CampaignSettings, checksum: str | None, what: str) -> None:
-    """Refuse what was made with other settings; older events do not say with which."""
-    if checksum not in (None, settings.checksum):
-        raise StorageError(
-            f"{what} was made with other settings than the campaign has now. Somebody changed the storage: "
-            "restore a backup; `modelpicker verify` says what is wrong."
-        )
-
-
 def outdated(document: Mapping[str, Any]) -> bool:
     """Whether a state was kept by an older modelpicker: then it is found from the events, and nothing is wrong."""
     picker = document.get("picker")
     return isinstance(picker, Mapping) and picker.get("version") in range(1, STATE_VERSION)
-
-
-@dataclass(frozen=True, slots=True)
-class KnownAnswers:
-    """An answer: a label, or None for a skip."""
-
-    label: ClassName | None
 
 
 def _last(rounds: int, closed: float) -> npt.NDArray[np.bool_]:

@@ -2,7 +2,7 @@
 
 from modelpicker.campaigns.events.event_store import REFERENCE, WAITING, RoundState
 from modelpicker.campaigns.events.event_types import Answer, Reference
-from modelpicker.campaigns.state.projection import KnownAnswers
+from modelpicker.campaigns.state.base import KnownAnswers
 from modelpicker.campaigns.state.transactions import Transaction
 from modelpicker.encoding import ClassName
 from modelpicker.errors import ConflictError
@@ -17,9 +17,9 @@ def store_answer(change: Transaction, number: int, label: ClassName | None, repl
     if known.state == WAITING:
         change.touched = True
         change.add(Answer(number, label, by))
-        change.projection.count(number, None, KnownAnswers(label))
-        if label is not None and change.before is None:  # otherwise it is learned with everything else
-            change.projection.learn(change.store, number, label)
+        change.state.count(number, None, KnownAnswers(label))
+        if change.before is None:  # otherwise it is learned with everything else
+            change.state.learn_answer(change.store, number, label)
         return
     if known.label == label:
         return
@@ -29,11 +29,11 @@ def store_answer(change: Transaction, number: int, label: ClassName | None, repl
             f"round {number} was {said} before; pass replace=True (--replace) if that was wrong, "
             f"and {'skipping it' if label is None else repr(label)} is right."
         )
-    if known.label is None and change.projection.left < 1:
+    if known.label is None and change.state.left < 1:
         raise budget_spent(number)
     change.touched = True
     change.add(Answer(number, label, by, replaces=True))
-    change.projection.count(number, KnownAnswers(known.label), KnownAnswers(label))
+    change.state.count(number, KnownAnswers(known.label), KnownAnswers(label))
 
 
 def _refer(
@@ -55,8 +55,10 @@ def _refer(
             "was wrong."
         )
     change.touched = True
-    change.projection.counts.references += known is None
+    change.state.counts.references += known is None
     change.add(Reference(number, label, by, replaces=known is not None))
+    if change.before is None:
+        change.state.learn_reference(number, label)
 
 
 def budget_spent(number: int) -> ConflictError:

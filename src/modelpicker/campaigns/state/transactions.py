@@ -19,12 +19,16 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from modelpicker.campaigns.events.event_store import EventStore, Head, Recent, Stored
-from modelpicker.campaigns.events.event_types import Answer, Event, Rounds, changes_the_past
+from modelpicker.campaigns.events.event_types import Answer, Event, Rounds, changes_the_past, rounds_in
 from modelpicker.campaigns.events.paged_store import PagedEventStore
+from modelpicker.campaigns.events.pool_events import Items, Question
 from modelpicker.campaigns.input.rows import ClassCodes
 from modelpicker.campaigns.results.chart_samples import Sample, add_sample, last_sample
 from modelpicker.campaigns.settings import CampaignSettings
-from modelpicker.campaigns.state.projection import Projection, catch_up, rebuild
+from modelpicker.campaigns.state.base import CampaignState
+from modelpicker.campaigns.state.pool_projection import PoolProjection
+from modelpicker.campaigns.state.projection import Projection
+from modelpicker.campaigns.state.states import as_pool, as_stream, load_state, new_state, rebuild
 from modelpicker.campaigns.storage.database import Storage
 from modelpicker.errors import StateError, StorageError
 
@@ -60,6 +64,10 @@ class Added:
             case Rounds():
                 self.rounds += len(event)
                 self.queries += int(event.queried.sum())
+            case Items():
+                self.rounds += len(event)
+            case Question():
+                self.queries += 1
             case Answer(label=None):
                 self.skips += 1
             case Answer():
@@ -89,7 +97,7 @@ class Transaction:
     """A transaction that may add events."""
 
     store: EventStore
-    projection: Projection
+    state: CampaignState
     head: Head
     at: int
     touched: bool = False
@@ -97,9 +105,19 @@ class Transaction:
     moved: bool = False
     """Whether what was finished in the same transaction has moved it: it is wrong if that fails."""
     added: Added = field(default_factory=Added)
-    before: Projection | None = None
-    """How it stood before the past was changed. From then on `projection` only counts, and nothing else may follow
+    before: CampaignState | None = None
+    """How it stood before the past was changed. From then on `state` only counts, and nothing else may follow
     in the same transaction: what it would be decided from has yet to be learned."""
+
+    @property
+    def projection(self) -> Projection:
+        """The state of a stream."""
+        return as_stream(self.state)
+
+    @property
+    def pool(self) -> PoolProjection:
+        """The state of a pool."""
+        return as_pool(self.state)
 
     @property
     def changed_the_past(self) -> bool:
@@ -109,19 +127,19 @@ class Transaction:
     def add(self, event: Event) -> int:
         """Store an event; its number."""
         number = self.head.events + 1
-        if changes_the_past(event) and self.before is None:
-            self.projection.unanswered(self.store)  # as they are now: until all is learned, this is what is shown
-            self.projection.labelled(self.store)
+        past = changes_the_past(event, pool=self.state.settings.pool is not None)
+        if past and self.before is None:
+            self.state.before_the_past_changes(self.store)
         self.store.add(number, self.at, event)
         self.added.count(event)
-        rounds = len(event) if isinstance(event, Rounds) else 0
+        rounds = rounds_in(event)
         rebuilt = self.head.rebuilt
-        if changes_the_past(event):
+        if past:
             rebuilt = number
             if self.before is None:
-                self.before, self.projection = self.projection, self.projection.counting()
+                self.before, self.state = self.state, self.state.counting()
         self.head = Head(number, self.head.rounds + rounds, rebuilt)
-        self.projection.event = number
+        self.state.event = number
         return number
 
 
@@ -135,7 +153,7 @@ class CampaignTransactions:
         self.settings = settings
         self.vocabulary = ClassCodes(settings.classes)
         self._number = number
-        self._projection: Projection | None = None
+        self._projection: CampaignState | None = None
         self._recent = Recent()
         self._kept = 0
         self._kept_rounds = 0
@@ -160,7 +178,7 @@ class CampaignTransactions:
 
     def warm_up(self) -> None:
         """Compile what decides many rounds at once, beside whatever else goes on: worth it where many will come."""
-        Projection.new(self.settings).warm_up()
+        new_state(self.settings).warm_up()
 
     def stored(self, upto: int, after: int = 0) -> Iterator[Stored]:
         """Events in order, a page a transaction: they do not change, and whoever reads them may take their time."""
@@ -211,7 +229,7 @@ class CampaignTransactions:
                             self._group = Transaction(store, projection, head, int(time.time() * 1e6))
                             yield self._group
                     if self._group is not None:
-                        self._projection = self._group.before or self._group.projection
+                        self._projection = self._group.before or self._group.state
                         return
                 except BaseException:
                     if self._group is not None and (self._group.touched or self._group.moved):
@@ -252,12 +270,18 @@ class CampaignTransactions:
 
     @contextmanager
     def reading(self) -> Iterator[tuple[EventStore, Projection]]:
-        """The event store and the projection, as they are at one moment; within a group, as the group has them."""
+        """The event store and the state of a stream, as they are at one moment."""
+        with self.reading_state() as (store, state):
+            yield store, as_stream(state)
+
+    @contextmanager
+    def reading_state(self) -> Iterator[tuple[EventStore, CampaignState]]:
+        """The event store and the state, as they are at one moment; within a group, as the group has them."""
         while True:
             with self._lock:
                 self._check_open()
                 if self._group is not None:
-                    yield self._group.store, self._group.projection
+                    yield self._group.store, self._group.state
                     return
                 with self.storage.reading() as connection:
                     store = EventStore(connection, self._number, self._recent)
@@ -311,7 +335,7 @@ class CampaignTransactions:
             return False
         with self._named():
             projection = self._load(store, head)
-        kept = (0, 0) if projection is None else (projection.event, projection.picker.rounds)
+        kept = (0, 0) if projection is None else (projection.event, projection.rounds)
         anew = projection is None and head.rebuilt > 0
         if projection is None:
             if not patient and head.events > FEW_EVENTS:
@@ -333,37 +357,39 @@ class CampaignTransactions:
         except StorageError as error:
             raise StorageError(f"campaign {self.name!r}: {error}") from error
 
-    def _load(self, store: EventStore, head: Head) -> Projection | None:
+    def _load(self, store: EventStore, head: Head) -> CampaignState | None:
         """The state that was kept last; None if there is none, or it is damaged or of another past."""
         kept = store.snapshot()
         if kept is None:
             return None
         try:
-            projection = Projection.load(self.settings, kept)
+            projection = load_state(self.settings, kept, store)
         except StateError:
             return None
         return projection if _follows(projection, head) else None
 
     def _keep_if_due(self, change: Transaction) -> None:
         """Keep the state now and then, so that opening is quick."""
-        seldom = min(SELDOM, max(1, len(change.projection.picker.models) // FEW_MODELS))
+        seldom = min(SELDOM, max(1, len(change.state.models) // FEW_MODELS))
         events, rounds = change.head.events - self._kept, change.head.rounds - self._kept_rounds
         if events >= EVENTS_KEPT * seldom or rounds >= ROUNDS_KEPT * seldom:
             self._keep(change)
 
     def _keep(self, change: Transaction) -> None:
-        change.store.keep(change.projection.document())
+        change.store.keep(change.state.document())
         self._kept, self._kept_rounds = change.head.events, change.head.rounds
 
     def _sample_if_due(self, change: Transaction) -> None:
         """Note how the models stand now and then, for charts."""
+        if not change.state.sample_ready:
+            return
         last = self._sampled or last_sample(change.store)
-        if last is None or last.due(change.projection):
-            last = Sample.take(change.projection)
+        if last is None or last.due(change.state):
+            last = Sample.take(change.state)
             add_sample(change.store, last)
         self._sampled = last
 
-    def _near(self, store: EventStore, head: Head) -> Projection | None:
+    def _near(self, store: EventStore, head: Head) -> CampaignState | None:
         """This process's projection, moved on to where the campaign is; None if it has to be learned."""
         projection = self._projection
         if projection is None or not _follows(projection, head):
@@ -371,23 +397,20 @@ class CampaignTransactions:
         if projection.event < head.events:
             self._projection = None
             with self._named():
-                catch_up(projection, store, head.events)
+                projection.catch_up(store, head.events)
             self._projection = projection
-        if projection.picker.rounds != head.rounds:
+        if projection.rounds != head.rounds:
             self._projection = None
             raise StorageError(
                 f"campaign {self.name!r} says it has {head.rounds:,} rounds, but its events have "
-                f"{projection.picker.rounds:,}; `modelpicker verify` repairs that."
+                f"{projection.rounds:,}; `modelpicker verify` repairs that."
             )
         return projection
 
     @property
     def nbytes(self) -> int:
         """The memory that this process keeps for the campaign, roughly."""
-        projection = self._projection
-        learned = 0
-        if projection is not None:
-            learned = projection.picker.recorder.nbytes + sum(array.nbytes for array in projection.picker.state)
+        learned = 0 if self._projection is None else self._projection.nbytes
         return learned + DECODED * self._recent.size + REST
 
     def forget(self) -> None:
@@ -421,6 +444,6 @@ class CampaignTransactions:
         return f"<Campaign {self.name!r} in {self.storage.url}>"
 
 
-def _follows(projection: Projection, head: Head) -> bool:
+def _follows(projection: CampaignState, head: Head) -> bool:
     """Whether the campaign has only gone on since, and its past is still the one that was learned."""
     return head.rebuilt <= projection.event <= head.events

@@ -21,7 +21,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA = "0003"
+SCHEMA = "0004"
 
 metadata = MetaData()
 # SQLite counts rows by itself in a column of this very type only.
@@ -60,6 +60,7 @@ answers = Table(
     Column("label", Text),  # JSON
     Column("leased_until", Float),  # seconds since 1970
     Column("leased_by", Text),
+    Column("asked", BigInteger),  # in a pool, how many questions there were before; nothing if nobody was asked
     Index("answers_by_state", "campaign", "state", "round"),
     sqlite_with_rowid=False,
 )

@@ -6,9 +6,12 @@ from dataclasses import dataclass, field
 from modelpicker.campaigns.campaign import Campaign
 from modelpicker.campaigns.events.event_store import EventStore, Head, all_campaigns, find_campaign
 from modelpicker.campaigns.events.event_types import Rounds, changes_the_past
+from modelpicker.campaigns.events.pool_events import Items
 from modelpicker.campaigns.registry import open_campaign
 from modelpicker.campaigns.settings import stored_document
-from modelpicker.campaigns.state.projection import Projection, catch_up, check_settings, outdated, rebuild
+from modelpicker.campaigns.state.base import CampaignState, check_settings
+from modelpicker.campaigns.state.projection import outdated
+from modelpicker.campaigns.state.states import load_state, rebuild
 from modelpicker.campaigns.storage.database import Storage
 from modelpicker.campaigns.storage.statements import driver
 from modelpicker.errors import InputError, NotFoundError, StateError, StorageError
@@ -36,13 +39,13 @@ def verify(campaign: Campaign, *, repair: bool = True) -> Verification:
         head = store.head(lock=True)
         try:
             _check_settings(store, campaign)
-            right, vouched = _count(store)
+            right, vouched = _count(store, campaign.settings.pool is not None)
             projection = rebuild(store, campaign.settings, right.events, right.rebuilt)
             if not vouched:
                 _check_kept_settings(store, campaign)
         except (StorageError, NotFoundError, InputError) as error:
             return Verification(campaign.name, head.events, head.rounds, None, [str(error).rstrip(".")])
-        verdict = Verification(campaign.name, head.events, projection.picker.rounds, projection.counts.labels)
+        verdict = Verification(campaign.name, head.events, projection.rounds, projection.counts.labels)
         if head != right:
             verdict.wrong.append("the campaign's row differs from the events")
         verdict.wrong += _snapshot_faults(store, campaign, right, projection)
@@ -85,7 +88,7 @@ def _check_kept_settings(store: EventStore, campaign: Campaign) -> None:
         check_settings(campaign.settings, kept.get("settings"), "the state that was kept last")
 
 
-def _count(store: EventStore) -> tuple[Head, bool]:
+def _count(store: EventStore, pool: bool) -> tuple[Head, bool]:
     """How far the campaign has come by its events, which must follow each other without a gap.
 
     And whether one of them says with which settings it was decided: `rebuild` checks that those are the campaign's.
@@ -96,9 +99,9 @@ def _count(store: EventStore) -> tuple[Head, bool]:
     if total < store.head().events:
         raise StorageError(f"event {total + 1} of the campaign is missing; bring back a backup.")
     for stored in store.events(upto=total):
-        if changes_the_past(stored.event):
+        if changes_the_past(stored.event, pool):
             rebuilt = stored.number
-        if isinstance(stored.event, Rounds):
+        if isinstance(stored.event, Rounds | Items):
             if stored.event.first != rounds:
                 raise StorageError(f"event {stored.number}: round {rounds} is missing; bring back a backup.")
             rounds += len(stored.event)
@@ -106,7 +109,7 @@ def _count(store: EventStore) -> tuple[Head, bool]:
     return Head(total, rounds, rebuilt), vouched
 
 
-def _snapshot_faults(store: EventStore, campaign: Campaign, head: Head, right: Projection) -> Iterator[str]:
+def _snapshot_faults(store: EventStore, campaign: Campaign, head: Head, right: CampaignState) -> Iterator[str]:
     """Whether the state that was kept, moved on to the last event, is the right one to the last bit."""
     kept = store.snapshot()
     if kept is None:
@@ -116,11 +119,11 @@ def _snapshot_faults(store: EventStore, campaign: Campaign, head: Head, right: P
     if outdated(kept):
         return
     try:
-        projection = Projection.load(campaign.settings, kept)
+        projection = load_state(campaign.settings, kept, store)
         if not head.rebuilt <= projection.event <= head.events:
             yield "the snapshot is of another history"
             return
-        catch_up(projection, store, head.events)
+        projection.catch_up(store, head.events)
     except (StateError, StorageError):
         yield "the snapshot is damaged"
         return

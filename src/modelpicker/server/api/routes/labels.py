@@ -85,7 +85,7 @@ async def list_queries(
     most: Annotated[int, Query(ge=1, le=MOST, description="At most so many.")] = 100,
 ) -> Response:
     """List queries that wait for a label, oldest first; nobody is kept from them."""
-    return json_response(await queue.read(lambda campaign: _waiting(campaign, campaign.pending(most), caller)))
+    return json_response(await queue.read(lambda campaign: _waiting(campaign, campaign.waiting(most), caller)))
 
 
 @router.post("/leases", responses=replies(documents.Leased, *NAMED, 422))

@@ -1,0 +1,187 @@
+"""A pool gone over again: kept, taken up, replayed with the questions that were asked, and grown by more items.
+
+`PoolPicker` chooses its questions. A campaign writes down what was chosen, and how. From these questions and the
+labels the same pool is made again, without choosing: to the last bit, and with other labels if some were wrong.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from modelpicker.algorithms.pools.gain import OUT, UNKNOWABLE, UNKNOWN, new_comparison
+from modelpicker.algorithms.pools.label_model import new_label_model
+from modelpicker.algorithms.pools.pool_input import contested_items, contested_rows
+from modelpicker.certificates.pool_proof import PoolProof
+from modelpicker.encoding import Array, ClassName
+from modelpicker.errors import StateError
+from modelpicker.kernels.primitives import Floats, Ints
+
+if TYPE_CHECKING:
+    from modelpicker.algorithms.pools.picker import PoolPicker
+
+# What the label model has learned; all else in it is room.
+LEARNED = ("weights", "by_class", "biases", "evidence")
+# The share of the error for the items that a pool begins with; the rest is for those that it grows by.
+FIRST_SHARE = 0.75
+
+
+class PoolDraw(NamedTuple):
+    """How an item was drawn for the proof."""
+
+    trial: int
+    """The model on trial."""
+    playing: Ints
+    """The models that were still in play: the item was drawn from those on which one of them differs from it."""
+    expected: Floats
+    """What was expected of each of them, and how far that may be off: the bets were made by it."""
+    variance: Floats
+
+    def fits(self, models: int) -> bool:
+        """Whether it can be a draw in a pool of so many models."""
+        sizes = {len(self.playing), len(self.expected), len(self.variance)}
+        places = np.append(self.playing, self.trial)
+        finite = bool(np.isfinite(self.expected).all() and np.isfinite(self.variance).all())
+        return len(sizes) == 1 and bool(((places >= 0) & (places < models)).all()) and finite
+
+
+class PoolQuestion(NamedTuple):
+    """An item that was asked about, and how it was chosen."""
+
+    item: int
+    leader: int
+    """Who led."""
+    draw: PoolDraw | None = None
+    """None if it was chosen by its worth."""
+
+
+def error_share(growths: int) -> float:
+    """The share of the error that a pool may use which grew so many times after bets (proof: docs/pools.md)."""
+    return FIRST_SHARE if not growths else (1.0 - FIRST_SHARE) * 6.0 / (math.pi * growths) ** 2
+
+
+def allowed_items(tolerance: float, items: int) -> int:
+    """By how many of its items a model may be worse than the best."""
+    return math.floor(tolerance * items + 1e-9)
+
+
+def replay_question(pool: "PoolPicker", question: PoolQuestion) -> None:
+    """Ask about an item as it was asked about before, without choosing."""
+    place = pool._place(question.item)
+    if place < 0 or pool._labels[place] != UNKNOWN:
+        raise StateError(f"item {question.item} cannot have been asked about then.")
+    pool._resample_if_due()
+    pool._led = question.leader
+    draw = question.draw
+    if draw is not None:
+        expected, variance = np.zeros(len(pool.models)), np.zeros(len(pool.models))
+        playing = np.zeros(len(pool.models), dtype=np.bool_)
+        playing[draw.playing] = True
+        expected[draw.playing], variance[draw.playing] = draw.expected, draw.variance
+        proof = pool._proof
+        proof.draw(place, proof.trial(draw.trial), expected, variance, pool.confidence, playing)
+    pool._asked += 1
+    pool._take_out(place)
+
+
+def take_out(pool: "PoolPicker", item: int) -> None:
+    """An item had a label then that does not stand any more: it could not be drawn, and counts at its worst."""
+    place = pool._place(item)
+    if place >= 0:
+        pool._take_out(place)
+
+
+def put_back(pool: "PoolPicker", item: int) -> None:
+    """The label of an item that nobody was asked about was taken back: the item can be asked about again."""
+    place = pool._place(item)
+    if place >= 0:
+        pool._labels[place] = UNKNOWN
+        pool._proof.put_back(place)
+        pool._stale = True
+
+
+def has_bets(pool: "PoolPicker") -> bool:
+    """Whether an item was drawn for the proof."""
+    return bool(pool._proof.drawn or pool._proof.draws)
+
+
+def grow(pool: "PoolPicker", codes: Array, classes: tuple[ClassName, ...], share: float) -> None:
+    """Add items. What is known of the others stays; the bets begin anew, with a smaller share of the error.
+
+    To grow twice is the same as to grow once by both.
+
+    Args:
+        pool: moved on.
+        codes: what the models say of the new items, as places in `classes`.
+        classes: those of the pool, then new ones.
+        share: of the error.
+    """
+    before = len(pool)
+    every = np.concatenate([pool.source.codes, codes])
+    pool.source = pool.source._replace(codes=every, labels=None, classes=classes)
+    pool.classes, pool._codes = classes, {name: code for code, name in enumerate(classes)}
+    added = before + contested_items(codes)
+    pool._contested = np.concatenate([pool._contested, added])
+    pool._rows = np.concatenate([pool._rows, contested_rows(codes, added - before)])
+    pool._rows.flags.writeable = False
+    pool._labels = np.concatenate([pool._labels, np.full(len(added), UNKNOWN, dtype=np.int32)])
+    learned = pool._model
+    pool._model = new_label_model(len(pool.models), len(classes))
+    for name in LEARNED:
+        known, new = getattr(learned, name), getattr(pool._model, name)
+        new[..., : known.shape[-1]] = known
+    pool.error_share = share
+    pool._resampled = 0
+    pool._sample = pool._draw_sample()
+    pool._found = new_comparison(len(pool.models), len(pool._sample))._replace(right=pool._found.right)
+    pool._proof = PoolProof(pool._rows, pool._labels, allowed_items(pool.tolerance, len(pool)))
+    _note_labels(pool)
+    pool.__dict__.pop("_fingerprint", None)
+    pool._stale = True
+
+
+def _note_labels(pool: "PoolPicker") -> None:
+    """Tell a new proof what is known."""
+    pool._proof.labelled[pool._learned] = True
+    pool._proof.drawable[:] = pool._labels == UNKNOWN
+
+
+def progress_of(pool: "PoolPicker") -> dict[str, Any]:
+    """All that has happened to a pool, in a form that JSON can hold; not what it was made with."""
+    return {
+        "share": pool.error_share,
+        "asked": pool._asked,
+        "resampled": pool._resampled,
+        "sample": None if len(pool._sample) == len(pool._rows) else pool._sample.tolist(),
+        "learned": [[place, int(pool._labels[place])] for place in pool._learned],
+        "out": np.flatnonzero(pool._labels == OUT).tolist(),
+        "unknowable": np.flatnonzero(pool._labels == UNKNOWABLE).tolist(),
+        "agreed": [list(pair) for pair in pool._agreed.items()],
+        "leader": pool._led,
+        "label_model": {name: getattr(pool._model, name).tolist() for name in LEARNED},
+        "proof": pool._proof.state(),
+        "audit": pool._audit.state(),
+    }
+
+
+def load_progress(pool: "PoolPicker", blob: Mapping[str, Any]) -> None:
+    """Take up what `progress_of` gave, in a pool that was just made of the same items."""
+    learned = [(int(place), int(code)) for place, code in blob["learned"]]
+    for place, code in learned:
+        pool._labels[place] = code
+        pool._learned.append(place)
+        pool._found.right[:] += pool._rows[place] == code
+    pool._labels[blob["out"]] = OUT
+    pool._labels[blob["unknowable"]] = UNKNOWABLE
+    pool._agreed = {int(item): int(code) for item, code in blob["agreed"]}
+    pool.error_share = float(blob.get("share", 1.0))
+    pool._asked, pool._resampled = int(blob["asked"]), int(blob["resampled"])
+    if blob["sample"] is not None:
+        pool._sample = np.array(blob["sample"], dtype=np.int64)
+    pool._led = int(blob["leader"])
+    for name, values in blob["label_model"].items():
+        getattr(pool._model, name)[...] = np.array(values)
+    _note_labels(pool)
+    pool._proof.load(blob["proof"])
+    pool._audit.load(blob.get("audit"))

@@ -1,0 +1,123 @@
+"""Where the items of a pool come from: a file, a collection, a data frame or a matrix, read in pieces."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from modelpicker.algorithms.validation import check_models
+from modelpicker.campaigns.input.batches import batch_of
+from modelpicker.campaigns.results.pick import Item
+from modelpicker.collections import ModelCollection
+from modelpicker.collections.column_roles import Reading, Role
+from modelpicker.collections.files import open_with
+from modelpicker.collections.wide_tables import CollectionReader
+from modelpicker.encoding import ClassName, ModelName
+from modelpicker.errors import InputError, brief
+from modelpicker.frames import as_columns
+from modelpicker.kernels.primitives import ABSTAINED
+
+# Items that are read from a collection at once.
+AT_ONCE = 2**16
+
+
+class Piece(NamedTuple):
+    """Some items of a pool."""
+
+    predictions: ModelCollection
+    items: list[Item | None] | None
+    keys: list[str | None] | None
+    labels: dict[int, ClassName]
+    """Those that are known, by the place of the item in the piece."""
+
+
+@dataclass(frozen=True)
+class PoolSource:
+    """Items with the predictions of some models, read in pieces."""
+
+    found: ModelCollection | CollectionReader
+    models: tuple[ModelName, ...]
+    """The models as the campaign calls them."""
+    columns: tuple[str, ...]
+    """The same, as the source calls them."""
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    @classmethod
+    def open(cls, source: object, models: object = None) -> Self:
+        """Open whatever can be a pool; `models` are some of its models, or names for the columns of a matrix."""
+        if isinstance(source, ModelCollection | CollectionReader):
+            found: ModelCollection | CollectionReader = source
+        elif isinstance(source, str | Path) or as_columns(source) is not None:
+            wanted = None if models is None or _is_count(models) else [str(name) for name in check_models(models)]
+            found = open_with(source, None, Reading(models=wanted))
+        else:
+            found = ModelCollection(source)
+            if models is not None:
+                names = check_models(models)
+                _check_count(len(found.models), len(names))
+                return cls(found, names, found.models)
+        return cls._of_models(found, models)
+
+    @classmethod
+    def _of_models(cls, found: ModelCollection | CollectionReader, models: object) -> Self:
+        if not len(found):
+            raise InputError("there are no items; a pool needs at least one.", parameter="pool")
+        own = tuple(found.models)
+        if models is not None and _is_count(models):
+            _check_count(len(own), int(models))  # type: ignore[call-overload]
+            models = None
+        if models is None:
+            return cls(found, check_models(own), own)
+        names = check_models(models)
+        missing = [name for name in names if str(name) not in own]
+        if missing:
+            raise InputError(
+                f"the items have no predictions of {brief(missing[0])}; their models are {brief(list(own))}.",
+                parameter="models",
+            )
+        return cls(found, names, tuple(str(name) for name in names))
+
+    def pieces(self) -> Iterator[Piece]:
+        """The items, in order."""
+        chosen: dict[str, Role] = {}
+        if isinstance(self.found, CollectionReader) and self.found.roles.id is not None:
+            chosen = {self.found.roles.id: "id"}
+        for collection in self._collections():
+            yield self._piece(collection, chosen)
+
+    def _collections(self) -> Iterator[ModelCollection]:
+        if isinstance(self.found, CollectionReader):
+            yield from self.found.batches(fields=True)
+            return
+        for start in range(0, len(self.found), AT_ONCE):
+            yield self.found.take(range(start, min(len(self.found), start + AT_ONCE)))
+
+    def _piece(self, collection: ModelCollection, chosen: dict[str, Role]) -> Piece:
+        batch = batch_of(collection, frozenset(), chosen)
+        places = [collection.models.index(name) for name in self.columns]
+        names = [str(name) for name in self.models]
+        codes = collection.predictions if names == list(collection.models) else collection.predictions[:, places]
+        told = collection.labels
+        labels = {}
+        if told is not None:
+            known = np.flatnonzero(told != ABSTAINED).tolist()
+            labels = {place: collection.classes[int(told[place])] for place in known}
+        bare = ModelCollection.of_codes(codes, None, names, collection.classes)
+        return Piece(bare, batch.items, batch.keys, labels)
+
+
+def _is_count(models: Any) -> bool:
+    return isinstance(models, int | np.integer) and not isinstance(models, bool)
+
+
+def _check_count(found: int, wanted: int) -> None:
+    if found != wanted:
+        raise InputError(
+            f"there are {wanted} models, but the items have predictions of {found}; pass the names of some, or "
+            "leave it out.",
+            parameter="models",
+        )

@@ -1,0 +1,102 @@
+"""What a campaign has come to, whether it is a stream or a pool: what transactions need of either."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, Self
+
+from modelpicker.campaigns.events.event_store import EventStore
+from modelpicker.campaigns.results.pick import CampaignCounts
+from modelpicker.campaigns.settings import CampaignSettings
+from modelpicker.encoding import ClassName, ModelName
+from modelpicker.errors import StorageError
+from modelpicker.kernels.primitives import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class KnownAnswers:
+    """An answer: a label, or None for a skip."""
+
+    label: ClassName | None
+
+
+class CampaignState(ABC):
+    """A campaign in the memory of this process, as of an event."""
+
+    settings: CampaignSettings
+    event: int
+    counts: CampaignCounts
+
+    @property
+    @abstractmethod
+    def models(self) -> tuple[ModelName, ...]:
+        """The models that take part now."""
+
+    @property
+    @abstractmethod
+    def rounds(self) -> int:
+        """How many rounds there have been, or how many items a pool has."""
+
+    @property
+    @abstractmethod
+    def left(self) -> float:
+        """Labels of the budget that are neither bought nor on order."""
+
+    @property
+    @abstractmethod
+    def nbytes(self) -> int:
+        """The memory that it takes, roughly."""
+
+    @property
+    def model_changes(self) -> int:
+        """How often models have joined or left."""
+        return 0
+
+    @property
+    def sample_ready(self) -> bool:
+        """Whether it can be noted for charts how the models stand, without much work."""
+        return True
+
+    @abstractmethod
+    def sample_values(self) -> Floats:
+        """How the models stand, for charts: one number each."""
+
+    @abstractmethod
+    def count(self, number: int, before: KnownAnswers | None, after: KnownAnswers | None) -> None:
+        """Count an answer that took the place of another, or of none; a skip gives its label back to the budget."""
+
+    @abstractmethod
+    def learn_answer(self, store: EventStore, number: int, label: ClassName | None) -> None:
+        """Learn the answer to a query; None if nobody can tell."""
+
+    @abstractmethod
+    def learn_reference(self, number: int, label: ClassName) -> None:
+        """Learn a label that nobody asked for, where such labels are learned."""
+
+    @abstractmethod
+    def counting(self) -> Self:
+        """The same, to count on with: what was learned is shared, and must stay as it is."""
+
+    @abstractmethod
+    def before_the_past_changes(self, store: EventStore) -> None:
+        """Look up what is to be shown until all is learned anew."""
+
+    @abstractmethod
+    def catch_up(self, store: EventStore, upto: int) -> None:
+        """Move on by the events that were added since; none of them changes what was learned before it."""
+
+    @abstractmethod
+    def warm_up(self) -> None:
+        """Have kernels compiled, so that nobody waits for it later; the state is of no use afterwards."""
+
+    @abstractmethod
+    def document(self) -> dict[str, Any]:
+        """Everything, in a form that JSON can hold."""
+
+
+def check_settings(settings: CampaignSettings, checksum: str | None, what: str) -> None:
+    """Refuse what was made with other settings; older events do not say with which."""
+    if checksum not in (None, settings.checksum):
+        raise StorageError(
+            f"{what} was made with other settings than the campaign has now. Somebody changed the storage: "
+            "restore a backup; `modelpicker verify` says what is wrong."
+        )

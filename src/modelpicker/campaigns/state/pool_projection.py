@@ -1,0 +1,308 @@
+"""A campaign's pool in the memory of this process, moved on by events.
+
+What has been learned is a function of the events alone, to the last bit. Questions are replayed as they were asked,
+and labels are learned in the order in which they were told. When a label is replaced or taken back, everything is
+learned anew: the same questions, and in the place of each first answer the label that stands now.
+
+An item that had a label nobody asked for, which was taken back, could not be drawn in between. It counts at its
+worst there, and can be asked about again afterwards.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+
+from modelpicker.algorithms.pools.picker import PoolPicker
+from modelpicker.algorithms.pools.pool_state import (
+    PoolQuestion,
+    error_share,
+    grow,
+    has_bets,
+    load_progress,
+    progress_of,
+    replay_question,
+)
+from modelpicker.campaigns.events.event_store import EventStore, Stored
+from modelpicker.campaigns.events.event_types import Answer, Reference, Retraction, changes_the_past
+from modelpicker.campaigns.events.pool_events import Items, Question
+from modelpicker.campaigns.results.pick import CampaignCounts
+from modelpicker.campaigns.settings import CampaignSettings, PoolGoal
+from modelpicker.campaigns.state.base import CampaignState, KnownAnswers, check_settings
+from modelpicker.collections import ModelCollection
+from modelpicker.encoding import Array, ClassName, ModelName, smallest_type
+from modelpicker.errors import ModelPickerError, StateError, StorageError
+from modelpicker.kernels.primitives import ABSTAINED, Floats
+
+# What a pool takes in memory, as a multiple of its codes; docs/pools.md has the numbers.
+MEMORY = 8
+# All kinds of events but the fields of items, which decide nothing and are large.
+DECIDING = (Items.kind, Question.kind, Answer.kind, Reference.kind, Retraction.kind)
+STATE_VERSION = 1
+
+
+@dataclass
+class PoolProjection(CampaignState):
+    """What a campaign on a pool has come to, as of an event."""
+
+    settings: CampaignSettings
+    known: PoolPicker | None = None
+    """None before the first item."""
+    event: int = 0
+    counts: CampaignCounts = field(default_factory=CampaignCounts)
+    questions: int = 0
+    growths: int = 0
+    """How often the pool grew after it had been bet upon."""
+    _waiting: list[Items] = field(default_factory=list)
+    """Items that came and are not in the pool yet: those that come together are taken in together."""
+    _shown: Floats | None = None
+    """How the models stood at the last question, if nothing came since."""
+
+    @property
+    def goal(self) -> PoolGoal:
+        """When it is done."""
+        if self.settings.pool is None:
+            raise StorageError("the campaign is not on a pool.")
+        return self.settings.pool
+
+    @property
+    def picker(self) -> PoolPicker:
+        """The pool."""
+        self._take_in()
+        if self.known is None:
+            raise StorageError("the campaign has no items: bring back a backup.")
+        return self.known
+
+    @property
+    def models(self) -> tuple[ModelName, ...]:
+        """The models that take part."""
+        return self.settings.models
+
+    @property
+    def rounds(self) -> int:
+        """How many items there are."""
+        return (0 if self.known is None else len(self.known)) + sum(map(len, self._waiting))
+
+    @property
+    def spent(self) -> int:
+        """How many labels were asked for; those that nobody could tell are not among them."""
+        return self.counts.labels + self.counts.waiting
+
+    @property
+    def left(self) -> float:
+        """Labels of the budget that may still be asked for."""
+        return np.inf if self.settings.budget is None else self.settings.budget - self.spent
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that it takes, roughly."""
+        return 0 if self.known is None else MEMORY * self.known.source.codes.nbytes
+
+    @property
+    def sample_ready(self) -> bool:
+        """Whether the models were just compared, for a question."""
+        return self._shown is not None
+
+    def sample_values(self) -> Floats:
+        """By how many items each model is thought to be behind."""
+        return self._compared() if self._shown is None else self._shown
+
+    def _compared(self) -> Floats:
+        return np.array(list(self.picker.standing.values())) * self.rounds
+
+    def counting(self) -> Self:
+        """The same, to count on with: what was learned is shared, and must stay as it is."""
+        return replace(self, known=self.picker, counts=replace(self.counts))
+
+    def before_the_past_changes(self, store: EventStore) -> None:
+        """Nothing else is shown."""
+
+    def warm_up(self) -> None:
+        """Have the kernels compiled."""
+        small = PoolPicker([["a", "b"], ["b", "a"]], tolerance=0.0)
+        small.tell(small.ask(1)[0], "a")
+        small.ask(1)
+
+    # What it does.
+
+    def take_items(self, event: Items) -> None:
+        """Take in items; they are in the pool when it is next needed."""
+        check_settings(self.settings, event.settings, f"item {event.first:,}")
+        if event.first != self.rounds or event.codes.shape[1] != len(self.models):
+            raise StorageError(f"item {self.rounds:,} of the campaign is missing; bring back a backup.")
+        self._waiting.append(event)
+        self._shown = None
+
+    def _take_in(self) -> None:
+        """Put the items that wait into the pool."""
+        if not self._waiting:
+            return
+        classes = self._classes()
+        place = {name: code for code, name in enumerate(classes)}
+        dtype = smallest_type(len(classes))
+        pieces: list[Array] = []
+        for event in self._waiting:
+            codes = np.array([*(place[name] for name in event.classes), ABSTAINED], dtype=dtype)
+            pieces.append(codes[event.codes])
+        joined = np.concatenate(pieces)
+        if self.known is None:
+            self.known = self._new_pool(joined, classes)
+        else:
+            if has_bets(self.known):
+                self.growths += 1
+            old = self.known.source
+            if old.codes.dtype != dtype:
+                self.known.source = old._replace(codes=old.codes.astype(dtype))
+            grow(self.known, joined, classes, error_share(self.growths))
+        self._waiting = []
+
+    def _classes(self) -> tuple[ClassName, ...]:
+        """All classes so far, in the order in which they came."""
+        given = self.settings.classes or ()
+        names = dict.fromkeys(given if self.known is None else self.known.classes)
+        for event in self._waiting:
+            names.update(dict.fromkeys(event.classes))
+        return tuple(names)
+
+    def _new_pool(self, codes: Array, classes: tuple[ClassName, ...]) -> PoolPicker:
+        collection = ModelCollection.of_codes(codes, None, [str(name) for name in self.models], classes)
+        pool = PoolPicker(
+            collection, seed=self.settings.seed, confidence=self.goal.confidence, tolerance=self.goal.tolerance
+        )
+        pool.models = self.models
+        pool.error_share = error_share(self.growths)
+        return pool
+
+    def ask(self, most: int) -> list[PoolQuestion]:
+        """New questions, the best first: none if the pick is certified, or the budget is spent."""
+        most = int(min(most, self.left))
+        if most < 1 or self.picker.certified:
+            return []
+        self._shown = self._compared()
+        return self.picker.questions(most)
+
+    def look(self) -> None:
+        """Compare the models, if anything has changed: the next question needs it, and so does the pick."""
+        if self.left >= 1:
+            _ = self.picker.recommended_index
+
+    def note_question(self) -> None:
+        """Count a question."""
+        self.questions += 1
+        self.counts.waiting += 1
+
+    def learn(self, item: int, label: ClassName | None) -> None:
+        """Take in a label, or that nobody can tell it."""
+        self.picker.tell(item, label)
+        self._shown = None
+
+    def learn_answer(self, store: EventStore, number: int, label: ClassName | None) -> None:  # noqa: ARG002
+        """Learn the answer to a question."""
+        self.learn(number, label)
+
+    def learn_reference(self, number: int, label: ClassName) -> None:
+        """Learn a label that nobody asked for."""
+        self.learn(number, label)
+
+    def count(
+        self,
+        number: int,  # noqa: ARG002
+        before: KnownAnswers | None,
+        after: KnownAnswers | None,
+    ) -> None:
+        """Count an answer that took the place of another, or of none."""
+        for told, sign in ((before, -1), (after, 1)):
+            if told is not None:
+                self.counts.waiting -= sign
+                if told.label is None:
+                    self.counts.skipped += sign
+                else:
+                    self.counts.labels += sign
+
+    def follow(self, stored: Stored) -> None:
+        """Move on by an event that changes nothing of what was learned before it."""
+        if changes_the_past(stored.event, pool=True):
+            raise StorageError(
+                f"event {stored.number} changed what was learned before, but the storage does not say so; "
+                "`modelpicker verify` repairs that."
+            )
+        match stored.event:
+            case Items() as items:
+                self.take_items(items)
+            case Question() as asked:
+                self.replay(asked)
+            case Answer(round=number, label=label):
+                self.count(number, None, KnownAnswers(label))
+                self.learn(number, label)
+            case Reference(round=number, label=label):
+                self.counts.references += 1
+                self.learn(number, label)
+        self.event = stored.number
+
+    def replay(self, asked: Question) -> None:
+        """Ask as was asked before."""
+        self.note_question()
+        replay_question(self.picker, asked.question)
+        self._shown = None
+
+    def catch_up(self, store: EventStore, upto: int) -> None:
+        """Move on by the events that were added since."""
+        with explain_damage():
+            for stored in store.others(DECIDING, after=self.event, upto=upto):
+                self.follow(stored)
+        self.event = upto
+
+    # How it is kept.
+
+    def document(self) -> dict[str, Any]:
+        """Everything, in a form that JSON can hold."""
+        self._take_in()
+        return {
+            "version": STATE_VERSION,
+            "event": self.event,
+            "settings": self.settings.checksum,
+            "items": self.rounds,
+            "questions": self.questions,
+            "growths": self.growths,
+            "counts": dict(vars(self.counts)),
+            "pool": None if self.known is None else progress_of(self.known),
+        }
+
+    @classmethod
+    def load(cls, settings: CampaignSettings, document: Mapping[str, Any], store: EventStore) -> Self:
+        """What `document` described; an error if it is damaged, or was kept with other settings."""
+        try:
+            check_settings(settings, document["settings"], "the state that was kept last")
+            if document["version"] != STATE_VERSION:
+                raise StateError("the snapshot was kept by another version.")
+            event = int(document["event"])
+            made = cls(
+                settings,
+                event=event,
+                counts=CampaignCounts(**document["counts"]),
+                questions=int(document["questions"]),
+                growths=int(document["growths"]),
+            )
+            for stored in store.others((Items.kind,), upto=event):
+                if isinstance(stored.event, Items):
+                    made.take_items(stored.event)
+            if made.rounds != document["items"]:
+                raise StateError("the snapshot is of other items.")
+            if document["pool"] is not None:
+                load_progress(made.picker, document["pool"])
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            raise StateError(f"the snapshot is damaged: {error!r}.") from error
+        return made
+
+
+@contextmanager
+def explain_damage() -> Iterator[None]:
+    """Events that do not fit together are damage of the storage."""
+    try:
+        yield
+    except StorageError:
+        raise
+    except ModelPickerError as error:
+        raise StorageError(f"the events do not fit together: {error} Bring back a backup.") from error

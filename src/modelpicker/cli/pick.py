@@ -253,7 +253,7 @@ def _look_up(collection: "CollectionSource", request: PickRequest) -> PickReport
     if request.out is None:
         return _played(run, request)
     with result_file(request.out) as written:
-        written.write_header(run, seed=request.seed, shuffle=request.shuffle, collection=request.source)
+        written.write_header(run, seed=request.seed, shuffle=request.shuffle, **request.reading_again())
         report = _played(run, request, written)
         written.write_summary(report.document())
     return report

@@ -1,6 +1,9 @@
 """How a pick is made from the state of a pool."""
 
+from dataclasses import replace
+
 from modelpicker.algorithms.pools.picker import PoolPicker
+from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.pick import Pick, Standing
 from modelpicker.campaigns.results.status import Status, budget_spent, certified_status, in_short
 from modelpicker.collections.label_checks import listed_models
@@ -47,6 +50,15 @@ def make_pool_pick(pool: PoolPicker, *, budget: int | None, skipped: int, spent:
         state=certified_status(in_short(certificate)) if certified else _status(pool, budget, skipped, spent),
         remark=_remark(pool, best),
     )
+
+
+def with_course(pick: Pick, pool: PoolPicker, course: Course | None) -> Pick:
+    """The same pick with an interval for every model, and with how it came about."""
+    intervals = pool.gap_intervals(pool.confidence)
+    standing = [
+        replace(entry, low=intervals[entry.model][0], high=intervals[entry.model][1]) for entry in pick.standing
+    ]
+    return replace(pick, standing=tuple(standing), course=None if course is None else course.thinned())
 
 
 def _tied(pool: PoolPicker, behind: dict[ModelName, float]) -> tuple[ModelName, ...]:

@@ -8,7 +8,6 @@ from modelpicker.cli.shared import prompts
 from modelpicker.cli.shared.campaign_options import leader
 from modelpicker.cli.shared.label_session import standing_line
 from modelpicker.cli.shared.terminal import count, say, visible, waiting
-from modelpicker.errors import ConflictError
 
 if TYPE_CHECKING:
     from modelpicker.algorithms.pools.picker import PoolPicker
@@ -47,15 +46,10 @@ class PoolSession:
 
     def _replay(self) -> "PoolPicker":
         """The pool as it was after the last answer."""
+        from modelpicker.campaigns.offline_pool import replay_answers
+
         pool = self.make()
-        for answer in self.journal.answers:
-            if not answer.known and pool.ask(1) != [answer.item]:
-                raise ConflictError(
-                    f"{self.journal.path}: item {answer.item} was asked about, but now another one would be. "
-                    "The answers were given to another version of modelpicker, or changed by hand. To begin again "
-                    f"with the same answers, add --labels {self.journal.path}."
-                )
-            pool.tell(answer.item, answer.label)
+        for answer in replay_answers(pool, self.journal.answers, self.journal.path):
             if answer.label is not None:
                 self.keys.add(str(answer.label))
         return pool

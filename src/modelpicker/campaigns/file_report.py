@@ -8,6 +8,7 @@ import json
 import shlex
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -331,7 +332,8 @@ def _pool_settings_of(header: Mapping[str, Any], budget: int | None) -> dict[str
 
 def _versions(header: Mapping[str, Any]) -> dict[str, str]:
     """With what the pick was made, where that is another version than the report's."""
-    return {"made with": f"modelpicker {header['version']}"} if header.get("version") else {}
+    then = header.get("version")
+    return {"picked with": f"modelpicker {then}"} if then and then != version("modelpicker") else {}
 
 
 def _as_time(seconds: float) -> str:

@@ -58,9 +58,11 @@ class Course:
 
     @property
     def reigns(self) -> list[Reign]:
-        """Who was recommended, one after the other."""
+        """Who was recommended, one after the other, from the first label on: before it, chance decides."""
         found: list[Reign] = []
         for labels, model in zip(self.labels, self.recommended, strict=True):
+            if labels < 1:
+                continue
             if found and found[-1].model == model:
                 found[-1] = found[-1]._replace(last=labels)
             else:

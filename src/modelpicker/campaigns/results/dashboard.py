@@ -127,8 +127,11 @@ class Dashboard:
 def _course(pick: Pick, samples: list[tuple[Sample, dict[ModelName, float]]], *, weighted: bool) -> Course:
     """The course of a campaign from samples, in the order of their labels."""
     leaders = [entry.model for entry in pick.standing[:COURSE_LINES]]
-    best = max if weighted else min
-    led = [best(value_of, key=lambda model: value_of[model]) for _, value_of in samples]
+    led: list[ModelName] = []
+    for _, value_of in samples:
+        best = (max if weighted else min)(value_of.values())
+        level = [model for model, value in value_of.items() if value == best]
+        led.append(next((model for model in (*led[-1:], pick.model) if model in level), level[0]))
     labels = [sample.labels for sample, _ in samples]
     if labels and labels[-1] == pick.labels_used:
         led[-1] = pick.model  # it may be level with others

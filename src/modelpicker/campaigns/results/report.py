@@ -84,7 +84,7 @@ class Report:
             return "There is no pick yet."
         if pick.certified:
             return f"Use {name}."
-        others = [one for one in pick.tied if one != pick.model]
+        others = [one for one in pick.tied if one != pick.model] if pick.model in pick.tied else []
         if others:
             more = in_a_sentence(others[0]) if len(others) == 1 else f"{len(others):,} other models"
             return f"{name} and {more} are level so far."
@@ -114,7 +114,8 @@ class Report:
         """What it cost."""
         pick = self.pick
         bought = pick.labels_used - self.known
-        parts = [f"{count(bought, 'label')} {'was' if bought == 1 else 'were'} {self.came}"]
+        told = count(bought, "label") if bought else "No label"
+        parts = [f"{told} {'were' if bought > 1 else 'was'} {self.came}"]
         if self.known:
             parts.append(f"{self.known:,} more {'was' if self.known == 1 else 'were'} known before")
         if pick.skipped:
@@ -169,8 +170,13 @@ def _more(labels: int) -> str:
 
 def in_a_sentence(model: ModelName) -> str:
     """A name as a sentence can hold it."""
-    name = str(model)
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+    return cut(model, LONGEST_NAME)
+
+
+def cut(text: object, most: int) -> str:
+    """A text of so many characters at most."""
+    shown = str(text)
+    return shown if len(shown) <= most else f"{shown[: most - 1]}…"
 
 
 def replace_name(sentence: str, model: ModelName) -> str:

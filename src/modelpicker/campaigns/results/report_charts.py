@@ -5,13 +5,14 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from modelpicker.campaigns.results.course import Course
+from modelpicker.campaigns.results.report import cut
 from modelpicker.encoding import ModelName
 from modelpicker.html_pages import safe
 
-WIDTH, HEIGHT = 520, 240
-LEFT, RIGHT, TOP, BOTTOM = 46, 124, 12, 34
+WIDTH, HEIGHT = 600, 230
+LEFT, RIGHT, TOP, BOTTOM = 42, 150, 10, 26
 # What a name at a line is cut to, and how far apart names are kept.
-NAME, APART = 17, 15
+NAME, APART = 19, 15
 # Models that have a colour of their own: as many as can be told apart.
 COLOURS = 6
 STRIP = 14
@@ -42,7 +43,8 @@ def line_chart(course: Course, colours: Mapping[ModelName, str]) -> str:
     """How the models stood, one line each, with its name at the end."""
     values = [value for line in course.lines.values() for value in line if value is not None]
     share = course.kind == "weights"
-    frame = Frame(course.labels[-1], 1.0 if share else max(1.0, *values))
+    top = min(1.0, 1.15 * max(values)) if share else max(1.0, *values)
+    frame = Frame(course.labels[-1], top)
     lines = [
         _path(frame, course.labels, line, f"line {colours.get(model, 'other')}")
         for model, line in reversed(list(course.lines.items()))
@@ -82,7 +84,7 @@ def reign_strip(course: Course, colours: Mapping[ModelName, str]) -> str:
         parts.append(
             f'<rect class="{colours.get(reign.model, "other")}" x="{begin:.1f}" y="0" '
             f'width="{max(1.0, end - begin):.1f}" height="{STRIP}">'
-            f"<title>{safe(_cut(reign.model, 80))}</title></rect>"
+            f"<title>{safe(cut(reign.model, 80))}</title></rect>"
         )
     return _svg(frame, "The recommended model, over labels.", [*parts, *_below(frame)])
 
@@ -147,14 +149,9 @@ def _names(frame: Frame, ends: Mapping[ModelName, float], colours: Mapping[Model
     lift = max(0.0, TOP - placed[-1][1]) if placed else 0.0  # those at the top must not leave the chart
     return [
         f'<text class="name {colours.get(model, "other")}" x="{WIDTH - RIGHT + 6}" y="{y + lift:.1f}">'
-        f"{safe(_cut(model, NAME))}</text>"
+        f"{safe(cut(model, NAME))}</text>"
         for model, y in placed
     ]
-
-
-def _cut(model: ModelName, most: int) -> str:
-    name = str(model)
-    return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 def _percent(share: float) -> str:

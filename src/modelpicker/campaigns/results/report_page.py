@@ -5,8 +5,9 @@ from importlib import resources
 
 from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.pick import Pick, Standing
-from modelpicker.campaigns.results.report import Report, count, in_a_sentence, replace_name
+from modelpicker.campaigns.results.report import Report, count, cut, replace_name
 from modelpicker.campaigns.results.report_charts import colours_of, line_chart, proof_chart, reign_strip
+from modelpicker.certificates.certificate import rounded_up
 from modelpicker.encoding import ModelName
 from modelpicker.html_pages import html_page, html_table, safe
 
@@ -15,19 +16,20 @@ FIRST_MODELS, MOST_MODELS = 12, 500
 # Who labelled, and changes of the recommended model, that are listed at most.
 MOST_ANNOTATORS, MOST_REIGNS = 20, 8
 LONGEST_SETTING = 600
+NAME_IN_A_LIST = 32
 MINUS = "\N{MINUS SIGN}"
 
 
 def report_page(report: Report) -> str:
     """The whole page."""
     style = (resources.files("modelpicker.campaigns.results") / "report.css").read_text("utf-8")
-    title = f"{_cut(report.title, 80)}: " if report.title else ""
+    title = f"{cut(report.title, 80)}: " if report.title else ""
     return html_page(f"{title}{report.headline}", _body(report), style)
 
 
 def _body(report: Report) -> Iterator[str]:
     pick = report.pick
-    named = f"<b>{safe(_cut(report.title, 120))}</b> · " if report.title else ""
+    named = f"<b>{safe(cut(report.title, 120))}</b> · " if report.title else ""
     yield "<main>"
     yield f"<p class=quiet>{named}modelpicker report · {safe(_time(report.made))}</p>"
     yield f"<h1>{safe(report.headline)}</h1>"
@@ -58,7 +60,8 @@ def _tiles(report: Report) -> Iterator[str]:
     yield "<dl class=tiles>"
     yield from (f"<div><dt>{name}</dt><dd>{safe(value)}</dd></div>" for name, value in tiles)
     yield "</dl>"
-    yield f"<p class=quiet>{safe(pick.state.reason)} {safe(pick.state.next)}</p>"
+    if not pick.state.over:  # else that is what was said above
+        yield f"<p class=quiet>{safe(pick.state.reason)} {safe(pick.state.next)}</p>"
 
 
 def _floor_percent(share: float) -> str:
@@ -84,7 +87,7 @@ def _board(pick: Pick, colours: dict[ModelName, str]) -> Iterator[str]:
     first = shown[:FIRST_MODELS]
     intervals = any(entry.low is not None for entry in shown[1:])
     yield "<section><h2>Leader board</h2>"
-    yield f"<p class=quiet>{safe(_meaning(pick, intervals))}</p>"
+    yield f"<p class=quiet>{safe(_meaning(pick, intervals))}{safe(_better(pick))}</p>"
     yield _rows(pick, first, colours)
     if len(shown) > len(first):
         yield f"<details><summary>{count(len(shown) - len(first), 'more model')}</summary>"
@@ -104,8 +107,18 @@ def _meaning(pick: Pick, intervals: bool) -> str:
         sure = f"{100 * pick.certificate.confidence:g}%"
         return f"{told} The bar is what the labels leave possible on these items, with confidence {sure}."
     if intervals:
-        return f"{told} The bar is a rough interval of 95 %, for the eye; only the sentence above is a proof."
+        return f"{told} The bar is a rough interval of 95%, for the eye; only the sentence above is a proof."
     return f"{told} There are no intervals for it."
+
+
+def _better(pick: Pick) -> str:
+    """What it means that a model has a better estimate than the pick; empty if none has."""
+    if all(_behind(pick, entry) >= 0.0 for entry in pick.standing):
+        return ""
+    told = " A model to the left of the line looks better than the pick by its estimate."
+    if pick.certificate.gap < 1.0:
+        told += f" What is proved is that none is better by more than {rounded_up(pick.certificate.gap)}."
+    return told
 
 
 def _behind(pick: Pick, entry: Standing) -> float:
@@ -151,9 +164,10 @@ def _row(pick: Pick, entry: Standing, low: float, span: float, colour: str) -> s
             marks.append(f'<i class=range style="left:{left:.2f}%;width:{right - left:.2f}%"></i>')
     marks.append(f'<i class="dot {colour}" style="left:{at(behind):.2f}%"></i>')
     late = f"<small>joined at item {entry.since + 1:,}</small>" if entry.since else ""
-    tied = "<small>level with the pick</small>" if entry.model in pick.tied and not best else ""
+    level = not best and pick.model in pick.tied and entry.model in pick.tied
+    tied = "<small>level with the pick</small>" if level else ""
     return (
-        f"<tr{' class=best' if best else ''}><td>{safe(_cut(entry.model, 60))}{late}{tied}</td><td>{shown}</td>"
+        f"<tr{' class=best' if best else ''}><td>{safe(cut(entry.model, 60))}{late}{tied}</td><td>{shown}</td>"
         f"<td class=wide><span class=track>{''.join(marks)}</span></td><td class=roomy>{entry.labels:,}</td></tr>"
     )
 
@@ -181,20 +195,30 @@ def _course(report: Report, course: Course, colours: dict[ModelName, str]) -> It
             else "Estimated mistakes more than the model that led by then"
         )
         yield f"<figure><figcaption>{what}, after so many labels.</figcaption>"
-        yield f"{line_chart(course, colours)}</figure>"
+        yield f"{_legend(course.lines, colours)}{line_chart(course, colours)}</figure>"
     if len([gap for gap in course.proved if gap < 1.0]) > 1:
         goal = None if report.goal is None else report.goal.gap
         told = "How much better than the pick another model could still be, as was proved after so many labels."
+        told += "" if goal is None else f" The dashed line is the goal, {100 * goal:g}%."
         yield f"<figure><figcaption>{told}</figcaption>{proof_chart(course, goal)}</figure>"
-    yield f"<figure><figcaption>Recommended: {_reigns(course, colours)}.</figcaption>"
+    yield f"<figure><figcaption>In the lead: {_reigns(course, colours)}.</figcaption>"
     yield f"{reign_strip(course, colours)}</figure></section>"
+
+
+def _legend(models: Iterable[ModelName], colours: dict[ModelName, str]) -> str:
+    """The names of the lines, for screens on which there is no room for them at the lines."""
+    keys = [
+        f'<span><b class="key {colours.get(model, "other")}"></b>{safe(cut(model, NAME_IN_A_LIST))}</span>'
+        for model in models
+    ]
+    return f"<p class=legend>{' '.join(keys)}</p>"
 
 
 def _reigns(course: Course, colours: dict[ModelName, str]) -> str:
     """Who was recommended, one after the other, in words."""
     reigns = course.reigns
     told = [
-        f'<b class="key {colours.get(reign.model, "other")}"></b>{safe(in_a_sentence(reign.model))} '
+        f'<b class="key {colours.get(reign.model, "other")}"></b>{safe(cut(reign.model, NAME_IN_A_LIST))} '
         f"(from {count(reign.first, 'label')} on)"
         for reign in reigns[-MOST_REIGNS:]
     ]
@@ -210,12 +234,13 @@ def _annotators(report: Report) -> Iterator[str]:
     if not report.annotators:
         return
     ranked = sorted(report.annotators, key=lambda one: (-one.labels, -one.skipped, one.name))
-    rows = [(safe(_cut(one.name, 80)), f"{one.labels:,}", f"{one.skipped:,}") for one in ranked[:MOST_ANNOTATORS]]
+    rows = [(safe(cut(one.name, 80)), f"{one.labels:,}", f"{one.skipped:,}") for one in ranked[:MOST_ANNOTATORS]]
     rest = ranked[MOST_ANNOTATORS:]
     if rest:
         both = (sum(one.labels for one in rest), sum(one.skipped for one in rest))
         rows.append((f"{len(rest):,} others", f"{both[0]:,}", f"{both[1]:,}"))
-    when = f"From {_time(report.began)} to {_time(report.ended)}." if report.began else ""
+    began, ended = _time(report.began), _time(report.ended)
+    when = "" if not report.began else f"{began}." if began == ended else f"From {began} to {ended}."
     yield "<section><h2>Who labelled</h2>"
     yield html_table(safe(when), ("annotator", "labels", "skipped"), rows)
     yield "</section>"
@@ -224,8 +249,8 @@ def _annotators(report: Report) -> Iterator[str]:
 def _facts(report: Report) -> Iterable[str]:
     """Settings, versions and commands."""
     facts = {**report.settings, "versions": ", ".join(f"{name} {value}" for name, value in report.versions.items())}
-    rows = [(safe(name), safe(_cut(value, LONGEST_SETTING))) for name, value in facts.items() if value]
-    yield "<section><h2>To repeat it</h2>"
+    rows = [(safe(name), safe(cut(value, LONGEST_SETTING))) for name, value in facts.items() if value]
+    yield f"<section><h2>{'To repeat it' if report.repeat else 'Versions'}</h2>"
     if report.repeat:
         yield f"<pre>{safe(report.repeat)}</pre>"
     yield html_table("", ("setting", "value"), rows, "text")
@@ -235,8 +260,3 @@ def _facts(report: Report) -> Iterable[str]:
 def _time(iso: str) -> str:
     """A time for people, to the minute."""
     return f"{iso[:10]} {iso[11:16]} UTC"
-
-
-def _cut(text: object, most: int) -> str:
-    shown = str(text)
-    return shown if len(shown) <= most else f"{shown[: most - 1]}…"

@@ -58,7 +58,7 @@ def test_the_first_screen_of_the_readme_has_the_two_commands() -> None:
     assert any("import modelpicker" in line for line in screen)
 
 
-@pytest.mark.parametrize("page", ["campaigns.md", "collections.md", "experiments.md"])
+@pytest.mark.parametrize("page", ["campaigns.md", "collections.md", "experiments.md", "report.md"])
 def test_pages_work_when_pasted(page: str, tmp_path: Path) -> None:
     script = "\n".join(blocks(ROOT / "docs" / page, "python"))
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)

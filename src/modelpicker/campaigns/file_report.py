@@ -18,8 +18,7 @@ from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.algorithms.registry import find_algorithm, make_algorithm
 from modelpicker.campaigns.campaign import Campaign
 from modelpicker.campaigns.file_campaign import fingerprint_of
-from modelpicker.campaigns.offline import Goal as RunGoal
-from modelpicker.campaigns.offline import Run
+from modelpicker.campaigns.offline import Goal, Run
 from modelpicker.campaigns.offline_pool import look_up_pool, replay_answers
 from modelpicker.campaigns.pick_command import operand, pick_command
 from modelpicker.campaigns.pool_journal import FORMAT as JOURNAL
@@ -30,7 +29,7 @@ from modelpicker.campaigns.results.campaign_report import KNOWN, NAMELESS, campa
 from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.pick import Pick
 from modelpicker.campaigns.results.pool_pick import make_pool_pick, with_course
-from modelpicker.campaigns.results.report import Annotator, Goal, Report, goal_in_words
+from modelpicker.campaigns.results.report import Annotator, ProofGoal, Report, goal_in_words
 from modelpicker.campaigns.storage.sqlite_files import is_sqlite
 from modelpicker.certificates.certificate import Certified
 from modelpicker.collections import ModelCollection, load_collection
@@ -42,11 +41,11 @@ RESULT = "modelpicker pick 1"
 LONGEST_HEADER = 2**24
 
 
-class Played(NamedTuple):
+class PlayedAgain(NamedTuple):
     """A pick that was played again, and what only its file knows."""
 
     pick: Pick
-    goal: Goal | None
+    goal: ProofGoal | None
     contested: int
 
 
@@ -120,7 +119,7 @@ def _of_journal(path: Path) -> Report:
     return Report(
         title=Path(str(header.get("file"))).stem,
         pick=with_course(pick, pool, course),
-        goal=Goal(pool.tolerance, pool.confidence),
+        goal=ProofGoal(pool.tolerance, pool.confidence),
         contested=pool.contested,
         known=known,
         annotators=_annotators(answers),
@@ -158,7 +157,7 @@ def _annotators(answers: Iterable[PoolAnswer]) -> tuple[Annotator, ...]:
 # Every decision of a pick.
 
 
-class Decided(NamedTuple):
+class ResultLines(NamedTuple):
     """What the lines of a result say."""
 
     items: list[int]
@@ -210,7 +209,7 @@ def _of_result(path: Path) -> Report:
     )
 
 
-def _read_result(path: Path) -> tuple[dict[str, Any], Decided]:
+def _read_result(path: Path) -> tuple[dict[str, Any], ResultLines]:
     """The first line of a result, and what the others say."""
     items: list[int] = []
     queried: list[bool] = []
@@ -228,11 +227,11 @@ def _read_result(path: Path) -> tuple[dict[str, Any], Decided]:
                 queried.append(entry.get("query") is True)
                 if isinstance(label, int | str):
                     labels[item] = label
-    return header, Decided(items, queried, labels)
+    return header, ResultLines(items, queried, labels)
 
 
 def _with_labels(
-    path: Path, whole: ModelCollection, header: Mapping[str, Any], decided: Decided
+    path: Path, whole: ModelCollection, header: Mapping[str, Any], decided: ResultLines
 ) -> ModelCollection:
     """The items with the labels of a result, and with the classes of then: codes decide how ties are broken."""
     classes = tuple(header.get("classes") or ())
@@ -253,29 +252,31 @@ def _with_labels(
     return ModelCollection.of_codes(known[whole.predictions], labels, whole.models, classes)
 
 
-def _play_pool(path: Path, whole: ModelCollection, header: Mapping[str, Any], decided: Decided) -> Played:
+def _play_pool(path: Path, whole: ModelCollection, header: Mapping[str, Any], decided: ResultLines) -> PlayedAgain:
     options = header["options"]
     pool = PoolPicker(whole, seed=header["seed"], **options)
     pick, trace = look_up_pool(pool, header.get("budget"))
     if [*trace.items.tolist(), *trace.skipped.tolist()] != decided.items:
         raise ConflictError(_other_questions(path))
-    return Played(pick, Goal(pool.tolerance, pool.confidence), pool.contested)
+    return PlayedAgain(pick, ProofGoal(pool.tolerance, pool.confidence), pool.contested)
 
 
-def _play_stream(path: Path, whole: ModelCollection, header: Mapping[str, Any], decided: Decided) -> Played:
+def _play_stream(
+    path: Path, whole: ModelCollection, header: Mapping[str, Any], decided: ResultLines
+) -> PlayedAgain:
     codes, labels = whole.predictions[decided.items], np.asarray(whole.labels)[decided.items]
     seen = ModelCollection.of_codes(codes, labels, whole.models, whole.classes)
     rule = None if header.get("stop_when") is None else Certified(**header["stop_when"])
     kind = find_algorithm(header["algorithm"])
     picker = make_algorithm(kind, seen.models, header["seed"], header["options"], len(seen.classes))
     usual = Certified(**header["told"]) if header.get("told") else rule or USUAL
-    run = Run(seen, picker, RunGoal(header.get("budget"), rule, usual), play_unlabelled=True)
+    run = Run(seen, picker, Goal(header.get("budget"), rule, usual), play_unlabelled=True)
     queried = [asked for trace, _, _ in run.play() for asked in trace.queried.tolist()]
     if queried != decided.queried:
         raise ConflictError(_other_questions(path))
     goal = rule or picker.aim
     contested = int((codes != codes[:, :1]).any(axis=1).sum())
-    return Played(run.pick(), None if goal is None else Goal(goal.gap, goal.confidence), contested)
+    return PlayedAgain(run.pick(), None if goal is None else ProofGoal(goal.gap, goal.confidence), contested)
 
 
 # The file that a pick is of.
@@ -325,7 +326,7 @@ def _pool_settings_of(header: Mapping[str, Any], budget: int | None) -> dict[str
     return {
         "algorithm": "pool-picker",
         "seed": str(header["seed"]),
-        "goal": goal_in_words(Goal(options["tolerance"], options["confidence"])),
+        "goal": goal_in_words(ProofGoal(options["tolerance"], options["confidence"])),
         "budget": "none" if budget is None else f"{budget:,} labels",
     }
 

@@ -132,7 +132,7 @@ class PoolJournal:
                 self._cut(end)
 
 
-class Parsed(NamedTuple):
+class ParsedJournal(NamedTuple):
     """What a journal holds."""
 
     header: dict[str, Any] | None
@@ -141,7 +141,7 @@ class Parsed(NamedTuple):
     torn: bool
 
 
-def read_journal(path: Path) -> Parsed:
+def read_journal(path: Path) -> ParsedJournal:
     """What a journal holds by now, without a lock: somebody may be answering. A torn line is left out."""
     try:
         content = path.read_bytes()
@@ -150,7 +150,7 @@ def read_journal(path: Path) -> Parsed:
     return _parse(path, content)
 
 
-def _parse(path: Path, content: bytes) -> Parsed:
+def _parse(path: Path, content: bytes) -> ParsedJournal:
     *lines, rest = content.split(b"\n")
     header: dict[str, Any] | None = None
     answers: list[PoolAnswer] = []
@@ -169,7 +169,7 @@ def _parse(path: Path, content: bytes) -> Parsed:
         else:
             answers.append(_answer(entry))
         ends.append(end)
-    return Parsed(header, answers, ends, bool(rest))
+    return ParsedJournal(header, answers, ends, bool(rest))
 
 
 def _answer(entry: Mapping[str, Any]) -> PoolAnswer:

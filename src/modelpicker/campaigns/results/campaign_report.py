@@ -11,7 +11,7 @@ from modelpicker.campaigns.events.history import as_time
 from modelpicker.campaigns.file_campaign import FILE
 from modelpicker.campaigns.results.dashboard import Dashboard
 from modelpicker.campaigns.results.pick import Pick
-from modelpicker.campaigns.results.report import Annotator, Goal, Report, goal_in_words
+from modelpicker.campaigns.results.report import Annotator, ProofGoal, Report, goal_in_words
 from modelpicker.certificates.certificate import Certified
 from modelpicker.encoding import ClassName
 
@@ -32,7 +32,7 @@ def campaign_report(campaign: Campaign, dashboard: Dashboard | None = None) -> R
     return Report(
         title=campaign.name,
         pick=replace(pick, course=pick.course or dashboard.course()),
-        goal=None if rule is None else Goal(rule.gap, rule.confidence),
+        goal=None if rule is None else ProofGoal(rule.gap, rule.confidence),
         contested=log.contested,
         known=log.known,
         annotators=log.annotators(),
@@ -126,7 +126,7 @@ def _settings(campaign: Campaign, rule: Certified | None) -> dict[str, str]:
 
 
 def _goal(rule: Certified) -> str:
-    return f"{goal_in_words(Goal(rule.gap, rule.confidence))} ({rule.kind})"
+    return f"{goal_in_words(ProofGoal(rule.gap, rule.confidence))} ({rule.kind})"
 
 
 def _repeat(campaign: Campaign) -> str:

@@ -28,7 +28,7 @@ class Annotator:
 
 
 @dataclass(frozen=True, slots=True)
-class Goal:
+class ProofGoal:
     """What was to be proved."""
 
     gap: float
@@ -42,7 +42,7 @@ class Report:
     title: str
     """The campaign, or the file."""
     pick: Pick
-    goal: Goal | None = None
+    goal: ProofGoal | None = None
     contested: int | None = None
     """On how many items models differ; None if that is not known."""
     known: int = 0
@@ -159,7 +159,7 @@ class Report:
         return 1.0 - self.pick.labels_used / self.pick.rounds
 
 
-def goal_in_words(goal: Goal) -> str:
+def goal_in_words(goal: ProofGoal) -> str:
     """What is to be proved of a pick."""
     return f"within {100 * goal.gap:g}% of the best model, with confidence {100 * goal.confidence:g}%"
 

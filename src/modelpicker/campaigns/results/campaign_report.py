@@ -9,15 +9,18 @@ from modelpicker.campaigns.events.event_store import Stored
 from modelpicker.campaigns.events.event_types import Answer, Retraction, Rounds
 from modelpicker.campaigns.events.history import as_time
 from modelpicker.campaigns.file_campaign import FILE
-from modelpicker.campaigns.results.dashboard import Dashboard
+from modelpicker.campaigns.results.course import Course
+from modelpicker.campaigns.results.dashboard import COURSE_LINES, Dashboard
 from modelpicker.campaigns.results.pick import Pick
 from modelpicker.campaigns.results.report import Annotator, ProofGoal, Report, goal_in_words
-from modelpicker.certificates.certificate import Certified
 from modelpicker.encoding import ClassName
 
 # Nobody signed.
 NAMELESS = "not named"
 KNOWN = "known before"
+ANOTHER = "another model"
+# What a leader is behind by at most, in items.
+LEVEL = 1e-3
 # Looks at a campaign that others change meanwhile, before what was found is used as it is.
 TRIES = 3
 
@@ -27,19 +30,18 @@ def campaign_report(campaign: Campaign, dashboard: Dashboard | None = None) -> R
     dashboard = dashboard or Dashboard(campaign)
     event, pick = _pick(campaign, dashboard)
     log = _AnswerLog.of(campaign.stored(event))
-    settings = campaign.settings
-    rule = settings.stop_when or settings.make(settings.models).aim
+    goal = _goal(campaign, pick)
     return Report(
         title=campaign.name,
-        pick=replace(pick, course=pick.course or dashboard.course()),
-        goal=None if rule is None else ProofGoal(rule.gap, rule.confidence),
-        contested=log.contested,
+        pick=replace(pick, course=pick.course or _course(dashboard, pick)),
+        goal=goal,
+        contested=log.contested if log.rounds == pick.rounds else None,
         known=log.known,
         annotators=log.annotators(),
         corrected=log.corrected,
         began=log.began,
         ended=log.ended,
-        settings=_settings(campaign, rule),
+        settings=_settings(campaign, goal),
         repeat=_repeat(campaign),
     )
 
@@ -64,6 +66,7 @@ def _pick(campaign: Campaign, dashboard: Dashboard) -> tuple[int, Pick]:
 class _AnswerLog:
     """What the events say of those who answered."""
 
+    rounds: int = 0
     contested: int = 0
     corrected: int = 0
     began: str = ""
@@ -77,6 +80,7 @@ class _AnswerLog:
         for stored in events:
             match stored.event:
                 case Rounds() as rounds:
+                    log.rounds += len(rounds)
                     log.contested += int((rounds.codes != rounds.codes[:, :1]).any(axis=1).sum())
                 case Answer(round=number, label=label, by=by, replaces=replaces):
                     log.corrected += bool(replaces)
@@ -103,7 +107,29 @@ class _AnswerLog:
         return tuple(Annotator(name, *numbers) for name, numbers in found.items())
 
 
-def _settings(campaign: Campaign, rule: Certified | None) -> dict[str, str]:
+def _course(dashboard: Dashboard, pick: Pick) -> Course:
+    """How the pick came about; of a pool, as its chart has it: how far behind its first models were."""
+    if pick.certificate.kind != "pool":
+        return dashboard.course()
+    chart = dashboard.charts()["weights"]
+    points = list(zip(chart["labels"], zip(*chart["values"], strict=True), strict=True))
+    models = chart["models"]
+    # Whoever led was behind by nothing; the chart has the first models of today, and it may have been another.
+    led = [models[values.index(min(values))] if min(values) <= LEVEL else ANOTHER for _, values in points]
+    lines = {model: tuple(chart["values"][place]) for place, model in enumerate(models[:COURSE_LINES])}
+    return Course(tuple(labels for labels, _ in points), tuple(led), (), "mistakes", lines)
+
+
+def _goal(campaign: Campaign, pick: Pick) -> ProofGoal | None:
+    """What is to be proved: of a pool its options say so, of a stream its rule or its algorithm."""
+    settings = campaign.settings
+    if pick.certificate.kind == "pool":
+        return ProofGoal(settings.options["tolerance"], settings.options["confidence"])
+    rule = settings.stop_when or settings.make(settings.models).aim
+    return None if rule is None else ProofGoal(rule.gap, rule.confidence)
+
+
+def _settings(campaign: Campaign, goal: ProofGoal | None) -> dict[str, str]:
     """What decides, by name."""
     settings = campaign.settings
     options = ", ".join(f"{name}={value}" for name, value in settings.options.items())
@@ -116,17 +142,13 @@ def _settings(campaign: Campaign, rule: Certified | None) -> dict[str, str]:
     return {
         "campaign": campaign.name,
         "file": "" if settings.source is None else settings.source.file,
-        "algorithm": f"{settings.kind.name}{f' ({options})' if options else ''}",
+        "algorithm": f"{settings.document()['algorithm']}{f' ({options})' if options else ''}",
         "seed": str(settings.seed),
-        "goal": "none" if rule is None else _goal(rule),
+        "goal": "none" if goal is None else goal_in_words(goal),
         "budget": "none" if settings.budget is None else f"{settings.budget:,} labels{way}",
         "models": f"{len(campaign.models):,}: {', '.join(map(str, campaign.models))}",
         "classes": classes,
     }
-
-
-def _goal(rule: Certified) -> str:
-    return f"{goal_in_words(ProofGoal(rule.gap, rule.confidence))} ({rule.kind})"
 
 
 def _repeat(campaign: Campaign) -> str:

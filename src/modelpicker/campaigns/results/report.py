@@ -138,9 +138,10 @@ class Report:
         pick = self.pick
         if not pick.rounds:
             return "No item has come yet."
-        if pick.labels_used >= pick.rounds:
+        told = pick.labels_used + pick.references
+        if told >= pick.rounds:
             return f"All {count(pick.rounds, 'item')} were labelled: nothing was saved."
-        saved = f"Labelling all {count(pick.rounds, 'item')} would take {_more(pick.rounds - pick.labels_used)}."
+        saved = f"Labelling all {count(pick.rounds, 'item')} would take {_more(pick.rounds - told)}."
         if self.contested == 0:
             saved += " The models never differ, so no label can tell them apart."
         elif self.contested is not None:
@@ -156,7 +157,7 @@ class Report:
         """The share of the labels that were not needed; None before the pick is certified."""
         if not self.pick.certified or not self.pick.rounds:
             return None
-        return 1.0 - self.pick.labels_used / self.pick.rounds
+        return 1.0 - (self.pick.labels_used + self.pick.references) / self.pick.rounds
 
 
 def goal_in_words(goal: ProofGoal) -> str:

@@ -174,6 +174,18 @@ def test_answers_that_were_taken_back_leave_no_trace_on_the_curve(memory: str) -
     assert list(course.labels) == sorted(set(course.labels))
 
 
+def test_every_storage_gives_the_same_report(url: str, memory: str) -> None:
+    here, there = (campaign_report(labelled(place, 12)) for place in (url, memory))
+    assert (here.headline, here.certainty, here.cost, here.saving) == (
+        there.headline,
+        there.certainty,
+        there.cost,
+        there.saving,
+    )
+    assert here.course == there.course
+    assert here.pick.standing == there.pick.standing
+
+
 # The page.
 
 

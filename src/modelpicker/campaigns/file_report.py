@@ -29,7 +29,7 @@ from modelpicker.campaigns.results.campaign_report import KNOWN, NAMELESS, campa
 from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.pick import Pick
 from modelpicker.campaigns.results.pool_pick import make_pool_pick, with_course
-from modelpicker.campaigns.results.report import Annotator, ProofGoal, Report, goal_in_words
+from modelpicker.campaigns.results.report import AnnotatorCounts, ProofGoal, Report, goal_in_words
 from modelpicker.campaigns.storage.sqlite_files import is_sqlite
 from modelpicker.certificates.certificate import Certified
 from modelpicker.collections import ModelCollection, load_collection
@@ -146,12 +146,12 @@ def _replay(pool: PoolPicker, answers: Iterable[PoolAnswer], path: Path) -> Cour
     return Course(tuple(labels), tuple(recommended), tuple(proved))
 
 
-def _annotators(answers: Iterable[PoolAnswer]) -> tuple[Annotator, ...]:
+def _annotators(answers: Iterable[PoolAnswer]) -> tuple[AnnotatorCounts, ...]:
     found: dict[str, list[int]] = {}
     for answer in answers:
         name = KNOWN if answer.known else answer.by or NAMELESS
         found.setdefault(name, [0, 0])[answer.label is None] += 1
-    return tuple(Annotator(name, *numbers) for name, numbers in found.items())
+    return tuple(AnnotatorCounts(name, *numbers) for name, numbers in found.items())
 
 
 # Every decision of a pick.

@@ -12,7 +12,7 @@ from modelpicker.campaigns.file_campaign import FILE
 from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.dashboard import COURSE_LINES, Dashboard
 from modelpicker.campaigns.results.pick import Pick
-from modelpicker.campaigns.results.report import Annotator, ProofGoal, Report, goal_in_words
+from modelpicker.campaigns.results.report import AnnotatorCounts, ProofGoal, Report, goal_in_words
 from modelpicker.encoding import ClassName
 
 # Nobody signed.
@@ -99,12 +99,12 @@ class _AnswerLog:
         """How many labels were known before anybody was asked."""
         return sum(by == FILE for by, _ in self.answers.values())
 
-    def annotators(self) -> tuple[Annotator, ...]:
+    def annotators(self) -> tuple[AnnotatorCounts, ...]:
         """Everybody whose answers count."""
         found: dict[str, list[int]] = {}
         for by, label in self.answers.values():
             found.setdefault(KNOWN if by == FILE else by, [0, 0])[label is None] += 1
-        return tuple(Annotator(name, *numbers) for name, numbers in found.items())
+        return tuple(AnnotatorCounts(name, *numbers) for name, numbers in found.items())
 
 
 def _course(dashboard: Dashboard, pick: Pick) -> Course:

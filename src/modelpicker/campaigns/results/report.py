@@ -19,7 +19,7 @@ LONGEST_NAME = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Annotator:
+class AnnotatorCounts:
     """Who answered, and how often; what was taken back or replaced does not count."""
 
     name: str
@@ -49,7 +49,7 @@ class Report:
     """How many of the labels were known before: they cost nothing."""
     looked_up: bool = False
     """Whether the labels were looked up in a file: nobody was asked."""
-    annotators: tuple[Annotator, ...] = ()
+    annotators: tuple[AnnotatorCounts, ...] = ()
     corrected: int = 0
     """How many answers were replaced or taken back."""
     began: str = ""

@@ -10,7 +10,7 @@ from modelpicker.encoding import ModelName
 from modelpicker.html_pages import safe
 
 WIDTH, HEIGHT = 600, 230
-LEFT, RIGHT, TOP, BOTTOM = 42, 150, 10, 26
+LEFT, RIGHT, TOP, BOTTOM = 42, 150, 10, 30
 # What a name at a line is cut to, and how far apart names are kept.
 NAME, APART = 19, 15
 # Models that have a colour of their own: as many as can be told apart.
@@ -31,7 +31,7 @@ class Frame(NamedTuple):
 
     def y(self, value: float) -> float:
         """Where a value is."""
-        return self.height - BOTTOM - (self.height - TOP - BOTTOM) * min(value, self.top) / self.top
+        return self.height - BOTTOM - (self.height - TOP - BOTTOM) * min(max(value, 0.0), self.top) / self.top
 
 
 def colours_of(models: Sequence[ModelName]) -> dict[ModelName, str]:
@@ -121,7 +121,7 @@ def _axes(frame: Frame, share: bool) -> list[str]:
 
 def _below(frame: Frame) -> list[str]:
     """How many labels, below a chart."""
-    y = frame.height - BOTTOM + 15
+    y = frame.height - BOTTOM + 19
     found = [
         f'<text class="middle" x="{frame.x(value):.1f}" y="{y}">{value:,.0f}</text>'
         for value in ticks(float(frame.most))

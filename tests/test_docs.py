@@ -57,7 +57,7 @@ def test_the_first_screen_of_the_readme_has_the_two_commands() -> None:
     assert any("import modelpicker" in line for line in screen)
 
 
-@pytest.mark.parametrize("page", ["campaigns.md", "collections.md", "experiments.md"])
+@pytest.mark.parametrize("page", ["campaigns.md", "collections.md", "experiments.md", "report.md"])
 def test_pages_work_when_pasted(page: str, tmp_path: Path) -> None:
     """Every line is run. Comparisons are of fewer streams: 20 are enough for all that a page does with them."""
     script = "\n".join(blocks(ROOT / "docs" / page, "python")).replace("realizations=100", "realizations=20")

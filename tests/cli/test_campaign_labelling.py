@@ -170,6 +170,53 @@ def test_undo_goes_back_answer_by_answer(tmp_path: Path) -> None:
     assert (best["pick"], best["labels_used"], best["skipped"]) == ("bert", 3, 0)
 
 
+def test_undo_says_what_it_undid(tmp_path: Path) -> None:
+    done = label(three(tmp_path), "ham", "s", "u", "u", "q")
+    assert "Took back the skip for item 2: message 1\n" in done.stderr
+    assert "Took back 'ham' for item 1: message 0\n" in done.stderr
+
+
+def test_what_was_undone_cannot_command_the_terminal_and_stays_in_one_line(tmp_path: Path) -> None:
+    begin(tmp_path, *({**DIVIDED, "text": f"\x1b[2J{'long ' * 40}"} for _ in range(2)))
+    done = label(tmp_path, "ham", "u", "q")
+    said = next(line for line in done.stderr.splitlines() if "Took back" in line)
+    assert "\x1b" not in said
+    assert len(said) < 120
+
+
+def test_a_key_says_whether_one_may_stop(tmp_path: Path) -> None:
+    done = label(three(tmp_path), "m", "ham", "m", "q")
+    assert shown(done) == [0, 0, 1, 1]
+    said = " ".join(done.stderr.split())
+    assert (
+        "May I stop? Not yet. There is no label, so nothing is known of the models. 0 labels: no label yet." in said
+    )
+    assert (
+        "May I stop? That is for you to say: no goal was set. Waiting for labels: 2 items wait for a label." in said
+    )
+    assert "If you stop now, the pick is roberta." in said
+    assert "1 label: roberta leads · bert 100.0% behind" in said
+
+
+def test_with_a_goal_the_key_says_yes_once_it_is_reached(tmp_path: Path) -> None:
+    goal = ("--stop-gap", "0.3", "--confidence", "0.5")
+    begin(tmp_path, *({**DIVIDED, "text": f"message {n % 10}"} for n in range(60)), more=goal)
+    done = label(tmp_path, "ham", "m", *["ham"] * 40, "m", "q")
+    said = " ".join(done.stderr.split())
+    assert "May I stop? Not yet: the goal is not reached." in said
+    best = document(tmp_path, "best", "tickets")
+    assert best["certified"]
+    assert f"May I stop? Yes. {best['state']['reason']}" in said
+
+
+def test_where_a_class_has_the_letter_of_a_command_the_class_wins(tmp_path: Path) -> None:
+    begin(tmp_path, {"bert": "m", "roberta": "f"}, {"bert": "m", "roberta": "f"})
+    done = label(tmp_path, ":m", "m", "q")
+    assert ":m may I stop" in done.stderr
+    assert "May I stop?" in done.stderr
+    assert document(tmp_path, "best", "tickets")["pick"] == "bert"
+
+
 def test_undo_at_the_start_says_that_there_is_nothing(tmp_path: Path) -> None:
     three(tmp_path)
     call(tmp_path, "tell", "tickets", "0", "ham")

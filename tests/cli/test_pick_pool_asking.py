@@ -1,8 +1,12 @@
 """`modelpicker pick` on a pool where a person is asked: a journal of answers, from which nothing is ever lost."""
 
 import json
+import os
+import pty
+import re
 import signal
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +109,45 @@ def test_undo_goes_back_to_the_answer_before_even_after_a_resume(words: Path) ->
     assert answer(words, typed(["u", names[3]], "q"))["labels_used"] == 4
     assert labels(words) == names[:4]
     assert answer(words, typed(names[4:]))["standing"] == document_of(words)["standing"]
+
+
+def test_undo_says_what_it_undid_and_a_key_whether_one_may_stop(words: Path) -> None:
+    done = run(*ASK, answers="m\ncat\nm\ns\nu\nu\nu\nq\n", folder=words)
+    pool = mp.PoolPicker(mp.load_collection(words / "x.parquet"))
+    first = pool.ask(1)[0]
+    pool.tell(first, "cat")
+    second = pool.ask(1)[0]
+    assert f"Took back the skip for item {second + 1}: item-{second}\n" in done.stderr
+    assert f"Took back 'cat' for item {first + 1}: item-{first}\n" in done.stderr
+    assert "There is nothing to undo." in done.stderr
+    said = " ".join(done.stderr.split())
+    assert "May I stop? Not yet. There is no label" in said
+    assert "May I stop? Not yet: the goal is not reached. Running: 1 label has been told so far." in said
+
+
+def test_a_person_at_a_real_terminal_reads_it_line_by_line(words: Path) -> None:
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, *ASK], stdin=follower, stdout=follower, stderr=follower, cwd=words, env=environment(TERM="xterm")
+    )
+    os.close(follower)
+    said = b""
+    for line in (b"cat\n", b"m\n", b"u\n", b"q\n", b""):
+        begin = len(said)
+        with suppress(OSError):  # the end, on Linux
+            while not said[begin:].rstrip(b"\x1b[?25hKG0123456789;lm\r").endswith(b"\n> ") and (
+                more := os.read(leader, 2**16)
+            ):
+                said += more
+        if line:
+            os.write(leader, line)
+    assert process.wait(60) == 0
+    os.close(leader)
+    text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", said.decode()).replace("\r", "")
+    assert "May I stop? Not yet: the goal is not reached." in text
+    assert "Took back 'cat' for item" in text
+    assert "No label has been told yet" in text
+    assert max(len(line) for line in text.splitlines()) < 100
 
 
 def test_undo_at_the_start_says_that_there_is_nothing(words: Path) -> None:

@@ -196,6 +196,7 @@ MAY: dict[str, set[str | None]] = {
     "DELETE /api/v1/campaigns/{name}/models/{model}": {"owner"},
     "GET /api/v1/campaigns/{name}/standing": READERS,
     "GET /api/v1/campaigns/{name}/certificate": READERS,
+    "GET /api/v1/campaigns/{name}/report": READERS,
     "GET /api/v1/campaigns/{name}/charts": READERS,
     "GET /api/v1/campaigns/{name}/live": READERS,
     "GET /api/v1/campaigns/{name}/history": READERS,

@@ -33,6 +33,7 @@ OPERATIONS = {
     "release": "DELETE /api/v1/campaigns/{name}/leases/{id}",
     "standing": "GET /api/v1/campaigns/{name}/standing",
     "certificate": "GET /api/v1/campaigns/{name}/certificate",
+    "report": "GET /api/v1/campaigns/{name}/report",
     "charts": "GET /api/v1/campaigns/{name}/charts",
     "follow": "GET /api/v1/campaigns/{name}/live",
     "history": "GET /api/v1/campaigns/{name}/history",

@@ -108,6 +108,7 @@ READS = (
     "/api/v1/campaigns/slow/standing",
     "/api/v1/campaigns/slow/charts",
     "/api/v1/campaigns/slow/certificate",
+    "/api/v1/campaigns/slow/report",
     "/api/v1/campaigns/slow/queries",
     "/api/v1/campaigns/slow/history",
     "/api/v1/campaigns/slow/answers",

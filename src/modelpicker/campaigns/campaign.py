@@ -405,6 +405,13 @@ class Campaign(CampaignTransactions):
 
         export_campaign(self, path)
 
+    def report(self) -> str:
+        """One page for whoever has to decide, as HTML: the pick, how sure it is, what it cost, how to repeat it."""
+        from modelpicker.campaigns.results.campaign_report import campaign_report  # which builds on campaigns
+        from modelpicker.campaigns.results.report_page import report_page
+
+        return report_page(campaign_report(self))
+
     def records(self, after: int, most: int) -> list[HistoryRecord]:
         """A page of the history: so many records after an event, and the rest of the last one's event."""
         with self.looking() as store:

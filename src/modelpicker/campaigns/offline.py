@@ -1,7 +1,7 @@
 """`pick`: the best model of one collection, as a pool or as a stream; and how a stream is played."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -15,6 +15,7 @@ from modelpicker.algorithms.validation import check_count
 from modelpicker.campaigns.offline_pool import AskLabel, ask_pool, fields_at, look_up_pool, use_answers
 from modelpicker.campaigns.pick_setting import Setting, choose_setting
 from modelpicker.campaigns.results.assembly import Counted, PickEvidence, Wanted, assemble
+from modelpicker.campaigns.results.course import Course, joined
 from modelpicker.campaigns.results.pick import Pick
 from modelpicker.campaigns.storage.sqlite_files import is_sqlite
 from modelpicker.certificates.certificate import CertificateKind, Certified
@@ -87,6 +88,8 @@ class Run:
     """Rounds whose label was asked for and is not there, with the probabilities of their queries."""
     labelled: dict[int, npt.NDArray[np.bool_]] = field(default_factory=dict)
     """Rounds whose label was bought, with which models were wrong."""
+    course: list[Course] = field(default_factory=list)
+    """Who was recommended, in the pieces that were played."""
 
     @property
     def to_play(self) -> int:
@@ -109,11 +112,22 @@ class Run:
     def _note(self, trace: Trace, rows: Array, labels: Array) -> None:
         """Note who was wrong on the labels that were bought, and which of those that were asked for are missing."""
         first = self.picker.rounds - len(trace)
+        self.course.append(self._course_of(trace, labels))
         for place in np.flatnonzero(trace.queried).tolist():
             if labels[place] == ABSTAINED:
                 self.unanswered[first + place] = float(trace.probability[place])
             elif self.picker.drops:
                 self.labelled[first + place] = rows[place] != labels[place]
+
+    def _course_of(self, trace: Trace, labels: Array) -> Course:
+        """Who was recommended when each label came, and at the end; ties may be broken anew each round."""
+        if not len(trace):
+            return Course((), ())
+        told = np.cumsum(trace.queried & (labels[: len(trace)] != ABSTAINED))
+        before = self.picker.labels_used - int(told[-1]) + np.concatenate([[0], told[:-1]])
+        ends = np.append(np.flatnonzero(before[1:] != before[:-1]), len(trace) - 1)
+        stood = trace.recommended[ends].tolist()
+        return Course(tuple(before[ends].tolist()), tuple(self.picker.models[place] for place in stood))
 
     def _pieces(self) -> Iterator[tuple[ModelCollection, Array]]:
         """The items that are played, in pieces small enough to show progress; and where in the source they are."""
@@ -174,7 +188,9 @@ class Run:
             labelled=self.labelled,
         )
         wanted = Wanted(self.goal.budget, self.to_play, self.goal.stop_when, self.goal.usual)
-        return assemble(picker, evidence, wanted, lambda _, rule: picker.certificate(rule.confidence, rule.kind))
+        pick = assemble(picker, evidence, wanted, lambda _, rule: picker.certificate(rule.confidence, rule.kind))
+        course = joined([*self.course, Course((pick.labels_used,), (pick.model,))])
+        return replace(pick, course=course.thinned())
 
 
 def read_whole(source: CollectionSource) -> ModelCollection:

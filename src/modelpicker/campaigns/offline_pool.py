@@ -1,6 +1,7 @@
 """A collection picked from as a pool: all items are there, and the one most worth a label is asked about next."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -8,10 +9,13 @@ import numpy as np
 from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.algorithms.pools.run import PoolTrace, run_pool
 from modelpicker.algorithms.validation import check_count
+from modelpicker.campaigns.pool_journal import PoolAnswer
+from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.pick import Pick
-from modelpicker.campaigns.results.pool_pick import make_pool_pick
+from modelpicker.campaigns.results.pool_pick import make_pool_pick, with_course
 from modelpicker.collections import ModelCollection
 from modelpicker.encoding import ClassName
+from modelpicker.errors import ConflictError
 from modelpicker.kernels.primitives import ABSTAINED
 
 AskLabel: TypeAlias = Callable[[dict[str, Any]], ClassName | None]
@@ -34,8 +38,18 @@ def ask_pool(pool: PoolPicker, whole: ModelCollection, ask: AskLabel, budget: in
 
 
 def _picked(pool: PoolPicker, trace: PoolTrace, budget: int | None) -> tuple[Pick, PoolTrace]:
-    spent = trace.stopped == "budget"
-    return make_pool_pick(pool, budget=budget, skipped=len(trace.skipped), spent=spent), trace
+    pick = make_pool_pick(pool, budget=budget, skipped=len(trace.skipped), spent=trace.stopped == "budget")
+    return with_course(pick, pool, _course_of(pool, trace)), trace
+
+
+def _course_of(pool: PoolPicker, trace: PoolTrace) -> Course:
+    """Who was recommended after each label, and what was proved by then."""
+    first = pool.labels_used - trace.labels_used + 1
+    return Course(
+        tuple(range(first, first + len(trace))),
+        tuple(pool.models[place] for place in trace.recommended.tolist()),
+        tuple(trace.gaps.tolist()),
+    )
 
 
 def use_answers(pool: PoolPicker, whole: ModelCollection, budget: int | None) -> Pick:
@@ -46,7 +60,20 @@ def use_answers(pool: PoolPicker, whole: ModelCollection, budget: int | None) ->
     for place in places:
         tell_known(pool, whole, place)
     spent = budget is not None and pool.labels_used >= budget
-    return make_pool_pick(pool, budget=budget, skipped=0, spent=spent)
+    return with_course(make_pool_pick(pool, budget=budget, skipped=0, spent=spent), pool, None)
+
+
+def replay_answers(pool: PoolPicker, answers: Iterable[PoolAnswer], path: Path) -> Iterator[PoolAnswer]:
+    """Tell a pool the answers of a journal, one by one; an error if it would have asked about other items."""
+    for answer in answers:
+        if not answer.known and pool.ask(1) != [answer.item]:
+            raise ConflictError(
+                f"{path}: item {answer.item} was asked about, but now another one would be. "
+                "The answers were given to another version of modelpicker, or changed by hand. To begin again "
+                f"with the same answers, add --labels {path}."
+            )
+        pool.tell(answer.item, answer.label)
+        yield answer
 
 
 def known_places(whole: ModelCollection) -> list[int]:

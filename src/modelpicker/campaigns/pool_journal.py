@@ -9,10 +9,10 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import FileIO
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from modelpicker.encoding import ClassName
 from modelpicker.errors import ConflictError, FileError
@@ -32,6 +32,10 @@ class PoolAnswer:
     """None: nobody can tell."""
     known: bool = False
     """Whether the label was known before: then nobody was asked."""
+    by: str | None = field(default=None, compare=False)
+    """Who said so, if they gave a name."""
+    time: float | None = field(default=None, compare=False)
+    """When, in seconds since 1970; None if that is not known."""
 
 
 class PoolJournal:
@@ -120,25 +124,64 @@ class PoolJournal:
             content = self._file.read()
         if not content.startswith(START) and not START.startswith(content):
             raise ConflictError(f"{self.path} exists and has no answers about a pool; pass another --out.")
-        *lines, rest = content.split(b"\n")
-        self.torn = bool(rest)
-        end = 0
-        for number, line in enumerate(lines, 1):
-            end += len(line) + 1
-            entry = _entry(line, answer=number > 1)
-            if entry is None:
-                raise FileError(
-                    f"{self.path}, line {number}: this is not an answer about a pool, so the file is damaged. "
-                    "Restore it from a copy, or remove this line and all that follow."
-                )
-            if number == 1:
-                self.header = entry
-            else:
-                self.answers.append(PoolAnswer(entry["item"], entry["label"], bool(entry.get("known"))))
-            self._ends.append(end)
+        found = _parse(self.path, content)
+        self.header, self.answers, self._ends, self.torn = found
+        end = self._ends[-1] if self._ends else 0
         if self.torn:
             with explained(self.path, KEPT):
                 self._cut(end)
+
+
+class ParsedJournal(NamedTuple):
+    """What a journal holds."""
+
+    header: dict[str, Any] | None
+    answers: list[PoolAnswer]
+    ends: list[int]
+    torn: bool
+
+
+def read_journal(path: Path) -> ParsedJournal:
+    """What a journal holds by now, without a lock: somebody may be answering. A torn line is left out."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise FileError(f"{path} cannot be read: {error.strerror or error}.") from error
+    return _parse(path, content)
+
+
+def _parse(path: Path, content: bytes) -> ParsedJournal:
+    *lines, rest = content.split(b"\n")
+    header: dict[str, Any] | None = None
+    answers: list[PoolAnswer] = []
+    ends: list[int] = []
+    end = 0
+    for number, line in enumerate(lines, 1):
+        end += len(line) + 1
+        entry = _entry(line, answer=number > 1)
+        if entry is None:
+            raise FileError(
+                f"{path}, line {number}: this is not an answer about a pool, so the file is damaged. "
+                "Restore it from a copy, or remove this line and all that follow."
+            )
+        if number == 1:
+            header = entry
+        else:
+            answers.append(_answer(entry))
+        ends.append(end)
+    return ParsedJournal(header, answers, ends, bool(rest))
+
+
+def _answer(entry: Mapping[str, Any]) -> PoolAnswer:
+    """An answer as it was written; what is beside it may have been changed by hand."""
+    by, time = entry.get("by"), entry.get("time")
+    return PoolAnswer(
+        entry["item"],
+        entry["label"],
+        bool(entry.get("known")),
+        by if isinstance(by, str) else None,
+        float(time) if isinstance(time, int | float) and not isinstance(time, bool) else None,
+    )
 
 
 def read_header(path: Path) -> dict[str, Any] | None:

@@ -100,3 +100,6 @@ class AnyCampaign(Protocol):
 
     def export(self, path: str | Path) -> None:
         """Write the whole campaign to a file, `.jsonl` or `.parquet`."""
+
+    def report(self) -> str:
+        """One page for whoever has to decide, as HTML."""

@@ -67,6 +67,21 @@ def tally(rows: Codes, truth: Codes, drawable: Flags, labelled: Flags, model: in
     return PairCounts(known, *counts)
 
 
+def possible_gaps(rows: Codes, truth: Codes, labelled: Flags, model: int) -> tuple[Ints, Ints]:
+    """By how many items the model is better than each other one: certainly at least, and certainly at most."""
+    low = np.zeros(rows.shape[1], dtype=np.int64)
+    high = np.zeros(rows.shape[1], dtype=np.int64)
+    for start in range(0, len(rows), 2**16):
+        piece = slice(start, start + 2**16)
+        block, own, done = rows[piece], rows[piece, model][:, None], labelled[piece]
+        right = block[done] == truth[piece][done, None]
+        known = right[:, model].sum() - right.sum(axis=0)
+        differs = (block != own)[~done]
+        low += known - (differs & (block[~done] >= 0)).sum(axis=0)
+        high += known + (differs & (own[~done] >= 0)).sum(axis=0)
+    return low, high
+
+
 @dataclass
 class Trial:
     """A model on trial: what being the opponent has earned it, and how far all others are beaten by it."""
@@ -161,6 +176,7 @@ class PoolProof:
         if self.drawable[item]:
             return
         self.drawable[item] = True
+        self.awaited.pop(item, None)
         row = self.rows[item]
         for model, counts in self.tallies.items():
             differs = row != row[model]

@@ -17,6 +17,7 @@ from modelpicker.cli.demo import demo
 from modelpicker.cli.join import join, leave
 from modelpicker.cli.label import label
 from modelpicker.cli.pick import pick
+from modelpicker.cli.report import report
 from modelpicker.cli.reproduce import reproduce
 from modelpicker.cli.serve import serve
 from modelpicker.cli.shared.algorithm_options import AlgorithmHelp, ComparisonHelp
@@ -47,6 +48,7 @@ app.command()(tell.tell)
 app.command()(tell.skip)
 app.command()(tell.retract)
 app.command()(show.best)
+app.command()(report)
 app.command()(join)
 app.command()(leave)
 app.command()(export.export)

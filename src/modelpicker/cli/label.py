@@ -28,7 +28,9 @@ def label(
     storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
-    """Label what the campaign asks for, one item at a time: one key per class, s to skip, u to undo, q to quit.
+    """Label what the campaign asks for, one item at a time.
+
+    One key per class, s to skip, u to undo, m to ask whether you may stop, q to quit.
 
     A campaign that `pick` began goes on with its file, if that is there.
     """

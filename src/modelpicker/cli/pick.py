@@ -106,10 +106,10 @@ def pick(
 
     Labels are looked up in the file, or in the file given by --labels, but only those that are asked for.
 
-    Where there are no labels at all, you are asked: one key per class, s to skip, u to undo, q to quit. Answers are
-    saved at once, in NAME.pool.jsonl. The same command goes on where you were. A stream's answers are a campaign in
-    NAME.pick.db, and `label` and `serve` work on it too. With --labels and either file, another pick uses your
-    answers, and asks only for the others.
+    Where there are no labels at all, you are asked: one key per class, s to skip, u to undo, m to ask whether you
+    may stop, q to quit. Answers are saved at once, in NAME.pool.jsonl. The same command goes on where you were. A
+    stream's answers are a campaign in NAME.pick.db, and `label` and `serve` work on it too. With --labels and one
+    of these files, another pick uses your answers, and asks only for the others.
 
     """
     typed: dict[str, Any] = {
@@ -253,7 +253,7 @@ def _look_up(collection: "CollectionSource", request: PickRequest) -> PickReport
     if request.out is None:
         return _played(run, request)
     with result_file(request.out) as written:
-        written.write_header(run, seed=request.seed, shuffle=request.shuffle, collection=request.source)
+        written.write_header(run, seed=request.seed, shuffle=request.shuffle, **request.reading_again())
         report = _played(run, request, written)
         written.write_summary(report.document())
     return report

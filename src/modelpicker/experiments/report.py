@@ -1,7 +1,6 @@
 """One HTML page that needs nothing else: tables, interactive plots, and how every number was made."""
 
 import html
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
@@ -16,6 +15,7 @@ from modelpicker.experiments.reproduction import ClaimVerdict
 from modelpicker.experiments.results import Results
 from modelpicker.experiments.tuning import MARKS
 from modelpicker.extras import require
+from modelpicker.html_pages import html_page, html_table, safe, script_json
 
 LEVELS = (0.8, 0.9, 0.95)
 # The page asks no other host for anything, and offers no button that would send its plots to one.
@@ -37,43 +37,20 @@ def write_report(
     from plotly.offline import get_plotlyjs
 
     plots: dict[str, dict[str, Any]] = {}
-    body = [f"<h1>{_safe(title)}</h1>", f"<p class=quiet>Made by</p><pre>{_safe(command)}</pre>"]
+    body = [f"<h1>{safe(title)}</h1>", f"<p class=quiet>Made by</p><pre>{safe(command)}</pre>"]
     for number, section in enumerate(sections):
         body += _section(section, verdicts.get(section.title, ()), plots, f"plot-{number}")
     style = (resources.files("modelpicker.experiments") / "report.css").read_text("utf-8")
-    page = f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{POLICY}">
-<title>{_safe(title)}</title>
-<style>
-{style}</style>
-</head>
-<body>
-{chr(10).join(body)}
-<script>{get_plotlyjs()}</script>
+    scripts = f"""<script>{get_plotlyjs()}</script>
 <script>
-const plots = {_script(plots)};
+const plots = {script_json(plots)};
 for (const [place, plot] of Object.entries(plots)) {{
-  Plotly.newPlot(place, plot.data, plot.layout, {_script(PLOT_SETTINGS)});
+  Plotly.newPlot(place, plot.data, plot.layout, {script_json(PLOT_SETTINGS)});
 }}
-</script>
-</body>
-</html>
-"""
+</script>"""
+    page = html_page(title, [*body, scripts], style, POLICY)
     with replacing(path) as unfinished:
         unfinished.write_text(page, encoding="utf-8")
-
-
-def _safe(text: object) -> str:
-    return html.escape(str(text))
-
-
-def _script(value: object) -> str:
-    """JSON that cannot end the script it stands in."""
-    return json.dumps(value, ensure_ascii=True).replace("<", "\\u003c")
 
 
 def _section(
@@ -81,10 +58,10 @@ def _section(
 ) -> Iterable[str]:
     """The tables, plots and facts of one comparison."""
     results = section.results
-    yield f"<h2>{_safe(section.title)}</h2>"
-    yield f"<p class=quiet>{_safe(caption(results))}</p>"
+    yield f"<h2>{safe(section.title)}</h2>"
+    yield f"<p class=quiet>{safe(caption(results))}</p>"
     if results.settings["collection"]["stand_in"]:
-        yield f"<p class=stand-in>Stand-in: {_safe(results.settings['collection']['stand_in'])}</p>"
+        yield f"<p class=stand-in>Stand-in: {safe(results.settings['collection']['stand_in'])}</p>"
     if verdicts:
         yield _verdicts(verdicts, results)
     yield _levels(results)
@@ -102,18 +79,18 @@ def _section(
 
 def _verdicts(verdicts: Sequence[ClaimVerdict], results: Results) -> str:
     """The paper's claims beside what was measured."""
-    rows = [(_safe(v.claim), _safe(v.paper), _safe(v.measured), _safe(v.explanation)) for v in verdicts]
+    rows = [(safe(v.claim), safe(v.paper), safe(v.measured), safe(v.explanation)) for v in verdicts]
     named = f"The paper's claims. {_how(results)} Intervals hold 95 % of resamples."
-    return _html_table(_safe(named), ("claim", "paper", "measured", "what was found"), rows, kind="text")
+    return html_table(safe(named), ("claim", "paper", "measured", "what was found"), rows, kind="text")
 
 
 def _levels(results: Results) -> str:
     """Labels to identification probabilities."""
     rows = [
-        (_safe(method), *(shown_labels(results, method, level) for level in LEVELS)) for method in results.methods
+        (safe(method), *(shown_labels(results, method, level) for level in LEVELS)) for method in results.methods
     ]
     named = f"Labels needed for an identification probability. {_how(results)}"
-    return _html_table(_safe(named), ("method", *(f"{level:.0%}" for level in LEVELS)), rows)
+    return html_table(safe(named), ("method", *(f"{level:.0%}" for level in LEVELS)), rows)
 
 
 def shown_labels(results: Results, method: str, level: float) -> str:
@@ -144,22 +121,20 @@ def _table(results: Results, metric: str) -> str:
             cells.append(f"{shown}{spread}{'*' if row['mark'] else ''}")
         rows.append(tuple(cells))
     name = metric.replace("_", " ").replace("p90", "(90th percentile)")
-    return _html_table(
-        _safe(f"{name.capitalize()}. {_how(results)}"), ("budget", *map(_safe, results.methods)), rows
-    )
+    return html_table(safe(f"{name.capitalize()}. {_how(results)}"), ("budget", *map(safe, results.methods)), rows)
 
 
 def _marks(results: Results) -> str:
     """Which budgets could not be met, and why."""
     marked = [row for row in results.rows if row["mark"]]
     if not marked:
-        return f"<p class=quiet>Every method bought what the budget says, within 2 %. {_safe(_how(results))}</p>"
+        return f"<p class=quiet>Every method bought what the budget says, within 2 %. {safe(_how(results))}</p>"
     lines = "".join(
-        f"<li>{_safe(row['method'])} at {row['budget']:,}: {row['queries']:,.1f} labels, {MARKS[row['mark']]}</li>"
+        f"<li>{safe(row['method'])} at {row['budget']:,}: {row['queries']:,.1f} labels, {MARKS[row['mark']]}</li>"
         for row in marked
     )
     named = f"* Another number of labels than the budget. {_how(results)}"
-    return f"<p class=quiet>{_safe(named)}</p><ul class=quiet>{lines}</ul>"
+    return f"<p class=quiet>{safe(named)}</p><ul class=quiet>{lines}</ul>"
 
 
 def _facts(results: Results) -> str:
@@ -167,9 +142,9 @@ def _facts(results: Results) -> str:
     made = results.settings
     methods = [
         (
-            _safe(method["label"]),
-            _safe(method["tuned"] or "nothing"),
-            _safe(", ".join(f"{name}={value}" for name, value in method["options"].items()) or "-"),
+            safe(method["label"]),
+            safe(method["tuned"] or "nothing"),
+            safe(", ".join(f"{name}={value}" for name, value in method["options"].items()) or "-"),
             f"{made['tuning_runs'][method['label']]:,}",
         )
         for method in made["methods"]
@@ -191,24 +166,14 @@ def _facts(results: Results) -> str:
         ("tuning", made["tuning"]),
         ("versions", ", ".join(f"{name} {value}" for name, value in made["versions"].items())),
     ]
-    listed = _html_table(
-        _safe(f"How it was made. {_how(results)}"),
+    listed = html_table(
+        safe(f"How it was made. {_how(results)}"),
         ("", ""),
-        [(_safe(name), _safe(value)) for name, value in facts],
+        [(safe(name), safe(value)) for name, value in facts],
         "text",
     )
-    return listed + _html_table(
-        _safe(f"Methods. {_how(results)}"), ("method", "tuned", "other options", "runs spent on tuning"), methods
-    )
-
-
-def _html_table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "numbers") -> str:
-    """A table of cells that are safe already."""
-    above = "".join(f"<th>{cell}</th>" for cell in head)
-    lines = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
-    return (
-        f"<div class=scroll><table class={kind}><caption>{title}</caption><thead><tr>{above}</tr></thead>"
-        f"<tbody>{lines}</tbody></table></div>"
+    return listed + html_table(
+        safe(f"Methods. {_how(results)}"), ("method", "tuned", "other options", "runs spent on tuning"), methods
     )
 
 

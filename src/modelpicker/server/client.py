@@ -336,6 +336,10 @@ class RemoteCampaign:
         form = "parquet" if path.suffix.lower() in (".parquet", ".pq") else "jsonl"
         path.write_bytes(self._transport.fetch(f"{self._path}/export?format={form}"))
 
+    def report(self) -> str:
+        """One page for whoever has to decide, as HTML."""
+        return self._transport.fetch(f"{self._path}/report").decode()
+
 
 def _segment(name: ModelName) -> str:
     """A name as one part of a path; dots are spelt out, as ".." would lead elsewhere."""

@@ -35,7 +35,7 @@ from modelpicker.algorithms.pools.pool_state import (
 from modelpicker.algorithms.validation import Models, check_count
 from modelpicker.certificates.accuracy import AccuracyInterval, measure_accuracy
 from modelpicker.certificates.certificate import Certificate, check_confidence, state_pool
-from modelpicker.certificates.pool_proof import PoolProof, Trial
+from modelpicker.certificates.pool_proof import PoolProof, Trial, possible_gaps
 from modelpicker.certificates.stop_rule import GAP
 from modelpicker.coins import check_seed, draw_coins
 from modelpicker.encoding import ClassName, ModelName, check_same_kind, plain
@@ -222,6 +222,18 @@ class PoolPicker:
         reference = self._found.ahead[self._pick()]
         return {
             name: float(self._found.ahead[place] - reference) / len(self) for place, name in enumerate(self.models)
+        }
+
+    def gap_intervals(self, confidence: float = 0.95) -> dict[ModelName, tuple[float, float]]:
+        """By how much accuracy each model is behind the recommended one: what labels and proof leave possible.
+
+        All of them hold together, whenever you look. They speak of exactly these items.
+        """
+        model, gap = self._pick(), self.certificate(confidence).gap
+        low, high = possible_gaps(self._rows, self._labels, self._proof.labelled, model)
+        return {
+            name: (max(int(low[place]) / len(self), -gap), int(high[place]) / len(self))
+            for place, name in enumerate(self.models)
         }
 
     # What it does.

@@ -134,7 +134,9 @@ def grow(pool: "PoolPicker", codes: Array, classes: tuple[ClassName, ...], share
     pool.error_share = share
     pool._resampled = 0
     pool._sample = pool._draw_sample()
-    pool._found = new_comparison(len(pool.models), len(pool._sample))._replace(right=pool._found.right)
+    pool._found = new_comparison(len(pool.models), len(pool._sample), len(classes))._replace(
+        right=pool._found.right
+    )
     pool._proof = PoolProof(pool._rows, pool._labels, allowed_items(pool.tolerance, len(pool)))
     _note_labels(pool)
     pool.__dict__.pop("_fingerprint", None)

@@ -37,6 +37,8 @@ class PoolTrace:
     """Why it ended: the pick was `certified`, the `budget` was spent, or nothing was left to ask (`end`)."""
     skipped: Ints
     """The items that were asked about and that nobody could label."""
+    gaps: npt.NDArray[np.float64]
+    """By how much at most another model could be better, as was proved after each label; 1.0 where nothing was."""
 
     def __len__(self) -> int:
         return len(self.items)
@@ -63,6 +65,7 @@ def run_pool(pool: PoolPicker, labels: object = None, *, budget: int | None = No
     items: list[int] = []
     skipped: list[int] = []
     recommended: list[int] = []
+    gaps: list[float] = []
     stopped: PoolStopped = "end"
     before = pool.labels_used
     waiting = pool.open_items  # asked about before this call
@@ -79,6 +82,7 @@ def run_pool(pool: PoolPicker, labels: object = None, *, budget: int | None = No
         if tell(asked[0]):
             items.append(asked[0])
             recommended.append(pool.recommended_index)
+            gaps.append(pool.certificate(pool.confidence).gap)
         else:
             skipped.append(asked[0])
     return PoolTrace(
@@ -89,6 +93,7 @@ def run_pool(pool: PoolPicker, labels: object = None, *, budget: int | None = No
         pool.certificate(pool.confidence),
         stopped,
         np.array(skipped, dtype=np.int64),
+        np.array(gaps, dtype=np.float64),
     )
 
 

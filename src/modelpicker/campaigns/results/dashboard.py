@@ -8,6 +8,7 @@ import numpy as np
 from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.results.assembly import make_pick
 from modelpicker.campaigns.results.chart_samples import Sample, all_samples, buckets
+from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.intervals import Spread
 from modelpicker.campaigns.results.pick import Pick
 from modelpicker.campaigns.results.pool_dashboard import (
@@ -21,10 +22,13 @@ from modelpicker.campaigns.state.pool_projection import PoolProjection
 from modelpicker.campaigns.state.projection import Projection, members
 from modelpicker.campaigns.state.states import as_pool
 from modelpicker.campaigns.state.transactions import CampaignTransactions
+from modelpicker.encoding import ModelName
 
 # Models whose weights are drawn, and the points of a line at most.
 MOST_LINES = 12
 MOST_POINTS = 400
+# Models whose lines a report has.
+COURSE_LINES = 5
 # Seconds after which whoever asks how it stands no longer waits for somebody who goes through all labels.
 BUSY = 0.5
 
@@ -122,23 +126,56 @@ class Dashboard:
     def _weights(self, store: EventStore, projection: Projection) -> dict[str, Any]:
         """The weights of the leaders over time; their estimates, where an algorithm has no weights."""
         leaders = [entry.model for entry in make_pick(store, projection).standing[:MOST_LINES]]
-        samples = all_samples(store)
-        if samples and samples[-1].event < projection.event:
-            samples.append(Sample.take(projection))
-        samples = _thinned([*{sample.labels: sample for sample in samples}.values()])
-        lines: list[list[float | None]] = [[] for _ in leaders]
-        for sample in samples:
-            models = members(self.campaign.settings, projection.changes[: sample.changes])
-            value_of = dict(zip(models, sample.values.tolist(), strict=False))
-            for line, model in zip(lines, leaders, strict=True):
-                line.append(value_of.get(model))
+        samples = self._samples(store, projection)
         return {
             "kind": "estimates" if projection.picker.weights is None else "weights",
             "models": leaders,
-            "labels": [sample.labels for sample in samples],
-            "rounds": [sample.rounds for sample in samples],
-            "values": lines,
+            "labels": [sample.labels for sample, _ in samples],
+            "rounds": [sample.rounds for sample, _ in samples],
+            "values": [[value_of.get(model) for _, value_of in samples] for model in leaders],
         }
+
+    def _samples(self, store: EventStore, projection: Projection) -> list[tuple[Sample, dict[ModelName, float]]]:
+        """How the models stood over time, with the value of each model that took part by then."""
+        samples = all_samples(store)
+        if samples and samples[-1].event < projection.event:
+            samples.append(Sample.take(projection))
+        found = []
+        for sample in _thinned([*{sample.labels: sample for sample in samples}.values()]):
+            models = members(self.campaign.settings, projection.changes[: sample.changes])
+            found.append((sample, dict(zip(models, sample.values.tolist(), strict=False))))
+        return found
+
+    def course(self) -> Course:
+        """How the pick came about: the leaders over time, and which of all models led."""
+        with self.campaign.reading() as (store, projection):
+            pick = make_pick(store, projection)
+            weighted = projection.picker.weights is not None
+            # Answers that were taken back leave samples with more labels than there are.
+            samples = [one for one in self._samples(store, projection) if one[0].labels <= pick.labels_used]
+            samples.sort(key=lambda one: one[0].labels)
+            return _course(pick, samples, weighted=weighted)
+
+
+def _course(pick: Pick, samples: list[tuple[Sample, dict[ModelName, float]]], *, weighted: bool) -> Course:
+    """The course of a campaign from samples, in the order of their labels."""
+    leaders = [entry.model for entry in pick.standing[:COURSE_LINES]]
+    led: list[ModelName] = []
+    for _, value_of in samples:
+        best = (max if weighted else min)(value_of.values())
+        level = [model for model, value in value_of.items() if value == best]
+        led.append(next((model for model in (*led[-1:], pick.model) if model in level), level[0]))
+    labels = [sample.labels for sample, _ in samples]
+    if labels and labels[-1] == pick.labels_used:
+        led[-1] = pick.model  # it may be level with others
+    lines: dict[ModelName, tuple[float | None, ...]] = {}
+    for model in leaders:
+        line = [value_of.get(model) for _, value_of in samples]
+        if not weighted:
+            least = [min(value_of.values()) for _, value_of in samples]
+            line = [None if value is None else value - low for value, low in zip(line, least, strict=True)]
+        lines[model] = tuple(line)
+    return Course(tuple(labels), tuple(led), (), "weights" if weighted else "mistakes", lines)
 
 
 def _thinned(samples: list[Sample]) -> list[Sample]:

@@ -3,9 +3,10 @@
 The client needs these, and neither SQLAlchemy nor Arrow: nothing here may import them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.status import Status
 from modelpicker.certificates.certificate import Certificate
 from modelpicker.encoding import ClassName, ModelName
@@ -33,6 +34,11 @@ class Standing:
     """The first round that it took part in."""
     covered: float
     """Of how many rounds the gap speaks: where queries have no answer, of the share of those that have one."""
+    low: float | None = field(default=None, compare=False)
+    """The gap is not smaller than this, where an interval was asked for: for a pool what the labels leave possible,
+    for a stream a rough interval of 95 %."""
+    high: float | None = field(default=None, compare=False)
+    """The gap is not larger than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +76,23 @@ class Pick:
     """Where the campaign stands, why, and what to do next."""
     remark: str = ""
     """What the algorithm has to say of how it stands; empty if nothing."""
+    course: Course | None = field(default=None, compare=False, repr=False)
+    """How it came about, where that was noted."""
 
     @property
     def named(self) -> bool:
         """Whether there is a reason for the pick: a label, or a proof that needs none."""
         return self.labels_used > 0 or self.certified
+
+    def report(self, title: str = "") -> str:
+        """One page for whoever has to decide, as HTML; `title` names the data.
+
+        The report of a campaign, and that of the file of a pick, also say who labelled and how to repeat it.
+        """
+        from modelpicker.campaigns.results.report import Report
+        from modelpicker.campaigns.results.report_page import report_page
+
+        return report_page(Report(title, self))
 
     def document(self) -> dict[str, Any]:
         """The pick for programs; no model is named before the first label, unless it is proved without one."""

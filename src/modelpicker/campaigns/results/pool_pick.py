@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from modelpicker.algorithms.pools.picker import PoolPicker
+from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.pick import Pick, Standing
 from modelpicker.campaigns.results.status import Status, budget_spent, certified_status, in_short
 from modelpicker.campaigns.state.pool_projection import PoolProjection
@@ -92,6 +93,15 @@ def _campaign_status(projection: PoolProjection) -> Status:
     )
     open_ones = f", and {waits} for a label" if counts.waiting else ""
     return Status("running", f"{told}{open_ones}. Models differ on {pool.contested:,} items.", "Label more items.")
+
+
+def with_course(pick: Pick, pool: PoolPicker, course: Course | None) -> Pick:
+    """The same pick with an interval for every model, and with how it came about."""
+    intervals = pool.gap_intervals(pool.confidence)
+    standing = [
+        replace(entry, low=intervals[entry.model][0], high=intervals[entry.model][1]) for entry in pick.standing
+    ]
+    return replace(pick, standing=tuple(standing), course=None if course is None else course.thinned())
 
 
 def _tied(pool: PoolPicker, behind: dict[ModelName, float]) -> tuple[ModelName, ...]:

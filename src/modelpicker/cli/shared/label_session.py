@@ -2,13 +2,13 @@
 
 import textwrap
 import time
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from modelpicker.cli.shared import prompts
 from modelpicker.cli.shared.campaign_options import in_words, leader
 from modelpicker.cli.shared.terminal import WIDTH, count, say, visible, waiting
-from modelpicker.errors import ConflictError
+from modelpicker.errors import ConflictError, brief
 
 if TYPE_CHECKING:
     from modelpicker.campaigns import Campaign, Pick, Query
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 # How often somebody who waits looks for new queries, in seconds.
 LOOK = 1.0
 SHOWN = 3
+# What is shown of an item whose answer was taken back, in characters.
+SHORT = 50
 # Who answers about a file, where nobody says: the same person goes on with the item that a crash left open.
 ANNOTATOR = "terminal"
 
@@ -70,7 +72,9 @@ class LabelSession:
             if answer.command == prompts.QUIT:
                 self.stopped = "quit"
                 return
-            if answer.command == prompts.UNDO:
+            if answer.command == prompts.STOP:
+                say(*may_stop(self.campaign.best()))
+            elif answer.command == prompts.UNDO:
                 self._undo()
             else:
                 self._take(query, None if answer.label is None else keys.classes[answer.label])
@@ -142,6 +146,7 @@ class LabelSession:
         if last is None:
             say("There is nothing to undo.")
             return
+        label = self.campaign.label_of(last)
         try:
             self.campaign.retract(last, lease=self.lease, annotator=self.by)
         except ConflictError as error:  # somebody else took it back, or the budget is spent
@@ -149,6 +154,8 @@ class LabelSession:
             return
         self.give_back()
         self.current = next((query for query in self.campaign.pending() if query.id == last), None)
+        item = None if self.current is None else self.current.item
+        say(took_back(label, last + 1, item or {}))
 
     def _answered_before(self) -> int | None:
         """The round that the same annotator answered last; nobody knows who they are without a name."""
@@ -173,13 +180,58 @@ class LabelSession:
         return visible(f"{self.campaign.name} · {where} · {labels} · {leader(pick)}")
 
 
+def took_back(label: "ClassName | None", item: int, fields: Mapping[str, Any]) -> str:
+    """What was undone: the answer, and the item that it was about."""
+    what = "the skip" if label is None else brief(label)
+    shown = next((str(value) for value in fields.values() if isinstance(value, str | int | float)), "")
+    text = " ".join(shown.split())
+    if text.startswith("data:") or not text:
+        return visible(f"Took back {what} for item {item:,}.")
+    return visible(f"Took back {what} for item {item:,}: {text if len(text) <= SHORT else f'{text[:SHORT]}…'}")
+
+
+def may_stop(pick: "Pick") -> list[str]:
+    """Whether a person may stop, why, and what they would have by then."""
+    told = [f"May I stop? {_answer(pick)}"]
+    if pick.named and not pick.state.over:
+        told.append(f"If you stop now, the pick is {pick.model}. {pick.certificate.sentence}")
+    labels = count(pick.labels_used, "label")
+    if pick.budget is not None:
+        labels = f"{pick.labels_used:,} of at most {count(pick.budget, 'label')}"
+    skipped = f", {pick.skipped:,} skipped" if pick.skipped else ""
+    told.append(f"{labels}{skipped}: {standing_line(pick)}.")
+    return ["", *(line for part in told for line in textwrap.wrap(visible(part), WIDTH - 1))]
+
+
+def _answer(pick: "Pick") -> str:
+    """Yes, or why not yet."""
+    if pick.state.over:
+        return f"Yes. {pick.state.reason}"
+    if not pick.named:
+        return "Not yet. There is no label, so nothing is known of the models."
+    if pick.reached is None:
+        return f"That is for you to say: no goal was set. {pick.state.title}: {pick.state.reason}"
+    return f"Not yet: the goal is not reached. {pick.state.title}: {pick.state.reason}"
+
+
 def standing_line(pick: "Pick") -> str:
-    """The first models in one line."""
-    if not pick.labels_used or len(pick.tied) > SHOWN:
+    """The first models in one line, and what is proved about the first."""
+    from modelpicker.certificates.certificate import rounded_up
+
+    if not pick.labels_used:
+        return leader(pick)
+    gap = pick.certificate.gap
+    proved = f" · proved: within {rounded_up(gap)}" if 0.0 < gap < 1.0 else ""
+    return visible(_leaders(pick)) + proved
+
+
+def _leaders(pick: "Pick") -> str:
+    """The first models, and how far behind they are."""
+    if len(pick.tied) > SHOWN:
         return leader(pick)
     entries = []
     for entry in pick.standing[:SHOWN]:
         behind = f"{entry.estimate:,.0f} mistakes" if entry.gap is None else f"{min(entry.gap, 1):.1%} behind"
         tied = len(pick.tied) > 1 and entry.model in pick.tied
         entries.append(f"{entry.model} {'tied' if tied else 'leads' if entry is pick.standing[0] else behind}")
-    return visible(" · ".join(entries))
+    return " · ".join(entries)

@@ -93,7 +93,7 @@ def _look_up(whole: "ModelCollection", request: PickRequest) -> PoolReport:
     report = PoolReport(pick, **settings, contested=pool.contested, stopped=trace.stopped, out=out)
     if request.out is not None:
         with result_file(request.out) as written:
-            written.write_pool(whole, trace, report.document(), request.source)
+            written.write_pool(whole, trace, report.document(), **request.reading_again())
     return report
 
 

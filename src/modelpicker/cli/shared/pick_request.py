@@ -30,3 +30,11 @@ class PickRequest:
     tolerance: float | None
     typed: Mapping[str, Any]
     """The options that were typed, by the names of their parameters: the others may be as they were begun with."""
+
+    def reading_again(self) -> dict[str, Any]:
+        """What is needed to read the same items and labels again, for the first line of a result."""
+        return {
+            "collection": self.source,
+            "labels_from": None if self.labels is None else str(self.labels),
+            "reading": self.reading.document(),
+        }

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from modelpicker.cli.shared import prompts
 from modelpicker.cli.shared.campaign_options import leader
-from modelpicker.cli.shared.label_session import standing_line
+from modelpicker.cli.shared.label_session import may_stop, standing_line, took_back
 from modelpicker.cli.shared.terminal import count, say, visible, waiting
-from modelpicker.errors import ConflictError
 
 if TYPE_CHECKING:
     from modelpicker.algorithms.pools.picker import PoolPicker
@@ -47,15 +46,10 @@ class PoolSession:
 
     def _replay(self) -> "PoolPicker":
         """The pool as it was after the last answer."""
+        from modelpicker.campaigns.offline_pool import replay_answers
+
         pool = self.make()
-        for answer in self.journal.answers:
-            if not answer.known and pool.ask(1) != [answer.item]:
-                raise ConflictError(
-                    f"{self.journal.path}: item {answer.item} was asked about, but now another one would be. "
-                    "The answers were given to another version of modelpicker, or changed by hand. To begin again "
-                    f"with the same answers, add --labels {self.journal.path}."
-                )
-            pool.tell(answer.item, answer.label)
+        for answer in replay_answers(pool, self.journal.answers, self.journal.path):
             if answer.label is not None:
                 self.keys.add(str(answer.label))
         return pool
@@ -100,7 +94,9 @@ class PoolSession:
             if reply.command == prompts.QUIT:
                 self.stopped = "quit"
                 return
-            if reply.command == prompts.UNDO:
+            if reply.command == prompts.STOP:
+                say(*may_stop(self.pick()))
+            elif reply.command == prompts.UNDO:
                 current = None if self._undo() else current
             else:
                 self._take(current, None if reply.label is None else self.keys.classes[reply.label])
@@ -119,7 +115,7 @@ class PoolSession:
         }
         self.journal.write(PoolAnswer(item, label), **more)
         self.pool.tell(item, label)
-        say(f"  {self._progress()}")
+        say(f"  {standing_line(self.pick())}")
 
     def _said(self, item: int) -> "ClassName | None":
         """What the model that leads says of an item: a reader can check that it is the same item."""
@@ -127,19 +123,13 @@ class PoolSession:
 
         return names_at(self.whole, item)[self.pool.recommended_index]
 
-    def _progress(self) -> str:
-        """How the first models stand, and what is proved."""
-        from modelpicker.certificates.certificate import rounded_up
-
-        pick = self.pick()
-        proved = pick.certificate.gap
-        return standing_line(pick) + (f" · proved: within {rounded_up(proved)}" if 0.0 < proved < 1.0 else "")
-
     def _undo(self) -> bool:
         """Back to the item that was answered last, in this session or before it."""
-        if self.journal.undo() is None:
+        taken = self.journal.undo()
+        if taken is None:
             say("There is nothing to undo.")
             return False
+        say(took_back(taken.label, taken.item + 1, self._shown(taken.item)))
         with waiting("Going back"):
             self.pool = self._replay()
         return True

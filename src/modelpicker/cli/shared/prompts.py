@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from modelpicker.cli.shared.terminal import WIDTH, is_number, say, visible
 from modelpicker.errors import brief
 
-SKIP, UNDO, QUIT, HELP = "skip", "undo", "quit", "help"
-COMMANDS = {"s": SKIP, "u": UNDO, "q": QUIT, "?": HELP}
+SKIP, UNDO, STOP, QUIT, HELP = "skip", "undo", "may I stop", "quit", "help"
+COMMANDS = {"s": SKIP, "u": UNDO, "m": STOP, "q": QUIT, "?": HELP}
 # Classes that get a key each that stays the same for all items.
 MOST_KEYS = 30
 LETTERS = [letter for letter in "123456789abcdefghijklmnopqrstuvwxyz" if letter not in COMMANDS]
@@ -137,6 +137,7 @@ def _help(offered: Mapping[str, int], keys: Keys) -> list[str]:
         visible(f"classes: {', '.join(known)}"),
         f"Type a key or the name of a class, then Enter.{'' if keys.closed else ADDING}",
         f"{keys.command('s')} skips the item: nobody can tell. {keys.command('u')} goes back to your last answer.",
+        f"{keys.command('m')} says how the models stand, and whether you may stop.",
         f"{keys.command('q')} quits; the same command goes on where you were. Every answer is saved at once.",
     ]
 

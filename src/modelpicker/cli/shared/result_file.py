@@ -39,6 +39,7 @@ class ResultFile:
                 "options": dict(picker.options),
                 "budget": goal.budget,
                 "stop_when": None if goal.stop_when is None else goal.stop_when.document(),
+                "told": goal.usual.document(),
                 "models": list(source.models),
                 "classes": list(source.classes),
                 "items": len(source),
@@ -53,7 +54,7 @@ class ResultFile:
             self._file.writelines(_lines(trace, piece, places, rounds - len(trace)))
 
     def write_pool(
-        self, whole: "ModelCollection", trace: "PoolTrace", document: dict[str, Any], collection: str
+        self, whole: "ModelCollection", trace: "PoolTrace", document: dict[str, Any], **more: Any
     ) -> None:
         """All of a pool: the settings, a line per label in the order of the questions, then the missing ones."""
         from modelpicker.kernels.primitives import ABSTAINED
@@ -64,7 +65,7 @@ class ResultFile:
                 "format": FORMAT,
                 "version": modelpicker.__version__,
                 "labels": "looked up",
-                "collection": collection,
+                **more,
                 **settings,
                 "models": list(whole.models),
                 "classes": list(whole.classes),

@@ -153,7 +153,9 @@ class GuardedResponse:
         """Pass a message on."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            message["headers"] = [*message.get("headers", ()), *self.extra]
+            own = list(message.get("headers", ()))
+            said = {name.lower() for name, _ in own}  # a page of its own kind has a policy of its own
+            message["headers"] = [*own, *(header for header in self.extra if header[0] not in said)]
         await self.send(message)
 
 

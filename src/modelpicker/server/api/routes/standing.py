@@ -15,6 +15,9 @@ from starlette.responses import StreamingResponse
 
 from modelpicker.campaigns import Campaign
 from modelpicker.campaigns.export import export_campaign
+from modelpicker.campaigns.results.campaign_report import campaign_report
+from modelpicker.campaigns.results.report_page import report_page
+from modelpicker.html_pages import POLICY
 from modelpicker.options import LARGEST_COUNT
 from modelpicker.server.access.callers import Reader
 from modelpicker.server.api import documents
@@ -58,6 +61,26 @@ async def certificate(
 async def charts(caller: Reader, queue: Found) -> Response:
     """Tell what the page's charts are drawn from."""
     return json_response(await queue.read(lambda _: queue.dashboard.charts()))
+
+
+@router.get(
+    "/report",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "One page that needs nothing else: to be opened, printed, or sent by mail.",
+            "content": {"text/html": {"schema": {"type": "string"}, "example": "<!doctype html>…"}},
+        },
+        **problem_responses(*NAMED),
+    },
+)
+async def report(caller: Reader, queue: Found) -> Response:
+    """Make a report for whoever has to decide: the pick, how sure it is, what it cost, and how to repeat it."""
+    page = await queue.read(lambda campaign: report_page(campaign_report(campaign, queue.dashboard)))
+    shown = _attached(queue.campaign, "-report.html", "inline")
+    # Nothing in it may run, whatever a model or an annotator is called.
+    headers = {**shown, "Content-Security-Policy": f"{POLICY}; sandbox allow-modals; frame-ancestors 'none'"}
+    return Response(page.encode(), 200, headers, "text/html")
 
 
 @router.get(
@@ -169,8 +192,8 @@ def _pieces(path: FilePath) -> Iterator[bytes]:
             yield piece
 
 
-def _attached(campaign: Campaign, ending: str) -> dict[str, str]:
+def _attached(campaign: Campaign, ending: str, how: str = "attachment") -> dict[str, str]:
     """A file to be saved, named after its campaign; names of other alphabets as RFC 6266 has them."""
     plain = campaign.name.encode("ascii", "replace").decode().replace("?", "_")
     whole = quote(f"{campaign.name}{ending}")
-    return {"Content-Disposition": f"attachment; filename=\"{plain}{ending}\"; filename*=UTF-8''{whole}"}
+    return {"Content-Disposition": f"{how}; filename=\"{plain}{ending}\"; filename*=UTF-8''{whole}"}

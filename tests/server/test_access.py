@@ -486,7 +486,7 @@ def test_while_the_storage_is_away_nobody_can_be_known_and_that_is_said(
     ("request_bytes", "status"),
     [
         (head("/"), 200),
-        (head("/static/main.js"), 200),
+        (head("/static/favicon.svg"), 200),
         (head("/static/nowhere.js"), 404),
         (head("/health"), 200),
         (head("/health", "HEAD"), 405),
@@ -514,6 +514,16 @@ def test_every_answer_forbids_what_is_not_needed(server: Running, request_bytes:
     assert answer.headers["cross-origin-resource-policy"] == "same-origin"
     assert "access-control-allow-origin" not in answer.headers
     assert "server" not in answer.headers
+
+
+@pytest.mark.parametrize("path", ["main.js", "css/base.css"])
+def test_scripts_and_styles_are_taken_for_nothing_else(server: Running, path: str) -> None:
+    answer = send(server, head(f"/static/{path}"))
+    assert answer.status == 200
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["cross-origin-resource-policy"] == "same-origin"
+    assert answer.headers["content-type"] in ("text/javascript; charset=utf-8", "text/css; charset=utf-8")
+    assert "access-control-allow-origin" not in answer.headers
 
 
 def test_the_page_has_no_script_or_style_of_its_own(server: Running) -> None:

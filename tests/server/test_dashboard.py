@@ -318,7 +318,7 @@ def test_the_last_rounds_and_where_models_disagree_are_those_of_brute_force(api:
     shown = asked[-SHOWN:]
     assert charts["recent"] == {
         "rounds": [one["id"] for one in shown],
-        "probability": [one["probability"] for one in shown],
+        "probability": [float(f"{one['probability']:.5g}") for one in shown],
         "queried": [one["query"] for one in shown],
     }
     window = asked[-WINDOW:]

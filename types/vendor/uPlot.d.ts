@@ -1,4 +1,4 @@
-// What the page uses of uPlot 1.6 (vendor/uPlot.mjs).
+// What the page uses of uPlot 1.6 (vendor/uPlot.min.mjs).
 
 declare namespace uPlot {
   type Values = (number | null)[][];

@@ -17,6 +17,11 @@ PARTS = 100
 LEAST_ROUNDS = 64
 
 
+def drawn(value: float) -> float:
+    """A value with as many digits as a chart can show: all of them would be most of what is sent."""
+    return float(f"{value:.5g}")
+
+
 class Sample(NamedTuple):
     """How the models stood after an event: a weight each, or an estimate where there are no weights."""
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.results.assembly import make_pick
-from modelpicker.campaigns.results.chart_samples import Sample, all_samples, buckets
+from modelpicker.campaigns.results.chart_samples import Sample, all_samples, buckets, drawn
 from modelpicker.campaigns.results.intervals import Spread
 from modelpicker.campaigns.results.pick import Pick
 from modelpicker.campaigns.results.recent_rounds import RoundWindow
@@ -96,7 +96,7 @@ class Dashboard:
         lines: list[list[float | None]] = [[] for _ in leaders]
         for sample in samples:
             models = members(self.campaign.settings, projection.changes[: sample.changes])
-            value_of = dict(zip(models, sample.values.tolist(), strict=False))
+            value_of = dict(zip(models, map(drawn, sample.values.tolist()), strict=False))
             for line, model in zip(lines, leaders, strict=True):
                 line.append(value_of.get(model))
         return {

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Rounds
+from modelpicker.campaigns.results.chart_samples import drawn
 from modelpicker.encoding import ClassName
 
 # Rounds that are looked at for disagreement, and those whose probability is shown.
@@ -86,7 +87,7 @@ class RoundWindow:
         shown = list(islice(reversed(self._seen), SHOWN))[::-1]
         return {
             "rounds": [seen.number for seen in shown],
-            "probability": [seen.probability for seen in shown],
+            "probability": [drawn(seen.probability) for seen in shown],
             "queried": [seen.queried for seen in shown],
         }
 

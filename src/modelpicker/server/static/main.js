@@ -7,4 +7,6 @@ import { App } from './views/app.js';
 
 outboxes.start(); // answers of an earlier visit go first
 session.load();
-render(html`<${App} />`, /** @type {HTMLElement} */ (document.getElementById('app')));
+const place = /** @type {HTMLElement} */ (document.getElementById('app'));
+place.replaceChildren(); // what index.html shows until now
+render(html`<${App} />`, place);

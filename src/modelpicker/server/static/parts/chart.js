@@ -3,7 +3,8 @@
 import { number } from '../lib/format.js';
 import { html, useEffect, useRef, useState } from '../lib/html.js';
 import { DARK, useMedia } from '../state/media.js';
-import uPlot from '../vendor/uPlot.mjs';
+
+/** @import uPlot from '../vendor/uPlot.min.mjs' */
 
 const HEIGHT = 230;
 const TABLE_ROWS = 20;
@@ -32,19 +33,22 @@ export function Chart({ title, summary, data, heads, options, form = '', write =
   const dark = useMedia(DARK);
   /** @type {{current: uPlot}} */
   const plot = useRef(null);
+  const Plot = useLibrary();
   useEffect(() => {
+    if (!Plot) return undefined;
     const { series, axes, ...rest } = options();
     const size = (/** @type {number} */ width) => ({ width, height: HEIGHT });
     const own = { series, axes: axes.map(axis), legend: { markers: MARKERS, ...rest.legend } };
-    plot.current = new uPlot({ ...size(place.current.clientWidth), ...COMMON, ...rest, ...own }, data, place.current);
+    plot.current = new Plot({ ...size(place.current.clientWidth), ...COMMON, ...rest, ...own }, data, place.current);
     const watch = new ResizeObserver(([{ contentRect }]) => plot.current.setSize(size(contentRect.width)));
     watch.observe(place.current);
     return () => {
       watch.disconnect();
       plot.current.destroy();
     };
-  }, [dark, form]);
+  }, [dark, form, Plot]);
   useEffect(() => {
+    if (!Plot) return;
     plot.current.setData(data);
     if (plot.current.cursor.left < 0) showLast(plot.current);
   }, [data]);
@@ -54,6 +58,15 @@ export function Chart({ title, summary, data, heads, options, form = '', write =
     ${children}
     <${Numbers} ...${{ data, heads, write, title }} />
   </figure>`;
+}
+
+/** uPlot, which is fetched when the first chart is shown. */
+function useLibrary() {
+  const [library, setLibrary] = useState(/** @type {typeof uPlot|null} */ (null));
+  useEffect(() => {
+    import('../vendor/uPlot.min.mjs').then((module) => setLibrary(() => module.default));
+  }, []);
+  return library;
 }
 
 /** @type {Write} */

@@ -4,7 +4,7 @@ import { amount, count, list, number, percent, text } from '../lib/format.js';
 import { html, useMemo } from '../lib/html.js';
 import { Chart, colour, stroke } from './chart.js';
 
-/** @import uPlot from '../vendor/uPlot.mjs' */
+/** @import uPlot from '../vendor/uPlot.min.mjs' */
 
 /** @param {uPlot.Value} value */
 const share = (value) => (value === null || value === undefined ? '–' : percent(value));

@@ -87,9 +87,9 @@ def measure(rate: int, latency: int) -> list[Visit]:
         path = shutil.which("chromium") or shutil.which("google-chrome")
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
-            found = [one for view in VIEWS for one in visit(browser, url, view, rate, latency)]
+            visits = [one for view in VIEWS for one in visit(browser, url, view, rate, latency)]
             browser.close()
-            return found
+            return visits
     finally:
         process.terminate()
         process.wait()

@@ -1,8 +1,8 @@
 """The files of the page: read once, compressed once, and sent so that a browser keeps them.
 
 The address of a file has the digest of all files in it (`static/DIGEST/main.js`). What is at such an address never
-changes, so browsers keep it and do not ask again. Modules import one another by relative paths, so a page is never put
-together from two versions. Only `index.html`, which names the digest, is asked for each time.
+changes, so browsers keep it and do not ask again. Modules import one another by relative paths, so a page is never
+put together from two versions. Only `index.html`, which names the digest, is asked for each time.
 
 Comments are a third of what a compressed script weighs, and are not sent. Their lines stay, so that an error in the
 browser names the line that is in the repository.
@@ -26,7 +26,7 @@ INDEX = "index.html"
 KEPT = "public, max-age=31536000, immutable"
 # Asked for each time, and sent again only if it has changed.
 ASKED_AGAIN = "no-cache"
-# What the system calls a script differs from system to system, and a browser runs no script that is called otherwise.
+# Systems differ in what they call a script, and a browser runs no script that is called otherwise.
 SCRIPTS = {".js", ".mjs"}
 # A comment that has its lines for itself. Those that follow something stay: telling them from text takes a parser.
 COMMENT = re.compile(r"^[ \t]*/\*(?:(?!\*/)[\s\S])*\*/[ \t]*$|^[ \t]*//.*$", re.MULTILINE)

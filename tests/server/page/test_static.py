@@ -94,5 +94,4 @@ def test_every_vendored_file_has_its_version_and_licence() -> None:
     assert sorted(path.name for path in (STATIC / "vendor" / "licences").iterdir()) == [
         "htm.txt",
         "preact.txt",
-        "uPlot.txt",
     ]

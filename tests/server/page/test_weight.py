@@ -40,7 +40,7 @@ def test_a_first_visit_is_light_and_the_next_fetches_nothing_again(page: Page, s
         expect(page.locator(ready).first).to_be_visible()
         assert 0 < line.bytes < MOST_BYTES, view
         if view == "label":
-            assert not any(one.endswith(("uPlot.min.mjs", "views/standing.js")) for one in line.fetched)
+            assert not any(one.endswith("parts/chart.js") for one in line.fetched)
         page.goto("about:blank")
     again = Line(page)
     page.goto(f"{server.url}/#/c/{name}/label")

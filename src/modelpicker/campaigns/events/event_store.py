@@ -277,6 +277,10 @@ class EventStore:
         """Queries that wait for an answer, oldest first."""
         return self._waiting(most)
 
+    def waiting_from(self, first: int) -> set[int]:
+        """Which rounds wait for a label, from that one on."""
+        return {state.round for state in self._waiting(None, answers.c.round >= first)}
+
     def free(self, now: float, by: str | None, most: int) -> list[RoundState]:
         """Those that nobody has leased, but for this annotator."""
         free = sa.or_(answers.c.leased_until.is_(None), answers.c.leased_until <= now)

@@ -1,5 +1,6 @@
 """What charts are drawn from: how the models stood now and then, and where the queries are among the rounds."""
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,13 +18,16 @@ PARTS = 100
 LEAST_ROUNDS = 64
 
 
-def drawn(value: float) -> float:
-    """A value with as many digits as a chart can show: all of them would be most of what is sent."""
-    return float(f"{value:.5g}")
+def drawn(value: float) -> float | None:
+    """A value with as many digits as a chart can show, as all of them would be most of what is sent; None if none."""
+    return None if math.isnan(value) else float(f"{value:.5g}")
 
 
 class Sample(NamedTuple):
-    """How the models stood after an event: a weight each, or an estimate where there are no weights."""
+    """How the models stood after an event: a weight each, or an estimate where there are no weights.
+
+    A model that was eliminated has neither (NaN): what it would have done since is a guess, which leaps up and down.
+    """
 
     event: int
     rounds: int
@@ -38,6 +42,9 @@ class Sample(NamedTuple):
         picker = projection.picker
         covered = picker.rounds - int(projection.pace[MISSED])
         values = picker.losses_over(covered) if picker.weights is None else picker.weights
+        if picker.drops:
+            racing = set(picker.racing)
+            values = np.where([model in racing for model in picker.models], values, np.nan)
         return cls(
             projection.event,
             picker.rounds,

@@ -53,8 +53,8 @@ HEADERS = [
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
 ]
 API_HEADERS = [*HEADERS, (b"cache-control", b"no-store")]
-# Scripts and style sheets do nothing by themselves: the policy of the page that asks for them holds. There are many of
-# them, and what each carries delays the page.
+# Scripts and style sheets do nothing by themselves: the policy of the page that asks for them holds. There are many
+# of them, and what each carries delays the page.
 FILE_HEADERS = [
     (name, value)
     for name, value in HEADERS
@@ -165,7 +165,7 @@ class GuardedResponse:
         await self.send(message)
 
     def _more(self, content_type: bytes) -> list[tuple[bytes, bytes]]:
-        """What an answer carries beside its own headers; files of the page say themselves for how long they hold."""
+        """What an answer carries beside its own headers; files of the page say themselves how long they hold."""
         if not self.is_page or self.status >= 400:
             return API_HEADERS
         return FILE_HEADERS if self.is_file and content_type.startswith(FILE_TYPES) else HEADERS

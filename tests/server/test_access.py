@@ -191,6 +191,12 @@ MAY: dict[str, set[str | None]] = {
     "GET /api/v1/settings": ALL,
     "POST /api/v1/campaigns": {"owner"},
     "GET /api/v1/campaigns/{name}": ALL,
+    "PATCH /api/v1/campaigns/{name}": {"owner"},
+    "DELETE /api/v1/campaigns/{name}": {"owner"},
+    "GET /api/v1/campaigns/{name}/labels": READERS,
+    "GET /api/v1/tokens": {"owner"},
+    "POST /api/v1/tokens": {"owner"},
+    "DELETE /api/v1/tokens/{name}": {"owner"},
     "GET /api/v1/campaigns/{name}/classes": ALL,
     "POST /api/v1/campaigns/{name}/models": {"owner"},
     "DELETE /api/v1/campaigns/{name}/models/{model}": {"owner"},
@@ -222,7 +228,7 @@ def test_every_role_may_do_what_it_is_for_and_nothing_else(guarded: Guarded, rou
     """Campaigns that are not there tell who is let in, and that others learn nothing of them."""
     method, _, path = route.partition(" ")
     path = path.format(name="nowhere", id=0, model="alpha-model")
-    body: object = {} if method == "POST" else None
+    body: object = {} if method in ("POST", "PATCH") else None
     for role in (None, *ROLES):
         answer = guarded.call(role, method, path, body)
         assert answer.status_code < 500
@@ -290,6 +296,10 @@ LOOKS = (
     ("GET", "/answers?format=csv", None),
     ("GET", "/export", None),
     ("GET", "/live", None),
+    ("GET", "/labels", None),
+    ("GET", "/labels?format=csv", None),
+    ("PATCH", "", {"budget": 3}),
+    ("DELETE", "?confirm=blind", None),
 )
 
 

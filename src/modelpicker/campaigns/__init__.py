@@ -9,7 +9,14 @@ if TYPE_CHECKING:
     from modelpicker.campaigns.input.validation import Decisions
     from modelpicker.campaigns.offline import pick
     from modelpicker.campaigns.protocol import AnyCampaign
-    from modelpicker.campaigns.registry import Listed, create_campaign, has_campaign, list_campaigns, open_campaign
+    from modelpicker.campaigns.registry import (
+        Listed,
+        create_campaign,
+        delete_campaign,
+        has_campaign,
+        list_campaigns,
+        open_campaign,
+    )
     from modelpicker.campaigns.results.dashboard import Dashboard
     from modelpicker.campaigns.results.pick import AnswerRecord, CampaignCounts, Pick, Query, Standing
     from modelpicker.campaigns.results.status import Status
@@ -31,6 +38,7 @@ __all__ = [
     "Status",
     "WriteGroup",
     "create_campaign",
+    "delete_campaign",
     "export_campaign",
     "has_campaign",
     "import_campaign",
@@ -57,6 +65,7 @@ HOMES = {
     "Standing": "results.pick",
     "Status": "results.status",
     "create_campaign": "registry",
+    "delete_campaign": "registry",
     "list_campaigns": "registry",
     "open_campaign": "registry",
     "pick": "offline",

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from modelpicker.algorithms import Decision
+from modelpicker.algorithms.pacing import SPENT
 from modelpicker.algorithms.validation import check_count, check_model, check_models
 from modelpicker.campaigns.events.event_store import (
     REFERENCE,
@@ -20,18 +21,36 @@ from modelpicker.campaigns.events.event_store import (
     EventStore,
     RoundState,
 )
-from modelpicker.campaigns.events.event_types import Joining, Leaving, Retraction, Rounds
+from modelpicker.campaigns.events.event_types import (
+    Answer,
+    Joining,
+    Leaving,
+    Reference,
+    Retraction,
+    Revision,
+    Rounds,
+)
 from modelpicker.campaigns.events.history import HistoryRecord, records_of, records_of_round
 from modelpicker.campaigns.input.batches import frame_batch
 from modelpicker.campaigns.input.rows import count_rows, encode_one
 from modelpicker.campaigns.input.validation import Decisions, check_item, check_items, check_key, check_keys
+from modelpicker.campaigns.names import check_name
 from modelpicker.campaigns.results.assembly import best_place, make_pick
-from modelpicker.campaigns.results.pick import AnswerRecord, CampaignCounts, Pick, Query
+from modelpicker.campaigns.results.labels import find_labels
+from modelpicker.campaigns.results.pick import (
+    AnswerRecord,
+    CampaignCounts,
+    LabelFilter,
+    LabelRecord,
+    Pick,
+    Query,
+)
 from modelpicker.campaigns.state.ask import decide_new, decide_rounds, new_ones
 from modelpicker.campaigns.state.classes import KnownClasses
 from modelpicker.campaigns.state.projection import KnownAnswers, Projection
 from modelpicker.campaigns.state.tell import budget_spent, store_answer
 from modelpicker.campaigns.state.transactions import CampaignTransactions, Transaction, WriteGroup
+from modelpicker.campaigns.terms import Terms, check_changes
 from modelpicker.certificates.certificate import MOST_MODELS, Certificate, CertificateKind
 from modelpicker.encoding import ClassName, ModelName, check_same_kind
 from modelpicker.errors import ConflictError, InputError, NotFoundError, brief
@@ -81,7 +100,13 @@ class Campaign(CampaignTransactions):
     @property
     def budget(self) -> int | None:
         """How many labels may be bought."""
-        return self.settings.budget
+        return self.terms.budget
+
+    @property
+    def terms(self) -> Terms:
+        """What holds now: the budget, the goal, and whether it is paused or archived."""
+        with self.reading() as (_, projection):
+            return projection.terms
 
     def ask(
         self, predictions: object, *, item: Mapping[str, Any] | None = None, key: str | None = None
@@ -228,6 +253,7 @@ class Campaign(CampaignTransactions):
         by = _check_annotator(annotator)
         seconds = None if lease is None else _seconds(lease)
         with self.writing() as change:
+            change.projection.terms.check_answers()
             number = self._number_of(change.store, id, change.head.rounds)
             known = change.store.state(number)
             if known is None or known.state == WAITING:
@@ -303,6 +329,17 @@ class Campaign(CampaignTransactions):
                 for state in store.answered()
             ]
 
+    def labels(self, wanted: LabelFilter = LabelFilter()) -> list[LabelRecord]:  # noqa: B008 (it is frozen)
+        """Every answer that holds now, the newest first: who gave it, when, and what each model said."""
+        with self.reading() as (store, projection):
+            return list(find_labels(store, projection, wanted))
+
+    def annotators(self) -> list[str]:
+        """Everybody who has answered, by name."""
+        with self.looking() as store:
+            events = [stored.event for stored in store.others((Answer.kind, Reference.kind))]
+        return sorted({event.by for event in events if isinstance(event, Answer | Reference) and event.by})
+
     def label_of(self, id: int | str) -> ClassName | None:
         """The label that is known of a round; None if there is none."""
         state = self._state_of(id)
@@ -349,6 +386,8 @@ class Campaign(CampaignTransactions):
 
     def _lease(self, most: int, seconds: float, by: str | None) -> list[Query]:
         with self.writing() as change:
+            if change.projection.terms.idle:
+                return []
             now = self.storage.now(change.store.connection)
             taken = change.store.free(now, by, most)
             if taken:
@@ -427,7 +466,7 @@ class Campaign(CampaignTransactions):
                     "would have to be compared with; start a new campaign with all of them."
                 )
             name = check_models([*models, model])[-1]
-            if self.settings.stop_when is not None and len(models) == MOST_MODELS:
+            if change.projection.terms.stop_when is not None and len(models) == MOST_MODELS:
                 raise ConflictError(
                     f"model {model!r} would be one too many: the campaign stops by certificates, which are for at "
                     f"most {MOST_MODELS} models."
@@ -447,6 +486,42 @@ class Campaign(CampaignTransactions):
                 raise ConflictError(f"without {model!r} there would be one model, and nothing to choose.")
             change.touched = True
             change.add(Leaving(change.head.rounds, name))
+
+    def revise(self, *, annotator: str | None = None, **changes: Any) -> None:
+        """Change what may be changed while it goes on; it holds from here on, and the history keeps it.
+
+        Args:
+            annotator: who says so.
+            changes: `budget` (None for no limit), `stop_when` (None for no goal), `paused` or `archived`.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://doctest-revise", "tickets", models=2, budget=20)
+        >>> campaign.revise(budget=50, paused=True)
+        >>> campaign.budget, campaign.best().state.title
+        (50, 'Paused')
+        """
+        by = _check_annotator(annotator)
+        with self.writing() as change:
+            projection = change.projection
+            checked = check_changes(self.settings, changes, float(projection.pace[SPENT]))
+            now = projection.terms.document()
+            news = {name: value for name, value in checked.items() if now[name] != value}
+            if news:
+                change.touched = True
+                change.add(Revision(change.head.rounds, news, by))
+                projection.terms = projection.terms.revised(news)
+
+    def rename(self, name: str, *, annotator: str | None = None) -> None:
+        """Call it something else; the history keeps when, and who said so."""
+        check_name(name)
+        by = _check_annotator(annotator)
+        if name == self.name:
+            return
+        with self.writing() as change:
+            change.touched = True
+            change.store.rename(name)
+            change.add(Revision(change.head.rounds, {"name": name}, by))
+        self.name = name
 
 
 def _decision(rounds: Rounds, number: int, projection: Projection) -> Decision:

@@ -25,7 +25,7 @@ from modelpicker.campaigns.events.event_store import (
 )
 from modelpicker.campaigns.events.event_types import Answer, Event, Reference, Retraction, Rounds, changes_the_past
 from modelpicker.campaigns.events.history import HistoryRecord, as_time, events_of, from_time, records_of
-from modelpicker.campaigns.registry import check_name
+from modelpicker.campaigns.names import check_name
 from modelpicker.campaigns.results.chart_samples import Sample, add_sample
 from modelpicker.campaigns.settings import (
     CampaignSettings,
@@ -60,6 +60,7 @@ COLUMNS = {
     "round": "int64",
     "model": "json",
     "heir_of": "json",
+    "changes": "json",
 }
 ROWS_AT_ONCE = 20_000
 
@@ -149,7 +150,7 @@ def _fill(store: EventStore, settings: CampaignSettings, found: Iterator[Stored]
     store.move(Head(events, rounds, rebuilt))
     projection = rebuild(store, settings, events, rebuilt)
     if projection.left < 0:
-        raise InputError(f"more labels were bought than the budget of {settings.budget} allows.")
+        raise InputError(f"more labels were bought than the budget of {projection.terms.budget} allows.")
     store.keep(projection.document())
     add_sample(store, Sample.take(projection))
 

@@ -14,7 +14,18 @@ from modelpicker.errors import ModelPickerError
 from modelpicker.server.access.tokens import Tokens
 from modelpicker.server.api.openapi import DESCRIPTION, TAGS, describe_api
 from modelpicker.server.api.problems import as_problem
-from modelpicker.server.api.routes import campaigns, files, health, labels, rounds, session, settings, standing
+from modelpicker.server.api.routes import (
+    campaigns,
+    files,
+    health,
+    labels,
+    rounds,
+    session,
+    settings,
+    standing,
+    terms,
+    tokens,
+)
 from modelpicker.server.api.routes.common import VERSION
 from modelpicker.server.configuration import Configuration
 from modelpicker.server.context import ServerContext
@@ -32,10 +43,12 @@ ROUTERS = (
     labels.waiting,
     campaigns.router,
     campaigns.leaving,
+    terms.router,
     standing.router,
     files.router,
     settings.router,
     session.router,
+    tokens.router,
     health.router,
 )
 

@@ -4,7 +4,7 @@ import re
 from itertools import pairwise
 
 import httpx2
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import FloatRect, Locator, Page, expect
 
 import modelpicker as mp
 from tests.server.page.desks import campaign_of, digits_campaign, messages
@@ -98,9 +98,9 @@ def test_every_line_has_its_name_and_keeps_its_colour_and_every_chart_can_be_tak
     figure = page.get_by_role("figure").filter(has=page.get_by_role("heading", name="Weights over time"))
     names = figure.locator(".line-names text")
     expect(names).to_have_count(12)
-    boxes = sorted((one.bounding_box() or {} for one in names.all()), key=lambda box: box["y"])
+    boxes = sorted(map(box_of, names.all()), key=lambda box: box["y"])
     assert all(upper["y"] + 11 <= lower["y"] for upper, lower in pairwise(boxes)), "names overlap"
-    frame = figure.bounding_box() or {}
+    frame = box_of(figure)
     assert all(box["x"] + box["width"] <= frame["x"] + frame["width"] for box in boxes), "a name is cut off"
 
     before = looks(figure)
@@ -131,6 +131,13 @@ def test_every_line_has_its_name_and_keeps_its_colour_and_every_chart_can_be_tak
             assert drawn.count("<path") >= 12
         if form == "CSV":
             assert content.count(b"\r\n") == len(content.splitlines()) > 10
+
+
+def box_of(element: Locator) -> FloatRect:
+    """Where an element is."""
+    found = element.bounding_box()
+    assert found is not None
+    return found
 
 
 def looks(figure: Locator) -> dict[str, str]:

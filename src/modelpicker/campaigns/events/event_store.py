@@ -14,6 +14,7 @@ from modelpicker.campaigns.events.event_types import (
     Leaving,
     Reference,
     Retraction,
+    Revision,
     Rounds,
     decode,
     encode,
@@ -187,6 +188,13 @@ class EventStore:
             },
         )
 
+    def rename(self, name: str) -> None:
+        """Call the campaign something else."""
+        if find_campaign(self.connection, name) is not None:
+            raise ConflictError(f"there is a campaign {name!r} already; choose another name.")
+        mine = sa.update(campaigns).where(campaigns.c.id == self.campaign)
+        self.connection.execute(mine.values(name=name))
+
     def add(self, number: int, at: int, event: Event) -> None:
         """Store an event, and keep the tables that are found from events up to it."""
         first = event.first if isinstance(event, Rounds) else event.round
@@ -214,7 +222,7 @@ class EventStore:
                 self._set_reference(event)
             case Retraction():
                 self._retract(event.round)
-            case Joining() | Leaving():
+            case Joining() | Leaving() | Revision():
                 pass
 
     def _index_rounds(self, event: Rounds) -> None:

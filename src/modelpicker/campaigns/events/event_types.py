@@ -112,9 +112,20 @@ class Leaving:
     model: ModelName
 
 
-Event: TypeAlias = Rounds | Answer | Reference | Retraction | Joining | Leaving
-PLAIN: dict[str, type[Answer | Reference | Retraction | Joining | Leaving]] = {
-    kind.kind: kind for kind in (Answer, Reference, Retraction, Joining, Leaving)
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """Settings that hold from here on, by name; what was decided before stays as it was."""
+
+    kind: ClassVar[str] = "revision"
+    round: int
+    changes: dict[str, Any]
+    by: str | None = None
+
+
+PlainEvent: TypeAlias = Answer | Reference | Retraction | Joining | Leaving | Revision
+Event: TypeAlias = Rounds | PlainEvent
+PLAIN: dict[str, type[PlainEvent]] = {
+    kind.kind: kind for kind in (Answer, Reference, Retraction, Joining, Leaving, Revision)
 }
 
 

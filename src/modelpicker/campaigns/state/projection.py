@@ -30,12 +30,14 @@ from modelpicker.campaigns.events.event_types import (
     Leaving,
     Reference,
     Retraction,
+    Revision,
     Rounds,
     changes_the_past,
 )
 from modelpicker.campaigns.input.rows import Rows
 from modelpicker.campaigns.results.pick import CampaignCounts
 from modelpicker.campaigns.settings import CampaignSettings
+from modelpicker.campaigns.terms import Terms
 from modelpicker.certificates.certificate import Certificate, CertificateKind, Certified, state
 from modelpicker.certificates.evidence_kernels import evidence_kernels
 from modelpicker.certificates.recorder import Past, Recorder
@@ -51,6 +53,7 @@ BYTES_WAITING = 2**20
 FEW_ROUNDS = 32
 
 ModelChange: TypeAlias = Joining | Leaving
+NO_TERMS = Terms(None, None)
 
 
 def members(
@@ -95,6 +98,8 @@ class Projection:
     event: int = 0
     counts: CampaignCounts = field(default_factory=CampaignCounts)
     changes: list[ModelChange] = field(default_factory=list)
+    terms: Terms = NO_TERMS
+    """The budget and the goal that hold now, and whether anybody is asked; those of the settings, to begin with."""
     _unanswered: dict[int, float] | None = None
     """Queries without a label and their probabilities; looked up when somebody asks, and kept up from then on."""
     _labelled: dict[int, npt.NDArray[np.bool_]] | None = None
@@ -102,6 +107,8 @@ class Projection:
 
     def __post_init__(self) -> None:
         self.picker.recorder.most_bytes = BYTES_WAITING
+        if self.terms is NO_TERMS:
+            self.terms = Terms.of(self.settings)
 
     @classmethod
     def new(cls, settings: CampaignSettings, changes: Sequence[ModelChange] = ()) -> Self:
@@ -133,7 +140,7 @@ class Projection:
     def plan(self) -> BudgetPlan:
         """What the budget is planned for."""
         spread = self.picker.spreads and self.settings.budget_way == "paced"
-        return make_plan(self.settings.budget, self.settings.expected_rounds, spread=spread)
+        return make_plan(self.terms.budget, self.settings.expected_rounds, spread=spread)
 
     @property
     def runner(self) -> Runner:
@@ -359,6 +366,8 @@ class Projection:
                 self.counts.references += not replaces
             case Retraction():
                 self.counts.references -= 1
+            case Revision(changes=changes):
+                self.terms = self.terms.revised(changes)
         self.event = stored.number
 
     def count(self, number: int, before: "KnownAnswers | None", after: "KnownAnswers | None") -> None:
@@ -383,6 +392,7 @@ class Projection:
             "picker": self.picker.state_dict(),
             "pace": self.pace.tolist(),
             "counts": dict(vars(self.counts)),
+            "terms": self.terms.document(),
             "changes": [
                 [change.kind, {name: getattr(change, name) for name in change.__slots__}] for change in self.changes
             ],
@@ -401,6 +411,7 @@ class Projection:
                 int(document["event"]),
                 CampaignCounts(**document["counts"]),
                 [kinds[kind](**fields) for kind, fields in document["changes"]],
+                Terms.of(settings).revised(document.get("terms", {})),  # older ones have none
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise StateError(f"the snapshot is damaged: {error!r}.") from error
@@ -515,3 +526,5 @@ def _revise(projection: Projection, told: dict[int, KnownAnswers], event: Event)
             projection.count(number, told.pop(number), None)
         case Reference(replaces=replaces):
             projection.counts.references += not replaces
+        case Revision(changes=changes):
+            projection.terms = projection.terms.revised(changes)

@@ -3,6 +3,7 @@
 import { html, render } from './lib/html.js';
 import { outboxes } from './state/outboxes.js';
 import { session } from './state/session.js';
+import './state/theme.js';
 import { App } from './views/app.js';
 
 outboxes.start(); // answers of an earlier visit go first

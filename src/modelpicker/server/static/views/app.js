@@ -4,7 +4,7 @@ import { html, useEffect, useErrorBoundary, useState } from '../lib/html.js';
 import { Loading } from '../parts/loading.js';
 import { Messages } from '../parts/messages.js';
 import { connection } from '../state/connection.js';
-import { go, home, inCampaign, parse, useRoute, useView } from '../state/router.js';
+import { go, home, inCampaign, parse, preferences, useRoute, useView } from '../state/router.js';
 import { session } from '../state/session.js';
 import { useStore } from '../state/store.js';
 import { CampaignsView } from './campaigns.js';
@@ -23,6 +23,9 @@ const LATER = {
   new: () => import('./create.js').then((module) => module.CreateView),
   standing: () => import('./standing.js').then((module) => module.StandingView),
   files: () => import('./files.js').then((module) => module.FilesView),
+  labels: () => import('./labels.js').then((module) => module.LabelsView),
+  settings: () => import('./settings.js').then((module) => module.SettingsView),
+  preferences: () => import('./preferences.js').then((module) => module.PreferencesView),
 };
 LATER[parse(location.hash).view]?.(); // before it is known who is signed in
 
@@ -54,10 +57,12 @@ function TopBar() {
   return html`<header class="top-bar">
     <a class="brand" href=${home}><img src=${ICON} alt="" width="24" height="24" /> modelpicker</a>
     ${known?.demo && html`<span class="pill">demo</span>`}
-    ${known?.tokens_needed && known.authenticated && html`<span class="who">
-      <span class="quiet-text" dir="auto">${known.name ?? known.role}</span>
-      <button type="button" class="quiet" onClick=${() => session.signOut()}>Sign out</button>
-    </span>`}
+    <span class="who">
+      <a class="top-link" href=${preferences}>Preferences</a>
+      ${known?.tokens_needed && known.authenticated && html`
+        <span class="quiet-text" dir="auto">${known.name ?? known.role}</span>
+        <button type="button" class="quiet" onClick=${() => session.signOut()}>Sign out</button>`}
+    </span>
   </header>`;
 }
 
@@ -103,10 +108,12 @@ function fetchLater() {
   for (const fetchView of Object.values(LATER)) fetchView().catch(() => undefined); // whoever goes there is told
 }
 
+/** @type {Route['view'][]} */
+const TABS_OF_READERS = ['standing', 'labels', 'files', 'settings'];
+
 /** The view that this role sees instead, if any. @param {Route['view']} view @returns {Tab|null} */
 function instead(view) {
-  if (view === 'standing' || view === 'files') return session.seesStanding ? null : 'label';
-  return null;
+  return TABS_OF_READERS.includes(view) && !session.seesStanding ? 'label' : null;
 }
 
 function OwnersOnly() {

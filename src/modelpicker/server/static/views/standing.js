@@ -8,7 +8,7 @@ import { certainty, headline, leftOut } from '../parts/headline.js';
 import { LeaderBoard } from '../parts/leader_board.js';
 import { Failure, Loading } from '../parts/loading.js';
 import { LabelsChart, RecentChart, WeightsChart } from '../parts/standing_charts.js';
-import { isOver, StateLine } from '../parts/state_badge.js';
+import { isIdle, isOver, StateLine } from '../parts/state_badge.js';
 import { useLiveStanding } from '../state/live_standing.js';
 import { slotsOf } from '../state/model_colours.js';
 import { inCampaign } from '../state/router.js';
@@ -83,10 +83,13 @@ function Next({ name, standing: { pending, state } }) {
     return html`<p class="quiet-text">You are signed in as a reader: annotators and owners label.</p>`;
   }
   const over = isOver(state);
+  const idle = isIdle(state);
+  const settle = { paused: 'Resume it', archived: 'Bring it back', 'budget-spent': 'Raise the budget' }[String(state.name)];
   const waits = `${count(pending, 'item')} ${pending === 1 ? 'waits' : 'wait'} for a label`;
   return html`<p class="actions">
     ${over && html`<a class="button primary" href=${inCampaign(name, 'files')}>Download the result</a>`}
-    ${pending > 0 && html`<a class=${over ? 'button' : 'button primary'} href=${inCampaign(name, 'label')}>
+    ${session.owns && settle && html`<a class=${idle ? 'button primary' : 'button'} href=${inCampaign(name, 'settings')}>${settle}</a>`}
+    ${pending > 0 && !idle && html`<a class=${over ? 'button' : 'button primary'} href=${inCampaign(name, 'label')}>
       ${over ? 'Label more' : 'Label the next item'}</a>`}
     ${state.takes_items && !pending && session.owns && html`<a class="button" href=${inCampaign(name, 'files')}>Add predictions</a>`}
     ${over && pending > 0 && html`<span class="quiet-text">${waits}; you may stop here.</span>`}

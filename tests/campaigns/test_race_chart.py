@@ -7,7 +7,7 @@ from modelpicker.campaigns.results.dashboard import Dashboard
 
 
 def test_no_line_leaps_where_a_race_ends(tmp_path: object) -> None:
-    """Items come in batches: what was eliminated early was drawn as if it had raced through items yet unlabelled."""
+    """Items come in batches: what was eliminated early was drawn as if it had raced through unlabelled items."""
     collection = mp.synthetic_collection(2_000, 5, 4, [0.95, 0.6, 0.5, 0.4, 0.3], seed=1)
     assert collection.labels is not None
     campaign = mp.create_campaign(

@@ -18,6 +18,7 @@ from modelpicker.cli.join import join, leave
 from modelpicker.cli.label import label
 from modelpicker.cli.pick import pick
 from modelpicker.cli.reproduce import reproduce
+from modelpicker.cli.revise import delete, rename, revise
 from modelpicker.cli.serve import serve
 from modelpicker.cli.shared.algorithm_options import AlgorithmHelp, ComparisonHelp
 from modelpicker.cli.shared.terminal import Warnings, print_json, saying_what_compiles, visible
@@ -49,6 +50,9 @@ app.command()(tell.retract)
 app.command()(show.best)
 app.command()(join)
 app.command()(leave)
+app.command()(revise)
+app.command()(rename)
+app.command()(delete)
 app.command()(export.export)
 app.command("import")(export.import_verb)
 app.command()(storage.verify)

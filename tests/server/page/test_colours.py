@@ -1,7 +1,7 @@
 """The colours of lines: people can tell any two apart, also those who do not see red or green.
 
 What they see is simulated by the matrices of Machado, Oliveira and Fernandes (2009) at full severity and of Viénot,
-Brettel and Mollon (1999), both in linear RGB. Distances are CIEDE2000; 2 is about what can just be noticed side by side.
+Brettel and Mollon (1999), both in linear RGB. Distances are CIEDE2000; 2 is about what can just be noticed.
 """
 
 import re

@@ -153,7 +153,7 @@ export const api = {
 /** The address of a campaign's live events. @param {string} name */
 export const liveUrl = (name) => new URL(at(name, '/live'), BASE).href;
 
-/** The address of a download. @param {string} name @param {'export'|'answers'} what @param {string} format */
+/** The address of a download. @param {string} name @param {'export'|'answers'|'labels'} what @param {string} format */
 export const downloadUrl = (name, what, format) => new URL(at(name, `/${what}?format=${format}`), BASE).href;
 
 /** The address of answers as CSV. @param {string} name @param {Record<string, string|number>} wanted */

@@ -84,14 +84,14 @@ function Row({ row, context }) {
   return html`<li class="card label-row">
     <div class="label-what">
       <p class="item-name" dir="auto" title=${itemName(row)}>${itemName(row)}</p>
-      <div class="thumb"><${Item} query=${row} /></div>
+      <div class="thumb" tabindex="0" role="group" aria-label=${`Content of ${itemName(row)}`}><${Item} query=${row} /></div>
     </div>
     <div class="label-facts">
       <p><strong class="badge"><bdi>${row.state === 'skipped' ? 'skipped' : text(row.label)}</bdi></strong>
         ${row.state === 'reference' && html` <span class="quiet-text">for reference</span>`}</p>
       <p class="quiet-text"><bdi>${row.by ?? 'nobody named'}</bdi> · <time datetime=${row.at}>${when(row.at)}</time></p>
       <details><summary>${row.label === null ? 'What models said' : `${number(right)} of ${count(row.predictions.length, 'model')} agree`}</summary>
-        <dl class="said-list">${row.predictions.map(([model, said]) => html`<div key=${String(model)}
+        <dl class="said-list" tabindex="0">${row.predictions.map(([model, said]) => html`<div key=${String(model)}
           class=${said === row.label ? 'same' : ''}><dt><bdi>${text(model)}</bdi></dt><dd><bdi>${text(said)}</bdi></dd></div>`)}</dl>
       </details>
       ${session.owns && (editing

@@ -518,7 +518,7 @@ class Race(Algorithm):
 
     @property
     def racing(self) -> tuple[ModelName, ...]:
-        """The leader, and those who were neither beaten by it nor given up; all, once it goes on as Model Picker."""
+        """The leader, and those who were neither beaten by it nor given up; all, if it goes on as Model Picker."""
         if self.drifted is not None:
             return self.models
         places, leader = self.state.places.tolist(), int(self.state.race[FIRST_PLACE])

@@ -44,11 +44,13 @@ ROUTERS = (
     campaigns.router,
     campaigns.leaving,
     terms.router,
+    terms.deleting,
     standing.router,
     files.router,
     settings.router,
     session.router,
     tokens.router,
+    tokens.revoking,
     health.router,
 )
 
@@ -82,7 +84,7 @@ def create_app(configuration: Configuration) -> FastAPI:
     for router in ROUTERS:  # as they are: an included router is looked through anew for every request
         app.router.routes.extend(router.routes)
     page = PageFiles()
-    app.add_route("/", page.send_index, include_in_schema=False)
+    app.add_api_route("/", page.send_index, include_in_schema=False)
     app.add_route("/static/{path:path}", page.send, include_in_schema=False)
     describe_api(app)
     return app

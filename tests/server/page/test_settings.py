@@ -42,7 +42,7 @@ def test_an_owner_raises_the_budget_pauses_renames_and_deletes(page: Page, serve
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("Saved.")).to_be_visible()
     expect(page.locator(".facts")).to_contain_text("Budgetnone")
-    assert (campaign.budget, campaign.terms.stop_when) == (None, None)
+    assert campaign.terms.document() == {"budget": None, "stop_when": None, "paused": False, "archived": False}
 
     page.get_by_role("button", name="Pause").click()
     expect(page.locator(".badge")).to_have_text("Paused")

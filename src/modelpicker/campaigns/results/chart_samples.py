@@ -19,14 +19,14 @@ LEAST_ROUNDS = 64
 
 
 def drawn(value: float) -> float | None:
-    """A value with as many digits as a chart can show, as all of them would be most of what is sent; None if none."""
+    """A value with as many digits as a chart can show: all of them would be most of what is sent."""
     return None if math.isnan(value) else float(f"{value:.5g}")
 
 
 class Sample(NamedTuple):
     """How the models stood after an event: a weight each, or an estimate where there are no weights.
 
-    A model that was eliminated has neither (NaN): what it would have done since is a guess, which leaps up and down.
+    A model that was eliminated has neither (NaN): what it would have done since is a guess, and leaps.
     """
 
     event: int

@@ -7,8 +7,8 @@ from starlette.types import ASGIApp
 # Answers that are shorter, in bytes, fit into one packet anyway.
 SHORT = 1_000
 LEVEL = 5
-# What is compressed already, and live events, which compress themselves.
-LEFT_ALONE = ("application/vnd.apache.parquet", "image/*", "text/event-stream")
+# What is compressed already, live events, which compress themselves, and exports, which say how long they are.
+LEFT_ALONE = ("application/vnd.apache.parquet", "application/x-ndjson", "image/*", "text/event-stream")
 
 
 def accepts_gzip(request: Request) -> bool:

@@ -8,6 +8,7 @@ from modelpicker.campaigns import Campaign, delete_campaign
 from modelpicker.errors import InputError
 from modelpicker.server.access.callers import Owner
 from modelpicker.server.api import documents
+from modelpicker.server.api.fast_route import FastRoute
 from modelpicker.server.api.problems import problem_responses
 from modelpicker.server.api.responses import json_response
 from modelpicker.server.api.routes.common import (
@@ -20,9 +21,11 @@ from modelpicker.server.api.routes.common import (
     replies,
 )
 
+PREFIX = f"{VERSION}/campaigns/{{name}}"
 router = APIRouter(
-    prefix=f"{VERSION}/campaigns/{{name}}", tags=["campaigns"], generate_unique_id_function=operation_id
+    prefix=PREFIX, tags=["campaigns"], route_class=FastRoute, generate_unique_id_function=operation_id
 )
+deleting = APIRouter(prefix=PREFIX, tags=["campaigns"], generate_unique_id_function=operation_id)
 
 
 @router.patch("", responses=replies(documents.Described, *NAMED, 409, 422))
@@ -47,7 +50,7 @@ async def revise(caller: Owner, service: Service, queue: Found, body: documents.
     return json_response(await queue.read(lambda campaign: describe(campaign, caller)))
 
 
-@router.delete(
+@deleting.delete(
     "",
     status_code=204,
     response_class=Response,

@@ -10,11 +10,14 @@ from modelpicker.errors import ConflictError
 from modelpicker.server.access.callers import Owner
 from modelpicker.server.access.tokens import create_token, list_tokens, revoke_token
 from modelpicker.server.api import documents
+from modelpicker.server.api.fast_route import FastRoute
 from modelpicker.server.api.problems import problem_responses
 from modelpicker.server.api.responses import json_response
 from modelpicker.server.api.routes.common import CLOSED, VERSION, Service, operation_id, replies
 
-router = APIRouter(prefix=f"{VERSION}/tokens", tags=["session"], generate_unique_id_function=operation_id)
+PREFIX = f"{VERSION}/tokens"
+router = APIRouter(prefix=PREFIX, tags=["session"], route_class=FastRoute, generate_unique_id_function=operation_id)
+revoking = APIRouter(prefix=PREFIX, tags=["session"], generate_unique_id_function=operation_id)
 
 
 @router.get("", responses=replies(documents.TokenList, *CLOSED))
@@ -40,7 +43,7 @@ async def make_token(caller: Owner, service: Service, body: documents.NewToken) 
     return json_response({"name": body.name, "role": body.role, "token": token}, 201)
 
 
-@router.delete(
+@revoking.delete(
     "/{name}",
     status_code=204,
     response_class=Response,

@@ -18,9 +18,18 @@ if TYPE_CHECKING:
         open_campaign,
     )
     from modelpicker.campaigns.results.dashboard import Dashboard
-    from modelpicker.campaigns.results.pick import AnswerRecord, CampaignCounts, Pick, Query, Standing
+    from modelpicker.campaigns.results.pick import (
+        AnswerRecord,
+        CampaignCounts,
+        GivenAnswer,
+        LabelFilter,
+        Pick,
+        Query,
+        Standing,
+    )
     from modelpicker.campaigns.results.status import Status
     from modelpicker.campaigns.state.transactions import Added, BehindError, WriteGroup
+    from modelpicker.campaigns.terms import Terms
 
 __all__ = [
     "Added",
@@ -31,11 +40,14 @@ __all__ = [
     "CampaignCounts",
     "Dashboard",
     "Decisions",
+    "GivenAnswer",
+    "LabelFilter",
     "Listed",
     "Pick",
     "Query",
     "Standing",
     "Status",
+    "Terms",
     "WriteGroup",
     "create_campaign",
     "delete_campaign",
@@ -53,6 +65,9 @@ HOMES = {
     "CampaignCounts": "results.pick",
     "BehindError": "state.transactions",
     "Dashboard": "results.dashboard",
+    "GivenAnswer": "results.pick",
+    "LabelFilter": "results.pick",
+    "Terms": "terms",
     "WriteGroup": "state.transactions",
     "export_campaign": "export",
     "has_campaign": "registry",

@@ -40,8 +40,8 @@ from modelpicker.campaigns.results.labels import find_labels
 from modelpicker.campaigns.results.pick import (
     AnswerRecord,
     CampaignCounts,
+    GivenAnswer,
     LabelFilter,
-    LabelRecord,
     Pick,
     Query,
 )
@@ -329,7 +329,7 @@ class Campaign(CampaignTransactions):
                 for state in store.answered()
             ]
 
-    def labels(self, wanted: LabelFilter = LabelFilter()) -> list[LabelRecord]:  # noqa: B008 (it is frozen)
+    def labels(self, wanted: LabelFilter = LabelFilter()) -> list[GivenAnswer]:  # noqa: B008 (it is frozen)
         """Every answer that holds now, the newest first: who gave it, when, and what each model said."""
         with self.reading() as (store, projection):
             return list(find_labels(store, projection, wanted))

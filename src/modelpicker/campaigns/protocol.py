@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from modelpicker.algorithms import Decision
-from modelpicker.campaigns.results.pick import AnswerRecord, CampaignCounts, LabelFilter, LabelRecord, Pick, Query
+from modelpicker.campaigns.results.pick import AnswerRecord, CampaignCounts, GivenAnswer, LabelFilter, Pick, Query
 from modelpicker.certificates.certificate import Certificate, CertificateKind
 from modelpicker.encoding import ClassName, ModelName
 
@@ -104,7 +104,7 @@ class AnyCampaign(Protocol):
     def rename(self, name: str, *, annotator: str | None = None) -> None:
         """Call it something else."""
 
-    def labels(self, wanted: LabelFilter = LabelFilter()) -> list[LabelRecord]:  # noqa: B008 (it is frozen)
+    def labels(self, wanted: LabelFilter = LabelFilter()) -> list[GivenAnswer]:  # noqa: B008 (it is frozen)
         """Every answer that holds now, the newest first."""
 
     def export(self, path: str | Path) -> None:

@@ -22,8 +22,8 @@ from modelpicker.algorithms.budgets import BudgetWay
 from modelpicker.campaigns.results.pick import (
     AnswerRecord,
     CampaignCounts,
+    GivenAnswer,
     LabelFilter,
-    LabelRecord,
     Pick,
     Query,
     Standing,
@@ -344,15 +344,15 @@ class RemoteCampaign:
         """Delete it with everything that belongs to it, for good; export it before."""
         self._transport.call("DELETE", f"{self._path}?{urlencode({'confirm': self.name})}", done=NotFoundError)
 
-    def labels(self, wanted: LabelFilter = LabelFilter()) -> list[LabelRecord]:  # noqa: B008 (it is frozen)
+    def labels(self, wanted: LabelFilter = LabelFilter()) -> list[GivenAnswer]:  # noqa: B008 (it is frozen)
         """Every answer that holds now, the newest first: who gave it, when, and what each model said."""
         asked = {name: value for name, value in asdict(wanted).items() if value is not None}
-        found: list[LabelRecord] = []
+        found: list[GivenAnswer] = []
         while True:
             page = self._transport.call(
                 "GET", f"{self._path}/labels?{urlencode({**asked, 'first': len(found), 'most': MOST})}"
             )
-            found += [LabelRecord(**one | {"predictions": dict(one["predictions"])}) for one in page["labels"]]
+            found += [GivenAnswer(**one | {"predictions": dict(one["predictions"])}) for one in page["labels"]]
             if not page["labels"] or len(found) >= page["total"]:
                 return found
 

@@ -7,11 +7,11 @@ from typing import Any
 from modelpicker.campaigns.events.event_store import STATE_NAMES, WAITING, EventStore, RoundState
 from modelpicker.campaigns.events.event_types import Answer, Reference
 from modelpicker.campaigns.events.history import as_time
-from modelpicker.campaigns.results.pick import LabelFilter, LabelRecord
+from modelpicker.campaigns.results.pick import GivenAnswer, LabelFilter
 from modelpicker.campaigns.state.projection import Projection
 
 
-def find_labels(store: EventStore, projection: Projection, wanted: LabelFilter) -> Iterator[LabelRecord]:
+def find_labels(store: EventStore, projection: Projection, wanted: LabelFilter) -> Iterator[GivenAnswer]:
     """The answers that hold now and are wanted, the newest first."""
     last: dict[int, tuple[int, int, str | None]] = {}
     for stored in store.others((Answer.kind, Reference.kind)):
@@ -35,7 +35,7 @@ def _takes(wanted: LabelFilter, known: RoundState, by: str | None) -> bool:
     )
 
 
-def _finds(wanted: LabelFilter, record: LabelRecord) -> bool:
+def _finds(wanted: LabelFilter, record: GivenAnswer) -> bool:
     """Whether the text that is searched for is there."""
     if wanted.search is None:
         return True
@@ -43,11 +43,11 @@ def _finds(wanted: LabelFilter, record: LabelRecord) -> bool:
     return wanted.search.casefold() in text.casefold()
 
 
-def _record(store: EventStore, projection: Projection, state: RoundState, by: str | None, at: int) -> LabelRecord:
+def _record(store: EventStore, projection: Projection, state: RoundState, by: str | None, at: int) -> GivenAnswer:
     rounds = store.rounds_with(state.round)
     names = [*rounds.classes, None]  # -1 is the last
     codes = rounds.codes[state.round - rounds.first].tolist()
-    return LabelRecord(
+    return GivenAnswer(
         id=state.round,
         key=rounds.key(state.round),
         state=STATE_NAMES[state.state],
@@ -61,7 +61,7 @@ def _record(store: EventStore, projection: Projection, state: RoundState, by: st
     )
 
 
-def as_table(records: Iterable[LabelRecord]) -> tuple[list[str], list[dict[str, Any]]]:
+def as_table(records: Iterable[GivenAnswer]) -> tuple[list[str], list[dict[str, Any]]]:
     """Answers as the rows of a table: one column per field of the items and one per model."""
     found = list(records)
     fields = list(dict.fromkeys(f"item.{name}" for one in found for name in one.item or ()))

@@ -134,7 +134,7 @@ class AnswerRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class LabelRecord:
+class GivenAnswer:
     """An answer that holds now."""
 
     id: int

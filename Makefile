@@ -41,6 +41,7 @@ bench: $(READY)  ## speed, memory and start-up on this machine
 	$(BIN)/python -m benchmarks.pacing
 	$(BIN)/python -m benchmarks.service
 	$(BIN)/python -m benchmarks.idle_campaigns
+	$(BIN)/python -m benchmarks.page_weight
 	$(BIN)/python -m benchmarks.validity
 	$(BIN)/python -m benchmarks.certificates
 	$(BIN)/python -m benchmarks.race

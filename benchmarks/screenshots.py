@@ -38,7 +38,7 @@ def take(url: str, folder: Path) -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox", "--disable-gpu"])
         page = browser.new_page(device_scale_factor=1.5)
-        for view, ready in (("label", "img"), ("standing", "canvas")):
+        for view, ready in (("label", "img"), ("standing", ".plot path")):
             page.set_viewport_size({"width": WIDTH, "height": HEIGHTS[view]})
             page.goto(f"{url}/#/c/digits/{view}")
             page.locator(ready).first.wait_for()

@@ -171,7 +171,7 @@ def attack(folder: str, change: Callable[[], None]) -> tuple[int, int]:
             client = socket.socket()
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             client.connect(("127.0.0.1", port))
-            client.sendall(b"GET /static/vendor/uPlot.mjs HTTP/1.1\r\nHost: localhost\r\n\r\n" * 200)
+            client.sendall(b"GET /static/vendor/preact.mjs HTTP/1.1\r\nHost: localhost\r\n\r\n" * 200)
             deaf.append(client)
         time.sleep(PATIENCE * 5)
         kept_deaf = sum(one.status == "ESTABLISHED" for one in process.net_connections()) - before

@@ -96,6 +96,8 @@ declare namespace Api {
     options: Record<string, unknown>;
     name: string;
     created: string;
+    paused: boolean;
+    archived: boolean;
     state: StateDocument;
     rounds: number;
     labels_used: number;
@@ -143,7 +145,7 @@ declare namespace Api {
   }
 
   interface HistoryPage {
-    records: Array<AskRecord | LabelRecord | SkipRecord | RetractRecord | JoinRecord | LeaveRecord>;
+    records: Array<AskRecord | LabelRecord | SkipRecord | RetractRecord | JoinRecord | LeaveRecord | ReviseRecord>;
     next: number | null;
   }
 
@@ -172,6 +174,23 @@ declare namespace Api {
     replaces: boolean;
   }
 
+  interface LabelRow {
+    id: number;
+    key: string | null;
+    state: "labelled" | "skipped" | "reference";
+    label: number | string | null;
+    by: string | null;
+    at: string;
+    item: Record<string, unknown> | null;
+    predictions: Array<[number | string, number | string | null]>;
+  }
+
+  interface LabelRows {
+    labels: Array<LabelRow>;
+    total: number;
+    annotators: Array<string>;
+  }
+
   interface Leased {
     queries: Array<Waiting>;
     pending: number;
@@ -183,6 +202,12 @@ declare namespace Api {
     kind: "leave";
     round: number;
     model: number | string;
+  }
+
+  interface MadeToken {
+    name: string;
+    role: "owner" | "annotator" | "reader";
+    token: string;
   }
 
   interface Members {
@@ -253,6 +278,21 @@ declare namespace Api {
     annotator?: string | null;
   }
 
+  interface NewTerms {
+    budget?: number | null;
+    stop_when?: StoppingRule | null;
+    paused?: boolean;
+    archived?: boolean;
+    name?: string | null;
+    annotator?: string | null;
+  }
+
+  interface NewToken {
+    name: string;
+    role: "owner" | "annotator" | "reader";
+    predictions?: boolean;
+  }
+
   interface OptionDocument {
     name: string;
     title: string;
@@ -296,6 +336,15 @@ declare namespace Api {
     id: number;
     labels_used: number;
     pending: number;
+  }
+
+  interface ReviseRecord {
+    event: number;
+    at: string;
+    kind: "revise";
+    round: number;
+    changes: Record<string, unknown>;
+    by: string | null;
   }
 
   interface SessionDocument {
@@ -357,7 +406,7 @@ declare namespace Api {
   }
 
   interface StateDocument {
-    name: "running" | "waiting-for-labels" | "certified" | "won" | "budget-spent" | "all-items-asked";
+    name: "running" | "waiting-for-labels" | "certified" | "won" | "budget-spent" | "all-items-asked" | "paused" | "archived";
     title: string;
     reason: string;
     next: string;
@@ -388,6 +437,17 @@ declare namespace Api {
     skipped: number;
     pick: number | string | null;
     tied: number | null;
+  }
+
+  interface TokenDocument {
+    name: string;
+    role: "owner" | "annotator" | "reader";
+    predictions: boolean;
+    created: string;
+  }
+
+  interface TokenList {
+    tokens: Array<TokenDocument>;
   }
 
   interface Told {

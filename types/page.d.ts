@@ -4,7 +4,7 @@
 type Name = string | number;
 
 /** The views of one campaign. */
-type Tab = 'label' | 'standing' | 'files';
+type Tab = 'label' | 'standing' | 'labels' | 'files' | 'settings';
 
 /** A request that failed, as `api` throws it. */
 interface RequestError extends Error {

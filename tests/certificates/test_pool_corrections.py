@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from modelpicker.certificates.pool_proof import Flags, PoolProof
+from modelpicker.certificates.pool_bets import Flags
+from modelpicker.certificates.pool_proof import PoolProof
 from tests.certificates.test_pool_proof import front, gaps, tiny_file
 
 

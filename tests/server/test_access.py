@@ -191,6 +191,12 @@ MAY: dict[str, set[str | None]] = {
     "GET /api/v1/settings": ALL,
     "POST /api/v1/campaigns": {"owner"},
     "GET /api/v1/campaigns/{name}": ALL,
+    "PATCH /api/v1/campaigns/{name}": {"owner"},
+    "DELETE /api/v1/campaigns/{name}": {"owner"},
+    "GET /api/v1/campaigns/{name}/labels": READERS,
+    "GET /api/v1/tokens": {"owner"},
+    "POST /api/v1/tokens": {"owner"},
+    "DELETE /api/v1/tokens/{name}": {"owner"},
     "GET /api/v1/campaigns/{name}/classes": ALL,
     "POST /api/v1/campaigns/{name}/models": {"owner"},
     "DELETE /api/v1/campaigns/{name}/models/{model}": {"owner"},
@@ -223,7 +229,7 @@ def test_every_role_may_do_what_it_is_for_and_nothing_else(guarded: Guarded, rou
     """Campaigns that are not there tell who is let in, and that others learn nothing of them."""
     method, _, path = route.partition(" ")
     path = path.format(name="nowhere", id=0, model="alpha-model")
-    body: object = {} if method == "POST" else None
+    body: object = {} if method in ("POST", "PATCH") else None
     for role in (None, *ROLES):
         answer = guarded.call(role, method, path, body)
         assert answer.status_code < 500
@@ -291,6 +297,10 @@ LOOKS = (
     ("GET", "/answers?format=csv", None),
     ("GET", "/export", None),
     ("GET", "/live", None),
+    ("GET", "/labels", None),
+    ("GET", "/labels?format=csv", None),
+    ("PATCH", "", {"budget": 3}),
+    ("DELETE", "?confirm=blind", None),
 )
 
 
@@ -487,7 +497,7 @@ def test_while_the_storage_is_away_nobody_can_be_known_and_that_is_said(
     ("request_bytes", "status"),
     [
         (head("/"), 200),
-        (head("/static/main.js"), 200),
+        (head("/static/favicon.svg"), 200),
         (head("/static/nowhere.js"), 404),
         (head("/health"), 200),
         (head("/health", "HEAD"), 405),
@@ -515,6 +525,16 @@ def test_every_answer_forbids_what_is_not_needed(server: Running, request_bytes:
     assert answer.headers["cross-origin-resource-policy"] == "same-origin"
     assert "access-control-allow-origin" not in answer.headers
     assert "server" not in answer.headers
+
+
+@pytest.mark.parametrize("path", ["main.js", "css/base.css"])
+def test_scripts_and_styles_are_taken_for_nothing_else(server: Running, path: str) -> None:
+    answer = send(server, head(f"/static/{path}"))
+    assert answer.status == 200
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["cross-origin-resource-policy"] == "same-origin"
+    assert answer.headers["content-type"] in ("text/javascript; charset=utf-8", "text/css; charset=utf-8")
+    assert "access-control-allow-origin" not in answer.headers
 
 
 def test_the_page_has_no_script_or_style_of_its_own(server: Running) -> None:

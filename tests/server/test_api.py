@@ -114,6 +114,8 @@ def test_a_campaign_is_described_with_what_it_was_made_with(server: Running, api
         "budget_way": "paced",
         "expected_rounds": 90,
         "stop_when": None,
+        "paused": False,
+        "archived": False,
         "state": {
             "name": "running",
             "title": "Running",
@@ -712,7 +714,7 @@ def _with_json(api: Api) -> list[Operation]:
     found = [
         one for one in api.operations if "application/json" in one.spec.get("requestBody", {}).get("content", {})
     ]
-    assert len(found) == 10
+    assert len(found) == 12
     return found
 
 

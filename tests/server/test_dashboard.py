@@ -318,7 +318,7 @@ def test_the_last_rounds_and_where_models_disagree_are_those_of_brute_force(api:
     shown = asked[-SHOWN:]
     assert charts["recent"] == {
         "rounds": [one["id"] for one in shown],
-        "probability": [one["probability"] for one in shown],
+        "probability": [float(f"{one['probability']:.5g}") for one in shown],
         "queried": [one["query"] for one in shown],
     }
     window = asked[-WINDOW:]
@@ -341,7 +341,10 @@ def test_the_last_rounds_and_where_models_disagree_are_those_of_brute_force(api:
         assert (item["key"], item["item"]) == (record["key"], record["item"])
         assert dict(item["votes"]) == Counter(record["predictions"])
         assert len(set(record["predictions"])) == 3, "those come first on which they are divided the most"
-    latest = [one["id"] for one in window if len(set(one["predictions"])) == 3][-MOST_ITEMS:]
+    waiting = {query.id for query in campaign.pending()}
+    assert waiting
+    latest = [one["id"] for one in window if len(set(one["predictions"])) == 3 and one["id"] not in waiting]
+    latest = latest[-MOST_ITEMS:]
     assert [item["id"] for item in found["items"]] == latest[::-1]
 
 
@@ -355,7 +358,7 @@ def test_weights_end_where_they_are_now(api: Api, memory: str) -> None:
         assert weights is not None
         now = dict(zip(projection.picker.models, weights.tolist(), strict=True))
     assert {model: line[-1] for model, line in zip(lines["models"], lines["values"], strict=True)} == {
-        model: pytest.approx(now[model], rel=1e-6, abs=1e-30) for model in MODELS
+        model: pytest.approx(now[model], rel=1e-4, abs=1e-30) for model in MODELS
     }
     assert lines["models"][0] == campaign.best().model
     assert lines["rounds"] == sorted(lines["rounds"])
@@ -376,7 +379,9 @@ def test_items_are_shown_as_far_as_a_list_can_show_them(memory: str) -> None:
         "n": 5,
         "none": None,
     }
-    campaign.ask(["x", "y", "z"], item=item | {f"more {number}": number for number in range(20)})
+    query = campaign.ask(["x", "y", "z"], item=item | {f"more {number}": number for number in range(20)})
+    if query.query:
+        campaign.skip(query.id)  # votes on an item that waits for a label are not shown
     (shown,) = Dashboard(campaign).charts()["disagreement"]["items"]
     assert len(shown["item"]) == MOST_FIELDS
     assert shown["item"]["text"] == "x" * LONGEST_TEXT + "…"

@@ -13,6 +13,7 @@ import pytest
 
 import modelpicker as mp
 from modelpicker.campaigns import AnyCampaign, Campaign, CampaignCounts, Decisions, Query, import_campaign
+from modelpicker.campaigns.results.pick import LabelFilter
 from modelpicker.server.client import RemoteCampaign
 from tests.server.servers import Running
 
@@ -55,7 +56,7 @@ def test_every_method_is_tested_here() -> None:
 
 
 def test_whatever_a_remote_campaign_can_do_a_local_one_can_too() -> None:
-    more = {"describe", "upload"}  # a document over HTTP, and a file sent in one piece
+    more = {"describe", "upload", "delete"}  # a document over HTTP, a file in one piece, `delete_campaign` here
     assert members(RemoteCampaign) - more == members(AnyCampaign)
     assert members(AnyCampaign) <= members(Campaign)
 
@@ -268,3 +269,39 @@ def test_export__can_be_imported_elsewhere(campaign: AnyCampaign, ending: str, t
 
 def test_name__is_the_one_it_was_made_with(campaign: AnyCampaign) -> None:
     assert campaign.name.startswith("c")
+
+
+def test_revise__changes_what_is_named_and_the_history_keeps_it(campaign: AnyCampaign) -> None:
+    campaign.revise(budget=40, paused=True, annotator="mia")
+    assert campaign.budget == 40
+    assert campaign.best().state.name == "paused"
+    assert campaign.pending(5, lease=60, annotator="mia") == []
+    with pytest.raises(mp.ConflictError):
+        campaign.revise(budget=1)
+    with pytest.raises(mp.InputError):
+        campaign.revise(seed=4)
+    campaign.revise(paused=False, stop_when=mp.Certified(gap=0.3))
+    kept = [(one["changes"], one["by"]) for one in campaign.history() if one["kind"] == "revise"]
+    assert kept[0] == ({"budget": 40, "paused": True}, "mia")
+    assert kept[1][0]["stop_when"]["gap"] == 0.3
+
+
+def test_rename__is_the_same_campaign(campaign: AnyCampaign) -> None:
+    new = f"new-{uuid.uuid4().hex[:12]}"
+    campaign.rename(new)
+    assert campaign.name == new
+    assert campaign.rounds == 3
+    campaign.tell("first", "yes")
+    with pytest.raises(mp.InputError):
+        campaign.rename("../x")
+
+
+def test_labels__has_who_when_and_what_models_said(campaign: AnyCampaign) -> None:
+    campaign.tell("first", "yes", annotator="mia")
+    campaign.skip("second", annotator="tom")
+    second, first = campaign.labels()
+    assert (first.key, first.label, first.state, first.by) == ("first", "yes", "labelled", "mia")
+    assert first.predictions == dict(zip(MODELS, SPLIT, strict=True))
+    assert first.item == {"text": "a"}
+    assert (second.key, second.label, second.state, second.by) == ("second", None, "skipped", "tom")
+    assert [one.key for one in campaign.labels(LabelFilter(annotator="mia"))] == ["first"]

@@ -19,6 +19,12 @@ OPERATIONS = {
     "list_campaigns": "GET /api/v1/campaigns",
     "create_campaign": "POST /api/v1/campaigns",
     "describe_campaign": "GET /api/v1/campaigns/{name}",
+    "revise": "PATCH /api/v1/campaigns/{name}",
+    "delete": "DELETE /api/v1/campaigns/{name}",
+    "list_labels": "GET /api/v1/campaigns/{name}/labels",
+    "list_all_tokens": "GET /api/v1/tokens",
+    "make_token": "POST /api/v1/tokens",
+    "drop_token": "DELETE /api/v1/tokens/{name}",
     "list_classes": "GET /api/v1/campaigns/{name}/classes",
     "join": "POST /api/v1/campaigns/{name}/models",
     "leave": "DELETE /api/v1/campaigns/{name}/models/{model}",
@@ -59,7 +65,19 @@ OPEN = {
     "sign_in": {401, 429, 503},
     "sign_out": set[int](),
 }
-CONFLICTS = {"create_campaign", "join", "leave", "tell", "tell_many", "skip", "retract", "release"}
+CONFLICTS = {
+    "revise",
+    "make_token",
+    "drop_token",
+    "create_campaign",
+    "join",
+    "leave",
+    "tell",
+    "tell_many",
+    "skip",
+    "retract",
+    "release",
+}
 
 
 @pytest.fixture(scope="module")

@@ -120,6 +120,8 @@ class Run:
                 self.faults.append(f"{check.name}: {failure.message}\n{check.failure_info.code_sample}")
 
 
+# It wants the name of the campaign twice: tests/server/test_terms.py does that.
+NEVER_BY_CHANCE = {"delete"}
 ALWAYS = {
     "not_a_server_error",
     "status_code_conformance",
@@ -135,7 +137,8 @@ def test_no_request_gets_an_answer_that_is_not_described(busy: Running, tag: str
     assert run.faults == []
     assert set(run.checks) >= ALWAYS
     assert len(run.done) == sum(
-        tag in one.spec["tags"] and not one.path.endswith("/live") for one in Api.of(busy.http).operations
+        tag in one.spec["tags"] and not one.path.endswith("/live") and one.id not in NEVER_BY_CHANCE
+        for one in Api.of(busy.http).operations
     ), f"some were never answered as they are meant to be: {run.done}"
 
 

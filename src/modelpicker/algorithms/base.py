@@ -238,6 +238,11 @@ class Algorithm(ABC):
         return bool(self.kernel.parts["finished"](self.state, self.told))
 
     @property
+    def racing(self) -> tuple[ModelName, ...]:
+        """The models that are still compared with one another; all, where an algorithm drops none."""
+        return self.models
+
+    @property
     def won(self) -> int | None:
         """After how many rounds it stopped by itself, with a proof; None if it has not, or never does."""
         return None

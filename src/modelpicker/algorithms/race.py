@@ -518,7 +518,9 @@ class Race(Algorithm):
 
     @property
     def racing(self) -> tuple[ModelName, ...]:
-        """The leader, and those who have been neither beaten by it nor given up."""
+        """The leader, and those who were neither beaten by it nor given up; all, if it goes on as Model Picker."""
+        if self.drifted is not None:
+            return self.models
         places, leader = self.state.places.tolist(), int(self.state.race[FIRST_PLACE])
         return tuple(model for i, model in enumerate(self.models) if places[i] == IN or i == leader)
 

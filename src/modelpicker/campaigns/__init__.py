@@ -9,11 +9,28 @@ if TYPE_CHECKING:
     from modelpicker.campaigns.input.validation import Decisions
     from modelpicker.campaigns.offline import pick
     from modelpicker.campaigns.protocol import AnyCampaign
-    from modelpicker.campaigns.registry import Listed, create_campaign, has_campaign, list_campaigns, open_campaign
+    from modelpicker.campaigns.registry import (
+        Listed,
+        create_campaign,
+        delete_campaign,
+        has_campaign,
+        list_campaigns,
+        open_campaign,
+    )
     from modelpicker.campaigns.results.dashboard import Dashboard
-    from modelpicker.campaigns.results.pick import AddedItems, AnswerRecord, CampaignCounts, Pick, Query, Standing
+    from modelpicker.campaigns.results.pick import (
+        AddedItems,
+        AnswerRecord,
+        CampaignCounts,
+        GivenAnswer,
+        LabelFilter,
+        Pick,
+        Query,
+        Standing,
+    )
     from modelpicker.campaigns.results.status import Status
     from modelpicker.campaigns.state.transactions import Added, BehindError, WriteGroup
+    from modelpicker.campaigns.terms import Terms
 
 __all__ = [
     "Added",
@@ -25,13 +42,17 @@ __all__ = [
     "CampaignCounts",
     "Dashboard",
     "Decisions",
+    "GivenAnswer",
+    "LabelFilter",
     "Listed",
     "Pick",
     "Query",
     "Standing",
     "Status",
+    "Terms",
     "WriteGroup",
     "create_campaign",
+    "delete_campaign",
     "export_campaign",
     "has_campaign",
     "import_campaign",
@@ -47,6 +68,9 @@ HOMES = {
     "CampaignCounts": "results.pick",
     "BehindError": "state.transactions",
     "Dashboard": "results.dashboard",
+    "GivenAnswer": "results.pick",
+    "LabelFilter": "results.pick",
+    "Terms": "terms",
     "WriteGroup": "state.transactions",
     "export_campaign": "export",
     "has_campaign": "registry",
@@ -59,6 +83,7 @@ HOMES = {
     "Standing": "results.pick",
     "Status": "results.status",
     "create_campaign": "registry",
+    "delete_campaign": "registry",
     "list_campaigns": "registry",
     "open_campaign": "registry",
     "pick": "offline",

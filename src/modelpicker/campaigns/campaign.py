@@ -20,19 +20,38 @@ from modelpicker.campaigns.events.event_store import (
     EventStore,
     RoundState,
 )
-from modelpicker.campaigns.events.event_types import Joining, Leaving, Retraction, Rounds
+from modelpicker.campaigns.events.event_types import (
+    Answer,
+    Joining,
+    Leaving,
+    Reference,
+    Retraction,
+    Revision,
+    Rounds,
+)
 from modelpicker.campaigns.events.history import HistoryRecord, records_of, records_of_round
 from modelpicker.campaigns.input.batches import frame_batch
 from modelpicker.campaigns.input.rows import count_rows, encode_one
 from modelpicker.campaigns.input.validation import Decisions, check_item, check_items, check_key, check_keys
+from modelpicker.campaigns.names import check_name
 from modelpicker.campaigns.results.assembly import best_place, make_pick
-from modelpicker.campaigns.results.pick import AddedItems, AnswerRecord, CampaignCounts, Pick, Query
+from modelpicker.campaigns.results.labels import find_labels
+from modelpicker.campaigns.results.pick import (
+    AddedItems,
+    AnswerRecord,
+    CampaignCounts,
+    GivenAnswer,
+    LabelFilter,
+    Pick,
+    Query,
+)
 from modelpicker.campaigns.state.ask import decide_new, decide_rounds, new_ones
 from modelpicker.campaigns.state.base import KnownAnswers
 from modelpicker.campaigns.state.classes import KnownClasses
 from modelpicker.campaigns.state.projection import Projection
 from modelpicker.campaigns.state.tell import budget_spent, store_answer
 from modelpicker.campaigns.state.transactions import CampaignTransactions, Transaction, WriteGroup
+from modelpicker.campaigns.terms import Terms, check_changes
 from modelpicker.certificates.certificate import MOST_MODELS, Certificate, CertificateKind
 from modelpicker.encoding import ClassName, ModelName, check_same_kind
 from modelpicker.errors import ConflictError, InputError, NotFoundError, brief
@@ -82,7 +101,13 @@ class Campaign(CampaignTransactions):
     @property
     def budget(self) -> int | None:
         """How many labels may be bought."""
-        return self.settings.budget
+        return self.terms.budget
+
+    @property
+    def terms(self) -> Terms:
+        """What holds now: the budget, the goal, and whether it is paused or archived."""
+        with self.reading_state() as (_, state):
+            return state.terms
 
     def ask(
         self, predictions: object, *, item: Mapping[str, Any] | None = None, key: str | None = None
@@ -245,6 +270,7 @@ class Campaign(CampaignTransactions):
         by = check_annotator(annotator)
         seconds = None if lease is None else seconds_of(lease)
         with self.writing() as change:
+            change.state.terms.check_answers()
             number = self._number_of(change.store, id, change.head.rounds)
             known = change.store.state(number)
             if known is None or known.state == WAITING:
@@ -320,6 +346,17 @@ class Campaign(CampaignTransactions):
                 for state in store.answered()
             ]
 
+    def labels(self, wanted: LabelFilter = LabelFilter()) -> list[GivenAnswer]:  # noqa: B008 (it is frozen)
+        """Every answer that holds now, the newest first: who gave it, when, and what each model said."""
+        with self.reading() as (store, projection):
+            return list(find_labels(store, projection, wanted))
+
+    def annotators(self) -> list[str]:
+        """Everybody who has answered, by name."""
+        with self.looking() as store:
+            events = [stored.event for stored in store.others((Answer.kind, Reference.kind))]
+        return sorted({event.by for event in events if isinstance(event, Answer | Reference) and event.by})
+
     def label_of(self, id: int | str) -> ClassName | None:
         """The label that is known of a round; None if there is none."""
         state = self._state_of(id)
@@ -369,6 +406,8 @@ class Campaign(CampaignTransactions):
 
     def _lease(self, most: int, seconds: float, by: str | None) -> list[Query]:
         with self.writing() as change:
+            if change.state.terms.idle:
+                return []
             now = self.storage.now(change.store.connection)
             taken = change.store.free(now, by, most)
             if taken:
@@ -447,7 +486,7 @@ class Campaign(CampaignTransactions):
                     "would have to be compared with; start a new campaign with all of them."
                 )
             name = check_models([*models, model])[-1]
-            if self.settings.stop_when is not None and len(models) == MOST_MODELS:
+            if change.state.terms.stop_when is not None and len(models) == MOST_MODELS:
                 raise ConflictError(
                     f"model {model!r} would be one too many: the campaign stops by certificates, which are for at "
                     f"most {MOST_MODELS} models."
@@ -467,6 +506,42 @@ class Campaign(CampaignTransactions):
                 raise ConflictError(f"without {model!r} there would be one model, and nothing to choose.")
             change.touched = True
             change.add(Leaving(change.head.rounds, name))
+
+    def revise(self, *, annotator: str | None = None, **changes: Any) -> None:
+        """Change what may be changed while it goes on; it holds from here on, and the history keeps it.
+
+        Args:
+            annotator: who says so.
+            changes: `budget` (None for no limit), `stop_when` (None for no goal), `paused` or `archived`.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://doctest-revise", "tickets", models=2, budget=20)
+        >>> campaign.revise(budget=50, paused=True)
+        >>> campaign.budget, campaign.best().state.title
+        (50, 'Paused')
+        """
+        by = check_annotator(annotator)
+        with self.writing() as change:
+            state = change.state
+            checked = check_changes(self.settings, changes, state.spent)
+            now = state.terms.document()
+            news = {name: value for name, value in checked.items() if now[name] != value}
+            if news:
+                change.touched = True
+                change.add(Revision(change.head.rounds, news, by))
+                state.terms = state.terms.revised(news)
+
+    def rename(self, name: str, *, annotator: str | None = None) -> None:
+        """Call it something else; the history keeps when, and who said so."""
+        check_name(name)
+        by = check_annotator(annotator)
+        if name == self.name:
+            return
+        with self.writing() as change:
+            change.touched = True
+            change.store.rename(name)
+            change.add(Revision(change.head.rounds, {"name": name}, by))
+        self.name = name
 
 
 def _decision(rounds: Rounds, number: int, projection: Projection) -> Decision:

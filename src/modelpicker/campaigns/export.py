@@ -33,7 +33,8 @@ from modelpicker.campaigns.events.event_types import (
 )
 from modelpicker.campaigns.events.history import HistoryRecord, as_time, events_of, from_time, records_of
 from modelpicker.campaigns.events.pool_events import Question
-from modelpicker.campaigns.registry import check_name, make_campaign
+from modelpicker.campaigns.names import check_name
+from modelpicker.campaigns.registry import make_campaign
 from modelpicker.campaigns.results.chart_samples import Sample, add_sample
 from modelpicker.campaigns.setting_options import POOL_ALGORITHM, POOL_GOAL
 from modelpicker.campaigns.settings import (
@@ -72,6 +73,7 @@ COLUMNS = {
     "number": "int64",
     "leader": "json",
     "draw": "json",
+    "changes": "json",
 }
 ROWS_AT_ONCE = 20_000
 
@@ -169,7 +171,7 @@ def _fill(store: EventStore, settings: CampaignSettings, found: Iterator[Stored]
     store.move(Head(events, rounds, rebuilt))
     projection = rebuild(store, settings, events, rebuilt)
     if settings.pool is None and projection.left < 0:
-        raise InputError(f"more labels were bought than the budget of {settings.budget} allows.")
+        raise InputError(f"more labels were bought than the budget of {projection.terms.budget} allows.")
     store.keep(projection.document())
     if rounds:
         add_sample(store, Sample.take(projection))

@@ -168,7 +168,7 @@ class Feeder:
                 return "end"
             if projection.left < 1:
                 return "waiting" if projection.counts.waiting else "budget"
-            rule = projection.settings.stop_when
+            rule = projection.terms.stop_when
             certified = rule is not None and projection.certifies(best_place(store, projection), rule)
             return "certified" if certified else None
 

@@ -58,6 +58,7 @@ class PoolCampaign(Campaign):
         """
         opened = PoolSource.open(source, self.settings.models)
         with self.writing() as change:
+            change.state.terms.check_asks()
             return add_source(change, self.vocabulary, opened, use_labels=use_labels, progress=progress)
 
     def ask(
@@ -74,6 +75,7 @@ class PoolCampaign(Campaign):
         """The same as `ask`."""
         key, item = check_key(key), check_item(item)
         with self.writing() as change:
+            change.state.terms.check_asks()
             rows = encode_one(predictions, self.settings.models, self.vocabulary)
             numbers = add_rows(change, rows, None if item is None else [item], None if key is None else [key])
             return self._decisions(change, numbers)[0]
@@ -90,6 +92,7 @@ class PoolCampaign(Campaign):
         total = count_rows(predictions)
         checked_items, checked_keys = check_items(items, total), check_keys(keys, total)
         with self.writing() as change:
+            change.state.terms.check_asks()
             numbers: Sequence[int] = []
             if total:
                 rows = encode_many(predictions, self.settings.models, self.vocabulary)
@@ -139,6 +142,8 @@ class PoolCampaign(Campaign):
         seconds = None if lease is None else seconds_of(lease)
         self._compare_first()
         with self.writing() as change:
+            if change.state.terms.idle:
+                return []
             now = self.storage.now(change.store.connection)
             if seconds is None:
                 found = change.store.waiting(most, pool=True)

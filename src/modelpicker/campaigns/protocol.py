@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from modelpicker.algorithms import Decision
-from modelpicker.campaigns.results.pick import AnswerRecord, CampaignCounts, Pick, Query
+from modelpicker.campaigns.results.pick import AnswerRecord, CampaignCounts, GivenAnswer, LabelFilter, Pick, Query
 from modelpicker.certificates.certificate import Certificate, CertificateKind
 from modelpicker.encoding import ClassName, ModelName
 
@@ -97,6 +97,15 @@ class AnyCampaign(Protocol):
 
     def leave(self, model: ModelName) -> None:
         """Let a model take no part any more, from the next round on."""
+
+    def revise(self, *, annotator: str | None = None, **changes: Any) -> None:
+        """Change `budget`, `stop_when`, `paused` or `archived`; it holds from here on."""
+
+    def rename(self, name: str, *, annotator: str | None = None) -> None:
+        """Call it something else."""
+
+    def labels(self, wanted: LabelFilter = LabelFilter()) -> list[GivenAnswer]:  # noqa: B008 (it is frozen)
+        """Every answer that holds now, the newest first."""
 
     def export(self, path: str | Path) -> None:
         """Write the whole campaign to a file, `.jsonl` or `.parquet`."""

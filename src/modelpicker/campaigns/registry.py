@@ -1,12 +1,11 @@
 """Making, finding and listing campaigns."""
 
-import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, delete
 
 from modelpicker.algorithms import Algorithm
 from modelpicker.algorithms.budgets import BudgetWay
@@ -14,18 +13,18 @@ from modelpicker.algorithms.registry import AlgorithmChoice
 from modelpicker.algorithms.validation import Models
 from modelpicker.campaigns.campaign import Campaign
 from modelpicker.campaigns.events.event_store import EventStore, add_campaign, all_campaigns, find_campaign
-from modelpicker.campaigns.events.event_types import Joining, Leaving
+from modelpicker.campaigns.events.event_types import Joining, Leaving, Revision
 from modelpicker.campaigns.input.pool_source import PoolSource
+from modelpicker.campaigns.names import NAME, check_name
 from modelpicker.campaigns.pool_campaign import PoolCampaign
 from modelpicker.campaigns.settings import CampaignSettings, stored_document
 from modelpicker.campaigns.state.pool_items import first_items
 from modelpicker.campaigns.storage.backup import Progress
 from modelpicker.campaigns.storage.database import Storage, open_storage
+from modelpicker.campaigns.storage.schema import campaigns, metadata
 from modelpicker.certificates.certificate import Certified
 from modelpicker.encoding import ClassName
 from modelpicker.errors import InputError, NotFoundError, StorageError, brief
-
-NAME = re.compile(r"[^\W_][\w .-]{0,99}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,15 +207,28 @@ def _listed(connection: Connection, row: Any) -> Listed:
         settings = stored_document(row.name, row.settings, row.checksum)
     except StorageError as error:  # the others can be used all the same
         return Listed(row.name, row.created, row.rounds, 0, "", None, row.events, str(error))
-    changes = [stored.event for stored in EventStore(connection, row.id).others((Joining.kind, Leaving.kind))]
-    models = len(settings["models"]) + sum(1 if isinstance(event, Joining) else -1 for event in changes)
-    return Listed(row.name, row.created, row.rounds, models, settings["algorithm"], settings["budget"], row.events)
+    kinds = (Joining.kind, Leaving.kind, Revision.kind)
+    models, budget = len(settings["models"]), settings["budget"]
+    for stored in EventStore(connection, row.id).others(kinds):
+        match stored.event:
+            case Joining():
+                models += 1
+            case Leaving():
+                models -= 1
+            case Revision(changes=changes):
+                budget = changes.get("budget", budget)
+    return Listed(row.name, row.created, row.rounds, models, settings["algorithm"], budget, row.events)
 
 
-def check_name(name: object) -> None:
-    """Refuse a name that files, pages and terminals could stumble over."""
-    if not isinstance(name, str) or not NAME.fullmatch(name) or name != name.strip():
-        raise InputError(
-            f"campaign name {brief(name)}: pass up to 100 letters, digits, spaces, points, dashes and underlines, "
-            "beginning with a letter or a digit."
-        )
+def delete_campaign(storage: str, name: str) -> None:
+    """Delete a campaign with everything that belongs to it, for good; export it before."""
+    opened = open_storage(storage)
+    with opened.writing() as connection:
+        row = find_campaign(connection, name) if NAME.fullmatch(str(name)) else None
+        if row is None:
+            raise NotFoundError(f"there is no campaign {brief(name)} in {opened.url}.")
+        EventStore(connection, row.id).head(lock=True)  # nobody adds to it any more
+        for table in reversed(metadata.sorted_tables):
+            if "campaign" in table.c:
+                connection.execute(delete(table).where(table.c.campaign == row.id))
+        connection.execute(delete(campaigns).where(campaigns.c.id == row.id))

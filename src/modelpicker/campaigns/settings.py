@@ -112,7 +112,7 @@ class CampaignSettings:
             kind=kind,
             options=usual_options(kind, None if known is None else len(known)) | options,
             seed=check_seed(given["seed"]),
-            stop_when=_rule(given["stop_when"]),
+            stop_when=stopping_rule(given["stop_when"]),
             source=FileSource.load(source),
             **{option.name: option.check(given[option.name]) for option in PLAIN},
         )
@@ -121,14 +121,7 @@ class CampaignSettings:
 
     def _check_together(self) -> None:
         """Refuse settings that do not go with each other, or that cannot be stored."""
-        picker = self.make(self.models)
-        if self.stop_when is not None and len(self.models) > MOST_MODELS:
-            raise InputError(f"stop_when: certificates are for at most {MOST_MODELS} models; leave it out.")
-        if self.stop_when is not None and picker.aim is not None:
-            raise InputError(
-                f"stop_when: {self.kind.name} stops by itself; leave it out, and set its options tolerance and "
-                "confidence."
-            )
+        self.check_goal()
         if self.budget is None and self.budget_way != BY_NAME["budget_way"].default:
             raise InputError(
                 f"budget_way={self.budget_way!r}: there is no budget to keep; pass one, or leave it out."
@@ -137,6 +130,17 @@ class CampaignSettings:
             json.dumps(self.document(), allow_nan=False)
         except (TypeError, ValueError) as error:
             raise InputError(f"options {brief(dict(self.options))} cannot be stored: {error}.") from error
+
+    def check_goal(self) -> None:
+        """Refuse a stopping rule that does not go with the models or the algorithm."""
+        picker = self.make(self.models)
+        if self.stop_when is not None and len(self.models) > MOST_MODELS:
+            raise InputError(f"stop_when: certificates are for at most {MOST_MODELS} models; leave it out.")
+        if self.stop_when is not None and picker.aim is not None:
+            raise InputError(
+                f"stop_when: {self.kind.name} stops by itself; leave it out, and set its options tolerance and "
+                "confidence."
+            )
 
     def make(self, models: Sequence[ModelName]) -> Algorithm:
         """The picker that a campaign of these models starts with."""
@@ -167,7 +171,7 @@ class CampaignSettings:
                 kind=algorithm or _found(found["algorithm"]),
                 options=dict(found["options"]),
                 seed=int(found["seed"]),
-                stop_when=_rule(found["stop_when"]),
+                stop_when=stopping_rule(found["stop_when"]),
                 source=FileSource.load(document.get("source")),
                 stored_checksum=settings_checksum(document),
                 **{option.name: found[option.name] for option in PLAIN},
@@ -223,7 +227,7 @@ def _checked_options(options: object) -> dict[str, Any]:
     return dict(options)
 
 
-def _rule(stop_when: object) -> Certified | None:
+def stopping_rule(stop_when: object) -> Certified | None:
     """A stopping rule, or what is stored of one."""
     if stop_when is None or isinstance(stop_when, Certified):
         return stop_when

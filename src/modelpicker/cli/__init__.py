@@ -19,6 +19,7 @@ from modelpicker.cli.label import label
 from modelpicker.cli.pick import pick
 from modelpicker.cli.report import report
 from modelpicker.cli.reproduce import reproduce
+from modelpicker.cli.revise import delete, rename, revise
 from modelpicker.cli.serve import serve
 from modelpicker.cli.shared.algorithm_options import AlgorithmHelp, ComparisonHelp
 from modelpicker.cli.shared.terminal import Warnings, print_json, saying_what_compiles, visible
@@ -51,6 +52,9 @@ app.command()(show.best)
 app.command()(report)
 app.command()(join)
 app.command()(leave)
+app.command()(revise)
+app.command()(rename)
+app.command()(delete)
 app.command()(export.export)
 app.command("import")(export.import_verb)
 app.command()(storage.verify)

@@ -99,7 +99,7 @@ def show(name: Name, storage: StorageOption = None, as_json: Json = False) -> No
         print_json(describe(campaign))
         return
     pick = campaign.best()
-    settings = campaign.settings
+    settings, terms = campaign.settings, campaign.terms
     options = ", ".join(f"{key}={value}" for key, value in settings.options.items())
     classes = "whatever is said" if settings.classes is None else ", ".join(map(str, settings.classes))
     facts = {
@@ -107,8 +107,8 @@ def show(name: Name, storage: StorageOption = None, as_json: Json = False) -> No
         "models": f"{len(campaign.models):,}: {', '.join(map(str, campaign.models))}",
         "classes": classes,
         "algorithm": f"{settings.kind.name}{f' ({options})' if options else ''}, seed {settings.seed}",
-        "budget": _budget(settings),
-        **_stopping(settings.stop_when, pick.certified),
+        "budget": _budget(settings, terms.budget),
+        **_stopping(terms.stop_when, pick.certified),
         "state": in_words(pick),
         "items": f"{pick.rounds:,} seen" if settings.source is None else _of_file(settings.source, pick),
         "labels": f"{pick.labels_used:,} bought, {pick.pending:,} waiting, {pick.skipped:,} skipped, "
@@ -121,14 +121,14 @@ def show(name: Name, storage: StorageOption = None, as_json: Json = False) -> No
         typer.echo(visible(f"{key:<11} {short}"))
 
 
-def _budget(settings: "CampaignSettings") -> str:
+def _budget(settings: "CampaignSettings", budget: int | None) -> str:
     """How many labels may be bought, and how they are spread."""
-    if settings.budget is None:
+    if budget is None:
         return "none"
     if settings.budget_way == "cap":
-        return f"{settings.budget:,} labels, as a cap"
+        return f"{budget:,} labels, as a cap"
     over = "" if settings.expected_rounds is None else f" over {settings.expected_rounds:,} items"
-    return f"{settings.budget:,} labels, spread{over or ' over the stream'}"
+    return f"{budget:,} labels, spread{over or ' over the stream'}"
 
 
 def _of_file(source: "FileSource", pick: "Pick") -> str:

@@ -3,13 +3,10 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.responses import FileResponse
-from starlette.staticfiles import StaticFiles
 
 import modelpicker
 from modelpicker.campaigns.storage.database import open_storage
@@ -17,7 +14,18 @@ from modelpicker.errors import ModelPickerError
 from modelpicker.server.access.tokens import Tokens
 from modelpicker.server.api.openapi import DESCRIPTION, TAGS, describe_api
 from modelpicker.server.api.problems import as_problem
-from modelpicker.server.api.routes import campaigns, files, health, labels, rounds, session, settings, standing
+from modelpicker.server.api.routes import (
+    campaigns,
+    files,
+    health,
+    labels,
+    rounds,
+    session,
+    settings,
+    standing,
+    terms,
+    tokens,
+)
 from modelpicker.server.api.routes.common import VERSION
 from modelpicker.server.configuration import Configuration
 from modelpicker.server.context import ServerContext
@@ -25,19 +33,24 @@ from modelpicker.server.demo import feed_demo
 from modelpicker.server.live.checkpoints import checkpoint_when_quiet
 from modelpicker.server.live.group_commit import CommitQueues
 from modelpicker.server.metrics import Metrics
+from modelpicker.server.network.compression import compressing
 from modelpicker.server.network.middleware import RequestMiddleware
+from modelpicker.server.page_files import PageFiles
 
-STATIC = Path(__file__).parent / "static"
 ROUTERS = (
     rounds.router,
     labels.router,
     labels.waiting,
     campaigns.router,
     campaigns.leaving,
+    terms.router,
+    terms.deleting,
     standing.router,
     files.router,
     settings.router,
     session.router,
+    tokens.router,
+    tokens.revoking,
     health.router,
 )
 
@@ -66,11 +79,13 @@ def create_app(configuration: Configuration) -> FastAPI:
     app.state.service = ServerContext(
         configuration, storage, CommitQueues(configuration.storage, metrics), Tokens(storage), metrics
     )
+    app.add_middleware(compressing)
     app.add_middleware(RequestMiddleware, configuration=configuration, metrics=metrics)
     for router in ROUTERS:  # as they are: an included router is looked through anew for every request
         app.router.routes.extend(router.routes)
-    app.add_api_route("/", _page, include_in_schema=False)
-    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    page = PageFiles()
+    app.add_api_route("/", page.send_index, include_in_schema=False)
+    app.add_route("/static/{path:path}", page.send, include_in_schema=False)
     describe_api(app)
     return app
 
@@ -90,7 +105,3 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         task.cancel()
     service.queues.close()
     service.storage.checkpoint()
-
-
-async def _page() -> FileResponse:
-    return FileResponse(STATIC / "index.html", media_type="text/html")

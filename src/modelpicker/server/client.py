@@ -9,6 +9,7 @@ import json
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
@@ -18,7 +19,15 @@ import numpy.typing as npt
 
 from modelpicker.algorithms import Decision
 from modelpicker.algorithms.budgets import BudgetWay
-from modelpicker.campaigns.results.pick import AnswerRecord, CampaignCounts, Pick, Query, Standing
+from modelpicker.campaigns.results.pick import (
+    AnswerRecord,
+    CampaignCounts,
+    GivenAnswer,
+    LabelFilter,
+    Pick,
+    Query,
+    Standing,
+)
 from modelpicker.campaigns.results.status import Status
 from modelpicker.campaigns.setting_options import SETTINGS
 from modelpicker.certificates.certificate import Certificate, CertificateKind, Certified
@@ -319,6 +328,33 @@ class RemoteCampaign:
     def leave(self, model: ModelName) -> None:
         """Let a model take no part any more."""
         self._transport.call("DELETE", f"{self._path}/models/{_segment(model)}", done=NotFoundError)
+
+    def revise(self, *, annotator: str | None = None, **changes: Any) -> None:
+        """Change `budget`, `stop_when`, `paused` or `archived`; it holds from here on."""
+        if isinstance(changes.get("stop_when"), Certified):
+            changes["stop_when"] = changes["stop_when"].document()
+        self._transport.call("PATCH", self._path, {**changes, "annotator": annotator})
+
+    def rename(self, name: str, *, annotator: str | None = None) -> None:
+        """Call it something else."""
+        self._transport.call("PATCH", self._path, {"name": name, "annotator": annotator}, done=NotFoundError)
+        self.name, self._path = name, f"/campaigns/{_segment(name)}"
+
+    def delete(self) -> None:
+        """Delete it with everything that belongs to it, for good; export it before."""
+        self._transport.call("DELETE", f"{self._path}?{urlencode({'confirm': self.name})}", done=NotFoundError)
+
+    def labels(self, wanted: LabelFilter = LabelFilter()) -> list[GivenAnswer]:  # noqa: B008 (it is frozen)
+        """Every answer that holds now, the newest first: who gave it, when, and what each model said."""
+        asked = {name: value for name, value in asdict(wanted).items() if value is not None}
+        found: list[GivenAnswer] = []
+        while True:
+            page = self._transport.call(
+                "GET", f"{self._path}/labels?{urlencode({**asked, 'first': len(found), 'most': MOST})}"
+            )
+            found += [GivenAnswer(**one | {"predictions": dict(one["predictions"])}) for one in page["labels"]]
+            if not page["labels"] or len(found) >= page["total"]:
+                return found
 
     def upload(self, path: str | Path, columns: "Mapping[str, Role] | None" = None) -> dict[str, int]:
         """Send a file of predictions; how many rounds were new, known, and queried.

@@ -50,6 +50,8 @@ async def feed_demo(queues: CommitQueues) -> None:
 
 
 def _is_short(campaign: Campaign, items: int) -> bool:
+    if campaign.terms.idle:
+        return False
     pick = campaign.best()
     return pick.rounds < items and pick.pending < QUEUE
 

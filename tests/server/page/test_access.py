@@ -54,7 +54,7 @@ def test_a_reader_sees_all_and_changes_nothing(page: Page, guarded: tuple[Servin
     sign_in(page, server.url, tokens["reader"])
     page.get_by_role("link", name="tickets", exact=True).click()
     expect(page.get_by_role("heading", name="Leader board")).to_be_visible()
-    expect(page.get_by_role("link", name="Label")).to_have_count(0)
+    expect(page.get_by_role("link", name="Label", exact=True)).to_have_count(0)
     page.get_by_role("link", name="Files").click()
     expect(page.get_by_role("heading", name="Download results")).to_be_visible()
     expect(page.get_by_role("heading", name="Add predictions")).to_have_count(0)

@@ -19,11 +19,15 @@ READY = {
     "#/c/digits/label": ".class-button",
     "#/c/species/label": "[role=option]",
     "#/c/long/label": ".class-button",
-    "#/c/digits/standing": "canvas",
+    "#/c/digits/standing": ".plot path",
     "#/c/long/standing": ".board",
     "#/c/empty/standing": ".headline",
     "#/c/empty/label": "text=Nothing to label just now",
     "#/c/digits/files": ".downloads",
+    "#/c/digits/labels": ".label-row",
+    "#/c/digits/settings": ".facts",
+    "#/c/long/settings": ".facts",
+    "#/preferences": ".tokens form",
     "#/nowhere": "text=Not found",
 }
 

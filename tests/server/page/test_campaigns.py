@@ -102,12 +102,24 @@ def test_results_can_be_downloaded(page: Page, server: Serving, name: str, tmp_p
     campaign.tell(0, "spam")
     page.goto(f"{server.url}/#/c/{name}/files")
     found = {}
-    for title in ("Labels", "Everything, as JSON lines", "Everything, as Parquet"):
+    for title in (
+        "Labels, short",
+        "Labels, with annotators",
+        "Everything, as JSON lines",
+        "Everything, as Parquet",
+    ):
         with page.expect_download() as download:
             page.get_by_role("link", name=title).click()
         found[title] = Path(download.value.path()).read_bytes()
-    rows = list(csv.DictReader(found["Labels"].decode().splitlines()))
+    rows = list(csv.DictReader(found["Labels, short"].decode().splitlines()))
     assert {row["key"]: row["label"] for row in rows if row["state"] == "labelled"} == {"msg-0": "spam"}
+    (row,) = csv.DictReader(found["Labels, with annotators"].decode().splitlines())
+    assert (row["key"], row["label"], row["item.text"], row["model.bert"]) == (
+        "msg-0",
+        "spam",
+        "Message number 0",
+        "spam",
+    )
     assert [json.loads(line) for line in found["Everything, as JSON lines"].splitlines()]
     assert found["Everything, as Parquet"].startswith(b"PAR1")
     assert answers(campaign) == {0: "spam"}

@@ -1,9 +1,10 @@
 """The standing: who leads, how sure that is, live."""
 
 import re
+from itertools import pairwise
 
 import httpx2
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FloatRect, Locator, Page, expect
 
 import modelpicker as mp
 from tests.server.page.desks import campaign_of, digits_campaign, messages
@@ -34,18 +35,18 @@ def test_the_standing_moves_while_somebody_else_labels(page: Page, server: Servi
 
 
 def test_the_board_and_every_chart_show_more_on_demand(page: Page, server: Serving, name: str) -> None:
-    digits_campaign(server.storage, name, 100, labelled=10)
+    digits_campaign(server.storage, name, 300, labelled=10)
     page.goto(f"{server.url}/#/c/{name}/standing")
     expect(page.get_by_role("rowheader")).to_have_count(10)
     page.get_by_role("button", name="Show all 58").click()
     expect(page.get_by_role("rowheader")).to_have_count(58)
     for title, words in (
         ("Weights over time", "After 10 labels"),
-        ("Labels bought", "100 rounds seen"),
-        ("Query probability of recent rounds", "Of the last 100 rounds"),
+        ("Labels bought", "300 rounds seen"),
+        ("Query probability of recent rounds", "Of the last 300 rounds"),
     ):
         figure = page.get_by_role("figure").filter(has=page.get_by_role("heading", name=title))
-        expect(figure.locator("canvas")).to_be_visible()
+        expect(figure.locator(".plot > svg")).to_be_visible()
         expect(figure.locator("figcaption p")).to_contain_text(words)
         figure.get_by_text("As a table").click()
         expect(figure.get_by_role("row").nth(6)).to_be_visible()
@@ -86,3 +87,87 @@ def test_a_campaign_that_is_not_there_is_told(page: Page, server: Serving) -> No
         expect(page.get_by_role("heading", name="Not found")).to_be_visible()
     page.goto(f"{server.url}/#/c/100%25/elsewhere")
     expect(page.get_by_text("There is nothing at this address.")).to_be_visible()
+
+
+def test_every_line_has_its_name_and_keeps_its_colour_and_every_chart_can_be_taken_away(
+    page: Page, server: Serving, name: str
+) -> None:
+    campaign, truth = digits_campaign(server.storage, name, 300, labelled=10)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{server.url}/#/c/{name}/standing")
+    figure = page.get_by_role("figure").filter(has=page.get_by_role("heading", name="Weights over time"))
+    names = figure.locator(".line-names text")
+    expect(names).to_have_count(12)
+    boxes = sorted(map(box_of, names.all()), key=lambda box: box["y"])
+    assert all(upper["y"] + 11 <= lower["y"] for upper, lower in pairwise(boxes)), "names overlap"
+    frame = box_of(figure)
+    assert all(box["x"] + box["width"] <= frame["x"] + frame["width"] for box in boxes), "a name is cut off"
+
+    before = looks(figure)
+    for query in campaign.pending()[:25]:
+        campaign.tell(query.id, truth[query.id])
+    expect(page.locator(".headline")).to_contain_text("after 35 labels")
+    expect(figure.locator("figcaption")).to_contain_text("After 35 labels")
+    after = looks(figure)
+    both = before.keys() & after.keys()
+    assert both
+    assert list(before) != list(after), "the order should have changed"
+    assert {model: before[model] for model in both} == {model: after[model] for model in both}
+    assert len(set(after.values())) == len(after), "two lines look the same"
+    page.reload()
+    expect(names).to_have_count(12)
+    assert looks(figure) == after
+
+    for form, start in (("CSV", b"labels,"), ("SVG", b"<svg "), ("PNG", b"\x89PNG")):
+        with page.expect_download() as saving:
+            figure.get_by_role("button", name=form).click()
+        assert saving.value.suggested_filename == f"weights-over-time.{form.lower()}"
+        content = saving.value.path().read_bytes()
+        assert content.startswith(start)
+        if form == "SVG":
+            drawn = content.decode()
+            assert "Weights over time" in drawn
+            assert "var(" not in drawn
+            assert drawn.count("<path") >= 12
+        if form == "CSV":
+            assert content.count(b"\r\n") == len(content.splitlines()) > 10
+
+
+def box_of(element: Locator) -> FloatRect:
+    """Where an element is."""
+    found = element.bounding_box()
+    assert found is not None
+    return found
+
+
+def looks(figure: Locator) -> dict[str, str]:
+    """How the line of each model looks, in the order of the legend."""
+    rows = figure.locator(".legend li[class]:not(.quiet-text)").all()
+    return {row.locator("bdi").inner_text(): row.get_attribute("class") or "" for row in rows}
+
+
+def test_a_panel_that_says_nothing_is_not_shown_and_no_dot_is_clipped(
+    page: Page, server: Serving, name: str
+) -> None:
+    campaign = campaign_of(server.storage, name, messages(12))
+    page.goto(f"{server.url}/#/c/{name}/standing")
+    expect(page.get_by_role("heading", name="Where models disagree")).to_be_visible()
+    expect(page.get_by_role("heading", name="Query probability")).to_have_count(0)  # it is always 1
+    expect(page.get_by_role("heading", name="over time")).to_have_count(0)  # no label yet
+    expect(page.locator(".divided")).to_have_count(0)  # all of them wait for a label: no vote on them is shown
+    for place in range(3):
+        campaign.tell(place, "spam")
+    expect(page.locator(".divided li")).to_have_count(3)
+    expect(page.locator(".divided")).not_to_contain_text("msg-7")
+
+    digits_campaign(server.storage, f"{name}-digits", 300, labelled=10)
+    page.goto(f"{server.url}/#/c/{name}-digits/standing")
+    dots = page.locator(".dots circle")
+    expect(dots.first).to_be_visible()
+    clipped = page.evaluate(
+        """() => [...document.querySelectorAll('.dots circle, .interval-dot')].filter((dot) => {
+          const [own, out] = [dot, dot.closest('svg, td')].map((one) => one.getBoundingClientRect());
+          return own.left < out.left || own.right > out.right || own.top < out.top || own.bottom > out.bottom;
+        }).length"""
+    )
+    assert clipped == 0

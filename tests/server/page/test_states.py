@@ -83,6 +83,22 @@ def asked(storage: str) -> Campaign:
     return campaign
 
 
+def paused(storage: str) -> Campaign:
+    """Items wait, and nobody is asked."""
+    campaign = campaign_of(storage, "paused", messages(4))
+    campaign.tell(0, "spam")
+    campaign.revise(paused=True)
+    return campaign
+
+
+def archived(storage: str) -> Campaign:
+    """It was put away with a query open."""
+    campaign = campaign_of(storage, "archived", messages(4))
+    campaign.tell(0, "spam")
+    campaign.revise(archived=True)
+    return campaign
+
+
 STATES: dict[Callable[[str], Campaign], str] = {
     new: "running",
     agreed: "running",
@@ -91,6 +107,8 @@ STATES: dict[Callable[[str], Campaign], str] = {
     won: "won",
     spent: "budget-spent",
     asked: "all-items-asked",
+    paused: "paused",
+    archived: "archived",
 }
 # What a headline says in each state, of which model leads and on what grounds.
 HEADLINES: dict[str, str | re.Pattern[str]] = {
@@ -101,6 +119,8 @@ HEADLINES: dict[str, str | re.Pattern[str]] = {
     "won": re.compile(r"^bert leads, 100 points ahead of gpt, after (\d+) labels on \1 of 60 items\.$"),
     "spent": re.compile(r"^bert leads, .* after 2 labels on [\d,]+ of [\d,]+ items\.$"),
     "asked": re.compile(r"^gpt leads, .* on 10 items\.$"),
+    "paused": re.compile(r"(leads|are level) after 1 label on 4 items\.$"),
+    "archived": re.compile(r"(leads|are level) after 1 label on 4 items\.$"),
 }
 
 
@@ -124,13 +144,14 @@ def test_list_label_view_and_standing_tell_the_same_state(
     person = signed_in(page, guarded, role)
     url = person.server.url
     page.goto(url)
+    page.get_by_text("1 archived campaign").click()
     for campaign in campaigns:
         card = page.get_by_role("listitem").filter(has=page.get_by_role("heading", name=campaign.name, exact=True))
         state, over = campaign.best().state, campaign.best().state.over
         expect(card.locator(".badge")).to_have_text(state.title)
         expect(card.locator(".state-line")).to_contain_text(state.reason)
         expect(card.locator(".state-line")).to_contain_text(state.next if role == "owner" else state.reason)
-        main = "Standing" if over else "Label" if campaign.best().pending else None
+        main = "Standing" if over else "Label" if is_asked(campaign) else None
         shown = [word for word in ("Label", "Standing") if word == main and word in SEES[role]]
         assert [text.split()[0] for text in card.locator(".primary").all_inner_texts()] == shown
     says_nothing_false(page)
@@ -143,25 +164,30 @@ def test_list_label_view_and_standing_tell_the_same_state(
         says_nothing_false(page)
 
 
+def is_asked(campaign: Campaign) -> bool:
+    """Whether somebody who comes now is given an item."""
+    return bool(campaign.best().pending) and not campaign.terms.idle
+
+
 SEES = {"owner": ("Label", "Standing"), "annotator": ("Label",), "reader": ("Standing",)}
 
 
 def label_view(page: Page, campaign: Campaign) -> None:
     """Who may label sees the state above the item, or in its place."""
-    pick = campaign.best()
+    pick, asked = campaign.best(), is_asked(campaign)
     expect(page.locator(".state-strip .badge")).to_have_text(pick.state.title)
     waits = pick.state.name == "waiting-for-labels"  # then the item says how many, and nothing else does
     expect(page.locator(".state-strip")).to_contain_text(pick.state.title if waits else pick.state.reason)
-    expect(page.get_by_text(re.compile(r"\d items? (waits?|to label)"))).to_have_count(1 if pick.pending else 0)
-    expect(page.get_by_role("article")).to_have_count(1 if pick.pending else 0)
+    expect(page.get_by_text(re.compile(r"\d items? (waits?|to label)"))).to_have_count(1 if asked else 0)
+    expect(page.get_by_role("article")).to_have_count(1 if asked else 0)
     instead = page.locator(".item-pane .empty").filter(has_text=pick.state.reason)
-    expect(instead).to_have_count(0 if pick.pending else 1)
+    expect(instead).to_have_count(0 if asked else 1)
 
 
 def annotators_label_view(page: Page, campaign: Campaign) -> None:
     """The same, and what happens next, but no way to a standing that they may not see."""
     label_view(page, campaign)
-    if not campaign.best().pending:
+    if not is_asked(campaign):
         expect(page.locator(".item-pane .empty")).to_contain_text("it appears here.")
     expect(page.get_by_role("link", name=re.compile("standing|result", re.IGNORECASE))).to_have_count(0)
 
@@ -183,6 +209,8 @@ MAIN_STEPS = {
     "won": [("See the result", "standing")],
     "budget-spent": [("See the standing", "standing")],
     "all-items-asked": [("See the standing", "standing")],
+    "paused": [("Resume it", "settings")],
+    "archived": [("Bring it back", "settings")],
 }
 
 
@@ -210,7 +238,8 @@ def owners_standing(page: Page, campaign: Campaign) -> None:
     """The main button is the next step: to label, or to take the result."""
     standing(page, campaign)
     pick = campaign.best()
-    main = ["Download the result"] if pick.state.over else ["Label the next item"] if pick.pending else []
+    idle = {"paused": ["Resume it"], "archived": ["Bring it back"]}.get(pick.state.name, [])
+    main = ["Download the result"] if pick.state.over else ["Label the next item"] if is_asked(campaign) else idle
     expect(page.locator(".summary a.primary")).to_have_text(main)
     expect(page.get_by_role("link", name="Label more")).to_have_count(1 if pick.state.over and pick.pending else 0)
 

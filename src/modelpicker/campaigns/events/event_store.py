@@ -15,6 +15,7 @@ from modelpicker.campaigns.events.event_types import (
     Leaving,
     Reference,
     Retraction,
+    Revision,
     Rounds,
     decode,
     encode,
@@ -199,6 +200,13 @@ class EventStore:
             },
         )
 
+    def rename(self, name: str) -> None:
+        """Call the campaign something else."""
+        if find_campaign(self.connection, name) is not None:
+            raise ConflictError(f"there is a campaign {name!r} already; choose another name.")
+        mine = sa.update(campaigns).where(campaigns.c.id == self.campaign)
+        self.connection.execute(mine.values(name=name))
+
     def add(self, number: int, at: int, event: Event) -> None:
         """Store an event, and keep the tables that are found from events up to it."""
         first = event.first if isinstance(event, Rounds | Items | ItemFields) else event.round
@@ -231,7 +239,7 @@ class EventStore:
                 self._set_reference(event)
             case Retraction():
                 self._retract(event.round)
-            case Joining() | Leaving() | Items():
+            case Joining() | Leaving() | Items() | Revision():
                 pass
 
     def _index_rounds(self, event: Rounds) -> None:
@@ -296,6 +304,10 @@ class EventStore:
     def waiting(self, most: int | None = None, *, pool: bool = False) -> list[RoundState]:
         """Queries that wait for an answer, oldest first: of a pool, in the order in which they were asked."""
         return self._waiting(most, pool)
+
+    def waiting_from(self, first: int) -> set[int]:
+        """Which rounds wait for a label, from that one on."""
+        return {state.round for state in self._waiting(None, False, answers.c.round >= first)}
 
     def free(self, now: float, by: str | None, most: int, *, pool: bool = False) -> list[RoundState]:
         """Those that nobody has leased, but for this annotator."""

@@ -113,9 +113,20 @@ class Leaving:
     model: ModelName
 
 
-Event: TypeAlias = Rounds | Answer | Reference | Retraction | Joining | Leaving | Items | ItemFields | Question
-PLAIN: dict[str, type[Answer | Reference | Retraction | Joining | Leaving | Question]] = {
-    kind.kind: kind for kind in (Answer, Reference, Retraction, Joining, Leaving, Question)
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """Settings that hold from here on, by name; what was decided before stays as it was."""
+
+    kind: ClassVar[str] = "revision"
+    round: int
+    changes: dict[str, Any]
+    by: str | None = None
+
+
+PlainEvent: TypeAlias = Answer | Reference | Retraction | Joining | Leaving | Question | Revision
+Event: TypeAlias = Rounds | Items | ItemFields | PlainEvent
+PLAIN: dict[str, type[PlainEvent]] = {
+    kind.kind: kind for kind in (Answer, Reference, Retraction, Joining, Leaving, Question, Revision)
 }
 LARGE: dict[str, type[Items | ItemFields]] = {kind.kind: kind for kind in (Items, ItemFields)}
 

@@ -18,6 +18,7 @@ from modelpicker.campaigns.events.event_types import (
     Leaving,
     Reference,
     Retraction,
+    Revision,
     Rounds,
     rounds_in,
 )
@@ -25,8 +26,10 @@ from modelpicker.campaigns.events.pool_events import ItemFields, Items, Question
 from modelpicker.campaigns.events.pool_history import POOL_KINDS, pool_event, pool_records
 from modelpicker.campaigns.input.rows import ClassCodes, encode_many
 from modelpicker.campaigns.input.validation import check_item, check_key
+from modelpicker.campaigns.names import check_name
 from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.campaigns.state.projection import ModelChange, members
+from modelpicker.campaigns.terms import check_changes
 from modelpicker.encoding import ModelName
 from modelpicker.errors import InputError, brief
 
@@ -95,6 +98,8 @@ def _records(stored: Stored, models: Sequence[ModelName]) -> Iterator[HistoryRec
             yield {**head, "kind": "join", "round": number, "model": model, "heir_of": heir_of}
         case Leaving(round=number, model=model):
             yield {**head, "kind": "leave", "round": number, "model": model}
+        case Revision(round=number, changes=changes, by=by):
+            yield {**head, "kind": "revise", "round": number, "changes": dict(changes), "by": by}
 
 
 def _rounds(head: HistoryRecord, rounds: Rounds, models: Sequence[ModelName]) -> Iterator[HistoryRecord]:
@@ -166,8 +171,20 @@ def _event(
             if record["model"] not in models or len(models) == 2 or record["round"] != rounds:
                 raise InputError(f"{brief(record['model'])} cannot leave there.")
             return Leaving(rounds, record["model"])
+        case "revise":
+            return _revision(record, settings, rounds)
         case other:
             raise InputError(f"there are no events of kind {brief(other)}.")
+
+
+def _revision(record: HistoryRecord, settings: CampaignSettings, rounds: int) -> Revision:
+    """Settings that hold from there on, or a new name; what was spent by then is checked at the end."""
+    given = dict(record["changes"])
+    name = given.pop("name", None)
+    if name is not None:
+        check_name(name)
+    checked = check_changes(settings, given, 0)
+    return Revision(rounds, checked if name is None else {**checked, "name": name}, check_key(record["by"], "by"))
 
 
 def _answer(record: HistoryRecord, settings: CampaignSettings, rounds: int) -> Event:

@@ -10,8 +10,9 @@ from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Joining
 from modelpicker.campaigns.results.gaps import Labelled, Unanswered, measure
 from modelpicker.campaigns.results.pick import Pick, Standing
-from modelpicker.campaigns.results.status import Facts, find_status, in_short
+from modelpicker.campaigns.results.status import Facts, Idle, find_status, in_short
 from modelpicker.campaigns.state.projection import Projection, joined_late
+from modelpicker.campaigns.terms import Terms
 from modelpicker.certificates.certificate import Certificate, Certified
 from modelpicker.encoding import ModelName
 from modelpicker.kernels.primitives import Codes
@@ -54,6 +55,12 @@ class Wanted(NamedTuple):
     """What is told where no goal was named."""
     command: str = ""
     """What brings more items, if that is known."""
+    idle: Idle = None
+    """Why nobody is asked for anything, if so."""
+
+
+def _idle(terms: Terms) -> Idle:
+    return "archived" if terms.archived else "paused" if terms.paused else None
 
 
 def make_pick(store: EventStore, projection: Projection) -> Pick:
@@ -69,7 +76,8 @@ def make_pick(store: EventStore, projection: Projection) -> Pick:
         joined=joined_late(projection.changes),
     )
     command = "" if settings.source is None else settings.source.command
-    wanted = Wanted(settings.budget, settings.expected_rounds, settings.stop_when, command=command)
+    terms = projection.terms
+    wanted = Wanted(terms.budget, settings.expected_rounds, terms.stop_when, command=command, idle=_idle(terms))
     return assemble(
         picker, evidence, wanted, lambda best, rule: projection.certificate(best, rule.confidence, rule.kind)
     )
@@ -131,6 +139,7 @@ def assemble(
                 proved=in_short(certificate) if certified else "",
                 won=picker.won,
                 command=wanted.command,
+                idle=wanted.idle,
             )
         ),
         remark=picker.remark,

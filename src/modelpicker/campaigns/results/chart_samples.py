@@ -1,5 +1,6 @@
 """What charts are drawn from: how the models stood now and then, and where the queries are among the rounds."""
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,8 +17,16 @@ PARTS = 100
 LEAST_ROUNDS = 64
 
 
+def drawn(value: float) -> float | None:
+    """A value with as many digits as a chart can show: all of them would be most of what is sent."""
+    return None if math.isnan(value) else float(f"{value:.5g}")
+
+
 class Sample(NamedTuple):
-    """How the models stood after an event: a weight each, or an estimate where there are no weights."""
+    """How the models stood after an event: a weight each, or an estimate where there are no weights.
+
+    A model that was eliminated has neither (NaN): what it would have done since is a guess, and leaps.
+    """
 
     event: int
     rounds: int

@@ -1,13 +1,14 @@
 """What a dashboard shows of a campaign: who leads, how certain that is, and what its charts are drawn from."""
 
 import threading
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.results.assembly import make_pick
-from modelpicker.campaigns.results.chart_samples import Sample, all_samples, buckets
+from modelpicker.campaigns.results.chart_samples import Sample, all_samples, buckets, drawn
 from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.intervals import Spread
 from modelpicker.campaigns.results.pick import Pick
@@ -135,7 +136,9 @@ class Dashboard:
             "values": [[value_of.get(model) for _, value_of in samples] for model in leaders],
         }
 
-    def _samples(self, store: EventStore, projection: Projection) -> list[tuple[Sample, dict[ModelName, float]]]:
+    def _samples(
+        self, store: EventStore, projection: Projection
+    ) -> list[tuple[Sample, dict[ModelName, float | None]]]:
         """How the models stood over time, with the value of each model that took part by then."""
         samples = all_samples(store)
         if samples and samples[-1].event < projection.event:
@@ -143,7 +146,7 @@ class Dashboard:
         found = []
         for sample in _thinned([*{sample.labels: sample for sample in samples}.values()]):
             models = members(self.campaign.settings, projection.changes[: sample.changes])
-            found.append((sample, dict(zip(models, sample.values.tolist(), strict=False))))
+            found.append((sample, dict(zip(models, map(drawn, sample.values.tolist()), strict=False))))
         return found
 
     def course(self) -> Course:
@@ -157,12 +160,17 @@ class Dashboard:
             return _course(pick, samples, weighted=weighted)
 
 
-def _course(pick: Pick, samples: list[tuple[Sample, dict[ModelName, float]]], *, weighted: bool) -> Course:
+def _known(value_of: Mapping[ModelName, float | None]) -> list[float]:
+    """The values of the models that were still in the race."""
+    return [value for value in value_of.values() if value is not None]
+
+
+def _course(pick: Pick, samples: list[tuple[Sample, dict[ModelName, float | None]]], *, weighted: bool) -> Course:
     """The course of a campaign from samples, in the order of their labels."""
     leaders = [entry.model for entry in pick.standing[:COURSE_LINES]]
     led: list[ModelName] = []
     for _, value_of in samples:
-        best = (max if weighted else min)(value_of.values())
+        best = (max if weighted else min)(_known(value_of))
         level = [model for model, value in value_of.items() if value == best]
         led.append(next((model for model in (*led[-1:], pick.model) if model in level), level[0]))
     labels = [sample.labels for sample, _ in samples]
@@ -172,7 +180,7 @@ def _course(pick: Pick, samples: list[tuple[Sample, dict[ModelName, float]]], *,
     for model in leaders:
         line = [value_of.get(model) for _, value_of in samples]
         if not weighted:
-            least = [min(value_of.values()) for _, value_of in samples]
+            least = [min(_known(value_of)) for _, value_of in samples]
             line = [None if value is None else value - low for value, low in zip(line, least, strict=True)]
         lines[model] = tuple(line)
     return Course(tuple(labels), tuple(led), (), "weights" if weighted else "mistakes", lines)

@@ -151,6 +151,34 @@ class AnswerRecord:
     """"waiting", "labelled", "skipped" or "reference"."""
 
 
+@dataclass(frozen=True, slots=True)
+class GivenAnswer:
+    """An answer that holds now."""
+
+    id: int
+    key: str | None
+    state: str
+    """"labelled", "skipped" or "reference"."""
+    label: ClassName | None
+    by: str | None
+    at: str
+    """When it was given: ISO 8601, UTC."""
+    item: Item | None
+    predictions: dict[ModelName, ClassName | None]
+    """What each model said that took part then; None where it abstained."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelFilter:
+    """Which answers are wanted; None wants all."""
+
+    search: str | None = None
+    """Text that is in the key or in any field of the item; case does not matter."""
+    label: str | None = None
+    annotator: str | None = None
+    state: str | None = None
+
+
 @dataclass
 class CampaignCounts:
     """How many labels, skips, references and unanswered queries there are."""

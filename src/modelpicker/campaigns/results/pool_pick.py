@@ -5,7 +5,7 @@ from dataclasses import replace
 from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.pick import Pick, Standing
-from modelpicker.campaigns.results.status import Status, budget_spent, certified_status, in_short
+from modelpicker.campaigns.results.status import ARCHIVED, PAUSED, Status, budget_spent, certified_status, in_short
 from modelpicker.campaigns.state.pool_projection import PoolProjection
 from modelpicker.collections.label_checks import listed_models
 from modelpicker.encoding import ModelName
@@ -55,23 +55,25 @@ def make_pool_pick(pool: PoolPicker, *, budget: int | None, skipped: int, spent:
 
 def campaign_pick(projection: PoolProjection) -> Pick:
     """The pick of a campaign on a pool; `labels_used` are the labels that were asked for."""
-    pool, counts, budget = projection.picker, projection.counts, projection.settings.budget
+    pool, counts, budget = projection.picker, projection.counts, projection.terms.budget
     made = make_pool_pick(pool, budget=budget, skipped=counts.skipped, spent=False)
-    if not made.certified:
-        made = replace(made, state=_campaign_status(projection))
+    if projection.terms.archived:
+        made = replace(made, state=ARCHIVED)
+    elif not made.certified:
+        made = replace(made, state=PAUSED if projection.terms.paused else _campaign_status(projection))
     return replace(
         made,
         labels_used=counts.labels,
         references=counts.references,
         pending=counts.waiting,
         labels_saved=len(pool) - counts.labels - counts.references - counts.waiting,
-        state=replace(made.state, takes_items=True),
+        state=replace(made.state, takes_items=not projection.terms.idle),
     )
 
 
 def _campaign_status(projection: PoolProjection) -> Status:
     """Why a campaign on a pool that is not certified asks, or does not ask."""
-    pool, counts, budget = projection.picker, projection.counts, projection.settings.budget
+    pool, counts, budget = projection.picker, projection.counts, projection.terms.budget
     waits = "1 item waits" if counts.waiting == 1 else f"{counts.waiting:,} items wait"
     if budget is not None and projection.left < 1:
         if counts.waiting:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Rounds
+from modelpicker.campaigns.results.chart_samples import drawn
 from modelpicker.encoding import ClassName
 
 # Rounds that are looked at for disagreement, and those whose probability is shown.
@@ -86,15 +87,20 @@ class RoundWindow:
         shown = list(islice(reversed(self._seen), SHOWN))[::-1]
         return {
             "rounds": [seen.number for seen in shown],
-            "probability": [seen.probability for seen in shown],
+            "probability": [drawn(seen.probability) for seen in shown],
             "queried": [seen.queried for seen in shown],
         }
 
     def disagreement(self, store: EventStore) -> dict[str, Any]:
-        """Between which classes models are divided, and on which items the most."""
+        """Between which classes models are divided, and on which items the most.
+
+        Items that wait for a label are not shown: whoever labels them must not know what the models say.
+        """
         divided = [seen for seen in self._seen if len(seen.votes) > 1]
+        waiting = store.waiting_from(divided[0].number) if divided else set()
         pairs = Counter(seen.pair for seen in divided if seen.pair is not None)
-        most = sorted(divided, key=lambda seen: (-seen.division, -seen.number))[:MOST_ITEMS]
+        known = (seen for seen in divided if seen.number not in waiting)
+        most = sorted(known, key=lambda seen: (-seen.division, -seen.number))[:MOST_ITEMS]
         return {
             "rounds": len(self._seen),
             "divided": len(divided),

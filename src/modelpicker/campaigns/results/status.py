@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from modelpicker.certificates.certificate import Certificate, rounded_up
 
 StateName: TypeAlias = Literal[
-    "running", "waiting-for-labels", "certified", "won", "budget-spent", "all-items-asked"
+    "running", "waiting-for-labels", "certified", "won", "budget-spent", "all-items-asked", "paused", "archived"
 ]
 TITLES: dict[StateName, str] = {
     "running": "Running",
@@ -18,7 +18,10 @@ TITLES: dict[StateName, str] = {
     "won": "Won",
     "budget-spent": "Budget spent",
     "all-items-asked": "All items asked",
+    "paused": "Paused",
+    "archived": "Archived",
 }
+Idle: TypeAlias = Literal["paused", "archived"] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +71,30 @@ class Facts:
     """After how many items the race was won, if that is what it was and nothing speaks against it since."""
     command: str = ""
     """What brings more items, if that is known."""
+    idle: Idle = None
+    """Why nobody is asked for anything, if so."""
+
+
+ARCHIVED = Status("archived", "It was put away, and takes no items and no labels.", "Bring it back to go on.")
+PAUSED = Status("paused", "Nobody is asked for labels for now.", "Resume it to go on.")
 
 
 def find_status(facts: Facts) -> Status:
     """The one state that a campaign is in, and whether more items may be added."""
     found = _find(facts)
-    return replace(found, takes_items=not (found.over or found.name == "budget-spent" or facts.command))
+    return replace(
+        found, takes_items=not (found.over or found.name == "budget-spent" or facts.command or facts.idle)
+    )
 
 
 def _find(facts: Facts) -> Status:
-    """A proof comes first, then open questions, then why there are none."""
+    """What is put away comes first, then a proof, then open questions, then why there are none."""
+    if facts.idle == "archived":
+        return ARCHIVED
     if facts.proved:
         return _proved(facts)
+    if facts.idle == "paused":
+        return PAUSED
     if facts.pending:
         waits = "1 item waits" if facts.pending == 1 else f"{facts.pending:,} items wait"
         return Status("waiting-for-labels", f"{waits} for a label.", "Label what waits.")
@@ -105,7 +120,7 @@ def budget_spent(budget: int) -> Status:
     return Status(
         "budget-spent",
         f"{spent} of the budget {'is' if budget == 1 else 'are'} bought.",
-        "Use the pick as it stands, or begin again with a larger budget.",
+        "Use the pick as it stands, or raise the budget.",
         takes_items=False,
     )
 

@@ -58,7 +58,7 @@ def decide_new(
 
 def may_stop(change: Transaction) -> bool:
     """Whether the pick is certified as the campaign's rule wants it, so that no label need be bought for now."""
-    rule = change.projection.settings.stop_when
+    rule = change.projection.terms.stop_when
     return rule is not None and change.projection.certifies(best_place(change.store, change.projection), rule)
 
 
@@ -66,6 +66,7 @@ def decide_rounds(
     change: Transaction, rows: Rows, items: list[Item | None] | None, keys: list[str | None] | None
 ) -> Rounds:
     """Let the picker decide, and store what it decided."""
+    change.projection.terms.check_asks()
     change.touched = True
     first = change.head.rounds
     outcome = change.projection.decide(rows, closed=may_stop(change))

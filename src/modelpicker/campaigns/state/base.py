@@ -7,9 +7,13 @@ from typing import Any, Self
 from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.results.pick import CampaignCounts
 from modelpicker.campaigns.settings import CampaignSettings
+from modelpicker.campaigns.terms import Terms
 from modelpicker.encoding import ClassName, ModelName
 from modelpicker.errors import StorageError
 from modelpicker.kernels.primitives import Floats
+
+# Until a state has taken them from its settings.
+NO_TERMS = Terms(None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,7 @@ class CampaignState(ABC):
     settings: CampaignSettings
     event: int
     counts: CampaignCounts
+    terms: Terms
 
     @property
     @abstractmethod
@@ -35,6 +40,11 @@ class CampaignState(ABC):
     @abstractmethod
     def rounds(self) -> int:
         """How many rounds there have been, or how many items a pool has."""
+
+    @property
+    @abstractmethod
+    def spent(self) -> float:
+        """Labels of the budget that are bought or on order."""
 
     @property
     @abstractmethod

@@ -26,11 +26,12 @@ from modelpicker.algorithms.pools.pool_state import (
     replay_question,
 )
 from modelpicker.campaigns.events.event_store import EventStore, Stored
-from modelpicker.campaigns.events.event_types import Answer, Reference, Retraction, changes_the_past
+from modelpicker.campaigns.events.event_types import Answer, Reference, Retraction, Revision, changes_the_past
 from modelpicker.campaigns.events.pool_events import Items, Question
 from modelpicker.campaigns.results.pick import CampaignCounts
 from modelpicker.campaigns.settings import CampaignSettings, PoolGoal
-from modelpicker.campaigns.state.base import CampaignState, KnownAnswers, check_settings
+from modelpicker.campaigns.state.base import NO_TERMS, CampaignState, KnownAnswers, check_settings
+from modelpicker.campaigns.terms import Terms
 from modelpicker.collections import ModelCollection
 from modelpicker.encoding import Array, ClassName, ModelName, smallest_type
 from modelpicker.errors import ModelPickerError, StateError, StorageError
@@ -39,7 +40,7 @@ from modelpicker.kernels.primitives import ABSTAINED, Floats
 # What a pool takes in memory, as a multiple of its codes; docs/pools.md has the numbers.
 MEMORY = 8
 # All kinds of events but the fields of items, which decide nothing and are large.
-DECIDING = (Items.kind, Question.kind, Answer.kind, Reference.kind, Retraction.kind)
+DECIDING = (Items.kind, Question.kind, Answer.kind, Reference.kind, Retraction.kind, Revision.kind)
 STATE_VERSION = 1
 
 
@@ -52,6 +53,8 @@ class PoolProjection(CampaignState):
     """None before the first item."""
     event: int = 0
     counts: CampaignCounts = field(default_factory=CampaignCounts)
+    terms: Terms = NO_TERMS
+    """What holds now, from the settings on."""
     questions: int = 0
     growths: int = 0
     """How often the pool grew after it had been bet upon."""
@@ -59,6 +62,10 @@ class PoolProjection(CampaignState):
     """Items that came and are not in the pool yet: those that come together are taken in together."""
     _shown: Floats | None = None
     """How the models stood at the last question, if nothing came since."""
+
+    def __post_init__(self) -> None:
+        if self.terms is NO_TERMS:
+            self.terms = Terms.of(self.settings)
 
     @property
     def goal(self) -> PoolGoal:
@@ -93,7 +100,7 @@ class PoolProjection(CampaignState):
     @property
     def left(self) -> float:
         """Labels of the budget that may still be asked for."""
-        return np.inf if self.settings.budget is None else self.settings.budget - self.spent
+        return np.inf if self.terms.budget is None else self.terms.budget - self.spent
 
     @property
     def nbytes(self) -> int:
@@ -176,9 +183,9 @@ class PoolProjection(CampaignState):
         return pool
 
     def ask(self, most: int) -> list[PoolQuestion]:
-        """New questions, the best first: none if the pick is certified, or the budget is spent."""
+        """New questions, the best first: none if it is certified, paused, or the budget is spent."""
         most = int(min(most, self.left))
-        if most < 1 or self.picker.certified:
+        if most < 1 or self.terms.idle or self.picker.certified:
             return []
         self._shown = self._compared()
         return self.picker.questions(most)
@@ -239,6 +246,8 @@ class PoolProjection(CampaignState):
             case Reference(round=number, label=label):
                 self.counts.references += 1
                 self.learn(number, label)
+            case Revision(changes=changes):
+                self.terms = self.terms.revised(changes)
         self.event = stored.number
 
     def replay(self, asked: Question) -> None:
@@ -267,6 +276,7 @@ class PoolProjection(CampaignState):
             "questions": self.questions,
             "growths": self.growths,
             "counts": dict(vars(self.counts)),
+            "terms": self.terms.document(),
             "pool": None if self.known is None else progress_of(self.known),
         }
 
@@ -282,6 +292,7 @@ class PoolProjection(CampaignState):
                 settings,
                 event=event,
                 counts=CampaignCounts(**document["counts"]),
+                terms=Terms.of(settings).revised(document["terms"]),
                 questions=int(document["questions"]),
                 growths=int(document["growths"]),
             )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from modelpicker.algorithms.pools.pool_state import put_back, take_out
 from modelpicker.campaigns.events.event_store import EventStore, Stored
-from modelpicker.campaigns.events.event_types import Answer, Reference, Retraction
+from modelpicker.campaigns.events.event_types import Answer, Reference, Retraction, Revision
 from modelpicker.campaigns.events.pool_events import Items, Question
 from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.campaigns.state.base import KnownAnswers
@@ -96,6 +96,8 @@ def _revise(
             put_back(made.picker, item)
         case Retraction(round=item):
             made.count(item, told.pop(item), None)
+        case Revision(changes=changes):
+            made.terms = made.terms.revised(changes)
 
 
 def _learn_standing(

@@ -30,13 +30,15 @@ from modelpicker.campaigns.events.event_types import (
     Leaving,
     Reference,
     Retraction,
+    Revision,
     Rounds,
     changes_the_past,
 )
 from modelpicker.campaigns.input.rows import Rows
 from modelpicker.campaigns.results.pick import CampaignCounts
 from modelpicker.campaigns.settings import CampaignSettings
-from modelpicker.campaigns.state.base import CampaignState, KnownAnswers, check_settings
+from modelpicker.campaigns.state.base import NO_TERMS, CampaignState, KnownAnswers, check_settings
+from modelpicker.campaigns.terms import Terms
 from modelpicker.certificates.certificate import Certificate, CertificateKind, Certified, state
 from modelpicker.certificates.evidence_kernels import evidence_kernels
 from modelpicker.certificates.recorder import Past, Recorder
@@ -96,6 +98,8 @@ class Projection(CampaignState):
     event: int = 0
     counts: CampaignCounts = field(default_factory=CampaignCounts)
     changes: list[ModelChange] = field(default_factory=list)
+    terms: Terms = NO_TERMS
+    """The budget and the goal that hold now, and whether anybody is asked; those of the settings, to begin with."""
     _unanswered: dict[int, float] | None = None
     """Queries without a label and their probabilities; looked up when somebody asks, and kept up from then on."""
     _labelled: dict[int, npt.NDArray[np.bool_]] | None = None
@@ -103,6 +107,8 @@ class Projection(CampaignState):
 
     def __post_init__(self) -> None:
         self.picker.recorder.most_bytes = BYTES_WAITING
+        if self.terms is NO_TERMS:
+            self.terms = Terms.of(self.settings)
 
     @classmethod
     def new(cls, settings: CampaignSettings, changes: Sequence[ModelChange] = ()) -> Self:
@@ -151,9 +157,14 @@ class Projection(CampaignState):
         return len(self.changes)
 
     def sample_values(self) -> Floats:
-        """The weight of each model, or its estimate where there are no weights."""
-        covered = self.picker.rounds - int(self.pace[MISSED])
-        return self.picker.losses_over(covered) if self.picker.weights is None else self.picker.weights
+        """The weight of each model, or its estimate where there are no weights; NaN once it is out of the race."""
+        picker = self.picker
+        covered = picker.rounds - int(self.pace[MISSED])
+        values = picker.losses_over(covered) if picker.weights is None else picker.weights
+        if not picker.drops:
+            return values
+        racing = set(picker.racing)
+        return np.where([model in racing for model in picker.models], values, np.nan)
 
     def before_the_past_changes(self, store: EventStore) -> None:
         """Until all is learned, queries without a label are shown as they are now."""
@@ -176,12 +187,17 @@ class Projection(CampaignState):
     def plan(self) -> BudgetPlan:
         """What the budget is planned for."""
         spread = self.picker.spreads and self.settings.budget_way == "paced"
-        return make_plan(self.settings.budget, self.settings.expected_rounds, spread=spread)
+        return make_plan(self.terms.budget, self.settings.expected_rounds, spread=spread)
 
     @property
     def runner(self) -> Runner:
         """What plays the rounds of this campaign."""
         return runner(self.picker.kernel, CAMPAIGN)
+
+    @property
+    def spent(self) -> float:
+        """Labels of the budget that are bought or on order."""
+        return float(self.pace[SPENT])
 
     @property
     def left(self) -> float:
@@ -402,6 +418,8 @@ class Projection(CampaignState):
                 self.counts.references += not replaces
             case Retraction():
                 self.counts.references -= 1
+            case Revision(changes=changes):
+                self.terms = self.terms.revised(changes)
         self.event = stored.number
 
     def count(self, number: int, before: KnownAnswers | None, after: KnownAnswers | None) -> None:
@@ -426,6 +444,7 @@ class Projection(CampaignState):
             "picker": self.picker.state_dict(),
             "pace": self.pace.tolist(),
             "counts": dict(vars(self.counts)),
+            "terms": self.terms.document(),
             "changes": [
                 [change.kind, {name: getattr(change, name) for name in change.__slots__}] for change in self.changes
             ],
@@ -444,6 +463,7 @@ class Projection(CampaignState):
                 int(document["event"]),
                 CampaignCounts(**document["counts"]),
                 [kinds[kind](**fields) for kind, fields in document["changes"]],
+                Terms.of(settings).revised(document.get("terms", {})),  # older ones have none
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise StateError(f"the snapshot is damaged: {error!r}.") from error
@@ -542,3 +562,5 @@ def _revise(projection: Projection, told: dict[int, KnownAnswers], event: Event)
             projection.count(number, told.pop(number), None)
         case Reference(replaces=replaces):
             projection.counts.references += not replaces
+        case Revision(changes=changes):
+            projection.terms = projection.terms.revised(changes)

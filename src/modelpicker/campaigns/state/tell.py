@@ -10,6 +10,7 @@ from modelpicker.errors import ConflictError
 
 def store_answer(change: Transaction, number: int, label: ClassName | None, replace: bool, by: str | None) -> None:
     """Store an answer, unless it is there already, and learn it."""
+    change.state.terms.check_answers()
     known = change.store.state(number)
     if known is None or known.state == REFERENCE:
         _refer(change, number, label, known, replace, by)

@@ -247,6 +247,7 @@ def describe(campaign: "Campaign") -> dict[str, Any]:
         "name": campaign.name,
         "storage": campaign.storage.url,
         **settings,
+        **campaign.terms.document(),
         "seed": campaign.settings.seed,
         "models": list(campaign.models),
         **{key: value for key, value in campaign.best().document().items() if key != "standing"},

@@ -160,12 +160,12 @@ def _compared(begun: "Campaign", request: PickRequest) -> dict[str, tuple[Any, A
     settings, typed = begun.settings, request.typed
     options = settings.make(settings.models).options
     own = settings.kind.stops  # then the goal is among its options
-    rule = settings.stop_when
+    rule = begun.terms.stop_when
     then = {
         "algorithm": settings.kind.name,
         "seed": settings.seed,
         "shuffle": settings.source is not None and settings.source.shuffle,
-        "budget": settings.budget,
+        "budget": begun.terms.budget,
         "stop_gap": options.get("tolerance") if own else None if rule is None else rule.gap,
         "models": list(settings.models),
         "classes": None if settings.classes is None else list(settings.classes),
@@ -189,7 +189,7 @@ def _report(campaign: "Campaign", feeder: "Feeder", request: PickRequest, stoppe
 
     settings, pick = campaign.settings, campaign.best()
     picker = settings.make(settings.models)
-    goal = settings.stop_when or picker.aim
+    goal = campaign.terms.stop_when or picker.aim
     if goal is None:
         usual = request.goal.usual
         pick = replace(pick, certificate=campaign.certificate(usual.confidence, usual.kind))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from modelpicker.campaigns.registry import NAME, check_name
+from modelpicker.campaigns.names import NAME, check_name
 from modelpicker.campaigns.storage.database import Storage
 from modelpicker.campaigns.storage.schema import tokens
 from modelpicker.errors import ConflictError, InputError, NotFoundError, brief
@@ -101,6 +101,11 @@ class Tokens:
     def fresh(self) -> bool:
         """Whether a token can be checked without reading the storage."""
         return time.monotonic() - self._read < FRESH
+
+    def read_again(self) -> None:
+        """Take note of tokens that were made or revoked here; other servers know within a second."""
+        with self._lock:
+            self._read = -FRESH
 
     def find(self, given: str) -> Token | None:
         """Who a token belongs to; None if it is worthless."""

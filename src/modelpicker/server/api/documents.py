@@ -6,12 +6,14 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, Field, StrictInt, StrictStr, WithJsonSchema
 
+from modelpicker.options import LARGEST_COUNT
 from modelpicker.server.api.history_documents import Called, Chance, Count, RecordDocument, Timestamp
 from modelpicker.server.api.setting_documents import (
     ClassNameField,
     ModelNameField,
     SettingsSent,
     SettingsTaken,
+    StoppingRule,
     Taken,
 )
 
@@ -91,6 +93,57 @@ class NewCampaign(SettingsTaken):  # type: ignore[misc]  # its other fields are 
             json_schema_extra={"pattern": NAME_PATTERN},
         ),
     ]
+
+
+class NewTerms(Taken):
+    """What is to change of a campaign: only what is sent."""
+
+    budget: Annotated[
+        Annotated[StrictInt, Field(ge=0, le=LARGEST_COUNT)] | None,
+        Field(description="How many labels may be bought; null for no limit."),
+    ] = None
+    stop_when: Annotated[StoppingRule | None, Field(description="The goal; null for none.")] = None
+    paused: Annotated[bool, Field(description="Nobody is asked for labels.")] = False
+    archived: Annotated[bool, Field(description="It is put away, and takes nothing.")] = False
+    name: Annotated[
+        str | None,
+        Field(min_length=1, max_length=LONGEST_NAME, description="A new name.", examples=["tickets 2027"]),
+    ] = None
+    annotator: Annotator = None
+
+
+class NewToken(Taken):
+    """A token to make."""
+
+    name: Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, description="Whose it is.", examples=["mia"])]
+    role: Annotated[
+        Literal["owner", "annotator", "reader"],
+        Field(description="Owners do everything, annotators label, readers look."),
+    ]
+    predictions: Annotated[bool, Field(description="Let an annotator see what the models say.")] = False
+
+
+class TokenDocument(BaseModel):
+    """A token, without its secret."""
+
+    name: str
+    role: Literal["owner", "annotator", "reader"]
+    predictions: bool
+    created: Timestamp
+
+
+class TokenList(BaseModel):
+    """All tokens of the storage, by name."""
+
+    tokens: list[TokenDocument]
+
+
+class MadeToken(BaseModel):
+    """A token that was made. Nothing else ever shows it."""
+
+    name: str
+    role: Literal["owner", "annotator", "reader"]
+    token: str
 
 
 class NewRound(Taken):
@@ -211,7 +264,16 @@ class StateDocument(BaseModel):
     """Where a campaign stands: one state, its reason, and what to do next."""
 
     name: Annotated[
-        Literal["running", "waiting-for-labels", "certified", "won", "budget-spent", "all-items-asked"],
+        Literal[
+            "running",
+            "waiting-for-labels",
+            "certified",
+            "won",
+            "budget-spent",
+            "all-items-asked",
+            "paused",
+            "archived",
+        ],
         Field(description="For programs."),
     ]
     title: Annotated[str, Field(description="For people.")]
@@ -251,6 +313,8 @@ class Described(SettingsSent):  # type: ignore[misc]  # its other fields are mad
 
     name: str
     created: Timestamp
+    paused: bool
+    archived: bool
     state: StateDocument
     rounds: Count
     labels_used: Count
@@ -481,6 +545,29 @@ class Answered(BaseModel):
     key: str | None
     label: Called | None
     state: Literal["waiting", "labelled", "skipped", "reference"]
+
+
+class LabelRow(BaseModel):
+    """An answer that holds now."""
+
+    id: Count
+    key: str | None
+    state: Literal["labelled", "skipped", "reference"]
+    label: Called | None
+    by: Annotated[str | None, Field(description="Who gave it.")]
+    at: Timestamp
+    item: dict[str, Any] | None
+    predictions: Annotated[
+        list[tuple[Called, Called | None]], Field(description="What each model said; null where it abstained.")
+    ]
+
+
+class LabelRows(BaseModel):
+    """Answers, the newest first."""
+
+    labels: list[LabelRow]
+    total: Annotated[Count, Field(description="How many there are in all that match.")]
+    annotators: Annotated[list[str], Field(description="Everybody who has answered.")]
 
 
 class Answers(BaseModel):

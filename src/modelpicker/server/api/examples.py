@@ -77,6 +77,10 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "longest_name": 100,
     },
     "NewCampaign": {"name": "tickets", **_SETTINGS},
+    "NewTerms": {"budget": 300, "stop_when": _RULE, "paused": True},
+    "NewToken": {"name": "mia", "role": "annotator"},
+    "TokenList": {"tokens": [{"name": "mia", "role": "annotator", "predictions": False, "created": _AT["at"]}]},
+    "MadeToken": {"name": "mia", "role": "annotator", "token": "mp_0123456789abcdef_…"},
     "NewRound": _ROUND,
     "NewRounds": {
         "predictions": [["spam", "ham", "spam"], ["ham", "ham", "ham"]],
@@ -108,6 +112,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     | CampaignSettings.check(**_SETTINGS).document()
     | _COUNTS
     | {
+        "paused": False,
+        "archived": False,
         "state": _STATE,
         "pick": "gpt",
         "tied": ["gpt"],
@@ -195,6 +201,22 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "problem": None,
     },
     "FileTaken": {"rounds": 5400, "known": 109, "queries": 83},
+    "LabelRows": {
+        "labels": [
+            {
+                "id": 17,
+                "key": "msg-17",
+                "state": "labelled",
+                "label": "spam",
+                "by": "mia",
+                "at": _AT["at"],
+                "item": {"text": "You have won!"},
+                "predictions": [["bert", "spam"], ["roberta", "ham"], ["gpt", "spam"]],
+            }
+        ],
+        "total": 57,
+        "annotators": ["mia", "tom"],
+    },
     "Answers": {"answers": [{"id": 17, "key": "msg-17", "label": "spam", "state": "labelled"}]},
     "SessionDocument": {
         "authenticated": True,
@@ -208,6 +230,10 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "Health": {"status": "ok"},
 }
 ANSWERS_CSV = "id,key,label,state\r\n17,msg-17,spam,labelled\r\n18,msg-18,,waiting\r\n"
+LABELS_CSV = (
+    "id,key,label,state,annotator,time,item.text,model.bert\r\n"
+    "17,msg-17,spam,labelled,mia,2026-11-18T09:30:00.000000+00:00,You have won!,spam\r\n"
+)
 FILE_CSV = 'id,text,bert,roberta,gpt\nmsg-17,"You have won!",spam,ham,spam\n'
 LIVE = 'retry: 2000\n\nevent: standing\nid: 1901\ndata: {"event":1901,"pick":"gpt"}\n\n'
 EXPORT = '{"format": "modelpicker campaign 1", "name": "tickets", "events": 0}\n'

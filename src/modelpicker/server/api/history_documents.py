@@ -80,6 +80,16 @@ class LeaveRecord(Happened):
     model: Called
 
 
+class ReviseRecord(Happened):
+    """Settings that hold from there on, or a new name."""
+
+    kind: Literal["revise"]
+    round: Count
+    changes: dict[str, Any]
+    by: str | None
+
+
 RecordDocument: TypeAlias = Annotated[
-    AskRecord | LabelRecord | SkipRecord | RetractRecord | JoinRecord | LeaveRecord, Field(discriminator="kind")
+    AskRecord | LabelRecord | SkipRecord | RetractRecord | JoinRecord | LeaveRecord | ReviseRecord,
+    Field(discriminator="kind"),
 ]

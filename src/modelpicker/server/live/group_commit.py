@@ -436,6 +436,16 @@ class CommitQueues:
             raise NotFoundError(f"there is no campaign {brief(name)} here.")
         return open_campaign(self.url, name)
 
+    def forget(self, name: str) -> None:
+        """Let go of a campaign that was deleted, or is called something else by now."""
+        queue = self._open.pop(name, None)
+        if queue is not None:
+            queue.let_go()
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """Do something that writes and belongs to no campaign that is open."""
+        return await asyncio.get_running_loop().run_in_executor(self.pools.writers, work)
+
     def let_go(self, keeping: CommitQueue | None = None) -> None:
         """Keep those campaigns in memory that were used last: so many, and so many bytes, for so long."""
         sizes = {name: queue.nbytes for name, queue in self._open.items()}

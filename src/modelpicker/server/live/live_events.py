@@ -7,8 +7,9 @@ campaign, and a slow one misses what lies between.
 import asyncio
 import contextlib
 import time
+import zlib
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
@@ -20,6 +21,7 @@ from modelpicker.server.api.responses import to_json
 from modelpicker.server.context import ServerContext
 from modelpicker.server.live.group_commit import CommitQueue, CommitQueues
 from modelpicker.server.logs import log
+from modelpicker.server.network.compression import accepts_gzip
 
 # Seconds between news at least, between charts at least, between looks for what other servers did, and heartbeats.
 PACE = 0.4
@@ -27,6 +29,26 @@ CHARTS = 2.0
 LOOK = 1.0
 HEARTBEAT = 15.0
 MOST_FOLLOWERS = 500
+# How a gzip begins that says nothing of a file, and the empty block that ends it.
+GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
+GZIP_END = b"\x03\x00"
+
+
+class Piece(NamedTuple):
+    """Some bytes of a stream: as they are, and compressed so that any stream can go on with them."""
+
+    plain: bytes
+    packed: bytes
+
+    @classmethod
+    def of(cls, plain: bytes) -> "Piece":
+        """Compress the bytes, with no reference to what comes before: it is done once for all followers."""
+        packer = zlib.compressobj(6, zlib.DEFLATED, -15)
+        return cls(plain, packer.compress(plain) + packer.flush(zlib.Z_FULL_FLUSH))
+
+
+BEGINNING = Piece.of(b"retry: 2000\n\n")
+STILL_HERE = Piece.of(b": still here\n\n")
 
 
 class Feed:
@@ -36,7 +58,7 @@ class Feed:
         self.queue = queue
         self.queues = queues
         self.number = 0
-        self.latest: dict[str, tuple[int, bytes]] = {}
+        self.latest: dict[str, tuple[int, Piece]] = {}
         self.followers = 0
         self.news = asyncio.Condition()
         self._hint = asyncio.Event()
@@ -93,9 +115,10 @@ class Feed:
         if known is not None and known[0] == event:  # the campaign learns anew: this is how it stood before
             return False
         body = b"event: %s\nid: %d\ndata: %s\n\n" % (kind.encode(), event, to_json(document))
+        piece = Piece.of(body)
         async with self.news:
             self.number += 1
-            self.latest[kind] = (event, body)
+            self.latest[kind] = (event, piece)
             self.news.notify_all()
         return True
 
@@ -104,12 +127,29 @@ async def stream(request: Request, queue: CommitQueue, service: ServerContext) -
     """Follow a campaign until the client goes, its token is revoked, or the server stops."""
     if sum(feed.followers for feed in service.feeds.values()) >= MOST_FOLLOWERS:
         raise Problem(503, f"{MOST_FOLLOWERS} pages follow campaigns already; close some.")
-    return StreamingResponse(
-        _follow(request, queue, service), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
-    )
+    headers = {"X-Accel-Buffering": "no", "Vary": "Accept-Encoding"}
+    pieces = _follow(request, queue, service)
+    if not accepts_gzip(request):
+        return StreamingResponse(_plain(pieces), 200, headers, "text/event-stream")
+    return StreamingResponse(_packed(pieces), 200, {**headers, "Content-Encoding": "gzip"}, "text/event-stream")
 
 
-async def _follow(request: Request, queue: CommitQueue, service: ServerContext) -> AsyncIterator[bytes]:
+async def _plain(pieces: AsyncIterator[Piece]) -> AsyncIterator[bytes]:
+    async for piece in pieces:
+        yield piece.plain
+
+
+async def _packed(pieces: AsyncIterator[Piece]) -> AsyncIterator[bytes]:
+    """One gzip of all pieces, each of which can be read as soon as it has come."""
+    check, length = 0, 0
+    yield GZIP_HEAD
+    async for piece in pieces:
+        check, length = zlib.crc32(piece.plain, check), length + len(piece.plain)
+        yield piece.packed
+    yield GZIP_END + check.to_bytes(4, "little") + (length % 2**32).to_bytes(4, "little")
+
+
+async def _follow(request: Request, queue: CommitQueue, service: ServerContext) -> AsyncIterator[Piece]:
     name = queue.campaign.name
     feed = service.feeds.setdefault(name, Feed(queue, service.queues))
     sent: dict[str, int] = {}
@@ -117,17 +157,17 @@ async def _follow(request: Request, queue: CommitQueue, service: ServerContext) 
     feed.start()
     service.metrics.listeners.inc()
     try:
-        yield b"retry: 2000\n\n"
+        yield BEGINNING
         while not service.stopping.is_set() and await is_welcome(request):
-            news = [(kind, event, body) for kind, (event, body) in feed.latest.items() if sent.get(kind) != event]
-            for kind, event, body in news:
+            news = [(kind, event, piece) for kind, (event, piece) in feed.latest.items() if sent.get(kind) != event]
+            for kind, event, piece in news:
                 sent[kind] = event
-                yield body
+                yield piece
             if news or await _wait(feed, service):
                 spoke = time.monotonic()
             elif time.monotonic() - spoke >= HEARTBEAT:
                 spoke = time.monotonic()
-                yield b": still here\n\n"
+                yield STILL_HERE
     finally:
         service.metrics.listeners.dec()
         feed.stop()

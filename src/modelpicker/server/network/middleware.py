@@ -53,8 +53,14 @@ HEADERS = [
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
 ]
 API_HEADERS = [*HEADERS, (b"cache-control", b"no-store")]
-# Asked for anew each time, and sent again only if it has changed: no page is put together from two versions.
-PAGE_HEADERS = [*HEADERS, (b"cache-control", b"no-cache")]
+# Scripts and style sheets do nothing by themselves: the policy of the page that asks for them holds. There are many
+# of them, and what each carries delays the page.
+FILE_HEADERS = [
+    (name, value)
+    for name, value in HEADERS
+    if name in (b"x-content-type-options", b"cross-origin-resource-policy", b"referrer-policy")
+]
+FILE_TYPES = (b"text/javascript", b"text/css")
 
 
 class RequestMiddleware:
@@ -146,7 +152,8 @@ class GuardedResponse:
 
     def __init__(self, send: Send, scope: Scope) -> None:
         self.send = send
-        self.extra = API_HEADERS if scope["path"].startswith("/api/") else PAGE_HEADERS
+        self.is_file = scope["path"].startswith("/static/")
+        self.is_page = self.is_file or scope["path"] == "/"
         self.status = 0
 
     async def __call__(self, message: Message) -> None:
@@ -155,8 +162,15 @@ class GuardedResponse:
             self.status = message["status"]
             own = list(message.get("headers", ()))
             said = {name.lower() for name, _ in own}  # a page of its own kind has a policy of its own
-            message["headers"] = [*own, *(header for header in self.extra if header[0] not in said)]
+            more = self._more(dict(own).get(b"content-type", b""))
+            message["headers"] = [*own, *(header for header in more if header[0] not in said)]
         await self.send(message)
+
+    def _more(self, content_type: bytes) -> list[tuple[bytes, bytes]]:
+        """What an answer carries beside its own headers; files of the page say themselves how long they hold."""
+        if not self.is_page or self.status >= 400:
+            return API_HEADERS
+        return FILE_HEADERS if self.is_file and content_type.startswith(FILE_TYPES) else HEADERS
 
 
 class LimitedBody:

@@ -68,6 +68,7 @@ def describe(campaign: Campaign, caller: Caller) -> dict[str, Any]:
         "name": campaign.name,
         "created": as_time(campaign.created),
         **settings,
+        **campaign.terms.document(),
         "models": None if secret else list(campaign.models),
         **{
             name: document[name]

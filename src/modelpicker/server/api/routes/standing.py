@@ -16,12 +16,14 @@ from starlette.responses import StreamingResponse
 from modelpicker.campaigns import Campaign
 from modelpicker.campaigns.export import export_campaign
 from modelpicker.campaigns.results.campaign_report import campaign_report
+from modelpicker.campaigns.results.labels import as_table
+from modelpicker.campaigns.results.pick import LabelFilter
 from modelpicker.campaigns.results.report_page import report_page
 from modelpicker.html_pages import POLICY
 from modelpicker.options import LARGEST_COUNT
 from modelpicker.server.access.callers import Reader
 from modelpicker.server.api import documents
-from modelpicker.server.api.examples import ANSWERS_CSV, EXPORT, LIVE
+from modelpicker.server.api.examples import ANSWERS_CSV, EXPORT, LABELS_CSV, LIVE
 from modelpicker.server.api.problems import problem_responses
 from modelpicker.server.api.responses import json_response
 from modelpicker.server.api.routes.common import NAMED, VERSION, Found, Service, operation_id, replies
@@ -151,6 +153,48 @@ async def list_answers(
     return Response(
         text.getvalue().encode(errors="backslashreplace"), 200, _attached(queue.campaign, "-labels.csv"), "text/csv"
     )
+
+
+@router.get(
+    "/labels",
+    responses={
+        200: {
+            "model": documents.LabelRows,
+            "description": documents.LabelRows.__doc__,
+            "content": {"text/csv": {"schema": {"type": "string"}, "example": LABELS_CSV}},
+        },
+        **problem_responses(*NAMED, 422),
+    },
+)
+async def list_labels(
+    caller: Reader,
+    queue: Found,
+    search: Annotated[str | None, Query(max_length=200, description="Text in the item or in its key.")] = None,
+    label: Annotated[str | None, Query(max_length=500, description="Only this class.")] = None,
+    annotator: Annotated[str | None, Query(max_length=500, description="Only what this person said.")] = None,
+    state: Annotated[
+        Literal["labelled", "skipped", "reference"] | None, Query(description="Only answers of this kind.")
+    ] = None,
+    first: Annotated[int, Query(ge=0, le=LARGEST_COUNT, description="Leave out so many.")] = 0,
+    most: Annotated[int, Query(ge=1, le=1000, description="At most so many.")] = 50,
+    form: Annotated[
+        Literal["json", "csv"], Query(alias="format", description="In what form; CSV has all that match.")
+    ] = "json",
+) -> Response:
+    """List every answer with who gave it, when, to which item, and what each model said; the newest first."""
+    wanted = LabelFilter(search or None, label, annotator, state)
+    found = await queue.read(lambda campaign: campaign.labels(wanted))
+    if form == "csv":
+        text = io.StringIO()
+        columns, rows = as_table(found)
+        writer = csv.DictWriter(text, columns)
+        writer.writeheader()
+        writer.writerows(rows)
+        body = text.getvalue().encode(errors="backslashreplace")
+        return Response(body, 200, _attached(queue.campaign, "-answers.csv"), "text/csv")
+    everybody = await queue.read(lambda campaign: campaign.annotators())
+    shown = [asdict(one) | {"predictions": list(one.predictions.items())} for one in found[first : first + most]]
+    return json_response({"labels": shown, "total": len(found), "annotators": everybody})
 
 
 @router.get(

@@ -4,12 +4,12 @@ import { html } from '../lib/html.js';
 import { inCampaign, useView } from '../state/router.js';
 import { session } from '../state/session.js';
 
-const TITLES = { label: 'Label', standing: 'Standing', files: 'Files' };
+const TITLES = { label: 'Label', standing: 'Standing', labels: 'Labels', files: 'Files', settings: 'Settings' };
 
 /** @param {{name: string, tab: Tab, children?: object}} props */
 export function CampaignHead({ name, tab, children }) {
   useView(`${TITLES[tab]} · ${name}`, `${tab} ${name}`);
-  const own = [...(session.labels ? ['label'] : []), ...(session.seesStanding ? ['standing', 'files'] : [])];
+  const own = [...(session.labels ? ['label'] : []), ...(session.seesStanding ? ['standing', 'labels', 'files', 'settings'] : [])];
   const tabs = /** @type {Tab[]} */ (own);
   return html`<header class="campaign-head">
     <div class="title-row">

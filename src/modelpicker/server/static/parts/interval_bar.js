@@ -23,7 +23,7 @@ export function IntervalBar({ row, scale, first }) {
   const share = (/** @type {number} */ value) => `${(100 * value) / scale.width}%`;
   const line = row.low === null || row.high === null || first
     ? null
-    : { left: place(row.low), width: share(row.high - row.low) };
+    : { left: place(clampGap(row.low)), width: share(clampGap(row.high) - clampGap(row.low)) };
   return html`<span class="interval" aria-hidden="true">
     <span class="interval-zero" style=${{ left: place(0) }}></span>
     ${line && html`<span class="interval-line" style=${line}></span>`}

@@ -2,13 +2,17 @@
 
 import { amount, count, number, percent, pointsFigure, text } from '../lib/format.js';
 import { html, useState } from '../lib/html.js';
+import { lookOf } from '../state/model_colours.js';
 import { IntervalBar, scaleOf } from './interval_bar.js';
 import { useMovingRows } from './moving_rows.js';
 
 const FIRST = 10;
 
-/** @param {{standing: Api.StandingDocument}} props */
-export function LeaderBoard({ standing }) {
+/**
+ * @param {{standing: Api.StandingDocument, slots?: Map<Name, number>}} props
+ *   `slots`: the colours of the models that a chart beside it shows
+ */
+export function LeaderBoard({ standing, slots = new Map() }) {
   const [all, setAll] = useState(false);
   const rows = all ? standing.standing : standing.standing.slice(0, FIRST);
   const body = useMovingRows(rows.map((row) => text(row.model)));
@@ -27,7 +31,7 @@ export function LeaderBoard({ standing }) {
       <thead><${Heads} weighted=${standing.weighted} ...${{ weights, intervals }} /></thead>
       <tbody ref=${body}>
         ${rows.map((row, place) => html`<${Row} key=${text(row.model)} row=${row} rank=${place < level ? 1 : place + 1}
-          first=${place === 0} level=${level > 1 && place < level} scale=${scale} ...${{ weights, intervals }} />`)}
+          first=${place === 0} level=${level > 1 && place < level} slot=${slots.get(row.model)} scale=${scale} ...${{ weights, intervals }} />`)}
       </tbody>
     </table>
     ${more > 0 && html`<button type="button" class="quiet" aria-expanded=${all} onClick=${() => setAll(!all)}>
@@ -54,18 +58,18 @@ function Heads({ weighted, weights, intervals }) {
 
 /**
  * @typedef {{row: Api.StandingEntry, rank: number, first: boolean, level: boolean, weights: boolean,
- *            intervals: boolean, scale: ReturnType<typeof scaleOf>}} RowProps
+ *            intervals: boolean, slot?: number, scale: ReturnType<typeof scaleOf>}} RowProps
  */
 
 /** @param {RowProps} props */
-function GapRow({ row, rank, first, level, scale, weights, intervals }) {
+function GapRow({ row, rank, first, level, slot, scale, weights, intervals }) {
   const leads = rank === 1 && !level;
   const known = row.low !== null && row.labels > 0 && !first;
   const interval = known ? `${pointsFigure(row.low ?? 0)} to ${pointsFigure(row.high ?? 0)}` : '';
   const weight = row.weight === null ? '–' : percent(row.weight);
   return html`<tr data-row=${text(row.model)} class=${leads ? 'leader' : ''}>
     <td class="rank figure">${rank}</td>
-    <${NameCell} row=${row} />
+    <${NameCell} row=${row} slot=${slot} />
     <td class="figure">${leads ? 'leads' : level ? 'level' : row.gap === null ? '–' : pointsFigure(row.gap)}</td>
     ${intervals && html`<td class="figure wide-only quiet-text">${interval}</td>`}
     <td class="bar-cell"><${IntervalBar} row=${row} scale=${scale} first=${!known} /></td>
@@ -74,19 +78,20 @@ function GapRow({ row, rank, first, level, scale, weights, intervals }) {
 }
 
 /** @param {RowProps} props */
-function EstimateRow({ row, rank, level }) {
+function EstimateRow({ row, rank, level, slot }) {
   return html`<tr data-row=${text(row.model)} class=${rank === 1 && !level ? 'leader' : ''}>
     <td class="rank figure">${rank}</td>
-    <${NameCell} row=${row} />
+    <${NameCell} row=${row} slot=${slot} />
     <td class="figure">${amount(row.estimate)}</td>
     <td class="figure wide-only weight-cell">${number(row.labels)}</td>
   </tr>`;
 }
 
-/** @param {{row: Api.StandingEntry}} props */
-function NameCell({ row }) {
+/** @param {{row: Api.StandingEntry, slot?: number}} props */
+function NameCell({ row, slot }) {
   const since = row.since > 0 && html` <span class="quiet-text">since item ${number(row.since)}</span>`;
   return html`<th scope="row" class="model-name" title=${text(row.model)}>
-    <bdi>${text(row.model)}</bdi>${since}
+    <span class="model">${slot !== undefined && html`<span class=${`swatch ${lookOf(slot)}`} aria-hidden="true"></span>`}
+    <bdi>${text(row.model)}</bdi></span>${since}
   </th>`;
 }

@@ -7,6 +7,9 @@ import { html } from '../lib/html.js';
 /** Whether the result is proven. Then it is shown first, and labelling is optional. @param {State} state */
 export const isOver = (state) => state.name === 'certified' || state.name === 'won';
 
+/** Whether nobody is asked for anything. @param {State} state */
+export const isIdle = (state) => state.name === 'paused' || state.name === 'archived';
+
 /** @param {{state: State}} props */
 export function StateBadge({ state }) {
   return html`<strong class=${`badge state-${state.name}`}>${state.title}</strong>`;

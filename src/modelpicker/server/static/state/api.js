@@ -88,6 +88,12 @@ const filename = (file, columns = {}) => {
   return `?filename=${encodeURIComponent(file.name)}${chosen}`;
 };
 
+/** A query string of the values that are there. @param {Record<string, string|number>} values */
+const query = (values) => {
+  const given = Object.entries(values).filter(([, value]) => value !== '');
+  return given.length ? `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}` : '';
+};
+
 export const api = {
   /** @returns {Promise<Api.SessionDocument>} */
   session: () => call('GET', 'session'),
@@ -105,6 +111,19 @@ export const api = {
   campaign: (name) => call('GET', at(name)),
   /** @param {string} name @returns {Promise<Api.Classes>} */
   classes: (name) => call('GET', at(name, '/classes')),
+
+  /** @param {string} name @param {Api.NewTerms} json @returns {Promise<Api.Described>} */
+  revise: (name, json) => call('PATCH', at(name), { json }),
+  /** @param {string} name */
+  remove: (name) => call('DELETE', at(name, `?confirm=${encodeURIComponent(name)}`)),
+  /** @returns {Promise<Api.TokenDocument[]>} */
+  tokens: () => call('GET', 'tokens').then((answer) => answer.tokens),
+  /** @param {Api.NewToken} json @returns {Promise<Api.MadeToken>} */
+  makeToken: (json) => call('POST', 'tokens', { json }),
+  /** @param {string} name */
+  dropToken: (name) => call('DELETE', `tokens/${encodeURIComponent(name)}`),
+  /** @param {string} name @param {Record<string, string|number>} wanted @returns {Promise<Api.LabelRows>} */
+  labels: (name, wanted) => call('GET', at(name, `/labels${query(wanted)}`)),
 
   /** @param {string} name @param {Api.NewLease} json @returns {Promise<Api.Leased>} */
   lease: (name, json) => call('POST', at(name, '/leases'), { json }),
@@ -134,7 +153,10 @@ export const api = {
 /** The address of a campaign's live events. @param {string} name */
 export const liveUrl = (name) => new URL(at(name, '/live'), BASE).href;
 
-/** The address of a download. @param {string} name @param {'export'|'answers'} what @param {string} format */
+/** The address of a download. @param {string} name @param {'export'|'answers'|'labels'} what @param {string} format */
 export const downloadUrl = (name, what, format) => new URL(at(name, `/${what}?format=${format}`), BASE).href;
+
+/** The address of answers as CSV. @param {string} name @param {Record<string, string|number>} wanted */
+export const labelsUrl = (name, wanted) => new URL(at(name, `/labels${query({ ...wanted, format: 'csv' })}`), BASE).href;
 
 connection.pingWith(() => api.session());

@@ -1,8 +1,7 @@
-/** Media queries: dark mode, reduced motion, width of the window. */
+/** Media queries: reduced motion, width of the window. */
 
 import { useEffect, useState } from '../lib/html.js';
 
-export const DARK = '(prefers-color-scheme: dark)';
 export const STILL = '(prefers-reduced-motion: reduce)';
 
 /** Whether a media query holds; renders again when that changes. @param {string} query */

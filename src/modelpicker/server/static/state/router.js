@@ -2,16 +2,17 @@
 
 import { useEffect, useState } from '../lib/html.js';
 
-/** @typedef {{view: 'campaigns'|'new'|'missing', name?: undefined}|{view: Tab, name: string}} Route */
+/** @typedef {{view: 'campaigns'|'new'|'preferences'|'missing', name?: undefined}|{view: Tab, name: string}} Route */
 
 /** @type {Tab[]} */
-const TABS = ['label', 'standing', 'files'];
+const TABS = ['label', 'standing', 'labels', 'files', 'settings'];
 
 /** @param {string} hash @returns {Route} */
 export function parse(hash) {
   const parts = hash.replace(/^#?\/?/, '').split('/').map(decoded);
   if (parts.length === 1 && parts[0] === '') return { view: 'campaigns' };
   if (parts.length === 1 && parts[0] === 'new') return { view: 'new' };
+  if (parts.length === 1 && parts[0] === 'preferences') return { view: 'preferences' };
   const view = TABS.find((tab) => tab === parts[2]);
   if (parts[0] === 'c' && parts.length === 3 && parts[1] && view) return { view, name: parts[1] };
   return { view: 'missing' };
@@ -28,6 +29,7 @@ function decoded(part) {
 
 export const home = '#/';
 export const newCampaign = '#/new';
+export const preferences = '#/preferences';
 /** @param {string} name @param {Tab} tab */
 export const inCampaign = (name, tab) => `#/c/${encodeURIComponent(name)}/${tab}`;
 

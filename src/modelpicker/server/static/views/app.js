@@ -1,29 +1,46 @@
 /** The frame of every view: skip link, header, messages, and the view of the current route. */
 
-import { html, useEffect, useErrorBoundary } from '../lib/html.js';
+import { html, useEffect, useErrorBoundary, useState } from '../lib/html.js';
 import { Loading } from '../parts/loading.js';
 import { Messages } from '../parts/messages.js';
 import { connection } from '../state/connection.js';
-import { go, home, inCampaign, useRoute, useView } from '../state/router.js';
+import { go, home, inCampaign, parse, preferences, useRoute, useView } from '../state/router.js';
 import { session } from '../state/session.js';
 import { useStore } from '../state/store.js';
 import { CampaignsView } from './campaigns.js';
-import { CreateView } from './create.js';
-import { FilesView } from './files.js';
 import { LabelView } from './label.js';
 import { SignInView } from './sign_in.js';
-import { StandingView } from './standing.js';
 
 /** @typedef {import('../state/router.js').Route} Route */
 
-/** @type {Record<string, (props: {name: string}) => object>} */
-const VIEWS = { campaigns: CampaignsView, new: CreateView, label: LabelView, standing: StandingView, files: FilesView };
+/** @typedef {(props: {name: string}) => object} View */
+
+/** Views that come with the page. @type {Record<string, View>} */
+const VIEWS = { campaigns: CampaignsView, label: LabelView };
+
+/** Views that are fetched when somebody goes there, or a little later. @type {Record<string, () => Promise<View>>} */
+const LATER = {
+  new: () => import('./create.js').then((module) => module.CreateView),
+  standing: () => import('./standing.js').then((module) => module.StandingView),
+  files: () => import('./files.js').then((module) => module.FilesView),
+  labels: () => import('./labels.js').then((module) => module.LabelsView),
+  settings: () => import('./settings.js').then((module) => module.SettingsView),
+  preferences: () => import('./preferences.js').then((module) => module.PreferencesView),
+};
+LATER[parse(location.hash).view]?.(); // before it is known who is signed in
+
+const SETTLED = 4_000; // milliseconds after which the first view should be there, also over a slow line
+const ICON = new URL('../favicon.svg', import.meta.url).href;
 
 export function App() {
   const { known } = useStore(session);
   const { view } = useRoute();
   const labelling = view === 'label' && known && !session.mustSignIn; // that view shows the messages itself
   const [broken] = useErrorBoundary((error) => console.error(error));
+  useEffect(() => {
+    const timer = known ? setTimeout(fetchLater, SETTLED) : 0;
+    return () => clearTimeout(timer);
+  }, [known !== null]);
   const skip = (/** @type {Event} */ event) => {
     event.preventDefault(); // the hash is the route
     document.querySelector('main')?.focus();
@@ -38,12 +55,14 @@ export function App() {
 function TopBar() {
   const { known } = useStore(session);
   return html`<header class="top-bar">
-    <a class="brand" href=${home}><img src="static/favicon.svg" alt="" width="24" height="24" /> modelpicker</a>
+    <a class="brand" href=${home}><img src=${ICON} alt="" width="24" height="24" /> modelpicker</a>
     ${known?.demo && html`<span class="pill">demo</span>`}
-    ${known?.tokens_needed && known.authenticated && html`<span class="who">
-      <span class="quiet-text" dir="auto">${known.name ?? known.role}</span>
-      <button type="button" class="quiet" onClick=${() => session.signOut()}>Sign out</button>
-    </span>`}
+    <span class="who">
+      <a class="top-link" href=${preferences}>Preferences</a>
+      ${known?.tokens_needed && known.authenticated && html`
+        <span class="quiet-text" dir="auto">${known.name ?? known.role}</span>
+        <button type="button" class="quiet" onClick=${() => session.signOut()}>Sign out</button>`}
+    </span>
   </header>`;
 }
 
@@ -66,14 +85,35 @@ function Routed({ route: { view, name } }) {
     if (barred && name !== undefined) go(inCampaign(name, barred));
   }, [barred, name]);
   if (barred) return null;
-  const View = view === 'new' && !session.owns ? OwnersOnly : VIEWS[view] ?? Missing;
-  return html`<${View} key=${`${view} ${name}`} name=${name} />`;
+  const View = view === 'new' && !session.owns ? OwnersOnly : VIEWS[view] ?? (LATER[view] ? Later : Missing);
+  return html`<${View} key=${`${view} ${name}`} name=${name} view=${view} />`;
 }
+
+/** A view that may have to be fetched first. @param {{view: string, name: string}} props */
+function Later({ view, name }) {
+  const [View, setView] = useState(/** @type {View|null} */ (VIEWS[view] ?? null));
+  const [failed, setFailed] = useState(false);
+  useEffect(() => {
+    LATER[view]().then((loaded) => {
+      VIEWS[view] = loaded;
+      setView(() => loaded);
+    }, () => setFailed(true));
+  }, [view]);
+  if (failed) return html`<${Broken} error=${new Error('A part of the page could not be fetched. It may have been updated.')} />`;
+  return View ? html`<${View} name=${name} />` : html`<${Loading} what="this view" />`;
+}
+
+/** Fetch the other views: going there is quick, also if the server is away by then. */
+function fetchLater() {
+  for (const fetchView of Object.values(LATER)) fetchView().catch(() => undefined); // whoever goes there is told
+}
+
+/** @type {Route['view'][]} */
+const TABS_OF_READERS = ['standing', 'labels', 'files', 'settings'];
 
 /** The view that this role sees instead, if any. @param {Route['view']} view @returns {Tab|null} */
 function instead(view) {
-  if (view === 'standing' || view === 'files') return session.seesStanding ? null : 'label';
-  return null;
+  return TABS_OF_READERS.includes(view) && !session.seesStanding ? 'label' : null;
 }
 
 function OwnersOnly() {

@@ -3,7 +3,7 @@
 import { count, number, text } from '../lib/format.js';
 import { html, useEffect } from '../lib/html.js';
 import { Failure, Loading, useLoaded } from '../parts/loading.js';
-import { isOver, StateLine } from '../parts/state_badge.js';
+import { isIdle, isOver, StateLine } from '../parts/state_badge.js';
 import { api } from '../state/api.js';
 import { inCampaign, newCampaign, useView } from '../state/router.js';
 import { session } from '../state/session.js';
@@ -33,11 +33,18 @@ export function CampaignsView() {
   </div>`;
 }
 
+/** @param {Api.Summary} campaign */
+const isAway = ({ state }) => state?.name === 'archived';
+
 /** @param {{campaigns: Api.Summary[]}} props */
 function Campaigns({ campaigns }) {
-  return html`<ul class="campaign-list">
-    ${campaigns.map((campaign) => html`<${CampaignCard} key=${campaign.name} campaign=${campaign} />`)}
+  const away = campaigns.filter(isAway);
+  const cards = (/** @type {Api.Summary[]} */ some) => html`<ul class="campaign-list">
+    ${some.map((campaign) => html`<${CampaignCard} key=${campaign.name} campaign=${campaign} />`)}
   </ul>`;
+  return html`${cards(campaigns.filter((campaign) => !isAway(campaign)))}
+    ${away.length > 0 && html`<details><summary>${count(away.length, 'archived campaign')}</summary>
+      <div class="archived">${cards(away)}</div></details>`}`;
 }
 
 /** @param {{campaign: Api.Summary}} props */
@@ -60,7 +67,7 @@ function CampaignCard({ campaign }) {
         <span style=${{ width: `${Math.min(100, (100 * labels) / budget)}%` }}></span></div>`}
     </div>
     <p class="actions">
-      ${session.labels && html`<${LabelLink} name=${name} pending=${pending} over=${isOver(state)} />`}
+      ${session.labels && html`<${LabelLink} name=${name} pending=${pending} over=${isOver(state) || isIdle(state)} />`}
       ${session.seesStanding && html`<a class=${isOver(state) ? 'button primary' : 'button'}
         href=${inCampaign(name, 'standing')}>Standing<span class="sr-only"> of ${name}</span></a>`}
     </p>

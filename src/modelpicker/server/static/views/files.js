@@ -16,9 +16,10 @@ import { session } from '../state/session.js';
  * @typedef {import('../state/prediction_file.js').PredictionFile} PredictionFile
  */
 
-/** @type {['answers'|'export', string, string, string][]} */
+/** @type {['answers'|'labels'|'export', string, string, string][]} */
 const DOWNLOADS = [
-  ['answers', 'csv', 'Labels', 'every query with its label, if it has one: id, key, label, state'],
+  ['labels', 'csv', 'Labels, with annotators', 'every answer: who gave it, when, the item, and what each model said'],
+  ['answers', 'csv', 'Labels, short', 'every query with its label, if it has one: id, key, label, state'],
   ['export', 'jsonl', 'Everything, as JSON lines', 'the whole campaign, which the command modelpicker import reads back'],
   ['export', 'parquet', 'Everything, as Parquet', 'the same, for data frames'],
 ];

@@ -11,7 +11,7 @@ import { LeaderAside } from '../parts/leader_aside.js';
 import { Failure, Loading, useLoaded } from '../parts/loading.js';
 import { Messages } from '../parts/messages.js';
 import { usePressGuard } from '../parts/press_guard.js';
-import { isOver, StateBadge, StateLine } from '../parts/state_badge.js';
+import { isIdle, isOver, StateBadge, StateLine } from '../parts/state_badge.js';
 import { annotator } from '../state/annotator.js';
 import { api } from '../state/api.js';
 import { connection } from '../state/connection.js';
@@ -215,7 +215,7 @@ function NothingToLabel({ name, labeller }) {
       <p dir="auto">${labeller.error?.message ?? 'The server cannot be reached.'}</p>
       <p>What you labelled is kept here, and the next item comes as soon as the server answers.</p></div>`;
   }
-  const others = (labeller.pending ?? 0) > 0 && (labeller.left ?? 0) > 0;
+  const others = (labeller.pending ?? 0) > 0 && (labeller.left ?? 0) > 0; // or nobody is asked: see below
   return html`<${Done} name=${name} labeller=${labeller} others=${others} />`;
 }
 
@@ -223,10 +223,11 @@ function NothingToLabel({ name, labeller }) {
  * There is nothing to label: others have the remaining items, or the state of the campaign says why.
  * @param {{name: string, labeller: Labeller, others: boolean}} props
  */
-function Done({ name, labeller, others }) {
+function Done({ name, labeller, others: taken }) {
   const { value: campaign } = useLoaded(() => api.campaign(name), [name, labeller.pending]);
   if (!campaign) return html`<div class="card item-card"><${Loading} what="how it stands" /></div>`;
   const { state } = campaign;
+  const others = taken && !isIdle(state);
   const rest = labeller.left ?? 0;
   const left = `${count(rest, 'item')} ${rest === 1 ? 'is' : 'are'} with other annotators just now.`;
   const more = state.name === 'running' || state.name === 'waiting-for-labels';
@@ -248,12 +249,16 @@ function Done({ name, labeller, others }) {
 function Steps({ name, state, others }) {
   if (!session.seesStanding) return null;
   const adds = session.owns && state.takes_items;
-  const main = others || state.name === 'waiting-for-labels' ? null : state.name === 'running' && adds ? 'files' : 'standing';
-  const step = (/** @type {'files'|'standing'} */ view, /** @type {string} */ words) => html`
+  const idle = isIdle(state) && session.owns;
+  const main = others || state.name === 'waiting-for-labels' ? null : idle ? 'settings'
+    : state.name === 'running' && adds ? 'files' : 'standing';
+  const step = (/** @type {'files'|'standing'|'settings'} */ view, /** @type {string} */ words) => html`
     <a key=${view} class=${view === main ? 'button primary' : 'button'} href=${inCampaign(name, view)}>${words}</a>`;
   const steps = [step('standing', isOver(state) ? 'See the result' : 'See the standing')];
   if (adds) steps.push(step('files', 'Add predictions'));
-  return html`<p class="actions">${main === 'files' ? steps.reverse() : steps}</p>`;
+  if (idle) steps.push(step('settings', state.name === 'paused' ? 'Resume it' : 'Bring it back'));
+  if (session.owns && state.name === 'budget-spent') steps.push(step('settings', 'Raise the budget'));
+  return html`<p class="actions">${main === 'files' || main === 'settings' ? steps.reverse() : steps}</p>`;
 }
 
 /**

@@ -8,8 +8,9 @@ import { certainty, headline, leftOut } from '../parts/headline.js';
 import { LeaderBoard } from '../parts/leader_board.js';
 import { Failure, Loading } from '../parts/loading.js';
 import { LabelsChart, RecentChart, WeightsChart } from '../parts/standing_charts.js';
-import { isOver, StateLine } from '../parts/state_badge.js';
+import { isIdle, isOver, StateLine } from '../parts/state_badge.js';
 import { useLiveStanding } from '../state/live_standing.js';
+import { slotsOf } from '../state/model_colours.js';
 import { inCampaign } from '../state/router.js';
 import { session } from '../state/session.js';
 
@@ -19,14 +20,12 @@ export function StandingView({ name }) {
   const body = () => {
     if (error && !standing) return html`<${Failure} error=${error} />`;
     if (!standing) return html`<${Loading} what="the standing" />`;
+    const slots = slotsOf(name, charts?.weights.models ?? [], standing.standing);
     return html`
       <${Summary} name=${name} standing=${standing} />
       <div class="standing-grid">
-        <div>
-          <${LeaderBoard} standing=${standing} />
-          ${charts && charts.labels.rounds.length > 1 && html`<${LabelsChart} labels=${charts.labels} />`}
-        </div>
-        <div>${charts ? html`<${Charts} charts=${charts} />` : html`<${Loading} what="the charts" />`}</div>
+        <${LeaderBoard} standing=${standing} slots=${slots} />
+        ${charts ? html`<${Charts} charts=${charts} slots=${slots} />` : html`<${Loading} what="the charts" />`}
       </div>
       ${charts && html`<${Disagreement} disagreement=${charts.disagreement} />`}`;
   };
@@ -84,22 +83,21 @@ function Next({ name, standing: { pending, state } }) {
     return html`<p class="quiet-text">You are signed in as a reader: annotators and owners label.</p>`;
   }
   const over = isOver(state);
+  const idle = isIdle(state);
+  const settle = { paused: 'Resume it', archived: 'Bring it back', 'budget-spent': 'Raise the budget' }[String(state.name)];
   const waits = `${count(pending, 'item')} ${pending === 1 ? 'waits' : 'wait'} for a label`;
   return html`<p class="actions">
     ${over && html`<a class="button primary" href=${inCampaign(name, 'files')}>Download the result</a>`}
-    ${pending > 0 && html`<a class=${over ? 'button' : 'button primary'} href=${inCampaign(name, 'label')}>
+    ${session.owns && settle && html`<a class=${idle ? 'button primary' : 'button'} href=${inCampaign(name, 'settings')}>${settle}</a>`}
+    ${pending > 0 && !idle && html`<a class=${over ? 'button' : 'button primary'} href=${inCampaign(name, 'label')}>
       ${over ? 'Label more' : 'Label the next item'}</a>`}
     ${state.takes_items && !pending && session.owns && html`<a class="button" href=${inCampaign(name, 'files')}>Add predictions</a>`}
     ${over && pending > 0 && html`<span class="quiet-text">${waits}; you may stop here.</span>`}
   </p>`;
 }
 
-/** @param {{charts: Api.ChartsDocument}} props */
-function Charts({ charts: { weights, recent } }) {
-  const drawn = weights.labels.length > 1 && weights.models.length > 0;
-  return html`
-    ${drawn
-      ? html`<${WeightsChart} weights=${weights} />`
-      : html`<p class="card quiet-text">Charts appear once there are labels.</p>`}
-    ${recent.rounds.length > 1 && html`<${RecentChart} recent=${recent} />`}`;
+/** @param {{charts: Api.ChartsDocument, slots: Map<Name, number>}} props */
+function Charts({ charts: { weights, labels, recent }, slots }) {
+  return html`<${WeightsChart} weights=${weights} slots=${slots} />
+    <${LabelsChart} labels=${labels} /><${RecentChart} recent=${recent} />`;
 }

@@ -1,0 +1,92 @@
+"""What may be changed while a campaign goes on: the budget, the goal, whether it is paused or archived.
+
+Each change is an event. It holds from there on, and what was decided before stays as it was decided.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from modelpicker.campaigns.setting_options import BY_NAME
+from modelpicker.campaigns.settings import CampaignSettings, stopping_rule
+from modelpicker.certificates.certificate import Certified
+from modelpicker.errors import ConflictError, InputError, brief
+
+CHANGEABLE = ("budget", "stop_when", "paused", "archived")
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What holds now."""
+
+    budget: int | None
+    stop_when: Certified | None
+    paused: bool = False
+    """Nobody is asked for labels and no items are taken; answers that are under way still count."""
+    archived: bool = False
+    """Nothing is taken any more."""
+
+    @classmethod
+    def of(cls, settings: CampaignSettings) -> Self:
+        """What a campaign begins with."""
+        return cls(settings.budget, settings.stop_when)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nobody is asked for anything."""
+        return self.paused or self.archived
+
+    def revised(self, changes: Mapping[str, Any]) -> Self:
+        """After a change that was checked; a new name is none of this."""
+        known = {name: value for name, value in changes.items() if name in CHANGEABLE}
+        if "stop_when" in known:
+            known["stop_when"] = stopping_rule(known["stop_when"])
+        return replace(self, **known)
+
+    def document(self) -> dict[str, Any]:
+        """In a form that JSON can hold."""
+        return {
+            "budget": self.budget,
+            "stop_when": None if self.stop_when is None else self.stop_when.document(),
+            "paused": self.paused,
+            "archived": self.archived,
+        }
+
+    def check_asks(self) -> None:
+        """Refuse items while nobody is asked."""
+        if self.idle:
+            state = "archived" if self.archived else "paused"
+            raise ConflictError(f"the campaign is {state}, and takes no items; resume it first.")
+
+    def check_answers(self) -> None:
+        """Refuse answers that come too late."""
+        if self.archived:
+            raise ConflictError("the campaign is archived, and takes no answers; bring it back first.")
+
+
+def check_changes(settings: CampaignSettings, given: Mapping[str, Any], spent: float) -> dict[str, Any]:
+    """Changes that make sense, as they are stored; `spent` labels are bought or asked for."""
+    if strange := given.keys() - set(CHANGEABLE):
+        raise InputError(f"{brief(sorted(strange))} cannot be changed; {', '.join(CHANGEABLE)} can.")
+    changes = dict(given)
+    for name in ("paused", "archived"):
+        if type(changes.get(name, False)) is not bool:
+            raise InputError(f"{name}={brief(changes[name])}: pass true or false.", parameter=name)
+    if "budget" in changes:
+        changes["budget"] = BY_NAME["budget"].check(changes["budget"])
+        if changes["budget"] is not None and changes["budget"] < spent:
+            raise ConflictError(
+                f"budget {changes['budget']:,}: {spent:,.0f} labels are bought or asked for already; pass at least "
+                "so many."
+            )
+    if "stop_when" in changes and settings.pool is not None:
+        raise InputError(
+            "stop_when: the goal of a campaign on a pool cannot be changed. Create another campaign with the labels "
+            "of this one.",
+            parameter="stop_when",
+        )
+    if "stop_when" in changes:
+        rule = stopping_rule(changes["stop_when"])
+        replace(settings, stop_when=rule).check_goal()
+        changes["stop_when"] = None if rule is None else rule.document()
+    return changes

@@ -1,0 +1,141 @@
+/** Every answer: who gave it, when, to which item, and what each model said. Owners correct and take back. */
+
+import { count, itemName, number, text } from '../lib/format.js';
+import { html, useEffect, useState } from '../lib/html.js';
+import { CampaignHead } from '../parts/campaign_head.js';
+import { Input, Select } from '../parts/fields.js';
+import { Item } from '../parts/item.js';
+import { Failure, Loading, useLoaded } from '../parts/loading.js';
+import { api, labelsUrl } from '../state/api.js';
+import { session } from '../state/session.js';
+
+/**
+ * @typedef {{search: string, label: string, annotator: string, state: string}} Filter
+ * @typedef {{campaign: string, vocabulary: Api.Classes, changed: () => void}} Context
+ */
+
+const PAGE = 50;
+const TYPING = 300; // milliseconds without a key before it is searched
+/** @type {Filter} */
+const ALL = { search: '', label: '', annotator: '', state: '' };
+/** @type {[string, string][]} */
+const STATES = [['', 'all'], ['labelled', 'labelled'], ['skipped', 'skipped'], ['reference', 'for reference']];
+
+/** @param {{name: string}} props */
+export function LabelsView({ name }) {
+  const [filter, setFilter] = useState(ALL);
+  const [first, setFirst] = useState(0);
+  const wanted = useSettled(filter);
+  const { value, error, again } = useLoaded(() => api.labels(name, { ...wanted, first, most: PAGE }), [name, wanted, first]);
+  const { value: vocabulary } = useLoaded(() => api.classes(name), [name]);
+  const set = (/** @type {Partial<Filter>} */ change) => {
+    setFilter((before) => ({ ...before, ...change }));
+    setFirst(0);
+  };
+  const body = () => {
+    if (error?.temporary === false) return html`<${Failure} error=${error} again=${again} />`;
+    if (!value || !vocabulary) return html`<${Loading} what="the labels" error=${error} />`;
+    const context = { campaign: name, vocabulary, changed: again };
+    return html`<${Filters} ...${{ filter, set, vocabulary, annotators: value.annotators }} />
+      <div class="title-row">
+        <p role="status">${count(value.total, 'answer')}</p>
+        <a class="button" href=${labelsUrl(name, wanted)} download>Download these as CSV</a>
+      </div>
+      ${value.labels.length > 0
+        ? html`<ul class="label-list">${value.labels.map((row) => html`<${Row} key=${row.id} ...${{ row, context }} />`)}</ul>`
+        : html`<p class="card quiet-text">${wanted === ALL ? 'Nobody has labelled anything yet.' : 'No answer matches.'}</p>`}
+      <${Pages} ...${{ first, total: value.total, go: setFirst }} />`;
+  };
+  return html`<div class="files-view labels-view">
+    <${CampaignHead} name=${name} tab="labels" />
+    ${body()}
+  </div>`;
+}
+
+/** A value, once nobody has changed it for a moment. @template T @param {T} value @returns {T} */
+function useSettled(value) {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), TYPING);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return settled;
+}
+
+/** @param {{filter: Filter, set: (change: Partial<Filter>) => void, vocabulary: Api.Classes, annotators: string[]}} props */
+function Filters({ filter, set, vocabulary, annotators }) {
+  const named = (/** @type {Name[]} */ names) => /** @type {[string, string][]} */ ([['', 'all'],
+    ...names.map((one) => [String(one), String(one)])]);
+  return html`<form class="card filters" onSubmit=${(event) => event.preventDefault()} role="search">
+    <${Input} label="Search" type="search" value=${filter.search} placeholder="Text or key"
+      set=${(search) => set({ search })} maxlength="200" />
+    <${Select} label="Class" value=${filter.label} options=${named(vocabulary.classes)} set=${(label) => set({ label })} />
+    <${Select} label="Annotator" value=${filter.annotator} options=${named(annotators)} set=${(annotator) => set({ annotator })} />
+    <${Select} label="Kind" value=${filter.state} options=${STATES} set=${(state) => set({ state })} />
+  </form>`;
+}
+
+/** @param {{row: Api.LabelRow, context: Context}} props */
+function Row({ row, context }) {
+  const [editing, setEditing] = useState(false);
+  const [error, setError] = useState(/** @type {Error|null} */ (null));
+  const retract = () => api.retract(context.campaign, { id: row.id }).then(context.changed, setError);
+  const right = row.predictions.filter(([, said]) => said === row.label).length;
+  return html`<li class="card label-row">
+    <div class="label-what">
+      <p class="item-name" dir="auto" title=${itemName(row)}>${itemName(row)}</p>
+      <div class="thumb" tabindex="0" role="group" aria-label=${`Content of ${itemName(row)}`}><${Item} query=${row} /></div>
+    </div>
+    <div class="label-facts">
+      <p><strong class="badge"><bdi>${row.state === 'skipped' ? 'skipped' : text(row.label)}</bdi></strong>
+        ${row.state === 'reference' && html` <span class="quiet-text">for reference</span>`}</p>
+      <p class="quiet-text"><bdi>${row.by ?? 'nobody named'}</bdi> · <time datetime=${row.at}>${when(row.at)}</time></p>
+      <details><summary>${row.label === null ? 'What models said' : `${number(right)} of ${count(row.predictions.length, 'model')} agree`}</summary>
+        <dl class="said-list" tabindex="0">${row.predictions.map(([model, said]) => html`<div key=${String(model)}
+          class=${said === row.label ? 'same' : ''}><dt><bdi>${text(model)}</bdi></dt><dd><bdi>${text(said)}</bdi></dd></div>`)}</dl>
+      </details>
+      ${session.owns && (editing
+        ? html`<${Correct} ...${{ row, context, done: () => setEditing(false) }} />`
+        : html`<p class="actions"><button type="button" onClick=${() => setEditing(true)}>Correct</button>
+            <button type="button" onClick=${retract}>Take back</button></p>`)}
+      <p class="form-error" role="alert">${error?.message}</p>
+    </div>
+  </li>`;
+}
+
+/** In this browser's time. @param {string} at */
+const when = (at) => new Date(at).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
+
+/** @param {{row: Api.LabelRow, context: Context, done: () => void}} props */
+function Correct({ row, context: { campaign, vocabulary, changed }, done }) {
+  const [typed, setTyped] = useState(row.label === null ? '' : String(row.label));
+  const [error, setError] = useState(/** @type {Error|null} */ (null));
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    const label = vocabulary.classes.find((one) => String(one) === typed) ?? typed;
+    api.label(campaign, { id: row.id, label, replace: true }).then(() => { done(); changed(); }, setError);
+  };
+  const id = `correct-${row.id}`;
+  const options = vocabulary.classes.map((one) => html`<option key=${String(one)} value=${String(one)}>${String(one)}</option>`);
+  return html`<form class="correct" onSubmit=${submit}>
+    <label for=${id}>Right class</label>
+    ${vocabulary.open
+      ? html`<input id=${id} list=${`${id}-list`} value=${typed} required onInput=${(event) => setTyped(event.currentTarget.value)} />
+          <datalist id=${`${id}-list`}>${options}</datalist>`
+      : html`<select id=${id} value=${typed} required onChange=${(event) => setTyped(event.currentTarget.value)}>
+          <option value="" disabled>choose</option>${options}</select>`}
+    <p class="form-error" role="alert">${error?.message}</p>
+    <p class="actions"><button class="primary" disabled=${!typed}>Save</button>
+      <button type="button" onClick=${done}>Cancel</button></p>
+  </form>`;
+}
+
+/** @param {{first: number, total: number, go: (first: number) => void}} props */
+function Pages({ first, total, go }) {
+  if (total <= PAGE) return null;
+  return html`<nav class="actions" aria-label="Pages">
+    <button type="button" disabled=${first === 0} onClick=${() => go(Math.max(0, first - PAGE))}>Newer</button>
+    <span class="quiet-text">${number(first + 1)} to ${number(Math.min(total, first + PAGE))} of ${number(total)}</span>
+    <button type="button" disabled=${first + PAGE >= total} onClick=${() => go(first + PAGE)}>Older</button>
+  </nav>`;
+}

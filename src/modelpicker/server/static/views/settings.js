@@ -1,0 +1,166 @@
+/** Everything about a campaign; for owners also what may be changed while it goes on. */
+
+import { count, number, percent, points, text } from '../lib/format.js';
+import { html, useState } from '../lib/html.js';
+import { CampaignHead } from '../parts/campaign_head.js';
+import { Input, Select } from '../parts/fields.js';
+import { Failure, Loading, useLoaded } from '../parts/loading.js';
+import { StateLine } from '../parts/state_badge.js';
+import { api, downloadUrl } from '../state/api.js';
+import { go, home, inCampaign } from '../state/router.js';
+import { session } from '../state/session.js';
+
+/** @typedef {{campaign: Api.Described, change: (terms: Api.NewTerms) => Promise<void>}} Part */
+
+/** @type {[string, string][]} */
+const KINDS = [['stream', 'the items seen so far'], ['population', 'items like these']];
+
+/** @param {{name: string}} props */
+export function SettingsView({ name }) {
+  const { value, error, again } = useLoaded(() => api.campaign(name), [name]);
+  const [changed, setChanged] = useState(/** @type {Api.Described|null} */ (null));
+  const [failed, setFailed] = useState(/** @type {RequestError|null} */ (null));
+  const [saved, setSaved] = useState('');
+  const campaign = changed ?? value;
+  const change = async (/** @type {Api.NewTerms} */ terms) => {
+    setFailed(null);
+    setSaved('');
+    try {
+      const found = await api.revise(name, terms);
+      if (found.name !== name) go(inCampaign(found.name, 'settings'));
+      else {
+        setChanged(found);
+        setSaved('Saved.');
+      }
+    } catch (problem) {
+      setFailed(/** @type {RequestError} */ (problem));
+    }
+  };
+  const body = () => {
+    if (error?.temporary === false) return html`<${Failure} error=${error} again=${again} />`;
+    if (!campaign) return html`<${Loading} what="the settings" error=${error} />`;
+    const part = { campaign, change };
+    return html`
+      <p class="form-error" role="alert" dir="auto">${failed?.message}</p>
+      <p class="saved" role="status">${saved}</p>
+      ${session.owns && html`<${Activity} ...${part} /><${Goal} key=${campaign.budget} ...${part} />`}
+      <${About} campaign=${campaign} />
+      ${session.owns && html`<${Name} ...${part} /><${Remove} campaign=${campaign} />`}`;
+  };
+  return html`<div class="files-view settings-view">
+    <${CampaignHead} name=${name} tab="settings" />
+    ${body()}
+  </div>`;
+}
+
+/** Pause, resume, archive. @param {Part} props */
+function Activity({ campaign: { state, paused, archived }, change }) {
+  return html`<section class="card form" aria-labelledby="activity-title">
+    <h2 id="activity-title">State</h2>
+    <${StateLine} state=${state} next=${false} />
+    <p class="actions">
+      ${!archived && html`<button type="button" class=${paused ? 'primary' : ''}
+        onClick=${() => change({ paused: !paused })}>${paused ? 'Resume' : 'Pause'}</button>`}
+      <button type="button" class=${archived ? 'primary' : ''} onClick=${() => change({ archived: !archived })}>
+        ${archived ? 'Bring it back' : 'Archive'}</button>
+    </p>
+    <p class="quiet-text">While it is paused, nobody is asked for labels and no items are taken. An archived campaign
+      takes nothing, and stands at the end of the list.</p>
+  </section>`;
+}
+
+/** The budget and the goal. @param {Part} props */
+function Goal({ campaign: { budget, stop_when: rule, options, algorithm, labels_used: labels, pending }, change }) {
+  const own = 'tolerance' in options && algorithm === 'race'; // it stops by itself
+  const [most, setMost] = useState(budget === null ? '' : String(budget));
+  const [gap, setGap] = useState(rule ? String(Number(((rule.gap ?? 0.01) * 100).toPrecision(6))) : '');
+  const [sure, setSure] = useState(String(Number(((rule?.confidence ?? 0.95) * 100).toPrecision(6))));
+  const [kind, setKind] = useState(rule?.kind ?? 'population');
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    const goal = /** @type {Api.StoppingRule} */ ({ gap: Number(gap) / 100, confidence: Number(sure) / 100, kind });
+    const wanted = { budget: most === '' ? null : Number(most), stop_when: gap === '' ? null : goal };
+    change(own ? { budget: wanted.budget } : wanted);
+  };
+  const spent = `${count(labels, 'label')} ${labels === 1 ? 'is' : 'are'} bought`
+    + `${pending > 0 ? `, ${number(pending)} more ${pending === 1 ? 'is' : 'are'} asked for` : ''}. Empty: no limit.`;
+  return html`<form class="card form" onSubmit=${submit} aria-labelledby="goal-title">
+    <h2 id="goal-title">Budget and goal</h2>
+    <${Input} label="Labels at most" hint=${spent} type="number" min=${labels + pending} step="1" value=${most} set=${setMost} />
+    ${own
+      ? html`<p class="quiet-text">${algorithm} stops by itself, within ${points(Number(options.tolerance))} of the best
+          model with confidence ${percent(Number(options.confidence))}. That was fixed when the campaign began.</p>`
+      : html`<div class="two">
+          <${Input} label="Stop when this close to the best" hint="Percentage points of accuracy. Empty: it does not stop by itself."
+            type="number" min="0" max="99" step="any" value=${gap} set=${setGap} />
+          <${Input} label="Confidence" hint="Per cent." type="number" min="50" max="99.999" step="any" value=${sure}
+            set=${setSure} disabled=${gap === ''} />
+          <${Select} label="About" value=${kind} set=${setKind} options=${KINDS} disabled=${gap === ''} />
+        </div>`}
+    <p class="actions"><button class="primary">Save</button></p>
+  </form>`;
+}
+
+/** All that is fixed, and all that is known. @param {{campaign: Api.Described}} props */
+function About({ campaign }) {
+  const { models, classes, stop_when: rule } = campaign;
+  const list = (/** @type {Name[]|null} */ names, /** @type {string} */ none) => (names === null ? none
+    : `${number(names.length)}: ${names.map(text).join(', ')}`);
+  /** @type {[string, string][]} */
+  const facts = [
+    ['Created', campaign.created.slice(0, 16).replace('T', ' ') + ' UTC'],
+    ['Algorithm', campaign.algorithm],
+    ...Object.entries(campaign.options).map(([name, value]) => /** @type {[string, string]} */ ([name, String(value ?? 'none')])),
+    ['Seed', campaign.seed],
+    ['Models', list(models, 'hidden')],
+    ['Classes', list(classes, 'whatever is said')],
+    ['Budget', campaign.budget === null ? 'none' : `${number(campaign.budget)} labels, ${campaign.budget_way}`],
+    ['Goal', rule ? `within ${points(rule.gap ?? 0.01)}, confidence ${percent(rule.confidence ?? 0.95)}` : 'none'],
+    ['Expected items', campaign.expected_rounds === null ? 'not said' : number(campaign.expected_rounds)],
+    ['Items', number(campaign.rounds)],
+    ['Labels', `${number(campaign.labels_used)} bought, ${number(campaign.pending)} awaited, ${number(campaign.skipped)} skipped, ${
+      number(campaign.references)} for reference`],
+  ];
+  return html`<section class="card" aria-labelledby="about-title">
+    <h2 id="about-title">About this campaign</h2>
+    <dl class="facts">${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd dir="auto">${value}</dd></div>`)}</dl>
+  </section>`;
+}
+
+/** @param {Part} props */
+function Name({ campaign, change }) {
+  const [typed, setTyped] = useState(campaign.name);
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    change({ name: typed.trim() });
+  };
+  return html`<form class="card form" onSubmit=${submit}>
+    <h2>Rename</h2>
+    <${Input} label="Name" value=${typed} set=${setTyped} required maxlength="100"
+      hint="Programs that use the old name have to be told the new one." />
+    <p class="actions"><button disabled=${typed.trim() === campaign.name || !typed.trim()}>Rename</button></p>
+  </form>`;
+}
+
+/** Deleting: offered after a download, and only once the name was typed. @param {{campaign: Api.Described}} props */
+function Remove({ campaign: { name, rounds, labels_used: labels } }) {
+  const [open, setOpen] = useState(false);
+  const [typed, setTyped] = useState('');
+  const [error, setError] = useState(/** @type {Error|null} */ (null));
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    api.remove(name).then(() => go(home), setError);
+  };
+  return html`<section class="card form danger-zone" aria-labelledby="delete-title">
+    <h2 id="delete-title">Delete</h2>
+    <p>${count(rounds, 'item')} and ${count(labels, 'label')} would be gone for good. Take everything with you first:</p>
+    <p class="actions"><a class="button" href=${downloadUrl(name, 'export', 'jsonl')} download>Download everything</a>
+      ${!open && html`<button type="button" class="danger" onClick=${() => setOpen(true)}>Delete …</button>`}</p>
+    ${open && html`<form onSubmit=${submit}>
+      <${Input} label="Type the name of the campaign to delete it" value=${typed} set=${setTyped} autocomplete="off" />
+      <p class="form-error" role="alert">${error?.message}</p>
+      <p class="actions"><button class="danger" disabled=${typed !== name}>Delete for good</button>
+        <button type="button" onClick=${() => setOpen(false)}>Keep it</button></p>
+    </form>`}
+  </section>`;
+}

@@ -272,7 +272,7 @@ def test_bets_begin_anew_when_items_come_and_only_growths_after_bets_cost_error(
     for place, row in enumerate(_names(more)):
         campaign.ask(row, key=f"item {120 + place}")
     assert state(campaign)["growths"] == 0
-    label(campaign, _joined(collection(), more), 40)
+    label(campaign, _joined(collection(), more), 60)
     assert state(campaign)["pool"]["proof"]["drawn"]
     campaign.ask(["ham", "spam", "egg", "ham"])
     kept = state(campaign)

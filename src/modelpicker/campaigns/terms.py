@@ -81,8 +81,8 @@ def check_changes(settings: CampaignSettings, given: Mapping[str, Any], spent: f
             )
     if "stop_when" in changes and settings.pool is not None:
         raise InputError(
-            "stop_when: the goal of a campaign on a pool cannot be changed. Create another campaign with the labels "
-            "of this one.",
+            "stop_when: the goal of a campaign on a pool cannot be changed. Create another campaign with the "
+            "labels of this one.",
             parameter="stop_when",
         )
     if "stop_when" in changes:

@@ -30,6 +30,46 @@ def first_of_the_best(worth: Floats, total: float, coin: float) -> int:  # noqa:
     return chosen
 
 
+def weigh_beside_leader(rows: Codes, labels: Codes, sample: Ints, found: gain.ModelComparison) -> float:
+    """By the plausible rivals that differ from the leader: pairs without the leader do not count."""
+    gain.weigh_models(rows, labels, sample, found)
+    leader = int(found.leader[0])
+    total = 0.0
+    for s in range(len(sample)):
+        i = sample[s]
+        worth = 0.0
+        if labels[i] == gain.UNKNOWN:
+            for j in range(rows.shape[1]):
+                if rows[i, j] != rows[i, leader]:
+                    worth += found.plausible[j]
+        worth *= worth
+        worth *= worth
+        found.worth[s] = worth
+        total += worth
+    return total
+
+
+def weigh_by_guess(rows: Codes, labels: Codes, sample: Ints, found: gain.ModelComparison) -> float:
+    """The same, times how uncertain the guess is who of the two is right."""
+    gain.weigh_models(rows, labels, sample, found)
+    leader = int(found.leader[0])
+    total = 0.0
+    for s in range(len(sample)):
+        i = sample[s]
+        worth = 0.0
+        if labels[i] == gain.UNKNOWN:
+            own = found.chances[s, leader]
+            for j in range(rows.shape[1]):
+                if rows[i, j] != rows[i, leader]:
+                    other = found.chances[s, j]
+                    worth += found.plausible[j] * (own + other - (own - other) * (own - other))
+        worth *= worth
+        worth *= worth
+        found.worth[s] = worth
+        total += worth
+    return total
+
+
 def weigh_runner_up(rows: Codes, labels: Codes, sample: Ints, found: gain.ModelComparison) -> float:
     """Every item on which the leader and the most plausible rival differ, alike."""
     leader = int(found.leader[0])
@@ -68,8 +108,8 @@ Parts = Mapping[Callable[..., Any], Callable[..., Any]]
 DESIGNS: dict[str, tuple[dict[tuple[Any, str], Any], Parts]] = {
     "as it is": ({}, {}),
     "always the item of the highest worth": ({}, {gain.draw_item: first_of_the_best}),
-    "worth by the guess alone": ({(gain, "BLIND"): 0.0}, {}),
-    "worth without the guess": ({(gain, "BLIND"): 1.0}, {}),
+    "only pairs with the leader": ({}, {gain.weigh_items: weigh_beside_leader}),
+    "only pairs with the leader, by the guess": ({}, {gain.weigh_items: weigh_by_guess}),
     "leader against runner-up, at random": ({}, {gain.weigh_items: weigh_runner_up}),
     "the most divided items": ({}, {gain.weigh_items: weigh_divided}),
     "the guess is never put right": ({(gain, "TRUSTED"): 1e12}, {}),

@@ -524,3 +524,42 @@ def test_codes_of_other_sizes_fit_when_many_classes_come(memory: str) -> None:
     assert campaign.rounds == 303
     assert len(campaign.pending(20)) == 20
     check(campaign, memory)
+
+
+def test_a_looser_goal_is_reached_at_once_where_the_labels_allow_it_and_survives_a_restart(url: str) -> None:
+    items = collection()
+    campaign = make(url, tolerance=0.0)
+    label(campaign, items, 60)
+    assert not campaign.best().certified
+    before = state(campaign)["growths"]
+    campaign.revise(stop_when=mp.Certified(gap=0.9, confidence=0.8))
+    assert (campaign.best().certified, campaign.pending(1, lease=9)) == (True, [])
+    assert campaign.best().certificate.confidence == 0.8
+    campaign.revise(stop_when=mp.Certified(gap=0.01))
+    label(campaign, items, 5)
+    after = state(campaign)
+    assert after["growths"] >= before
+    opened = mp.open_campaign(url, "pool")
+    opened.forget()
+    assert state(opened) == after
+    campaign.revise(stop_when=None)
+    assert campaign.best().state.name == "running"
+
+
+def test_a_paused_pool_asks_nothing_and_takes_no_items_and_a_raised_budget_asks_again(url: str) -> None:
+    items = collection()
+    campaign = make(url, budget=3)
+    label(campaign, items)
+    assert campaign.best().state.name == "budget-spent"
+    with pytest.raises(mp.ConflictError, match="bought or asked for already"):
+        campaign.revise(budget=2)
+    campaign.revise(budget=5, paused=True)
+    assert (campaign.best().state.name, campaign.pending(1, lease=9), campaign.budget) == ("paused", [], 5)
+    with pytest.raises(mp.ConflictError, match="paused"):
+        campaign.add_items(collection(3, 1, 500))
+    campaign.revise(paused=False)
+    assert len(label(campaign, items)) == 2
+    campaign.revise(archived=True)
+    with pytest.raises(mp.ConflictError, match="archived"):
+        campaign.tell(0, "ham")
+    assert campaign.best().state.name == "archived"

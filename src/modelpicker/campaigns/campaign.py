@@ -512,7 +512,9 @@ class Campaign(CampaignTransactions):
 
         Args:
             annotator: who says so.
-            changes: `budget` (None for no limit), `stop_when` (None for no goal), `paused` or `archived`.
+            changes: `budget` (None for no limit), `stop_when` (None for no goal), `paused` or `archived`. On a pool
+                `stop_when` sets the tolerance (its gap) and the confidence; None brings back those it began with.
+                Another tolerance begins the proof anew, with the labels that are known.
 
         >>> import modelpicker as mp
         >>> campaign = mp.create_campaign("memory://doctest-revise", "tickets", models=2, budget=20)
@@ -529,7 +531,7 @@ class Campaign(CampaignTransactions):
             if news:
                 change.touched = True
                 change.add(Revision(change.head.rounds, news, by))
-                state.terms = state.terms.revised(news)
+                state.revise(news)
 
     def rename(self, name: str, *, annotator: str | None = None) -> None:
         """Call it something else; the history keeps when, and who said so."""

@@ -79,14 +79,9 @@ def check_changes(settings: CampaignSettings, given: Mapping[str, Any], spent: f
                 f"budget {changes['budget']:,}: {spent:,.0f} labels are bought or asked for already; pass at least "
                 "so many."
             )
-    if "stop_when" in changes and settings.pool is not None:
-        raise InputError(
-            "stop_when: the goal of a campaign on a pool cannot be changed. Create another campaign with the "
-            "labels of this one.",
-            parameter="stop_when",
-        )
     if "stop_when" in changes:
         rule = stopping_rule(changes["stop_when"])
-        replace(settings, stop_when=rule).check_goal()
+        if settings.pool is None:
+            replace(settings, stop_when=rule).check_goal()
         changes["stop_when"] = None if rule is None else rule.document()
     return changes

@@ -143,6 +143,16 @@ def grow(pool: "PoolPicker", codes: Array, classes: tuple[ClassName, ...], share
     pool._stale = True
 
 
+def set_goal(pool: "PoolPicker", tolerance: float, confidence: float, share: float) -> None:
+    """Work for another goal. Bets for another tolerance begin anew, with the labels that are known."""
+    pool.confidence = confidence
+    if tolerance != pool.tolerance:
+        pool.tolerance, pool.error_share = tolerance, share
+        pool._proof = PoolProof(pool._rows, pool._labels, allowed_items(tolerance, len(pool)))
+        _note_labels(pool)
+    pool._stale = True
+
+
 def _note_labels(pool: "PoolPicker") -> None:
     """Tell a new proof what is known."""
     pool._proof.labelled[pool._learned] = True

@@ -1,6 +1,7 @@
 """What a campaign has come to, whether it is a stream or a pool: what transactions need of either."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -55,6 +56,10 @@ class CampaignState(ABC):
     @abstractmethod
     def nbytes(self) -> int:
         """The memory that it takes, roughly."""
+
+    def revise(self, changes: Mapping[str, Any]) -> None:
+        """Change what holds from here on."""
+        self.terms = self.terms.revised(changes)
 
     @property
     def model_changes(self) -> int:

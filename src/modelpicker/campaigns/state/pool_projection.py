@@ -24,6 +24,7 @@ from modelpicker.algorithms.pools.pool_state import (
     load_progress,
     progress_of,
     replay_question,
+    set_goal,
 )
 from modelpicker.campaigns.events.event_store import EventStore, Stored
 from modelpicker.campaigns.events.event_types import Answer, Reference, Retraction, Revision, changes_the_past
@@ -57,7 +58,7 @@ class PoolProjection(CampaignState):
     """What holds now, from the settings on."""
     questions: int = 0
     growths: int = 0
-    """How often the pool grew after it had been bet upon."""
+    """How often the pool grew, or its tolerance changed, after it had been bet upon."""
     _waiting: list[Items] = field(default_factory=list)
     """Items that came and are not in the pool yet: those that come together are taken in together."""
     _shown: Floats | None = None
@@ -69,10 +70,21 @@ class PoolProjection(CampaignState):
 
     @property
     def goal(self) -> PoolGoal:
-        """When it is done."""
+        """When it is done: as the campaign began, or as it was revised."""
         if self.settings.pool is None:
             raise StorageError("the campaign is not on a pool.")
-        return self.settings.pool
+        rule = self.terms.stop_when
+        return self.settings.pool if rule is None else PoolGoal(rule.gap, rule.confidence)
+
+    def revise(self, changes: Mapping[str, Any]) -> None:
+        """Change what holds from here on. Another tolerance is another stage of the proof (docs/pools.md)."""
+        before = self.goal
+        super().revise(changes)
+        if self.goal != before and self.known is not None:
+            if self.goal.tolerance != before.tolerance and has_bets(self.picker):
+                self.growths += 1
+            set_goal(self.picker, self.goal.tolerance, self.goal.confidence, error_share(self.growths))
+            self._shown = None
 
     @property
     def picker(self) -> PoolPicker:
@@ -247,7 +259,7 @@ class PoolProjection(CampaignState):
                 self.counts.references += 1
                 self.learn(number, label)
             case Revision(changes=changes):
-                self.terms = self.terms.revised(changes)
+                self.revise(changes)
         self.event = stored.number
 
     def replay(self, asked: Question) -> None:

@@ -97,7 +97,7 @@ def _revise(
         case Retraction(round=item):
             made.count(item, told.pop(item), None)
         case Revision(changes=changes):
-            made.terms = made.terms.revised(changes)
+            made.revise(changes)
 
 
 def _learn_standing(

@@ -419,7 +419,7 @@ class Projection(CampaignState):
             case Retraction():
                 self.counts.references -= 1
             case Revision(changes=changes):
-                self.terms = self.terms.revised(changes)
+                self.revise(changes)
         self.event = stored.number
 
     def count(self, number: int, before: KnownAnswers | None, after: KnownAnswers | None) -> None:
@@ -563,4 +563,4 @@ def _revise(projection: Projection, told: dict[int, KnownAnswers], event: Event)
         case Reference(replaces=replaces):
             projection.counts.references += not replaces
         case Revision(changes=changes):
-            projection.terms = projection.terms.revised(changes)
+            projection.revise(changes)

@@ -8,6 +8,7 @@ from modelpicker.campaigns.campaign import Campaign
 from modelpicker.campaigns.events.event_store import Stored
 from modelpicker.campaigns.events.event_types import Answer, Retraction, Rounds
 from modelpicker.campaigns.events.history import as_time
+from modelpicker.campaigns.events.pool_events import Items
 from modelpicker.campaigns.file_campaign import FILE
 from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.dashboard import COURSE_LINES, Dashboard
@@ -82,6 +83,9 @@ class _AnswerLog:
                 case Rounds() as rounds:
                     log.rounds += len(rounds)
                     log.contested += int((rounds.codes != rounds.codes[:, :1]).any(axis=1).sum())
+                case Items() as items:
+                    log.rounds += len(items)
+                    log.contested += int((items.codes != items.codes[:, :1]).any(axis=1).sum())
                 case Answer(round=number, label=label, by=by, replaces=replaces):
                     log.corrected += bool(replaces)
                     log.answers[number] = (NAMELESS if by is None else by, label)

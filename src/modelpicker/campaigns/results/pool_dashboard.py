@@ -12,13 +12,18 @@ from modelpicker.campaigns.results.recent_rounds import MOST_ITEMS, MOST_PAIRS, 
 from modelpicker.campaigns.state.pool_projection import PoolProjection
 from modelpicker.encoding import ClassName
 
+# Answers that are gone through to find how far behind each model may be.
+MOST_CELLS = 2**21
+
 
 def pool_standing(projection: PoolProjection) -> dict[str, Any]:
-    """The pick, and how every model stands; there are no intervals and no weights."""
-    pick = campaign_pick(projection)
+    """The pick, and how every model stands; there are no weights, and in a very large pool no intervals."""
+    pick, pool = campaign_pick(projection), projection.picker
+    intervals = pool.gap_intervals(pool.confidence) if pool.contested * len(pool.models) <= MOST_CELLS else {}
     document = pick.document()
     for entry in document["standing"]:
-        entry.update(low=None, high=None, weight=None)
+        low, high = intervals.get(entry["model"], (None, None))
+        entry.update(low=low, high=high, weight=None)
     return {"event": projection.event, **document, "weighted": pick.weighted}
 
 

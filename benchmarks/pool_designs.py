@@ -17,6 +17,7 @@ import modelpicker as mp
 from benchmarks.collections import Case
 from benchmarks.pools import LEVELS, MOST, Given, file_of, needed, pool_cases
 from modelpicker.algorithms.pools import gain, label_model, picker
+from modelpicker.algorithms.pools.gain import weigh_models
 from modelpicker.kernels.compiler import CompiledKernel
 from modelpicker.kernels.primitives import Codes, Floats, Ints
 
@@ -32,7 +33,7 @@ def first_of_the_best(worth: Floats, total: float, coin: float) -> int:  # noqa:
 
 def weigh_beside_leader(rows: Codes, labels: Codes, sample: Ints, found: gain.ModelComparison) -> float:
     """By the plausible rivals that differ from the leader: pairs without the leader do not count."""
-    gain.weigh_models(rows, labels, sample, found)
+    weigh_models(rows, labels, sample, found)
     leader = int(found.leader[0])
     total = 0.0
     for s in range(len(sample)):
@@ -51,7 +52,7 @@ def weigh_beside_leader(rows: Codes, labels: Codes, sample: Ints, found: gain.Mo
 
 def weigh_by_guess(rows: Codes, labels: Codes, sample: Ints, found: gain.ModelComparison) -> float:
     """The same, times how uncertain the guess is who of the two is right."""
-    gain.weigh_models(rows, labels, sample, found)
+    weigh_models(rows, labels, sample, found)
     leader = int(found.leader[0])
     total = 0.0
     for s in range(len(sample)):

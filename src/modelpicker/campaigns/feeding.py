@@ -6,13 +6,14 @@ the next are decided when that label is there.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from modelpicker.algorithms import Decision
 from modelpicker.campaigns.campaign import Campaign
-from modelpicker.campaigns.input.files import batches_of
+from modelpicker.campaigns.input.batches import Batch
+from modelpicker.campaigns.input.files import batches_in, open_file
 from modelpicker.campaigns.offline import names_at
 from modelpicker.collections.column_roles import Reading
 from modelpicker.encoding import ClassName
@@ -45,11 +46,10 @@ class Feed:
     Every item has a key, so feeding the same items again goes on where it stopped.
     """
 
-    classes: tuple[ClassName, ...] = ()
-    """Classes that are known from the start: none, they are read with the items."""
-
-    def __init__(self, campaign: Campaign, items: Iterable[NewItem]) -> None:
+    def __init__(self, campaign: Campaign, items: Iterable[NewItem], classes: Sequence[ClassName] = ()) -> None:
+        """`classes` are those that are known from the start."""
         self.campaign = campaign
+        self.classes = classes
         self._items = iter(items)
         self._failure: ModelPickerError | None = None
 
@@ -91,10 +91,19 @@ class Feed:
         return "query" if self.waits else "going on"
 
 
-def file_items(campaign: Campaign, path: str | Path, reading: Reading | None = None) -> Iterator[NewItem]:
-    """The items of a file of predictions; those that have no key get one from their row and the file's content."""
-    mark, row = file_mark(path), 0
-    for batch in batches_of(path, campaign, reading):
+def feed_file(campaign: Campaign, path: str | Path, reading: Reading | None = None) -> Feed:
+    """Feed the items of a file of predictions.
+
+    Items that have no key get one from their row and the file's content.
+    """
+    reading = reading or Reading()
+    opened = open_file(path, campaign, reading)
+    return Feed(campaign, _items(batches_in(opened, campaign, reading), file_mark(path)), opened.classes)
+
+
+def _items(batches: Iterable[Batch], mark: str) -> Iterator[NewItem]:
+    row = 0
+    for batch in batches:
         for place in range(len(batch.predictions)):
             row += 1
             key = None if batch.keys is None else batch.keys[place]

@@ -207,11 +207,11 @@ def decided(campaign: "Campaign", file: str, read: dict[str, Any]) -> Iterator[t
 
 def make_feed(campaign: "Campaign", file: str, read: dict[str, Any]) -> "Feed":
     """The items of a file, one by one."""
-    from modelpicker.campaigns.feeding import Feed, file_items
+    from modelpicker.campaigns.feeding import Feed, feed_file
 
     if file.lower().endswith(LINE_ENDINGS):
         return Feed(campaign, _line_items(file, campaign.models))
-    return Feed(campaign, file_items(campaign, file, file_reading(campaign, read)))
+    return feed_file(campaign, file, file_reading(campaign, read))
 
 
 def _line_items(file: str, models: tuple[int | str, ...]) -> "Iterator[NewItem]":

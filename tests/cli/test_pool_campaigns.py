@@ -193,7 +193,7 @@ class TestLabel:
         done = session(folder, "ham", "u", "spam", "q")
         first = asked_in(done.stderr)[0]
         assert asked_in(done.stderr)[:3:2] == [first, first]
-        assert f"Took back 'ham' for item {first + 1}: item {first}\n" in done.stderr
+        assert f"Took back 'ham' for item {first}: item {first}\n" in done.stderr
         assert opened(folder).label_of(first) == "spam"
 
     def test_a_spent_budget_says_how_to_raise_it(self, folder: Path) -> None:

@@ -167,7 +167,8 @@ class LabelSession:
         self.give_back()
         self.current = next((query for query in self.campaign.pending() if query.id == last), None)
         item = None if self.current is None else self.current.item
-        say(took_back(label, last + 1, item or {}))
+        # The number of a pool's item is what `retract` and `tell` take; a stream's items are counted.
+        say(took_back(label, last if self.pool else last + 1, item or {}))
 
     def _answered_before(self) -> int | None:
         """The round that the same annotator answered last."""

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 import modelpicker as mp
+from modelpicker.campaigns.storage.database import open_storage
 from tests.campaigns.pools import collection, truth
+from tests.campaigns.servers import Server
 from tests.cli.campaigning import call, document, lines
 
 ITEMS = 120
@@ -305,3 +307,19 @@ def test_a_pool_is_exported_imported_verified_and_reported(folder: Path, ending:
     report = document(folder, "report", "copy")
     assert report["pick"] == best["pick"]
     assert "ann" in (folder / "pick.html").read_text(encoding="utf-8")
+
+
+def test_two_people_share_a_pool_on_postgresql(folder: Path, postgresql: Server) -> None:
+    url = postgresql.database()
+    where = ("--storage", url)
+    assert call(folder, "create", "team", "--pool", "items.csv", "--budget", "40", *where).returncode == 0
+    for who in ("ann", "bob"):
+        done = call(folder, "label", "team", "--by", who, *where, typed="ham\nham\nu\nspam\nq\n")
+        assert done.returncode == 0, done.stderr
+    assert "2 by you, 4 of at most 40" in done.stderr
+    assert call(folder, "ask", "team", "more.csv", *where).returncode == 0
+    assert document(folder, "verify", "team", *where)["campaigns"][0]["wrong"] == []
+    best = document(folder, "best", "team", *where)
+    assert (best["labels_used"], best["rounds"]) == (4, ITEMS + 30)
+    open_storage(url).close()
+    postgresql.give_back(url)

@@ -88,6 +88,7 @@ def test_an_interrupted_file_goes_on_without_keys_too(tmp_path: Path) -> None:
             listen_for(process, "waits for a label")
             assert campaign.rounds == labels + 1
             process.send_signal(signal.SIGINT)
+            assert "Stopped. Everything that was decided is saved." in listen_for(process, "saved")
             assert process.wait(60) == 130
         campaign.tell(labels, "ham")
     (tmp_path / "bare.csv").write_text((tmp_path / "bare.csv").read_text() + "egg,ham,ham,ham\n")
@@ -117,6 +118,6 @@ def test_items_that_need_no_label_are_decided_without_waiting(tmp_path: Path) ->
 
 def test_options_of_files_and_pools_are_refused_where_they_mean_nothing(tmp_path: Path) -> None:
     begin(tmp_path)
-    for arguments in (("--all-at-once",), ("--id", "x"), ("items.csv", "--use-labels")):
+    for arguments in (("--all-at-once",), ("--id", "x"), ("items.csv", "--use-labels"), ("x.jsonl", "--id", "y")):
         done = call(tmp_path, "ask", "tickets", *arguments)
         assert done.returncode == 2, done.stderr

@@ -280,10 +280,19 @@ class TestMoreItems:
         assert json.loads(done.stdout)["query"] is False
         assert opened(folder).rounds == ITEMS + 1
 
+    def test_a_file_of_lines_is_read_as_lines(self, folder: Path) -> None:
+        line = {"predictions": {"ant": "ham", "bee": "spam", "cat": "ham", "dog": "egg"}, "key": "z"}
+        (folder / "more.jsonl").write_text(lines(line))
+        assert document(folder, "ask", "tickets", "more.jsonl")["new"] == 1
+        flat = {**line["predictions"], "key": "y", "label": "ham"}  # type: ignore[dict-item]
+        (folder / "flat.jsonl").write_text(lines(flat))
+        assert document(folder, "ask", "tickets", "flat.jsonl", "--use-labels")["labels"] == 1
+
     @pytest.mark.parametrize(
         ("arguments", "code"),
         [
             (("more.csv", "--all-at-once"), 2),
+            (("more.jsonl", "--id", "key"), 2),
             (("none.csv",), 3),
             (("other.csv",), 1),
             (("-", "--use-labels"), 2),
@@ -292,6 +301,7 @@ class TestMoreItems:
     )
     def test_what_makes_no_sense_is_refused(self, folder: Path, arguments: tuple[str, ...], code: int) -> None:
         (folder / "other.csv").write_text("id,ant,bee\n1,ham,spam\n")
+        (folder / "more.jsonl").write_text('["ham", "spam", "ham", "egg"]\n')
         assert call(folder, "ask", "tickets", *arguments).returncode == code
         assert opened(folder).rounds == ITEMS
 

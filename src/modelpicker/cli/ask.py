@@ -93,42 +93,27 @@ def ask(
     be piped in twice.
     """
     campaign = opened(storage, name)
-    pool, read = (
-        campaign.settings.pool is not None,
-        how_to_read(None, None, None, False, False, label, id_column, ignore),
-    )
-    if file == "-":
-        _refuse_of_files(
-            {"--all-at-once": all_at_once, "--use-labels": use_labels, "--label": label, "--id": id_column}
-        )
-    elif pool:
-        _add(campaign, file, read, use_labels, all_at_once, as_json)
+    read = how_to_read(None, None, None, False, False, label, id_column, ignore)
+    pool = campaign.settings.pool is not None
+    in_lines = file == "-" or (file.lower().endswith(LINE_ENDINGS) and (not pool or _has_lines(file)))
+    columns = {"--label": label, "--id": id_column, "--ignore": ignore, "--use-labels": use_labels}
+    if in_lines:
+        _refuse(columns, "it goes with a table only, such as items.csv; leave it out.")
+    if not pool:
+        _refuse({"--use-labels": use_labels}, f"{name} is a stream, which asks for its labels; leave it out.")
+    if pool or file == "-":
+        _refuse({"--all-at-once": all_at_once}, "it goes with a stream and a FILE only; leave it out.")
+    if pool and not in_lines:
+        _add(campaign, file, read, use_labels, as_json)
         return
-    if use_labels:
-        raise typer.BadParameter(
-            f"{name} is a stream, where labels are asked for one by one; leave it out.", param_hint="--use-labels"
-        )
     before = campaign.best()
+    if pool or file == "-" or all_at_once:
+        made = decided(campaign, file, read)
+    else:
+        made = _fed(campaign, file, make_feed(campaign, file, read), called_by(name, storage))
     decisions: list[dict[str, Any]] = []
-    feed = None
-    if file != "-" and not all_at_once:
-        feed = _fed(campaign, file, make_feed(campaign, file, read), called_by(name, storage))
-    try:
-        for key, decision in feed or decided(campaign, file, read):
-            entry = as_entry(key, decision)
-            if as_json:
-                decisions.append(entry)
-            else:
-                print(json.dumps(entry))
-        sys.stdout.flush()
-    except BrokenPipeError:  # nobody reads on; everything that was decided is on disk
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if not _print_all(made, decisions if as_json else None):
         return
-    except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise FileError(
-            f"decisions cannot be written: {error.strerror}. All that was decided is stored."
-        ) from error
     pick = campaign.best()
     new = pick.rounds - before.rounds
     if as_json:
@@ -149,25 +134,55 @@ def as_entry(key: str | None, decision: "Decision") -> dict[str, Any]:
     }
 
 
-def _refuse_of_files(given: Mapping[str, object]) -> None:
-    """What is about a file makes no sense without one."""
+def _print_all(made: Iterator[tuple[str | None, "Decision"]], decisions: list[dict[str, Any]] | None) -> bool:
+    """Print decisions as they are made, or keep them in a list; whether anybody reads to the end."""
+    try:
+        for key, decision in made:
+            entry = as_entry(key, decision)
+            if decisions is None:
+                print(json.dumps(entry))
+            else:
+                decisions.append(entry)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        say("", "Stopped. Everything that was decided is saved.")
+        raise
+    except BrokenPipeError:  # nobody reads on; everything that was decided is on disk
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return False
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise FileError(
+            f"decisions cannot be written: {error.strerror}. All that was decided is stored."
+        ) from error
+    return True
+
+
+def _refuse(given: Mapping[str, object], why: str) -> None:
+    """What was typed and makes no sense here is wrong usage."""
     for spelt, value in given.items():
         if value:
-            raise typer.BadParameter("it goes with FILE only; pass one, or leave it out.", param_hint=spelt)
+            raise typer.BadParameter(why, param_hint=spelt)
 
 
-def _add(
-    campaign: "Campaign", file: str, read: dict[str, Any], use_labels: bool, all_at_once: bool, as_json: bool
-) -> None:
+def _has_lines(file: str) -> bool:
+    """Whether a file has lines as they are piped in, and not the rows of a table."""
+    if not file.lower().endswith(LINE_ENDINGS):
+        return False
+    with _stream(file) as stream:
+        first = next((line for line in stream if line.strip()), b"[]")
+    try:
+        entry = json.loads(first)
+    except (ValueError, RecursionError):
+        return False  # the reader of tables says what is wrong
+    return isinstance(entry, list) or (isinstance(entry, Mapping) and "predictions" in entry)
+
+
+def _add(campaign: "Campaign", file: str, read: dict[str, Any], use_labels: bool, as_json: bool) -> None:
     """Add the items of a file to a pool, all of them or none."""
     from modelpicker.cli.shared.read_collection import read_collection
     from modelpicker.collections.files import open_with
 
-    if all_at_once:
-        raise typer.BadParameter(
-            f"{campaign.name} is on a pool, which decides when somebody is ready to answer; leave it out.",
-            param_hint="--all-at-once",
-        )
     found = read_collection(open_with, file, None, file_reading(campaign, read))
     print_notes(found.notes)
     with storing("Storing the items", len(found)) as progress:

@@ -113,7 +113,7 @@ def create(
 ) -> None:
     """Begin a campaign: people tell labels, and the best model emerges.
 
-    If all items are in a file, pass --pool FILE: it needs the fewest labels. Options such as --label, --id and
+    If all items are in a file, pass --pool FILE: it usually needs fewer labels. Options such as --label, --id and
     --fields say how the file is read. If items arrive over time, pass --models, and `ask` about each.
     """
     typed = {

@@ -206,7 +206,7 @@ def test_files_and_campaigns_need_no_extra(tmp_path: Path) -> None:
         ("--help",),
         ("pick", "mails.csv", "--json"),
         ("create", "mails", "--models", "bert,roberta", *storage),
-        ("ask", "mails", "items.jsonl", "--json", *storage),
+        ("ask", "mails", "items.jsonl", "--all-at-once", "--json", *storage),
     )
     assert "serve" in shown
     assert json.loads(picked)["pick"] == "bert"

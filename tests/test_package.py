@@ -282,7 +282,9 @@ def test_the_wheel_works_in_an_empty_environment(wheel: Path, tmp_path: Path) ->
     assert json.loads(own.done("modelpicker", "pick", "mails.csv", "--json"))["pick"] == "bert"
     own.done("modelpicker", "create", "mails", "--models", "bert,roberta")
     (tmp_path / "items.jsonl").write_text('{"bert": "spam", "roberta": "ham"}\n' * 5)
-    made = json.loads(own.done("modelpicker", "ask", "mails", "items.jsonl", "--json"))["decisions"]
+    made = json.loads(own.done("modelpicker", "ask", "mails", "items.jsonl", "--all-at-once", "--json"))[
+        "decisions"
+    ]
     own.done("modelpicker", "tell", "mails", str(next(one["id"] for one in made if one["query"])), "spam")
     assert json.loads(own.done("modelpicker", "best", "mails", "--json"))["labels_used"] == 1
 

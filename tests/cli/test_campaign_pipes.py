@@ -206,7 +206,7 @@ def collection(folder: Path, name: str) -> None:
 @pytest.mark.parametrize("name", ["x.csv", "x.parquet", "x.npz"])
 def test_files_of_predictions_are_asked_about(tmp_path: Path, name: str) -> None:
     collection(begin(tmp_path), name)
-    decisions = document(tmp_path, "ask", "tickets", name)["decisions"]
+    decisions = document(tmp_path, "ask", "tickets", name, "--all-at-once")["decisions"]
     assert [entry["query"] for entry in decisions] == [True, False, True, False]
     assert [entry["predictions"] for entry in records(tmp_path)][2] == [None, "ham"]
 
@@ -214,9 +214,9 @@ def test_files_of_predictions_are_asked_about(tmp_path: Path, name: str) -> None
 @pytest.mark.parametrize("name", ["x.csv", "x.parquet"])
 def test_keys_and_texts_of_a_table_come_with_its_items(tmp_path: Path, name: str) -> None:
     collection(begin(tmp_path), name)
-    document(tmp_path, "ask", "tickets", name)
+    document(tmp_path, "ask", "tickets", name, "--all-at-once")
     assert [entry["key"] for entry in records(tmp_path)] == ["a", "b", "c", "d"]
-    assert document(tmp_path, "ask", "tickets", name)["new"] == 0
+    assert document(tmp_path, "ask", "tickets", name, "--all-at-once")["new"] == 0
     assert "text: one" in call(tmp_path, "label", "tickets", typed="q\n").stderr
 
 

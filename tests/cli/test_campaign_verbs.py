@@ -24,7 +24,7 @@ def test_a_campaign_from_its_creation_to_its_copy(tmp_path: Path) -> None:
     assert "Created tickets in sqlite:///" in made.stderr
     items = [{"predictions": DIVIDED, "item": {"text": f"message {n}"}, "key": f"m{n}"} for n in range(5)]
     (tmp_path / "items.jsonl").write_text(lines(*items))
-    asked = call(tmp_path, "ask", "tickets", "items.jsonl")
+    asked = call(tmp_path, "ask", "tickets", "items.jsonl", "--all-at-once")
     assert [json.loads(line)["query"] for line in asked.stdout.splitlines()] == [True] * 5
     labelled = call(tmp_path, "label", "tickets", typed="ham\nspam\nham\ns\nham\n")
     assert "message 4" in labelled.stderr

@@ -15,6 +15,7 @@ import numpy as np
 
 from modelpicker.algorithms.registry import find_algorithm, usual_options
 from modelpicker.campaigns.campaign import Campaign
+from modelpicker.campaigns.events.event_types import Answer, Retraction
 from modelpicker.campaigns.input.batches import items_of
 from modelpicker.campaigns.offline import Goal, names_at, shuffled, suited_options
 from modelpicker.campaigns.registry import begin_campaign, list_campaigns, open_campaign
@@ -106,15 +107,16 @@ def known_answers(campaign: Campaign) -> dict[str, ClassName]:
     return {items[number]: label for number, label in labels.items()}
 
 
-def answers_by(campaign: Campaign, annotator: str) -> list[int]:
-    """The rounds that somebody answered, in the order of the answers; not those that others changed since."""
-    found: dict[int, None] = {}
-    for record in campaign.history():
-        if record["kind"] in ("label", "skip", "retract"):
-            found.pop(record["id"], None)
-            if record["kind"] != "retract" and record["by"] == annotator:
-                found[record["id"]] = None
-    return list(found)
+def answers_by(campaign: Campaign, annotator: str) -> dict[int, ClassName | None]:
+    """What somebody answered, by round, in the order of the answers; not what others changed since."""
+    found: dict[int, ClassName | None] = {}
+    with campaign.looking() as store:  # the history also has all items, which may be a million
+        for stored in store.others((Answer.kind, Retraction.kind)):
+            if isinstance(stored.event, Answer | Retraction):
+                found.pop(stored.event.round, None)
+            if isinstance(stored.event, Answer) and stored.event.by == annotator:
+                found[stored.event.round] = stored.event.label
+    return found
 
 
 class Feeder:
@@ -131,6 +133,8 @@ class Feeder:
         _check_same(campaign, source, collection)
         self.campaign = campaign
         self.collection = collection
+        self.classes = collection.classes
+        """Known from the start, so that their keys stay the same."""
         self.order = (
             shuffled(len(collection), campaign.settings.seed).tolist() if source.shuffle else range(len(collection))
         )

@@ -1,24 +1,48 @@
-"""`modelpicker ask`: items in as JSON lines, decisions out as JSON lines, each on disk before it is printed."""
+"""`modelpicker ask`: items in, decisions out as JSON lines, each on disk before it is printed.
+
+A file is fed to a stream as labels come, unless everything is to be decided at once. A pool takes more items.
+"""
 
 import json
 import os
+import shlex
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from typing import IO, TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from modelpicker.cli.shared.campaign_options import Name, StorageOption, leader, opened
-from modelpicker.cli.shared.terminal import Json, count, print_json, say, standard_input, visible
+from modelpicker.cli.shared.campaign_options import Name, StorageOption, called_by, leader, opened
+from modelpicker.cli.shared.terminal import (
+    IdColumn,
+    Ignore,
+    Json,
+    Label,
+    command,
+    count,
+    how_to_read,
+    print_json,
+    print_notes,
+    say,
+    standard_input,
+    storing,
+    visible,
+    waiting,
+)
 from modelpicker.errors import FileError, InputError, ModelPickerError, NotFoundError, brief
 
 if TYPE_CHECKING:
     from modelpicker.algorithms import Decision
     from modelpicker.campaigns import Campaign
+    from modelpicker.campaigns.feeding import Feed, NewItem
+    from modelpicker.collections.column_roles import Reading
 
 LINES_AT_ONCE = 2_000
 READ_AT_ONCE = 2**20
 LINE_ENDINGS = (".jsonl", ".ndjson")
+# How often it is looked whether a label has come, in seconds.
+LOOK = 0.5
 
 
 class Line(NamedTuple):
@@ -39,10 +63,29 @@ def ask(
             help="JSON lines (.jsonl), any file of predictions that `pick` reads, or - for standard input.",
         ),
     ] = "-",
+    all_at_once: Annotated[
+        bool,
+        typer.Option(
+            "--all-at-once",
+            help="Decide about all items of FILE now, before their labels come. It asks for more labels, because "
+            "it cannot learn in between. By default it waits for each label, and then goes on.",
+        ),
+    ] = False,
+    use_labels: Annotated[
+        bool, typer.Option("--use-labels", help="Of a pool: labels in FILE are known, and need not be asked for.")
+    ] = False,
+    label: Label = None,
+    id_column: IdColumn = None,
+    ignore: Ignore = None,
     storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
     """Ask about items as they come: which labels are worth buying?
+
+    Items on standard input are decided as they arrive. A FILE is fed as labels come: this command waits until
+    somebody has labelled what it asks for (`label`, `tell`, the page), then goes on. Stop it at any time: the same
+    command goes on. To label in the same terminal, use `label NAME --items FILE`. In a campaign on a pool, items
+    are added to the pool, and `label` asks about those most worth a label.
 
     A line is {"predictions": {"bert": "spam", …}, "item": {"text": "…"}, "key": "msg-17"}, or flat:
     {"bert": "spam", …, "text": "…", "key": "msg-17"}. In a table, a column key or id has the keys. Decisions come
@@ -50,24 +93,27 @@ def ask(
     be piped in twice.
     """
     campaign = opened(storage, name)
-    before = campaign.best()
-    decisions: list[dict[str, Any]] = []
-    try:
-        for key, decision in decided(campaign, file):
-            entry = as_entry(key, decision)
-            if as_json:
-                decisions.append(entry)
-            else:
-                print(json.dumps(entry))
-        sys.stdout.flush()
-    except BrokenPipeError:  # nobody reads on; everything that was decided is on disk
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    read = how_to_read(None, None, None, False, False, label, id_column, ignore)
+    pool = campaign.settings.pool is not None
+    in_lines = file == "-" or (file.lower().endswith(LINE_ENDINGS) and (not pool or _has_lines(file)))
+    columns = {"--label": label, "--id": id_column, "--ignore": ignore, "--use-labels": use_labels}
+    if in_lines:
+        _refuse(columns, "it goes with a table only, such as items.csv; leave it out.")
+    if not pool:
+        _refuse({"--use-labels": use_labels}, f"{name} is a stream, which asks for its labels; leave it out.")
+    if pool or file == "-":
+        _refuse({"--all-at-once": all_at_once}, "it goes with a stream and a FILE only; leave it out.")
+    if pool and not in_lines:
+        _add(campaign, file, read, use_labels, as_json)
         return
-    except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise FileError(
-            f"decisions cannot be written: {error.strerror}. All that was decided is stored."
-        ) from error
+    before = campaign.best()
+    if pool or file == "-" or all_at_once:
+        made = decided(campaign, file, read)
+    else:
+        made = _fed(campaign, file, make_feed(campaign, file, read), called_by(name, storage))
+    decisions: list[dict[str, Any]] = []
+    if not _print_all(made, decisions if as_json else None):
+        return
     pick = campaign.best()
     new = pick.rounds - before.rounds
     if as_json:
@@ -88,8 +134,79 @@ def as_entry(key: str | None, decision: "Decision") -> dict[str, Any]:
     }
 
 
-def decided(campaign: "Campaign", file: str) -> Iterator[tuple[str | None, "Decision"]]:
-    """The decisions about all items of a file or a stream."""
+def _print_all(made: Iterator[tuple[str | None, "Decision"]], decisions: list[dict[str, Any]] | None) -> bool:
+    """Print decisions as they are made, or keep them in a list; whether anybody reads to the end."""
+    try:
+        for key, decision in made:
+            entry = as_entry(key, decision)
+            if decisions is None:
+                print(json.dumps(entry))
+            else:
+                decisions.append(entry)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        say("", "Stopped. Everything that was decided is saved.")
+        raise
+    except BrokenPipeError:  # nobody reads on; everything that was decided is on disk
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return False
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise FileError(
+            f"decisions cannot be written: {error.strerror}. All that was decided is stored."
+        ) from error
+    return True
+
+
+def _refuse(given: Mapping[str, object], why: str) -> None:
+    """What was typed and makes no sense here is wrong usage."""
+    for spelt, value in given.items():
+        if value:
+            raise typer.BadParameter(why, param_hint=spelt)
+
+
+def _has_lines(file: str) -> bool:
+    """Whether a file has lines as they are piped in, and not the rows of a table."""
+    if not file.lower().endswith(LINE_ENDINGS):
+        return False
+    with _stream(file) as stream:
+        first = next((line for line in stream if line.strip()), b"[]")
+    try:
+        entry = json.loads(first)
+    except (ValueError, RecursionError):
+        return False  # the reader of tables says what is wrong
+    return isinstance(entry, list) or (isinstance(entry, Mapping) and "predictions" in entry)
+
+
+def _add(campaign: "Campaign", file: str, read: dict[str, Any], use_labels: bool, as_json: bool) -> None:
+    """Add the items of a file to a pool, all of them or none."""
+    from modelpicker.cli.shared.read_collection import read_collection
+    from modelpicker.collections.files import open_with
+
+    found = read_collection(open_with, file, None, file_reading(campaign, read))
+    print_notes(found.notes)
+    with storing("Storing the items", len(found)) as progress:
+        added = campaign.add_items(found, use_labels=use_labels, progress=progress)
+    pick = campaign.best()
+    if as_json:
+        facts = {"new": added.new, "known": added.known, "labels": added.labels}
+        print_json({"campaign": campaign.name, "decisions": [], **facts, **pick.document()})
+        return
+    known = f", {added.known:,} there already" if added.known else ""
+    labels = f", {count(added.labels, 'label')} used" if added.labels else ""
+    say(visible(f"{count(added.new, 'new item')}{known}{labels}; {pick.rounds:,} in the pool."))
+    say(visible(f"{pick.state.title}: {pick.state.reason} {pick.state.next}"))
+
+
+def file_reading(campaign: "Campaign", read: dict[str, Any]) -> "Reading":
+    """How a file is read whose models are those of a campaign."""
+    from modelpicker.collections.column_roles import Reading
+
+    return Reading(**{**read, "models": [str(model) for model in campaign.models]})
+
+
+def decided(campaign: "Campaign", file: str, read: dict[str, Any]) -> Iterator[tuple[str | None, "Decision"]]:
+    """The decisions about all items of a file or a stream, made as soon as they are read."""
     if file == "-" or file.lower().endswith(LINE_ENDINGS):
         with _stream(file) as stream:
             for lines in _batches(stream):
@@ -98,9 +215,60 @@ def decided(campaign: "Campaign", file: str) -> Iterator[tuple[str | None, "Deci
         return
     from modelpicker.campaigns.input.files import batches_of
 
-    for batch in batches_of(file, campaign):
+    for batch in batches_of(file, campaign, file_reading(campaign, read)):
         made = campaign.ask_many(batch.predictions, items=batch.items, keys=batch.keys)
         yield from zip(batch.keys or [None] * len(made), made, strict=True)
+
+
+def make_feed(campaign: "Campaign", file: str, read: dict[str, Any]) -> "Feed":
+    """The items of a file, one by one."""
+    from modelpicker.campaigns.feeding import Feed, feed_file
+
+    if file.lower().endswith(LINE_ENDINGS):
+        return Feed(campaign, _line_items(file, campaign.models))
+    return feed_file(campaign, file, file_reading(campaign, read))
+
+
+def _line_items(file: str, models: tuple[int | str, ...]) -> "Iterator[NewItem]":
+    """The items of a file of lines."""
+    from modelpicker.campaigns.feeding import NewItem, file_mark, row_key
+
+    with _stream(file) as stream:
+        mark = file_mark(file)
+        for lines in _batches(stream):
+            for number, text in lines:
+                if text.strip():
+                    line = parse(number, text, models)
+                    key = line.key or row_key(number, mark)
+                    yield NewItem(line.predictions, line.item, key, f"line {number}")
+
+
+def _fed(campaign: "Campaign", file: str, feed: "Feed", called: str) -> Iterator[tuple[str | None, "Decision"]]:
+    """The decisions about items, each made when the labels that were asked for before are there."""
+    said = False
+    while True:
+        if feed.waits:
+            sys.stdout.flush()
+            if not said:
+                _say_waiting(campaign, file, called)
+            said = True
+            with waiting("Waiting for a label; press Ctrl-C to stop"):
+                while feed.waits:
+                    time.sleep(LOOK)
+        made = feed.decide()
+        if not made:
+            return
+        yield from made
+
+
+def _say_waiting(campaign: "Campaign", file: str, called: str) -> None:
+    """What it waits for, and what else can be done."""
+    open_ones = campaign.counts().waiting
+    waits = "1 item waits" if open_ones == 1 else f"{open_ones:,} items wait"
+    say(f"{waits} for a label. The next items are decided when it is there.")
+    say(visible(f"  {command(f'label {called}')}  in another terminal labels it"))
+    say(visible(f"  {command(f'label {called} --items {shlex.quote(file)}')}  labels all of it in one terminal"))
+    say("  --all-at-once does not wait, and asks for more labels")
 
 
 def _stream(file: str) -> IO[bytes]:

@@ -4,13 +4,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from modelpicker.cli.shared.campaign_options import AnnotatorOption, Name, StorageOption, opened, print_pick
+from modelpicker.cli.shared.campaign_options import (
+    AnnotatorOption,
+    Name,
+    StorageOption,
+    called_by,
+    opened,
+    print_pick,
+)
 from modelpicker.cli.shared.label_session import ANNOTATOR, LabelSession
-from modelpicker.cli.shared.terminal import Json, print_json, say, visible
+from modelpicker.cli.shared.terminal import Json, command, print_json, say, visible
 from modelpicker.errors import ModelPickerError
 
 if TYPE_CHECKING:
-    from modelpicker.campaigns import Campaign
+    from modelpicker.campaigns import Campaign, Pick
+    from modelpicker.campaigns.feeding import Feed
     from modelpicker.campaigns.file_campaign import Feeder
 
 Lease = Annotated[
@@ -24,6 +32,15 @@ def label(
     wait: Annotated[
         bool, typer.Option("--wait", help="When nothing is left to label, wait for more until you quit.")
     ] = False,
+    items: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Of a stream: a file of items, as `ask` reads it. They are decided one by one while you label. "
+            "The same command goes on where you stopped.",
+            show_default=False,
+        ),
+    ] = None,
     by: AnnotatorOption = None,
     storage: StorageOption = None,
     as_json: Json = False,
@@ -32,11 +49,13 @@ def label(
 
     One key per class, s to skip, u to undo, m to ask whether you may stop, q to quit.
 
-    A campaign that `pick` began goes on with its file, if that is there.
+    A campaign on a pool chooses the next item when you are ready, and ends when the pick is proved. A campaign that
+    `pick` began goes on with its file, if that is there.
     """
     campaign = opened(storage, name)
     who = by or (None if campaign.settings.source is None else ANNOTATOR)  # as `pick` has it
-    session = LabelSession(campaign, lease, who, wait=wait, feeder=_feeder_of(campaign))
+    feeder = _feeder_of(campaign) if items is None else _feed_of(campaign, items)
+    session = LabelSession(campaign, lease, who, wait=wait, feeder=feeder)
     try:
         session.converse()
     except KeyboardInterrupt:
@@ -52,6 +71,35 @@ def label(
     else:
         typer.echo("")
         print_pick(pick)
+        if campaign.settings.pool is not None:
+            _say_next(pick, session, name, storage)
+
+
+def _say_next(pick: "Pick", session: LabelSession, name: str, storage: str | None) -> None:
+    """What to do with a pool that asks no more."""
+    called = called_by(name, storage)
+    if pick.state.name not in ("certified", "budget-spent"):
+        return
+    say("", "Next:", visible(f"  {command(f'report {called}')}  writes one page about the pick"))
+    if session.answered:
+        last = session.answered[-1][0].id
+        say(visible(f"  {command(f'retract {called} {last}')}  takes your last answer back"))
+    if pick.state.over:
+        say(visible(f"  {command(f'ask {called} FILE')}  adds more items; then it asks again"))
+    else:
+        say(visible(f"  {command(f'revise {called} --budget N')}  allows more labels"))
+
+
+def _feed_of(campaign: "Campaign", file: str) -> "Feed":
+    """The items of a file, for a stream that has no file of its own."""
+    from modelpicker.cli.ask import make_feed
+
+    if campaign.settings.pool is not None:
+        raise typer.BadParameter(
+            f"{campaign.name} is on a pool; {command(f'ask {campaign.name} {file}')} adds the items to it.",
+            param_hint="--items",
+        )
+    return make_feed(campaign, file, {})
 
 
 def _feeder_of(campaign: "Campaign") -> "Feeder | None":

@@ -108,11 +108,11 @@ def show(name: Name, storage: StorageOption = None, as_json: Json = False) -> No
         "classes": classes,
         "algorithm": f"{settings.kind.name}{f' ({options})' if options else ''}, seed {settings.seed}",
         "budget": _budget(settings, terms.budget),
-        **_stopping(terms.stop_when, pick.certified),
+        **_stopping(settings, terms.stop_when, pick.certified),
         "state": in_words(pick),
-        "items": f"{pick.rounds:,} seen" if settings.source is None else _of_file(settings.source, pick),
+        "items": _items(settings, pick),
         "labels": f"{pick.labels_used:,} bought, {pick.pending:,} waiting, {pick.skipped:,} skipped, "
-        f"{pick.references:,} for reference",
+        f"{pick.references:,} {'for reference' if settings.pool is None else 'known without asking'}",
         "pick": leader(pick),
         "certificate": pick.certificate.sentence,
     }
@@ -125,10 +125,19 @@ def _budget(settings: "CampaignSettings", budget: int | None) -> str:
     """How many labels may be bought, and how they are spread."""
     if budget is None:
         return "none"
+    if settings.pool is not None:
+        return f"at most {budget:,} labels"
     if settings.budget_way == "cap":
         return f"{budget:,} labels, as a cap"
     over = "" if settings.expected_rounds is None else f" over {settings.expected_rounds:,} items"
     return f"{budget:,} labels, spread{over or ' over the stream'}"
+
+
+def _items(settings: "CampaignSettings", pick: "Pick") -> str:
+    """How many items there are."""
+    if settings.pool is not None:
+        return f"{pick.rounds:,} in the pool"
+    return f"{pick.rounds:,} seen" if settings.source is None else _of_file(settings.source, pick)
 
 
 def _of_file(source: "FileSource", pick: "Pick") -> str:
@@ -137,11 +146,16 @@ def _of_file(source: "FileSource", pick: "Pick") -> str:
     return f"{pick.rounds:,} seen of {source.file}{more}"
 
 
-def _stopping(rule: "Certified | None", certified: bool) -> dict[str, str]:
+def _stopping(settings: "CampaignSettings", rule: "Certified | None", certified: bool) -> dict[str, str]:
     """When a campaign asks for no more labels, and whether that is so."""
+    now = "which it has now" if certified else "which it has not yet"
+    if settings.pool is not None:
+        close, sure = 100 * settings.pool.tolerance, 100 * settings.pool.confidence
+        return {
+            "stops": f"once the pick is proved to be within {close:g}% of the best, confidence {sure:g}%, {now}"
+        }
     if rule is None:
         return {}
-    now = "which it has now" if certified else "which it has not yet"
     certificate = f"{rule.kind} certificate within {100 * rule.gap:g}%, confidence {100 * rule.confidence:g}%"
     return {"stops": f"while the pick has a {certificate}, {now}"}
 

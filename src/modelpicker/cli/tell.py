@@ -71,9 +71,12 @@ def tell(
     after = campaign.best()
     new = after.labels_used - before.labels_used
     facts = [count(new, "new label")]
+    unasked = "for reference only: not queried"
+    if campaign.settings.pool is not None:
+        unasked = "learned that nobody was asked for"
     for what, number in (
         ("skipped", after.skipped - before.skipped),
-        ("for reference only: not queried", after.references - before.references),
+        (unasked, after.references - before.references),
     ):
         if number > 0:
             facts.append(f"{number:,} {what}")

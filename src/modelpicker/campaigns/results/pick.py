@@ -82,7 +82,8 @@ class Pick:
     @property
     def named(self) -> bool:
         """Whether there is a reason for the pick: a label, or a proof that needs none."""
-        return self.labels_used > 0 or self.certified
+        learned = self.certificate.kind == "pool" and self.references > 0  # which a stream does not learn from
+        return self.labels_used > 0 or learned or self.certified
 
     def report(self, title: str = "") -> str:
         """One page for whoever has to decide, as HTML; `title` names the data.

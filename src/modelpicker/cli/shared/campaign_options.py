@@ -1,6 +1,7 @@
 """What the verbs about campaigns share: where campaigns are, and how a pick is printed."""
 
 import inspect
+import shlex
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -141,6 +142,11 @@ def opened(storage: str | None, name: str) -> "Campaign":
     return open_campaign(storage_url(storage), name)
 
 
+def called_by(name: str, storage: str | None) -> str:
+    """How a campaign is named in a command that is shown to be typed."""
+    return shlex.quote(name) if storage is None else f"{shlex.quote(name)} --storage {shlex.quote(storage)}"
+
+
 def as_id(campaign: "Campaign", text: str, key: bool) -> int | str:
     """What a round is called on the command line: its id if it is a number, else its key."""
     if key or not is_number(text):
@@ -173,7 +179,7 @@ def as_label(campaign: "Campaign", number: int | str, text: str) -> int | str:
 
 def leader(pick: "Pick") -> str:
     """Who leads, in a few words."""
-    if not pick.labels_used:
+    if not pick.named:
         return "no label yet"
     return f"{pick.model} leads" if len(pick.tied) == 1 else f"{len(pick.tied)} models tied"
 
@@ -210,10 +216,11 @@ def print_pick(pick: "Pick", *, seen: str | None = None, step: str | None = None
 def _counted(pick: "Pick") -> str:
     """How many items and labels there are."""
     budget = "" if pick.budget is None else f" of {pick.budget:,}"
-    return (
-        f"{count(pick.rounds, 'item')} seen; labels: {pick.labels_used:,}{budget} bought, "
-        f"{pick.pending:,} awaited, {pick.skipped:,} skipped."
-    )
+    labels = f"{pick.labels_used:,}{budget} bought, {pick.pending:,} awaited, {pick.skipped:,} skipped"
+    if pick.certificate.kind != "pool":
+        return f"{count(pick.rounds, 'item')} seen; labels: {labels}."
+    known = f", {pick.references:,} known without asking" if pick.references else ""
+    return f"{count(pick.rounds, 'item')} in the pool; labels: {labels}{known}."
 
 
 def in_words(pick: "Pick", step: str | None = None) -> str:
@@ -260,6 +267,7 @@ def report(campaign: "Campaign", sentence: str, facts: dict[str, Any], as_json: 
     if as_json:
         print_json({"campaign": campaign.name, **facts, **pick.document()})
         return
-    typer.echo(
-        visible(f"{sentence} {count(pick.labels_used, 'label')} in all, {pick.pending:,} waiting; {leader(pick)}.")
-    )
+    labels = f"{count(pick.labels_used, 'label')} in all"
+    if pick.certificate.kind == "pool" and pick.references:
+        labels = f"{count(pick.labels_used, 'label')} asked for, {pick.references:,} known without asking"
+    typer.echo(visible(f"{sentence} {labels}, {pick.pending:,} waiting; {leader(pick)}."))

@@ -12,6 +12,7 @@ from modelpicker.errors import ConflictError, brief
 
 if TYPE_CHECKING:
     from modelpicker.campaigns import Campaign, Pick, Query
+    from modelpicker.campaigns.feeding import Feed
     from modelpicker.campaigns.file_campaign import Feeder
     from modelpicker.encoding import ClassName
 
@@ -34,7 +35,7 @@ class LabelSession:
         by: str | None,
         *,
         wait: bool = False,
-        feeder: "Feeder | None" = None,
+        feeder: "Feeder | Feed | None" = None,
     ) -> None:
         """Where there is a `feeder`, it asks about more items when nothing waits."""
         self.campaign = campaign
@@ -42,13 +43,14 @@ class LabelSession:
         self.by = by
         self.wait = wait
         self.feeder = feeder
-        self.classes: Sequence[ClassName] = () if feeder is None else feeder.collection.classes
+        self.classes: Sequence[ClassName] = () if feeder is None else feeder.classes
         """Those that are known from the start, so that their keys stay the same."""
         self.keys_of: dict[type, prompts.Keys] = {}
         self.answered: list[tuple[Query, bool]] = []
         self.current: Query | None = None
         self.over = False
         """Whether it has been said that labels need no longer be bought."""
+        self.pool = campaign.settings.pool is not None
         self.stopped = "end"
         """Why it is over: the person `quit`, or what the feeder says."""
 
@@ -78,7 +80,13 @@ class LabelSession:
                 self._undo()
             else:
                 self._take(query, None if answer.label is None else keys.classes[answer.label])
+        self._say_end()
+
+    def _say_end(self) -> None:
+        """Why nothing more is asked."""
         others = self.campaign.counts().waiting
+        if self.pool and (not others or self.campaign.best().state.over):
+            return  # the pick says why
         if others:
             waits = "1 more item waits" if others == 1 else f"{others:,} more items wait"
             say("", f"{waits}, but somebody else is labelling {'it' if others == 1 else 'them'} just now.")
@@ -98,7 +106,9 @@ class LabelSession:
         return keys
 
     def _next(self) -> "Query | None":
-        """The next item, which is then ours for a while."""
+        """The next item, which is then ours for a while; of a pool that is certified, nothing more is asked."""
+        if self.pool and not self.wait and self.campaign.best().state.over:
+            return None
         found = self._lease_one()
         while not found and self.feeder is not None:
             fed = self._feed(self.feeder)
@@ -117,7 +127,7 @@ class LabelSession:
         return self.campaign.pending(1, lease=self.lease, annotator=self.by)
 
     @staticmethod
-    def _feed(feeder: "Feeder") -> str:
+    def _feed(feeder: "Feeder | Feed") -> str:
         """Ask about more items until one is a query, or there is a reason to stop; say so if that takes long."""
         fed = feeder.feed()
         if fed == "going on":
@@ -136,7 +146,8 @@ class LabelSession:
         self.current = None
         pick = self.campaign.best()
         say(f"  {standing_line(pick)}")
-        if pick.state.over and not self.over and self.feeder is None:
+        ends = self.pool and not self.wait  # then the pick is printed, with its state
+        if pick.state.over and not self.over and self.feeder is None and not ends:
             say("", *textwrap.wrap(visible(in_words(pick)), WIDTH - 1))
         self.over = pick.state.over
 
@@ -148,21 +159,26 @@ class LabelSession:
             return
         label = self.campaign.label_of(last)
         try:
-            self.campaign.retract(last, lease=self.lease, annotator=self.by)
+            with waiting("Going back"):  # everything is learned anew
+                self.campaign.retract(last, lease=self.lease, annotator=self.by)
         except ConflictError as error:  # somebody else took it back, or the budget is spent
             say(visible(f"Not undone: {error}"))
             return
         self.give_back()
         self.current = next((query for query in self.campaign.pending() if query.id == last), None)
         item = None if self.current is None else self.current.item
-        say(took_back(label, last + 1, item or {}))
+        # The number of a pool's item is what `retract` and `tell` take; a stream's items are counted.
+        say(took_back(label, last if self.pool else last + 1, item or {}))
 
     def _answered_before(self) -> int | None:
-        """The round that the same annotator answered last; nobody knows who they are without a name."""
+        """The round that the same annotator answered last."""
+        return next(reversed(self._own()), None)
+
+    def _own(self) -> "dict[int, ClassName | None]":
+        """What the same annotator answered, here and before; nobody knows who they are without a name."""
         from modelpicker.campaigns.file_campaign import answers_by
 
-        found = [] if self.by is None else answers_by(self.campaign, self.by)
-        return found[-1] if found else None
+        return {} if self.by is None else answers_by(self.campaign, self.by)
 
     def give_back(self) -> None:
         """Others need not wait for what was not answered."""
@@ -172,12 +188,20 @@ class LabelSession:
 
     def _head(self, query: "Query") -> str:
         pick = self.campaign.best()
+        if self.pool:
+            return visible(f"{self.campaign.name} · {self._progress(pick)} · {leader(pick)}")
         budget = "" if pick.budget is None else f" of {pick.budget:,}"
         labels = f"{pick.labels_used:,}{budget} labels" if budget else count(pick.labels_used, "label")
         items = self.campaign.settings.expected_rounds
         of_file = self.campaign.settings.source is not None and items is not None
         where = f"item {query.id + 1:,} of {items:,}" if of_file else f"{pick.pending:,} waiting"
         return visible(f"{self.campaign.name} · {where} · {labels} · {leader(pick)}")
+
+    def _progress(self, pick: "Pick") -> str:
+        """How many labels are from this person, and how many there are in all."""
+        mine = self.labelled if self.by is None else sum(label is not None for label in self._own().values())
+        most = "" if pick.budget is None else f" of at most {pick.budget:,}"
+        return f"{mine:,} by you, {pick.labels_used:,}{most}{'' if most else ' in all'}"
 
 
 def took_back(label: "ClassName | None", item: int, fields: Mapping[str, Any]) -> str:
@@ -218,7 +242,7 @@ def standing_line(pick: "Pick") -> str:
     """The first models in one line, and what is proved about the first."""
     from modelpicker.certificates.certificate import rounded_up
 
-    if not pick.labels_used:
+    if not pick.named:
         return leader(pick)
     gap = pick.certificate.gap
     proved = f" · proved: within {rounded_up(gap)}" if 0.0 < gap < 1.0 else ""

@@ -6,7 +6,7 @@ import shutil
 import sys
 import textwrap
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -225,6 +225,13 @@ def progress(what: str, total: int) -> Iterator["Progress"]:
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         bar.add_task(what, total=total)
         yield bar
+
+
+@contextmanager
+def storing(what: str, total: int) -> Iterator[Callable[[int, int], None]]:
+    """A bar for work that says how much is done, and of how much."""
+    with progress(what, total) as bar:
+        yield lambda done, of: bar.update(bar.task_ids[0], completed=done, total=of)
 
 
 def table(first: str, *others: str) -> "Table":

@@ -390,6 +390,17 @@ def test_all_that_happened_to_an_item_is_told(memory: str) -> None:
     ]
 
 
+def test_the_models_are_compared_before_the_transaction_of_a_group(memory: str) -> None:
+    items = collection()
+    with make(memory) as campaign:
+        for _ in range(3):
+            query = campaign.pending(1)[0]
+            campaign.tell(query.id, truth(items, query.id))
+        with campaign.together(), campaign.reading_state() as (_, known):
+            assert not as_pool(known).picker._stale
+            assert len(campaign.pending(1)) == 1
+
+
 def test_changes_are_made_together_or_not_at_all(url: str) -> None:
     campaign = make(url)
 

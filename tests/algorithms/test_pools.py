@@ -10,6 +10,7 @@ import pytest
 
 import modelpicker as mp
 from modelpicker.algorithms.pools import picker as pool_module
+from modelpicker.algorithms.pools.label_model import foresee, guess, new_label_model, prepare_guesses
 
 
 def made(items: int = 200, models: int = 6, seed: int = 0, classes: int = 4) -> mp.ModelCollection:
@@ -435,6 +436,38 @@ def test_a_sampled_pool_is_saved_and_goes_on_alike(monkeypatch: pytest.MonkeyPat
     play(pool, labels, 10)
     again = mp.PoolPicker.from_state_dict(json.loads(json.dumps(pool.state_dict())), collection)
     assert play(pool, labels, 10) == play(again, labels, 10)
+
+
+def test_a_pool_that_was_saved_with_a_larger_sample_goes_on_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    collection = made(4000, models=4)
+    labels = labels_of(collection)
+    monkeypatch.setattr(pool_module, "MOST_CELLS", 6_000)
+    pool = mp.PoolPicker(collection, tolerance=0.0)
+    play(pool, labels, 10)
+    saved = json.loads(json.dumps(pool.state_dict()))
+    monkeypatch.setattr(pool_module, "MOST_CELLS", 1)
+    again = mp.PoolPicker.from_state_dict(saved, collection)
+    assert len(again._found.worth) == len(again._sample) == 1_500
+    assert play(pool, labels, 10) == play(again, labels, 10)
+
+
+@pytest.mark.parametrize("classes", [2, 5, 600])
+def test_a_guess_is_the_mean_of_the_regressions_to_the_last_bit(classes: int) -> None:
+    random = np.random.default_rng(classes)
+    model = new_label_model(7, classes)
+    for name in ("weights", "by_class", "biases"):
+        getattr(model, name)[...] += random.normal(size=getattr(model, name).shape)
+    for evidence in ([0.2, 0.3, 0.5], [0.001, 0.499, 0.5]):
+        model.evidence[:] = evidence
+        prepare_guesses(model)
+        for row in random.integers(-1, classes, (50, 7)).astype(np.int32):
+            mixed = np.zeros(7)
+            for place, share in enumerate(evidence):
+                if share > 0.01:
+                    foresee(model, place, row)
+                    mixed += share * model.chances
+            guess(model, row)
+            assert model.mixed.tolist() == mixed.tolist()
 
 
 def test_a_file_that_was_opened_is_read(tmp_path: Path) -> None:

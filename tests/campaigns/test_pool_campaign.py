@@ -390,6 +390,29 @@ def test_all_that_happened_to_an_item_is_told(memory: str) -> None:
     ]
 
 
+def test_the_models_are_compared_before_the_transaction_of_a_group(memory: str) -> None:
+    items = collection()
+    with make(memory) as campaign:
+        for _ in range(3):
+            query = campaign.pending(1)[0]
+            campaign.tell(query.id, truth(items, query.id))
+        with campaign.together(), campaign.reading_state() as (_, known):
+            assert not as_pool(known).picker._stale
+            assert len(campaign.pending(1)) == 1
+
+
+def test_progress_is_told_every_few_thousand_items_and_never_goes_back(memory: str) -> None:
+    codes = np.random.default_rng(0).integers(0, 3, (9_000, 2))
+    seen: list[tuple[int, int]] = []
+    campaign = mp.create_campaign(
+        memory, "large", pool=codes, progress=lambda done, total: seen.append((done, total))
+    )
+    assert {total for _, total in seen} == {9_000}
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    assert max(np.diff([0, *(done for done, _ in seen)])) <= 4_096
+    assert seen[-1] == (campaign.rounds, 9_000)
+
+
 def test_changes_are_made_together_or_not_at_all(url: str) -> None:
     campaign = make(url)
 

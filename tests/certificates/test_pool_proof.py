@@ -176,6 +176,46 @@ def test_counts_that_are_kept_up_are_those_of_a_fresh_look() -> None:
         assert getattr(counted, name).tolist() == getattr(kept, name).tolist(), name
 
 
+def test_items_that_may_be_drawn_are_those_of_a_fresh_look_while_models_leave_the_play() -> None:
+    rows, labels = tiny_file(6, items=60, models=6)
+    proof = PoolProof(rows, np.full(60, -3, dtype=np.int32), 25)
+    trial = proof.trial(1)
+    seen = set()
+    for item in range(50):
+        playing = np.flatnonzero(~proof.beaten(trial, 0.95))
+        seen.add(len(playing))
+        differs = (rows[:, playing] != rows[:, [1]]).any(axis=1)
+        assert proof.eligible(trial, 0.95).tolist() == np.flatnonzero(differs & proof.drawable).tolist()
+        proof.take_out(item)
+        if item % 4:
+            proof.truth[item] = labels[item]
+            proof.learn(item, int(labels[item]))
+    assert len(seen) > 2
+
+
+def test_the_model_on_trial_is_set_beside_the_runner_up_by_counting() -> None:
+    rows, labels = tiny_file(9, items=60, models=4)
+    proof = PoolProof(rows, np.full(60, -3, dtype=np.int32), 1)
+    trial = proof.trial(2)
+    for item in range(40):
+        expected = np.random.default_rng(item).uniform(-1.0, 1.0, 4)
+        differs = rows[:, [2]] != rows
+        left = (differs & proof.drawable[:, None]).sum(axis=0)
+        out = ~proof.drawable & ~proof.labelled
+        open_ones = (differs & out[:, None] & (rows[:, [2]] >= 0)).sum(axis=0)
+        right = (rows == proof.truth[:, None]) & proof.labelled[:, None]
+        ahead = right[:, 2].sum() - right.sum(axis=0)
+        proof.draw(item, trial, expected, np.full(4, 0.5), 0.95)
+        drawn, other = proof.draws[item], proof.draws[item].runner_up
+        assert other != 2
+        assert (drawn.shortfall[2], drawn.left[2]) == (open_ones[other] + ahead[other], max(1, left[other]))
+        if item % 3:
+            proof.truth[item] = labels[item]
+            proof.learn(item, int(labels[item]))
+        elif item % 2:
+            proof.give_up(item)
+
+
 def test_money_never_falls_to_nothing() -> None:
     """A bet risks four fifths at most, so a losing streak leaves something to win with."""
     rows = np.tile(np.array([[0, 1]], dtype=np.int32), (60, 1))

@@ -20,7 +20,7 @@ from modelpicker.campaigns.results.pool_pick import campaign_pick
 from modelpicker.campaigns.state.pool_items import add_rows, add_source
 from modelpicker.campaigns.state.pool_projection import PoolProjection
 from modelpicker.campaigns.state.states import as_pool
-from modelpicker.campaigns.state.transactions import Transaction
+from modelpicker.campaigns.state.transactions import Transaction, WriteGroup
 from modelpicker.campaigns.storage.backup import Progress
 from modelpicker.certificates.certificate import Certificate, CertificateKind
 from modelpicker.encoding import ClassName, ModelName
@@ -160,6 +160,16 @@ class PoolCampaign(Campaign):
         if self._group is None:
             with self.reading_pool() as (_, projection):
                 projection.look()
+
+    @contextmanager
+    def together(self) -> Iterator[WriteGroup]:
+        """All changes within it go to disk together, or none; the models are compared before the transaction."""
+        with self._lock:
+            known = self._projection
+            if isinstance(known, PoolProjection):
+                known.look()
+        with super().together() as group:
+            yield group
 
     def _ask_new(self, change: Transaction, most: int) -> list[RoundState]:
         """Ask about more items."""

@@ -26,6 +26,8 @@ DOUBT, USUAL_SPREAD = 20.0, 0.7
 # A draw waits for labels of the last so many items that were asked for; others count at their worst for good.
 # When so many times more have been asked for, it is closed as it is.
 WINDOW, WINDOWS = 64, 4
+# Items that are gone through at once.
+PIECE = 2**14
 # More money than this is not counted.
 MOST = 1e250
 
@@ -53,8 +55,8 @@ def tally(rows: Codes, truth: Codes, drawable: Flags, labelled: Flags, model: in
     """Count, in one pass over the items."""
     known = np.zeros(rows.shape[1], dtype=np.int64)
     counts = [np.zeros(rows.shape[1], dtype=np.int64) for _ in range(3)]
-    for start in range(0, len(rows), 2**16):
-        piece = slice(start, start + 2**16)
+    for start in range(0, len(rows), PIECE):
+        piece = slice(start, start + PIECE)
         block, own = rows[piece], rows[piece, model][:, None]
         done, free = labelled[piece], drawable[piece]
         right = block[done] == truth[piece][done, None]
@@ -67,12 +69,22 @@ def tally(rows: Codes, truth: Codes, drawable: Flags, labelled: Flags, model: in
     return PairCounts(known, *counts)
 
 
+def differing_items(rows: Codes, model: int, others: Flags) -> Flags:
+    """The items on which a model differs from one of the others."""
+    found = np.zeros(len(rows), dtype=np.bool_)
+    for start in range(0, len(rows), PIECE):
+        block = rows[start : start + PIECE]
+        differs = block != block[:, model][:, None]
+        found[start : start + PIECE] = (differs & others).any(axis=1)
+    return found
+
+
 def possible_gaps(rows: Codes, truth: Codes, labelled: Flags, model: int) -> tuple[Ints, Ints]:
     """By how many items the model is better than each other one: certainly at least, and certainly at most."""
     low = np.zeros(rows.shape[1], dtype=np.int64)
     high = np.zeros(rows.shape[1], dtype=np.int64)
-    for start in range(0, len(rows), 2**16):
-        piece = slice(start, start + 2**16)
+    for start in range(0, len(rows), PIECE):
+        piece = slice(start, start + PIECE)
         block, own, done = rows[piece], rows[piece, model][:, None], labelled[piece]
         right = block[done] == truth[piece][done, None]
         known = right[:, model].sum() - right.sum(axis=0)
@@ -121,6 +133,7 @@ class PoolProof:
     awaited: dict[int, int] = field(default_factory=dict)
     """The items that are asked for and have no label yet: how many had been asked for before each."""
     asked: int = 0
+    _last_differing: tuple[tuple[int, bytes], Flags] | None = None
 
     def __post_init__(self) -> None:
         self.labelled = np.zeros(len(self.rows), dtype=np.bool_)
@@ -149,12 +162,15 @@ class PoolProof:
 
     def eligible(self, trial: Trial, confidence: float) -> Ints:
         """The items that may be drawn: on which the model differs from one that is still in play."""
-        playing = np.flatnonzero(~self.beaten(trial, confidence))
-        found = np.zeros(len(self.rows), dtype=np.bool_)
-        own = self.rows[:, trial.model]
-        for other in playing:
-            found |= self.rows[:, other] != own
-        return np.flatnonzero(found & self.drawable)
+        differing = self._differing(trial.model, ~self.beaten(trial, confidence))
+        return np.flatnonzero(differing & self.drawable)
+
+    def _differing(self, model: int, playing: Flags) -> Flags:
+        """The items on which a model differs from one in play; kept, for models seldom leave."""
+        key = (model, playing.tobytes())
+        if self._last_differing is None or self._last_differing[0] != key:
+            self._last_differing = (key, differing_items(self.rows, model, playing))
+        return self._last_differing[1]
 
     def take_out(self, item: int) -> None:
         """An item is asked for: it can no longer be drawn."""
@@ -210,7 +226,7 @@ class PoolProof:
         left = np.maximum(1, counts.left).astype(np.float64)
         shortfall = (counts.open - counts.known).astype(np.float64)
         runner_up = int(np.argmin(np.where(playing, expected * left + counts.known, np.inf)))
-        shortfall[own], left[own] = self._reversed(own, runner_up)
+        shortfall[own], left[own] = self._reversed(trial, runner_up)
         expected = expected.copy()
         expected[own] = np.clip(-expected[runner_up], -1.0, 1.0)
         mean, spread = self._draws_before(own)
@@ -250,15 +266,12 @@ class PoolProof:
         spread = (np.abs(x).sum(axis=0) + DOUBT * USUAL_SPREAD) / (count + DOUBT)
         return mean, np.maximum(1e-9, spread - mean * mean)
 
-    def _reversed(self, model: int, runner_up: int) -> tuple[int, int]:
+    def _reversed(self, trial: Trial, runner_up: int) -> tuple[int, int]:
         """What the items that are left must make up for if the model on trial is the best, beside the runner-up."""
-        rows, truth = self.rows, self.truth
-        differs = rows[:, model] != rows[:, runner_up]
-        left = int((differs & self.drawable).sum())
-        awaited = int((differs & ~self.drawable & ~self.labelled & (rows[:, model] >= 0)).sum())
-        done = differs & self.labelled
-        known = int((rows[done, runner_up] == truth[done]).sum()) - int((rows[done, model] == truth[done]).sum())
-        return awaited - known, max(1, left)
+        counts, model = trial.tally, trial.model
+        out = self.rows[np.flatnonzero(~(self.drawable | self.labelled))]
+        awaited = int(((out[:, model] != out[:, runner_up]) & (out[:, model] >= 0)).sum())
+        return awaited + int(counts.known[runner_up]), max(1, int(counts.left[runner_up]))
 
     def give_up(self, item: int) -> None:
         """Nobody can label an item: it counts at its worst, and no draw from now on waits for it."""

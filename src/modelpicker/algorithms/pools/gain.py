@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modelpicker.algorithms.pools.label_model import LabelModel, guess
+from modelpicker.algorithms.pools.label_model import LabelModel, guess, prepare_guesses
 from modelpicker.kernels.primitives import Codes, Floats, Ints, exponential
 
 # What is in the place of a label that is not known: nobody was asked yet, somebody was, nobody can tell.
@@ -51,6 +51,7 @@ def new_comparison(models: int, looked_at: int, classes: int) -> ModelComparison
 
 def guess_items(model: LabelModel, rows: Codes, labels: Codes, sample: Ints, found: ModelComparison) -> None:
     """The guess for all items that are looked at and are not labelled yet."""
+    prepare_guesses(model)
     for s in range(len(sample)):
         if labels[sample[s]] == UNKNOWN or labels[sample[s]] == OUT:
             guess(model, rows[sample[s]])

@@ -30,6 +30,7 @@ from modelpicker.algorithms.pools.pool_state import (
     PoolQuestion,
     allowed_items,
     load_progress,
+    make_room,
     progress_of,
 )
 from modelpicker.algorithms.validation import Models, check_count
@@ -45,7 +46,7 @@ from modelpicker.kernels.primitives import NOBODY, Codes, Floats, Ints
 
 STATE_VERSION = 2
 # Cells that are looked at for a question; of a larger pool, a random sample of the items.
-MOST_CELLS = 2**21
+MOST_CELLS = 2**20
 # The proof begins when the leader is this many standard deviations from being bad, for every rival.
 SURE = 2.0
 # Up to so many labels look for the best model itself, where the tolerance is not above this share of the items; all
@@ -377,10 +378,7 @@ class PoolPicker:
         free = self._unlabelled()
         if len(self._sample) < len(self._rows) and 2 * int(free[self._sample].sum()) < len(self._sample):
             self._sample = self._draw_sample()
-            self._found = new_comparison(len(self.models), len(self._sample), len(self.classes))._replace(
-                right=self._found.right
-            )
-            self._stale = True
+            make_room(self)
 
     def _leader(self) -> int:
         """Who leads, by the comparison."""

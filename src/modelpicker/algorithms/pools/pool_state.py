@@ -134,12 +134,16 @@ def grow(pool: "PoolPicker", codes: Array, classes: tuple[ClassName, ...], share
     pool.error_share = share
     pool._resampled = 0
     pool._sample = pool._draw_sample()
-    pool._found = new_comparison(len(pool.models), len(pool._sample), len(classes))._replace(
-        right=pool._found.right
-    )
+    make_room(pool)
     pool._proof = PoolProof(pool._rows, pool._labels, allowed_items(pool.tolerance, len(pool)))
     _note_labels(pool)
     pool.__dict__.pop("_fingerprint", None)
+
+
+def make_room(pool: "PoolPicker") -> None:
+    """Room for the comparison of a new sample; the models are compared anew."""
+    right = pool._found.right
+    pool._found = new_comparison(len(pool.models), len(pool._sample), len(pool.classes))._replace(right=right)
     pool._stale = True
 
 
@@ -191,6 +195,7 @@ def load_progress(pool: "PoolPicker", blob: Mapping[str, Any]) -> None:
     pool._asked, pool._resampled = int(blob["asked"]), int(blob["resampled"])
     if blob["sample"] is not None:
         pool._sample = np.array(blob["sample"], dtype=np.int64)
+        make_room(pool)
     pool._led = int(blob["leader"])
     for name, values in blob["label_model"].items():
         getattr(pool._model, name)[...] = np.array(values)

@@ -1,6 +1,7 @@
 """Items that come into a pool: those whose keys are new, each once; and labels that come with them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from modelpicker.campaigns.events.event_store import EventStore, Head
 from modelpicker.campaigns.events.event_types import Reference
@@ -52,8 +53,9 @@ def add_source(
         total = len(piece.predictions)
         rows = encode_many(piece.predictions, change.state.models, vocabulary)
         before = change.head.rounds
+        stored = None if progress is None else partial(_report, progress, done, len(source))
         # A collection's fields are plain values, and need no check of their own.
-        numbers = add_rows(change, rows, piece.items, check_keys(piece.keys, total))
+        numbers = add_rows(change, rows, piece.items, check_keys(piece.keys, total), stored)
         added = change.head.rounds - before
         new, known, done = new + added, known + total - added, done + total
         if use_labels:
@@ -61,6 +63,11 @@ def add_source(
         if progress is not None:
             progress(done, len(source))
     return AddedItems(new, known, _add_labels(change, vocabulary, labels))
+
+
+def _report(progress: Progress, done: int, total: int, stored: int) -> None:
+    """Tell how far it has come within a piece."""
+    progress(done + stored, total)
 
 
 def _add_labels(change: Transaction, vocabulary: ClassCodes, labels: dict[int, ClassName]) -> int:
@@ -80,9 +87,13 @@ def _add_labels(change: Transaction, vocabulary: ClassCodes, labels: dict[int, C
 
 
 def add_rows(
-    change: Transaction, rows: Rows, items: list[Item | None] | None, keys: list[str | None] | None
+    change: Transaction,
+    rows: Rows,
+    items: list[Item | None] | None,
+    keys: list[str | None] | None,
+    stored: Callable[[int], None] | None = None,
 ) -> Sequence[int]:
-    """Store items, except those whose keys are known; the number of each."""
+    """Store items, except those whose keys are known; the number of each. `stored` is told how many, as it goes."""
     change.touched = True
     first, total = change.head.rounds, len(rows.codes)
     places: Sequence[int] = range(total)
@@ -103,6 +114,8 @@ def add_rows(
         change.add(event)
         if isinstance(event, Items):
             change.pool.take_items(event)
+            if stored is not None:
+                stored(event.first + len(event) - first)
     return numbers
 
 

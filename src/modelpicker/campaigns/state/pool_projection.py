@@ -161,11 +161,12 @@ class PoolProjection(CampaignState):
         classes = self._classes()
         place = {name: code for code, name in enumerate(classes)}
         dtype = smallest_type(len(classes))
-        pieces: list[Array] = []
+        joined: Array = np.empty((sum(map(len, self._waiting)), len(self.models)), dtype=dtype)
+        done = 0
         for event in self._waiting:
             codes = np.array([*(place[name] for name in event.classes), ABSTAINED], dtype=dtype)
-            pieces.append(codes[event.codes])
-        joined = np.concatenate(pieces)
+            joined[done : done + len(event)] = codes[event.codes]
+            done += len(event)
         if self.known is None:
             self.known = self._new_pool(joined, classes)
         else:

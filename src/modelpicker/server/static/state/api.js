@@ -107,6 +107,15 @@ export const api = {
   campaigns: () => call('GET', 'campaigns').then((answer) => answer.campaigns),
   /** @param {Api.NewCampaign} campaign @returns {Promise<Api.Described>} */
   create: (campaign) => call('POST', 'campaigns', { json: campaign }),
+  /**
+   * Begin a campaign on the items of a file.
+   * @param {string} name @param {File} file @param {Record<string, string>} columns
+   * @param {Record<string, string>} wanted @returns {Promise<Api.Described>}
+   */
+  createPool: (name, file, columns, wanted) => {
+    const more = new URLSearchParams({ name, ...wanted });
+    return call('POST', `campaigns${filename(file, columns)}&${more}`, { raw: file });
+  },
   /** @param {string} name @returns {Promise<Api.Described>} */
   campaign: (name) => call('GET', at(name)),
   /** @param {string} name @returns {Promise<Api.Classes>} */
@@ -152,6 +161,9 @@ export const api = {
 
 /** The address of a campaign's live events. @param {string} name */
 export const liveUrl = (name) => new URL(at(name, '/live'), BASE).href;
+
+/** The address of the report. @param {string} name */
+export const reportUrl = (name) => new URL(at(name, '/report'), BASE).href;
 
 /** The address of a download. @param {string} name @param {'export'|'answers'|'labels'} what @param {string} format */
 export const downloadUrl = (name, what, format) => new URL(at(name, `/${what}?format=${format}`), BASE).href;

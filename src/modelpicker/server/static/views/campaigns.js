@@ -3,7 +3,7 @@
 import { count, number, text } from '../lib/format.js';
 import { html, useEffect } from '../lib/html.js';
 import { Failure, Loading, useLoaded } from '../parts/loading.js';
-import { isIdle, isOver, StateLine } from '../parts/state_badge.js';
+import { isFinished, isIdle, isOver, StateLine } from '../parts/state_badge.js';
 import { api } from '../state/api.js';
 import { inCampaign, newCampaign, useView } from '../state/router.js';
 import { session } from '../state/session.js';
@@ -67,8 +67,8 @@ function CampaignCard({ campaign }) {
         <span style=${{ width: `${Math.min(100, (100 * labels) / budget)}%` }}></span></div>`}
     </div>
     <p class="actions">
-      ${session.labels && html`<${LabelLink} name=${name} pending=${pending} over=${isOver(state) || isIdle(state)} />`}
-      ${session.seesStanding && html`<a class=${isOver(state) ? 'button primary' : 'button'}
+      ${session.labels && html`<${LabelLink} name=${name} pending=${pending} over=${isOver(state) || isIdle(state) || isFinished(state)} />`}
+      ${session.seesStanding && html`<a class=${isOver(state) || isFinished(state) ? 'button primary' : 'button'}
         href=${inCampaign(name, 'standing')}>Standing<span class="sr-only"> of ${name}</span></a>`}
     </p>
   </li>`;

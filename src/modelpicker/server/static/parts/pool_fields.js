@@ -17,7 +17,7 @@ export function PoolFields({ form, seen, set }) {
   return html`<div class="three">
     <${Input} label="How sure (%)" hint="It stops when this is proved." type="number" min="50" max="99.999" step="any"
       inputmode="decimal" placeholder="95" value=${form.sure} set=${(sure) => set({ sure })} />
-    <${Input} label="How close to the best (points)" hint="1 point is 1 % of accuracy." type="number" min="0"
+    <${Input} label="How close (points)" hint="To the best model: 1 point is 1 % of accuracy." type="number" min="0"
       max="99" step="any" inputmode="decimal" placeholder="1" value=${form.close} set=${(close) => set({ close })} />
     <${Input} label="Labels at most" hint="Empty: as many as the proof needs." type="number" min="1" step="1"
       inputmode="numeric" placeholder="no limit" value=${form.most} set=${(most) => set({ most })} />

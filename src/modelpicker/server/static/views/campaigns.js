@@ -67,7 +67,7 @@ function CampaignCard({ campaign }) {
         <span style=${{ width: `${Math.min(100, (100 * labels) / budget)}%` }}></span></div>`}
     </div>
     <p class="actions">
-      ${session.labels && html`<${LabelLink} name=${name} pending=${pending} over=${isOver(state) || isIdle(state) || isFinished(state)} />`}
+      ${session.labels && !isFinished(state) && html`<${LabelLink} name=${name} pending=${pending} over=${isOver(state) || isIdle(state)} />`}
       ${session.seesStanding && html`<a class=${isOver(state) || isFinished(state) ? 'button primary' : 'button'}
         href=${inCampaign(name, 'standing')}>Standing<span class="sr-only"> of ${name}</span></a>`}
     </p>

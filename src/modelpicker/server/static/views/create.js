@@ -127,7 +127,7 @@ function KindChoice({ kind, set }) {
   </fieldset>`;
 }
 
-const FILE_HINT = 'CSV, TSV, Parquet, NumPy (.npz) or JSON lines: one row per item, one column per model. '
+const FILE_HINT = 'Choose a file, or drop it here. CSV, TSV, Parquet, NumPy (.npz) or JSON lines: one row per item, one column per model. '
   + 'Other columns can be shown with the item.';
 
 /** Where a file is chosen, or dropped. @param {{source: PredictionFile, choose: (file: File|null) => void}} props */
@@ -153,7 +153,6 @@ function FileField({ source, choose }) {
     <${Field} label="File of predictions" hint=${FILE_HINT}>
       ${(own) => html`<input ...${own} ref=${box} type="file" accept=${FORMATS} onChange=${chosen} />`}
     <//>
-    ${!source.file && html`<p class="quiet-text drop-hint">or drop it here</p>`}
   </div>
   <p class="seen" role="status">${seen && !seen.problem && !source.error && html`<${Seen} seen=${seen} />`}</p>
   ${seen?.problem && html`<p class="form-error" dir="auto">${seen.problem}</p>`}

@@ -202,7 +202,7 @@ function Card({ query, progress: words, said, guidelines }) {
  */
 function progress(labeller, campaign) {
   if (campaign?.algorithm !== POOL) return labeller.left === null ? '' : `${count(labeller.left, 'item')} to label`;
-  const all = labeller.labels ?? campaign.labels_used;
+  const all = Math.max(labeller.labels ?? 0, campaign.labels_used); // whichever is newer
   const team = campaign.budget === null ? `${number(all)} in all` : `${number(all)} of at most ${number(campaign.budget)}`;
   return `${number(labeller.own)} by you, ${team}`;
 }

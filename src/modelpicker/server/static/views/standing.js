@@ -28,7 +28,7 @@ export function StandingView({ name }) {
         <${LeaderBoard} standing=${standing} slots=${slots} />
         ${charts ? html`<${Charts} charts=${charts} slots=${slots} />` : html`<${Loading} what="the charts" />`}
       </div>
-      ${charts && html`<${Disagreement} disagreement=${charts.disagreement} />`}`;
+      ${charts && html`<${Disagreement} disagreement=${charts.disagreement} pool=${standing.certificate.kind === 'pool'} />`}`;
   };
   return html`<div class="standing-view">
     <${CampaignHead} name=${name} tab="standing"><${Pulse} state=${state} /><//>

@@ -71,7 +71,9 @@ def file_description() -> dict[str, Any]:
             "in": "query",
             "required": False,
             "description": f"{about['description']} Only with a file.",
-            "schema": {key: value for key, value in about.items() if key not in ("description", "title", "examples")},
+            "schema": {
+                key: value for key, value in about.items() if key not in ("description", "title", "examples")
+            },
         }
         for name, about in schema["properties"].items()
     ]

@@ -41,7 +41,7 @@ def pool_labels(store: EventStore, most: int) -> dict[str, Any]:
 
 
 def pool_disagreement(store: EventStore, projection: PoolProjection) -> dict[str, Any]:
-    """Between which classes models are divided, and on which answered items most; of a large pool, some are looked at."""
+    """Between which classes models are divided, and on which answered items most; some of a large pool."""
     pool = projection.picker
     names: list[ClassName | None] = [*pool.classes, None]
     seen: list[Seen] = []

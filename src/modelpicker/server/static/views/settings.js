@@ -140,7 +140,8 @@ function About({ campaign }) {
     ['Classes', list(classes, 'whatever is said')],
     ['Budget', campaign.budget === null ? 'none' : `${number(campaign.budget)} labels, ${campaign.budget_way}`],
     ['Goal', 'tolerance' in campaign.options ? goalOf(campaign.options) : rule ? `within ${points(rule.gap ?? 0.01)}, confidence ${percent(rule.confidence ?? 0.95)}` : 'none'],
-    ['Expected items', campaign.expected_rounds === null ? 'not said' : number(campaign.expected_rounds)],
+    ...(campaign.algorithm === 'pool-picker' ? [] : [/** @type {[string, string]} */ (
+      ['Expected items', campaign.expected_rounds === null ? 'not said' : number(campaign.expected_rounds)])]),
     ['Items', number(campaign.rounds)],
     ['Labels', `${number(campaign.labels_used)} bought, ${number(campaign.pending)} awaited, ${number(campaign.skipped)} skipped, ${
       number(campaign.references)} for reference`],

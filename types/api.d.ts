@@ -41,7 +41,7 @@ declare namespace Api {
     model: number | string;
     gap: number;
     confidence: number;
-    kind: "stream" | "population";
+    kind: "stream" | "population" | "pool";
     rounds: number;
     items: number | null;
     sentence: string;
@@ -98,6 +98,8 @@ declare namespace Api {
     created: string;
     paused: boolean;
     archived: boolean;
+    finished: boolean;
+    guidelines: string;
     state: StateDocument;
     rounds: number;
     labels_used: number;
@@ -123,6 +125,15 @@ declare namespace Api {
     votes: Array<[number | string | null, number]>;
   }
 
+  interface FieldsRecord {
+    event: number;
+    at: string;
+    kind: "fields";
+    id: number;
+    key: string | null;
+    item: Record<string, unknown> | null;
+  }
+
   interface FileLook {
     items: number;
     models: Array<string>;
@@ -145,8 +156,16 @@ declare namespace Api {
   }
 
   interface HistoryPage {
-    records: Array<AskRecord | LabelRecord | SkipRecord | RetractRecord | JoinRecord | LeaveRecord | ReviseRecord>;
+    records: Array<AskRecord | ItemRecord | FieldsRecord | QuestionRecord | LabelRecord | SkipRecord | RetractRecord | JoinRecord | LeaveRecord | ReviseRecord>;
     next: number | null;
+  }
+
+  interface ItemRecord {
+    event: number;
+    at: string;
+    kind: "item";
+    id: number;
+    predictions: Array<number | string | null>;
   }
 
   interface JoinRecord {
@@ -283,6 +302,8 @@ declare namespace Api {
     stop_when?: StoppingRule | null;
     paused?: boolean;
     archived?: boolean;
+    finished?: boolean;
+    guidelines?: string;
     name?: string | null;
     annotator?: string | null;
   }
@@ -315,6 +336,16 @@ declare namespace Api {
     detail: string;
     errors?: Array<Wrong> | null;
     columns?: Array<ColumnDocument> | null;
+  }
+
+  interface QuestionRecord {
+    event: number;
+    at: string;
+    kind: "question";
+    id: number;
+    number: number;
+    leader: number | string;
+    draw: unknown;
   }
 
   interface RecentRounds {
@@ -406,7 +437,7 @@ declare namespace Api {
   }
 
   interface StateDocument {
-    name: "running" | "waiting-for-labels" | "certified" | "won" | "budget-spent" | "all-items-asked" | "paused" | "archived";
+    name: "running" | "waiting-for-labels" | "certified" | "won" | "budget-spent" | "all-items-asked" | "paused" | "finished" | "archived";
     title: string;
     reason: string;
     next: string;

@@ -305,3 +305,19 @@ def test_labels__has_who_when_and_what_models_said(campaign: AnyCampaign) -> Non
     assert first.item == {"text": "a"}
     assert (second.key, second.label, second.state, second.by) == ("second", None, "skipped", "tom")
     assert [one.key for one in campaign.labels(LabelFilter(annotator="mia"))] == ["first"]
+
+
+def test_finish__withdraws_open_questions_and_can_be_taken_back(campaign: AnyCampaign) -> None:
+    campaign.finish(annotator="mia")
+    assert campaign.best().state.name == "finished"
+    assert campaign.pending(5, lease=60, annotator="mia") == []
+    with pytest.raises(mp.ConflictError, match="finished"):
+        campaign.ask(SPLIT)
+    campaign.tell("first", "yes")
+    assert campaign.counts().labels == 1
+    campaign.revise(finished=False)
+    assert len(campaign.pending(5, lease=60, annotator="mia")) == 1
+
+
+def test_report__is_a_page_that_names_the_campaign(campaign: AnyCampaign) -> None:
+    assert campaign.report().startswith("<!doctype html>")

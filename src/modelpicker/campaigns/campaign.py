@@ -105,7 +105,7 @@ class Campaign(CampaignTransactions):
 
     @property
     def terms(self) -> Terms:
-        """What holds now: the budget, the goal, and whether it is paused or archived."""
+        """What holds now: the budget, the goal, and the guidelines, and whether anybody is asked."""
         with self.reading_state() as (_, state):
             return state.terms
 
@@ -348,8 +348,8 @@ class Campaign(CampaignTransactions):
 
     def labels(self, wanted: LabelFilter = LabelFilter()) -> list[GivenAnswer]:  # noqa: B008 (it is frozen)
         """Every answer that holds now, the newest first: who gave it, when, and what each model said."""
-        with self.reading() as (store, projection):
-            return list(find_labels(store, projection, wanted))
+        with self.reading_state() as (store, state):
+            return list(find_labels(store, state, wanted))
 
     def annotators(self) -> list[str]:
         """Everybody who has answered, by name."""
@@ -512,9 +512,10 @@ class Campaign(CampaignTransactions):
 
         Args:
             annotator: who says so.
-            changes: `budget` (None for no limit), `stop_when` (None for no goal), `paused` or `archived`. On a pool
-                `stop_when` sets the tolerance (its gap) and the confidence; None brings back those it began with.
-                Another tolerance begins the proof anew, with the labels that are known.
+            changes: `budget` (None for no limit), `stop_when` (None for no goal), `paused`, `archived`, `finished`,
+                or `guidelines` (what annotators read beside the item). On a pool `stop_when` sets the tolerance (its
+                gap) and the confidence; None brings back those it began with. Another tolerance begins the proof
+                anew, with the labels that are known.
 
         >>> import modelpicker as mp
         >>> campaign = mp.create_campaign("memory://doctest-revise", "tickets", models=2, budget=20)
@@ -532,6 +533,13 @@ class Campaign(CampaignTransactions):
                 change.touched = True
                 change.add(Revision(change.head.rounds, news, by))
                 state.revise(news)
+
+    def finish(self, *, annotator: str | None = None) -> None:
+        """Take the result: nobody is asked any more, and open questions are withdrawn.
+
+        Answers that are under way still count. `revise(finished=False)` goes on.
+        """
+        self.revise(annotator=annotator, finished=True)
 
     def rename(self, name: str, *, annotator: str | None = None) -> None:
         """Call it something else; the history keeps when, and who said so."""

@@ -99,7 +99,10 @@ class AnyCampaign(Protocol):
         """Let a model take no part any more, from the next round on."""
 
     def revise(self, *, annotator: str | None = None, **changes: Any) -> None:
-        """Change `budget`, `stop_when`, `paused` or `archived`; it holds from here on."""
+        """Change the budget, the goal, the guidelines, or whether anybody is asked; it holds from here on."""
+
+    def finish(self, *, annotator: str | None = None) -> None:
+        """Take the result: nobody is asked any more, and open questions are withdrawn."""
 
     def rename(self, name: str, *, annotator: str | None = None) -> None:
         """Call it something else."""

@@ -1,4 +1,4 @@
-"""What may be changed while a campaign goes on: the budget, the goal, whether it is paused or archived.
+"""What may be changed while a campaign goes on: the budget, the goal, the guidelines, whether anybody is asked.
 
 Each change is an event. It holds from there on, and what was decided before stays as it was decided.
 """
@@ -12,7 +12,8 @@ from modelpicker.campaigns.settings import CampaignSettings, stopping_rule
 from modelpicker.certificates.certificate import Certified
 from modelpicker.errors import ConflictError, InputError, brief
 
-CHANGEABLE = ("budget", "stop_when", "paused", "archived")
+CHANGEABLE = ("budget", "stop_when", "paused", "archived", "finished", "guidelines")
+LONGEST_GUIDELINES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,10 @@ class Terms:
     """Nobody is asked for labels and no items are taken; answers that are under way still count."""
     archived: bool = False
     """Nothing is taken any more."""
+    finished: bool = False
+    """Somebody took the result: open questions are withdrawn. Answers that are under way still count."""
+    guidelines: str = ""
+    """What annotators read beside the item."""
 
     @classmethod
     def of(cls, settings: CampaignSettings) -> Self:
@@ -34,7 +39,7 @@ class Terms:
     @property
     def idle(self) -> bool:
         """Whether nobody is asked for anything."""
-        return self.paused or self.archived
+        return self.paused or self.archived or self.finished
 
     def revised(self, changes: Mapping[str, Any]) -> Self:
         """After a change that was checked; a new name is none of this."""
@@ -50,12 +55,14 @@ class Terms:
             "stop_when": None if self.stop_when is None else self.stop_when.document(),
             "paused": self.paused,
             "archived": self.archived,
+            "finished": self.finished,
+            "guidelines": self.guidelines,
         }
 
     def check_asks(self) -> None:
         """Refuse items while nobody is asked."""
         if self.idle:
-            state = "archived" if self.archived else "paused"
+            state = "archived" if self.archived else "finished" if self.finished else "paused"
             raise ConflictError(f"the campaign is {state}, and takes no items; resume it first.")
 
     def check_answers(self) -> None:
@@ -69,9 +76,11 @@ def check_changes(settings: CampaignSettings, given: Mapping[str, Any], spent: f
     if strange := given.keys() - set(CHANGEABLE):
         raise InputError(f"{brief(sorted(strange))} cannot be changed; {', '.join(CHANGEABLE)} can.")
     changes = dict(given)
-    for name in ("paused", "archived"):
+    for name in ("paused", "archived", "finished"):
         if type(changes.get(name, False)) is not bool:
             raise InputError(f"{name}={brief(changes[name])}: pass true or false.", parameter=name)
+    if "guidelines" in changes:
+        _check_guidelines(changes["guidelines"])
     if "budget" in changes:
         changes["budget"] = BY_NAME["budget"].check(changes["budget"])
         if changes["budget"] is not None and changes["budget"] < spent:
@@ -85,3 +94,13 @@ def check_changes(settings: CampaignSettings, given: Mapping[str, Any], spent: f
             replace(settings, stop_when=rule).check_goal()
         changes["stop_when"] = None if rule is None else rule.document()
     return changes
+
+
+def _check_guidelines(text: object) -> None:
+    """Refuse guidelines that are not text, or too long to be read."""
+    if not isinstance(text, str):
+        raise InputError(f"guidelines={brief(text)}: pass text.", parameter="guidelines")
+    if len(text) > LONGEST_GUIDELINES:
+        raise InputError(
+            f"guidelines: {len(text):,} characters; pass at most {LONGEST_GUIDELINES:,}.", parameter="guidelines"
+        )

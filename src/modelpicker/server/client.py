@@ -29,10 +29,10 @@ from modelpicker.campaigns.results.pick import (
     Standing,
 )
 from modelpicker.campaigns.results.status import Status
-from modelpicker.campaigns.setting_options import SETTINGS
+from modelpicker.campaigns.setting_options import POOL_ALGORITHM, SETTINGS
 from modelpicker.certificates.certificate import Certificate, CertificateKind, Certified
 from modelpicker.encoding import ClassName, ModelName
-from modelpicker.errors import AccessError, ConflictError, NotFoundError
+from modelpicker.errors import AccessError, ConflictError, InputError, NotFoundError
 from modelpicker.frames import as_columns
 from modelpicker.server.transport import Transport
 
@@ -95,7 +95,7 @@ class Client:
         self,
         name: str,
         *,
-        models: Sequence[ModelName] | int,
+        models: Sequence[ModelName] | int | None = None,
         classes: Sequence[ClassName] | None = None,
         budget: int | None = None,
         budget_way: BudgetWay = "paced",
@@ -104,8 +104,25 @@ class Client:
         seed: int = 0,
         algorithm: str = "model-picker",
         options: Mapping[str, Any] | None = None,
+        pool: str | Path | None = None,
+        columns: "Mapping[str, Role] | None" = None,
+        tolerance: float | None = None,
+        confidence: float | None = None,
+        use_labels: bool = False,
     ) -> "RemoteCampaign":
-        """Begin a campaign; the settings are those of `mp.create_campaign`."""
+        """Begin a campaign; the settings are those of `mp.create_campaign`.
+
+        `pool` is a file, which is sent; `columns` says what its columns are: model, shown, id, label or left out.
+        """
+        if pool is not None:
+            streams = {"models": models, "classes": classes, "expected_rounds": expected_rounds, "options": options}
+            if refused := [one for one, value in {**streams, "stop_when": stop_when}.items() if value is not None]:
+                raise InputError(f"{refused[0]} does not go with pool; say with columns which columns are models.")
+            goal = {"tolerance": tolerance, "confidence": confidence, "budget": budget}
+            given = {one: value for one, value in goal.items() if value is not None}
+            return self._create_pool(name, Path(pool), columns, {**given, "use_labels": use_labels, "seed": seed})
+        if models is None:
+            raise InputError("models: pass the models of the stream, or pool= with a file of items.")
         body: dict[str, Any] = {
             "name": name,
             "models": models if isinstance(models, int) else list(models),
@@ -124,6 +141,28 @@ class Client:
         if made is None and not _is_same(campaign.describe(), body):
             raise ConflictError(f"there is a campaign {name!r} already; open that one, or choose another name.")
         return campaign
+
+    def _create_pool(
+        self, name: str, path: Path, columns: "Mapping[str, Role] | None", settings: Mapping[str, Any]
+    ) -> "RemoteCampaign":
+        """Send the file of a pool."""
+        asked = {"name": name, "filename": path.name, **settings}
+        if columns:
+            asked["columns"] = json.dumps(dict(columns))
+        made = self._transport.send(f"/campaigns?{urlencode(asked)}", path.read_bytes(), done=ConflictError)
+        campaign = RemoteCampaign(self._transport, name)
+        # A try that was never answered may have made it, or somebody else.
+        if made is None and not _is_same_pool(campaign.describe(), settings):
+            raise ConflictError(f"there is a campaign {name!r} already; open that one, or choose another name.")
+        return campaign
+
+
+def _is_same_pool(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Whether a campaign is on a pool with this goal."""
+    shown = {**found["options"], "budget": found["budget"], "seed": int(found["seed"])}
+    return found["algorithm"] == POOL_ALGORITHM and all(
+        shown[name] == value for name, value in wanted.items() if name != "use_labels"
+    )
 
 
 def _is_same(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
@@ -330,10 +369,14 @@ class RemoteCampaign:
         self._transport.call("DELETE", f"{self._path}/models/{_segment(model)}", done=NotFoundError)
 
     def revise(self, *, annotator: str | None = None, **changes: Any) -> None:
-        """Change `budget`, `stop_when`, `paused` or `archived`; it holds from here on."""
+        """Change `budget`, `stop_when`, `paused`, `archived`, `finished` or `guidelines`; it holds from here on."""
         if isinstance(changes.get("stop_when"), Certified):
             changes["stop_when"] = changes["stop_when"].document()
         self._transport.call("PATCH", self._path, {**changes, "annotator": annotator})
+
+    def finish(self, *, annotator: str | None = None) -> None:
+        """Take the result: nobody is asked any more, and open questions are withdrawn."""
+        self.revise(annotator=annotator, finished=True)
 
     def rename(self, name: str, *, annotator: str | None = None) -> None:
         """Call it something else."""

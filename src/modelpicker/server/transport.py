@@ -75,9 +75,10 @@ class Transport:
         found = self._try(method, path, content, "application/json", done)
         return json.loads(found) if found else None
 
-    def send(self, path: str, content: bytes) -> Any:
-        """Send a file."""
-        return json.loads(self._try("POST", path, content, "application/octet-stream", None))
+    def send(self, path: str, content: bytes, done: type[ModelPickerError] | None = None) -> Any:
+        """Send a file; `done` as for `call`."""
+        found = self._try("POST", path, content, "application/octet-stream", done)
+        return json.loads(found) if found else None
 
     def fetch(self, path: str) -> bytes:
         """Fetch a file."""

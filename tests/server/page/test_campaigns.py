@@ -30,6 +30,7 @@ def test_where_there_is_nothing_the_page_says_what_to_do_first(page: Page, own_s
 
 def test_a_campaign_is_created_from_a_file_and_labelled(page: Page, server: Serving, name: str) -> None:
     page.goto(f"{server.url}/#/new")
+    page.get_by_label("Items arrive over time").check()
     page.get_by_label("File of predictions").set_input_files(predictions(f"{name}.csv"))
     expect(page.get_by_text("60 items, 3 models, 2 classes.")).to_be_visible()
     expect(page.get_by_label("Name", exact=True)).to_have_value(name)
@@ -52,6 +53,7 @@ def test_a_campaign_is_created_from_a_file_and_labelled(page: Page, server: Serv
 
 def test_a_campaign_is_created_from_names_and_a_file_added_later(page: Page, server: Serving, name: str) -> None:
     page.goto(f"{server.url}/#/new")
+    page.get_by_label("Items arrive over time").check()
     page.get_by_label("Or the names of the models").fill("bert\nroberta\ngpt\n")
     page.get_by_label("Name", exact=True).fill(name)
     page.get_by_role("button", name="Create campaign").click()
@@ -71,6 +73,7 @@ def test_a_campaign_is_created_from_names_and_a_file_added_later(page: Page, ser
 def test_what_is_wrong_with_a_new_campaign_is_said(page: Page, server: Serving, name: str) -> None:
     campaign_of(server.storage, name, messages(1))
     page.goto(f"{server.url}/#/new")
+    page.get_by_label("Items arrive over time").check()
     page.get_by_label("Or the names of the models").fill("bert\nroberta")
     page.get_by_label("Name", exact=True).fill(name)
     page.get_by_role("button", name="Create campaign").click()

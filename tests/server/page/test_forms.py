@@ -10,6 +10,7 @@ from playwright.sync_api import FilePayload, Page, expect
 import modelpicker as mp
 from modelpicker.algorithms import ALGORITHMS
 from modelpicker.campaigns.setting_options import BY_NAME, PLAIN
+from modelpicker.campaigns.settings import PoolGoal
 from modelpicker.certificates.stop_rule import KIND
 from tests.server.page.desks import campaign_of, messages
 from tests.server.page.serving import Serving
@@ -47,8 +48,8 @@ def test_a_file_and_one_press_make_a_campaign_whatever_the_file_is_called(page: 
         create(page)
         expect(page.locator(".class-button")).to_have_text(["ham1", "spam2"])
         campaign = mp.open_campaign(server.storage, expected)
-        assert (campaign.rounds, campaign.budget, campaign.settings.expected_rounds) == (30, None, 30)
-        assert (campaign.settings.stop_when, campaign.classes) == (None, None)
+        assert (campaign.rounds, campaign.budget, campaign.classes) == (30, None, None)
+        assert campaign.settings.pool == PoolGoal(tolerance=0.01, confidence=0.95)
 
 
 class Filled(NamedTuple):
@@ -87,6 +88,7 @@ def test_whatever_is_filled_in_or_left_out_a_campaign_is_made_as_it_says(
 ) -> None:
     for number, filled in enumerate(some):
         page.goto(f"{server.url}/#/new")
+        page.get_by_label("Items arrive over time").check()
         page.get_by_label("Or the names of the models").fill("bert\nroberta\ngpt")
         page.get_by_label("Name", exact=True).fill(f"{name}-{number}")
         fill(page, filled)
@@ -121,6 +123,7 @@ def test_the_form_has_the_options_of_the_algorithm_and_sends_what_is_typed(
 ) -> None:
     kind = ALGORITHMS[algorithm]
     page.goto(f"{server.url}/#/new")
+    page.get_by_label("Items arrive over time").check()
     page.get_by_label("Or the names of the models").fill("bert\nroberta\ngpt")
     page.get_by_label("Name", exact=True).fill(name)
     page.get_by_text("More", exact=True).click()
@@ -151,6 +154,7 @@ def test_the_form_has_the_options_of_the_algorithm_and_sends_what_is_typed(
 
 def test_the_form_has_every_setting_with_its_title_its_help_and_its_range(page: Page, server: Serving) -> None:
     page.goto(f"{server.url}/#/new")
+    page.get_by_label("Items arrive over time").check()
     page.get_by_text("More", exact=True).click()
     for option in (*PLAIN, BY_NAME["seed"]):
         field = page.get_by_label(option.label, exact=True)
@@ -177,7 +181,7 @@ def test_a_form_that_the_server_cannot_describe_yet_comes_as_soon_as_it_can(page
     expect(page.get_by_role("heading", name="New campaign")).to_be_visible()
     expect(page.get_by_text("Not now.")).to_be_visible()
     page.unroute(described)
-    expect(page.get_by_label("Budget", exact=True)).to_be_visible()
+    expect(page.get_by_label("Labels at most", exact=True)).to_be_visible()
     page.route(described, lambda route: route.fulfill(status=403, json={"detail": "Not you."}))
     page.reload()
     expect(page.get_by_text("Not you.")).to_be_visible()
@@ -187,6 +191,7 @@ def test_classes_that_the_list_lacks_are_named_before_anything_is_created(
     page: Page, server: Serving, name: str
 ) -> None:
     page.goto(f"{server.url}/#/new")
+    page.get_by_label("Items arrive over time").check()
     page.get_by_label("File of predictions").set_input_files(file_called(f"{name}.csv"))
     page.get_by_label("Only these").check()
     classes = page.get_by_label("Classes, one per line")
@@ -204,6 +209,7 @@ def test_a_form_that_changed_after_its_campaign_was_made_needs_another_name(
     page: Page, server: Serving, name: str
 ) -> None:
     page.goto(f"{server.url}/#/new")
+    page.get_by_label("Items arrive over time").check()
     page.get_by_label("File of predictions").set_input_files(file_called(f"{name}.csv"))
     refused = re.compile(r"/campaigns/[^/]+/files")
     page.route(refused, lambda route: route.fulfill(status=422, json={"detail": "Not this file."}))
@@ -222,6 +228,7 @@ def test_a_form_that_changed_after_its_campaign_was_made_needs_another_name(
 
 def test_one_model_is_too_few(page: Page, server: Serving, name: str) -> None:
     page.goto(f"{server.url}/#/new")
+    page.get_by_label("Items arrive over time").check()
     button, few = page.get_by_role("button", name="Create"), page.get_by_text("At least two models are needed.")
     for models, enough in (("bert", False), ("bert\n bert \n", False), ("bert\ngpt", True)):
         page.get_by_label("Or the names of the models").fill(models)
@@ -249,6 +256,7 @@ def test_a_form_without_what_it_needs_says_so_and_sends_nothing(page: Page, serv
     sent: list[str] = []
     page.on("request", lambda request: sent.append(request.method) if request.method == "POST" else None)
     page.goto(f"{server.url}/#/new")
+    page.get_by_label("Items arrive over time").check()
     create(page)
     assert page.evaluate("document.activeElement.matches(':invalid')")
     page.get_by_label("Or the names of the models").fill("bert\nroberta")

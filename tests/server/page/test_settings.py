@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 import modelpicker as mp
+from modelpicker.campaigns.terms import Terms
 from tests.server.page.conftest import PATIENCE, Watch, signed_in
 from tests.server.page.desks import campaign_of, messages
 from tests.server.page.serving import Serving
@@ -42,7 +43,11 @@ def test_an_owner_raises_the_budget_pauses_renames_and_deletes(page: Page, serve
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("Saved.")).to_be_visible()
     expect(page.locator(".facts")).to_contain_text("Budgetnone")
-    assert campaign.terms.document() == {"budget": None, "stop_when": None, "paused": False, "archived": False}
+    assert campaign.terms == Terms(budget=None, stop_when=None)
+    page.get_by_label("For annotators").fill("Spam is what nobody asked for.")
+    page.get_by_role("button", name="Save guidelines").click()
+    expect(page.get_by_role("button", name="Save guidelines")).to_be_disabled()
+    assert campaign.terms.guidelines == "Spam is what nobody asked for."
 
     page.get_by_role("button", name="Pause").click()
     expect(page.locator(".badge")).to_have_text("Paused")

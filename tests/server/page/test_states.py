@@ -99,6 +99,45 @@ def archived(storage: str) -> Campaign:
     return campaign
 
 
+def finished(storage: str) -> Campaign:
+    """Somebody took the result of a stream with queries open, and nothing was proved."""
+    campaign = campaign_of(storage, "finished", messages(4))
+    campaign.tell(0, "spam")
+    campaign.finish()
+    return campaign
+
+
+def pool_of(storage: str, name: str, budget: int | None = None) -> Campaign:
+    """Forty items: the first model is right on all, the second on half of them."""
+    rows = [["spam", ("spam", "ham")[place % 2]] for place in range(40)]
+    pool = mp.ModelCollection(rows, models=TWO)
+    return mp.create_campaign(storage, name, pool=pool, tolerance=0.1, budget=budget)
+
+
+def pool_spent(storage: str) -> Campaign:
+    """All labels of a pool are bought, and the goal is not reached."""
+    campaign = pool_of(storage, "pool-spent", budget=2)
+    campaign.tell_many({query.id: "spam" for query in campaign.pending(2)})
+    return campaign
+
+
+def pool_certified(storage: str) -> Campaign:
+    """The best model of a pool is proved, and questions are open."""
+    campaign = pool_of(storage, "pool-certified")
+    while not campaign.best().certified:
+        campaign.tell(campaign.pending(3)[0].id, "spam")
+    return campaign
+
+
+def pool_finished(storage: str) -> Campaign:
+    """Somebody took the result of a pool."""
+    campaign = pool_of(storage, "pool-finished")
+    while not campaign.best().certified:
+        campaign.tell(campaign.pending(3)[0].id, "spam")
+    campaign.finish()
+    return campaign
+
+
 STATES: dict[Callable[[str], Campaign], str] = {
     new: "running",
     agreed: "running",
@@ -109,6 +148,10 @@ STATES: dict[Callable[[str], Campaign], str] = {
     asked: "all-items-asked",
     paused: "paused",
     archived: "archived",
+    finished: "finished",
+    pool_spent: "budget-spent",
+    pool_certified: "certified",
+    pool_finished: "finished",
 }
 # What a headline says in each state, of which model leads and on what grounds.
 HEADLINES: dict[str, str | re.Pattern[str]] = {
@@ -121,6 +164,10 @@ HEADLINES: dict[str, str | re.Pattern[str]] = {
     "asked": re.compile(r"^gpt leads, .* on 10 items\.$"),
     "paused": re.compile(r"(leads|are level) after 1 label on 4 items\.$"),
     "archived": re.compile(r"(leads|are level) after 1 label on 4 items\.$"),
+    "finished": re.compile(r"(leads|are level) after 1 label on 4 items\.$"),
+    "pool-spent": re.compile(r"^bert leads, .* after 2 labels on 40 items\.$"),
+    "pool-certified": re.compile(r"^bert leads, .* labels on 40 items\.$"),
+    "pool-finished": re.compile(r"^bert leads, .* labels on 40 items\.$"),
 }
 
 
@@ -147,7 +194,8 @@ def test_list_label_view_and_standing_tell_the_same_state(
     page.get_by_text("1 archived campaign").click()
     for campaign in campaigns:
         card = page.get_by_role("listitem").filter(has=page.get_by_role("heading", name=campaign.name, exact=True))
-        state, over = campaign.best().state, campaign.best().state.over
+        state = campaign.best().state
+        over = state.over or state.name == "finished"
         expect(card.locator(".badge")).to_have_text(state.title)
         expect(card.locator(".state-line")).to_contain_text(state.reason)
         expect(card.locator(".state-line")).to_contain_text(state.next if role == "owner" else state.reason)
@@ -178,7 +226,10 @@ def label_view(page: Page, campaign: Campaign) -> None:
     expect(page.locator(".state-strip .badge")).to_have_text(pick.state.title)
     waits = pick.state.name == "waiting-for-labels"  # then the item says how many, and nothing else does
     expect(page.locator(".state-strip")).to_contain_text(pick.state.title if waits else pick.state.reason)
-    expect(page.get_by_text(re.compile(r"\d items? (waits?|to label)"))).to_have_count(1 if asked else 0)
+    if campaign.settings.pool is None:
+        expect(page.get_by_text(re.compile(r"\d items? (waits?|to label)"))).to_have_count(1 if asked else 0)
+    elif asked:
+        expect(page.locator(".progress")).to_have_text(f"0 by you, {pick.labels_used} in all")
     expect(page.get_by_role("article")).to_have_count(1 if asked else 0)
     instead = page.locator(".item-pane .empty").filter(has_text=pick.state.reason)
     expect(instead).to_have_count(0 if asked else 1)
@@ -195,18 +246,21 @@ def annotators_label_view(page: Page, campaign: Campaign) -> None:
 def owners_label_view(page: Page, campaign: Campaign) -> None:
     """The same; the main button is the next step that the state names, unless that is to label."""
     label_view(page, campaign)
-    state = campaign.best().state.name
-    main = page.get_by_role("main").locator("a.primary")
-    expect(main).to_have_text([words for words, _ in MAIN_STEPS[state]])
-    for _, view in MAIN_STEPS[state]:
-        expect(main).to_have_attribute("href", f"#/c/{campaign.name}/{view}")
+    steps = MAIN_STEPS.get(campaign.name) or MAIN_STEPS[campaign.best().state.name]
+    main = page.get_by_role("main").locator(".primary")
+    expect(main).to_have_text([re.compile(rf"^\s*{words}\s*$") for words, _ in steps])
+    for _, view in steps:
+        if view:
+            expect(main).to_have_attribute("href", f"#/c/{campaign.name}/{view}")
 
 
 MAIN_STEPS = {
     "running": [("Add predictions", "files")],
     "waiting-for-labels": [],
-    "certified": [("See the result", "standing")],
-    "won": [("See the result", "standing")],
+    "certified": [("Finish", "")],
+    "won": [("Finish", "")],
+    "finished": [("Report", "")],
+    "pool-spent": [("Ask about 10 more", "")],
     "budget-spent": [("See the standing", "standing")],
     "all-items-asked": [("See the standing", "standing")],
     "paused": [("Resume it", "settings")],
@@ -239,15 +293,20 @@ def owners_standing(page: Page, campaign: Campaign) -> None:
     standing(page, campaign)
     pick = campaign.best()
     idle = {"paused": ["Resume it"], "archived": ["Bring it back"]}.get(pick.state.name, [])
-    main = ["Download the result"] if pick.state.over else ["Label the next item"] if is_asked(campaign) else idle
-    expect(page.locator(".summary a.primary")).to_have_text(main)
+    main = ["Finish"] if pick.state.over else ["Label the next item"] if is_asked(campaign) else idle
+    if pick.state.name == "finished":
+        main = ["Report"]
+    if campaign.name == "pool-spent":
+        main = ["Ask about 10 more"]
+    expect(page.locator(".summary .primary")).to_have_text([re.compile(rf"^\s*{words}\s*$") for words in main])
     expect(page.get_by_role("link", name="Label more")).to_have_count(1 if pick.state.over and pick.pending else 0)
 
 
 def readers_standing(page: Page, campaign: Campaign) -> None:
-    """Nothing to do but to read."""
+    """Nothing to do but to read: the standing, and the report."""
     standing(page, campaign)
-    expect(page.locator(".summary a")).to_have_count(0)
+    expect(page.locator(".summary .actions > *")).to_have_count(1)
+    expect(page.locator(".summary a")).to_have_text([re.compile(r"^\s*Report\s*$")])
     expect(page.get_by_text("You are signed in as a reader")).to_be_visible()
 
 

@@ -31,7 +31,7 @@ def test_two_people_share_the_work(
 
 
 def test_every_tab_is_an_annotator_of_its_own(context: BrowserContext, server: Serving, name: str) -> None:
-    campaign_of(server.storage, name, messages(9))
+    campaign_of(server.storage, name, messages(30))  # ten for each tab
     first = Desk(context.new_page(), server.url, name).open()
     second = Desk(context.new_page(), server.url, name).open()
     tab = first.page.evaluate("sessionStorage['modelpicker:tab']")

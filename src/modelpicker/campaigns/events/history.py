@@ -153,6 +153,8 @@ def _event(
     models = members(settings, changes)
     if record["kind"] in ANSWERED:
         return _answer(record, settings, rounds)
+    if record["kind"] == "revise":
+        return _revision(record, settings, rounds)
     if (settings.pool is not None) != (record["kind"] in POOL_KINDS):
         raise InputError(f"events of kind {brief(record['kind'])} do not go with such a campaign.")
     match record["kind"]:
@@ -171,8 +173,6 @@ def _event(
             if record["model"] not in models or len(models) == 2 or record["round"] != rounds:
                 raise InputError(f"{brief(record['model'])} cannot leave there.")
             return Leaving(rounds, record["model"])
-        case "revise":
-            return _revision(record, settings, rounds)
         case other:
             raise InputError(f"there are no events of kind {brief(other)}.")
 

@@ -60,7 +60,7 @@ class Wanted(NamedTuple):
 
 
 def _idle(terms: Terms) -> Idle:
-    return "archived" if terms.archived else "paused" if terms.paused else None
+    return "archived" if terms.archived else "finished" if terms.finished else "paused" if terms.paused else None
 
 
 def make_pick(store: EventStore, projection: Projection) -> Pick:

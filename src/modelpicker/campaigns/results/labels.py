@@ -5,13 +5,16 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from modelpicker.campaigns.events.event_store import STATE_NAMES, WAITING, EventStore, RoundState
-from modelpicker.campaigns.events.event_types import Answer, Reference
+from modelpicker.campaigns.events.event_types import Answer, Reference, Rounds
 from modelpicker.campaigns.events.history import as_time
+from modelpicker.campaigns.events.pool_events import Items
 from modelpicker.campaigns.results.pick import GivenAnswer, LabelFilter
+from modelpicker.campaigns.state.base import CampaignState
 from modelpicker.campaigns.state.projection import Projection
+from modelpicker.encoding import ClassName
 
 
-def find_labels(store: EventStore, projection: Projection, wanted: LabelFilter) -> Iterator[GivenAnswer]:
+def find_labels(store: EventStore, projection: CampaignState, wanted: LabelFilter) -> Iterator[GivenAnswer]:
     """The answers that hold now and are wanted, the newest first."""
     last: dict[int, tuple[int, int, str | None]] = {}
     for stored in store.others((Answer.kind, Reference.kind)):
@@ -43,22 +46,30 @@ def _finds(wanted: LabelFilter, record: GivenAnswer) -> bool:
     return wanted.search.casefold() in text.casefold()
 
 
-def _record(store: EventStore, projection: Projection, state: RoundState, by: str | None, at: int) -> GivenAnswer:
-    rounds = store.rounds_with(state.round)
-    names = [*rounds.classes, None]  # -1 is the last
-    codes = rounds.codes[state.round - rounds.first].tolist()
+def _record(
+    store: EventStore, projection: CampaignState, state: RoundState, by: str | None, at: int
+) -> GivenAnswer:
+    stored = store.item_of(state.round)
+    models = projection.models_at(state.round) if isinstance(projection, Projection) else projection.models
     return GivenAnswer(
         id=state.round,
-        key=rounds.key(state.round),
+        key=stored.key,
         state=STATE_NAMES[state.state],
         label=state.label,
         by=by,
         at=as_time(at),
-        item=rounds.item(state.round),
-        predictions={
-            model: names[code] for model, code in zip(projection.models_at(state.round), codes, strict=True)
-        },
+        item=stored.item,
+        predictions=dict(zip(models, _said(store, state.round), strict=True)),
     )
+
+
+def _said(store: EventStore, number: int) -> list[ClassName | None]:
+    """What each model said of an item, in the order of the models."""
+    event = store.round_event(number).event
+    if not isinstance(event, Rounds | Items):
+        return []
+    names = [*event.classes, None]  # -1 is the last
+    return [names[code] for code in event.codes[number - event.first].tolist()]
 
 
 def as_table(records: Iterable[GivenAnswer]) -> tuple[list[str], list[dict[str, Any]]]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from modelpicker.campaigns.events.event_store import LABELLED, EventStore
+from modelpicker.campaigns.events.event_store import LABELLED, WAITING, EventStore
 from modelpicker.campaigns.results.chart_samples import Sample, all_samples
 from modelpicker.campaigns.results.pool_pick import campaign_pick
 from modelpicker.campaigns.results.recent_rounds import MOST_ITEMS, MOST_PAIRS, WINDOW, Seen, describe_item
@@ -46,7 +46,7 @@ def pool_labels(store: EventStore, most: int) -> dict[str, Any]:
 
 
 def pool_disagreement(store: EventStore, projection: PoolProjection) -> dict[str, Any]:
-    """Between which classes models are divided, and on which items most; of a large pool, some are looked at."""
+    """Between which classes models are divided, and on which answered items most; some of a large pool."""
     pool = projection.picker
     names: list[ClassName | None] = [*pool.classes, None]
     seen: list[Seen] = []
@@ -54,7 +54,10 @@ def pool_disagreement(store: EventStore, projection: PoolProjection) -> dict[str
         votes = tuple((names[code], count) for code, count in Counter(row.tolist()).most_common())
         seen.append(Seen(item, 0.0, False, votes))
     pairs = Counter(one.pair for one in seen if one.pair is not None)
-    most = sorted(seen, key=lambda one: (-one.division, one.number))[:MOST_ITEMS]
+    # Any item without an answer may be asked about next: who labels it must not have seen the votes.
+    answered = {state.round for state in store.answered() if state.state != WAITING}
+    shown = [one for one in seen if one.number in answered]
+    most = sorted(shown, key=lambda one: (-one.division, one.number))[:MOST_ITEMS]
     return {
         "rounds": len(pool),
         "divided": pool.contested,

@@ -5,8 +5,17 @@ from dataclasses import replace
 from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.pick import Pick, Standing
-from modelpicker.campaigns.results.status import ARCHIVED, PAUSED, Status, budget_spent, certified_status, in_short
+from modelpicker.campaigns.results.status import (
+    ARCHIVED,
+    PAUSED,
+    Status,
+    budget_spent,
+    certified_status,
+    finished_status,
+    in_short,
+)
 from modelpicker.campaigns.state.pool_projection import PoolProjection
+from modelpicker.certificates.certificate import rounded_up
 from modelpicker.collections.label_checks import listed_models
 from modelpicker.encoding import ModelName
 
@@ -59,6 +68,8 @@ def campaign_pick(projection: PoolProjection) -> Pick:
     made = make_pool_pick(pool, budget=budget, skipped=counts.skipped, spent=False)
     if projection.terms.archived:
         made = replace(made, state=ARCHIVED)
+    elif projection.terms.finished:
+        made = replace(made, state=finished_status(in_short(made.certificate) if made.certified else ""))
     elif not made.certified:
         made = replace(made, state=PAUSED if projection.terms.paused else _campaign_status(projection))
     return replace(
@@ -79,7 +90,7 @@ def _campaign_status(projection: PoolProjection) -> Status:
         if counts.waiting:
             reason = f"All labels of the budget of {budget:,} are asked for: {waits} for a label."
             return Status("waiting-for-labels", reason, "Label what waits.")
-        return budget_spent(budget)
+        return _spent_unproved(budget, pool)
     if not pool.left:
         if counts.waiting:
             reason = f"All items on which models differ were asked about: {waits} for a label."
@@ -95,6 +106,15 @@ def _campaign_status(projection: PoolProjection) -> Status:
     )
     open_ones = f", and {waits} for a label" if counts.waiting else ""
     return Status("running", f"{told}{open_ones}. Models differ on {pool.contested:,} items.", "Label more items.")
+
+
+def _spent_unproved(budget: int, pool: PoolPicker) -> Status:
+    """All labels are bought and the goal is not reached: how sure it is by then."""
+    spent = budget_spent(budget)
+    certificate = pool.certificate(pool.confidence)
+    known = f"By now {in_short(certificate)}." if certificate.gap < 1 else "Nothing is proved by now."
+    reason = f"{spent.reason} {known} The goal was {rounded_up(pool.tolerance)}."
+    return replace(spent, reason=reason, next="Ask about more items, or use the pick as it stands.")
 
 
 def with_course(pick: Pick, pool: PoolPicker, course: Course | None) -> Pick:

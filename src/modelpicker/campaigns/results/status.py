@@ -9,7 +9,15 @@ from typing import Any, Literal, TypeAlias
 from modelpicker.certificates.certificate import Certificate, rounded_up
 
 StateName: TypeAlias = Literal[
-    "running", "waiting-for-labels", "certified", "won", "budget-spent", "all-items-asked", "paused", "archived"
+    "running",
+    "waiting-for-labels",
+    "certified",
+    "won",
+    "budget-spent",
+    "all-items-asked",
+    "paused",
+    "finished",
+    "archived",
 ]
 TITLES: dict[StateName, str] = {
     "running": "Running",
@@ -19,9 +27,10 @@ TITLES: dict[StateName, str] = {
     "budget-spent": "Budget spent",
     "all-items-asked": "All items asked",
     "paused": "Paused",
+    "finished": "Finished",
     "archived": "Archived",
 }
-Idle: TypeAlias = Literal["paused", "archived"] | None
+Idle: TypeAlias = Literal["paused", "finished", "archived"] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +88,12 @@ ARCHIVED = Status("archived", "It was put away, and takes no items and no labels
 PAUSED = Status("paused", "Nobody is asked for labels for now.", "Resume it to go on.")
 
 
+def finished_status(proved: str) -> Status:
+    """Somebody took the result."""
+    how = f"It was finished: {proved}." if proved else "It was finished before the pick was proved."
+    return Status("finished", how, "Read the report.", takes_items=False)
+
+
 def find_status(facts: Facts) -> Status:
     """The one state that a campaign is in, and whether more items may be added."""
     found = _find(facts)
@@ -91,6 +106,8 @@ def _find(facts: Facts) -> Status:
     """What is put away comes first, then a proof, then open questions, then why there are none."""
     if facts.idle == "archived":
         return ARCHIVED
+    if facts.idle == "finished":
+        return finished_status(facts.proved)
     if facts.proved:
         return _proved(facts)
     if facts.idle == "paused":

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, Field, StrictInt, StrictStr, WithJsonSchema
 
+from modelpicker.campaigns.terms import LONGEST_GUIDELINES
 from modelpicker.options import LARGEST_COUNT
 from modelpicker.server.api.history_documents import Called, Chance, Count, RecordDocument, Timestamp
 from modelpicker.server.api.setting_documents import (
@@ -81,18 +82,21 @@ Key = Annotated[
 ]
 
 
+CampaignNameField = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=LONGEST_NAME,
+        description="Letters, digits, spaces, `.`, `-`, `_`; a letter or a digit first, and no space last.",
+        json_schema_extra={"pattern": NAME_PATTERN},
+    ),
+]
+
+
 class NewCampaign(SettingsTaken):  # type: ignore[misc]  # its other fields are made from their descriptions
     """A campaign to begin."""
 
-    name: Annotated[
-        str,
-        Field(
-            min_length=1,
-            max_length=LONGEST_NAME,
-            description="Letters, digits, spaces, `.`, `-`, `_`; a letter or a digit first, and no space last.",
-            json_schema_extra={"pattern": NAME_PATTERN},
-        ),
-    ]
+    name: CampaignNameField
 
 
 class NewTerms(Taken):
@@ -105,6 +109,15 @@ class NewTerms(Taken):
     stop_when: Annotated[StoppingRule | None, Field(description="The goal; null for none.")] = None
     paused: Annotated[bool, Field(description="Nobody is asked for labels.")] = False
     archived: Annotated[bool, Field(description="It is put away, and takes nothing.")] = False
+    finished: Annotated[bool, Field(description="The result is taken: open questions are withdrawn.")] = False
+    guidelines: Annotated[
+        str,
+        Field(
+            max_length=LONGEST_GUIDELINES,
+            description="What annotators read beside the item.",
+            examples=["Spam is what nobody asked for."],
+        ),
+    ] = ""
     name: Annotated[
         str | None,
         Field(min_length=1, max_length=LONGEST_NAME, description="A new name.", examples=["tickets 2027"]),
@@ -272,6 +285,7 @@ class StateDocument(BaseModel):
             "budget-spent",
             "all-items-asked",
             "paused",
+            "finished",
             "archived",
         ],
         Field(description="For programs."),
@@ -315,6 +329,8 @@ class Described(SettingsSent):  # type: ignore[misc]  # its other fields are mad
     created: Timestamp
     paused: bool
     archived: bool
+    finished: bool
+    guidelines: Annotated[str, Field(description="What annotators read beside the item.")]
     state: StateDocument
     rounds: Count
     labels_used: Count
@@ -404,7 +420,7 @@ class CertificateDocument(BaseModel):
     model: Called
     gap: Annotated[Chance, Field(description="By how much at most the best may be better; 1 if nothing is known.")]
     confidence: Annotated[Chance, Field(description="That no such statement, made at any time, is ever wrong.")]
-    kind: Literal["stream", "population"]
+    kind: Literal["stream", "population", "pool"]
     rounds: Annotated[Count, Field(description="How many items had been seen.")]
     items: Annotated[Count | None, Field(description="How many items the gap is, where it is of the stream.")]
     sentence: Annotated[str, Field(description="All of it, in plain words.")]

@@ -114,6 +114,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     | {
         "paused": False,
         "archived": False,
+        "finished": False,
+        "guidelines": "Spam is what nobody asked for.",
         "state": _STATE,
         "pick": "gpt",
         "tied": ["gpt"],

@@ -35,6 +35,33 @@ class AskRecord(Happened):
     ] = None
 
 
+class ItemRecord(Happened):
+    """An item that came into a pool."""
+
+    kind: Literal["item"]
+    id: Count
+    predictions: Annotated[list[Called | None], Field(description="In the order of the models.")]
+
+
+class FieldsRecord(Happened):
+    """What is shown of an item of a pool, and its key."""
+
+    kind: Literal["fields"]
+    id: Count
+    key: str | None
+    item: dict[str, Any] | None
+
+
+class QuestionRecord(Happened):
+    """An item of a pool that was asked about."""
+
+    kind: Literal["question"]
+    id: Count
+    number: Annotated[Count, Field(description="How many questions there were before.")]
+    leader: Annotated[Called, Field(description="The best model by then.")]
+    draw: Annotated[Any, Field(description="How it was drawn, for the proof; null if it was chosen.")]
+
+
 class LabelRecord(Happened):
     """A label of a query; or one that is kept for reference, as its round was not queried."""
 
@@ -90,6 +117,15 @@ class ReviseRecord(Happened):
 
 
 RecordDocument: TypeAlias = Annotated[
-    AskRecord | LabelRecord | SkipRecord | RetractRecord | JoinRecord | LeaveRecord | ReviseRecord,
+    AskRecord
+    | ItemRecord
+    | FieldsRecord
+    | QuestionRecord
+    | LabelRecord
+    | SkipRecord
+    | RetractRecord
+    | JoinRecord
+    | LeaveRecord
+    | ReviseRecord,
     Field(discriminator="kind"),
 ]

@@ -27,6 +27,9 @@ SLOWEST = 1_000
 SMALL = 2**18
 LOCAL = ("localhost", "127.0.0.1", "[::1]")
 UPLOAD = re.compile(r"/api/v1/(campaigns/[^/]+/)?files")
+# A campaign begins with settings, or with a file of that kind.
+BEGIN = "/api/v1/campaigns"
+FILE_KIND = "application/octet-stream"
 ONE_THING = re.compile(r"/api/v1/(session|campaigns/[^/]+/(labels|skips|retractions|leases|models))")
 CLOSED = re.compile(r"/api/v1/(?!session$|openapi\.json$)|/metrics$")
 POLICY = "; ".join(
@@ -123,7 +126,8 @@ class RequestMiddleware:
     def _bounded(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
         """The body, as long as it is not too large, too slow, or in a form that we do not know."""
         largest = self.configuration.largest_body
-        if UPLOAD.fullmatch(scope["path"]):
+        begins = scope["path"] == BEGIN and headers.get("content-type") == FILE_KIND
+        if begins or UPLOAD.fullmatch(scope["path"]):
             largest = self.configuration.largest_file
         elif ONE_THING.fullmatch(scope["path"]):
             largest = min(SMALL, largest)

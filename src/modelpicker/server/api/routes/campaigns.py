@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Path, Response
+from fastapi import APIRouter, Path, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from modelpicker.campaigns import Campaign, Listed
@@ -29,6 +29,7 @@ from modelpicker.server.api.routes.common import (
     operation_id,
     replies,
 )
+from modelpicker.server.api.routes.pools import file_description
 from modelpicker.server.context import ServerContext, Summarized
 from modelpicker.server.live.group_commit import reach
 
@@ -111,9 +112,22 @@ def _summary(
     }
 
 
-@router.post("", status_code=201, responses=replies(documents.Described, *CLOSED, 409, 422, status=201))
-async def create_campaign(caller: Owner, service: Service, body: documents.NewCampaign) -> Response:
-    """Begin a campaign."""
+@router.post(
+    "",
+    status_code=201,
+    responses=replies(documents.Described, *CLOSED, 409, 422, status=201),
+    openapi_extra=file_description(),
+)
+async def create_campaign(
+    caller: Owner, service: Service, request: Request, body: documents.NewCampaign
+) -> Response:
+    """Begin a campaign. The body has its settings; or it is a file of items, and the query has the settings.
+
+    With settings it is on a stream, whose items arrive one by one. With a file it is on a pool: the items are those
+    of the file, and which of them is asked about next is decided when somebody is ready to answer.
+    """
+    if request.query_params:
+        raise InputError("the query goes with a file; send settings in the body, or a file as the body.")
     try:
         algorithm = known_algorithm(body.algorithm)
     except NotFoundError as error:

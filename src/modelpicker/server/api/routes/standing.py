@@ -51,8 +51,8 @@ async def certificate(
         float, Query(gt=0, lt=1, description="That no such statement, made at any time, is ever wrong.")
     ] = 0.95,
     kind: Annotated[
-        Literal["stream", "population"],
-        Query(description="Of the items seen so far, or of the population that they are drawn from."),
+        Literal["stream", "population", "pool"],
+        Query(description="Of the items seen so far (of a pool: all), or of the population they are drawn from."),
     ] = "stream",
 ) -> Response:
     """Tell how sure the pick is, in a statement that holds whenever one looks."""

@@ -26,11 +26,14 @@ export function digitKeys(classes) {
 }
 
 /**
- * @param {{classes: Name[], open: boolean, recent: Name[], refresh: () => void, choose: Choose}} props
+ * With many classes, those that models gave for this item come first, then those that were used before.
+ * @param {{classes: Name[], said: Name[]|null, id: number, open: boolean, recent: Name[], refresh: () => void,
+ *          choose: Choose}} props
  */
-export function ClassPicker({ classes, open, recent, refresh, choose }) {
+export function ClassPicker({ classes, said, id, open, recent, refresh, choose }) {
   const many = classes.length > MOST_BUTTONS;
-  const quick = many ? recent : classes;
+  const candidates = many && said?.length ? shuffled(said, id).slice(0, RECENT_SLOTS) : [];
+  const quick = !many ? classes : candidates.length ? candidates : recent;
   const digits = many && classes.every(isNumber) ? new Map() : digitKeys(quick);
   /** @type {{current: HTMLElement}} */
   const box = useRef(null);
@@ -42,7 +45,7 @@ export function ClassPicker({ classes, open, recent, refresh, choose }) {
   const kind = `classes${!many && classes.every(isDigit) ? ' digits' : ''}${many ? ' many' : ''}`;
   return html`<div class=${kind}>
     ${places.length > 0 && html`<div class="class-buttons" role="group"
-        aria-label=${many ? 'Classes used before' : 'Classes'}>
+        aria-label=${!many ? 'Classes' : candidates.length ? 'Candidates for this item' : 'Classes used before'}>
       ${places.map((name, place) => (name === undefined
         ? html`<span class="free-place" key=${`free ${place}`}></span>`
         : html`<${ClassButton} key=${`${typeof name} ${name}`} name=${name}
@@ -50,6 +53,23 @@ export function ClassPicker({ classes, open, recent, refresh, choose }) {
     </div>`}
     ${(many || open) && html`<${ClassSearch} ...${{ classes, open, many, box, refresh, choose }} />`}
   </div>`;
+}
+
+/**
+ * Classes in an order that says nothing about the models, and stays the same for the item.
+ * @param {Name[]} names each once @param {number} id of the item
+ */
+export function shuffled(names, id) {
+  return [...names].map((name) => /** @type {[number, Name]} */ ([scatter(`${id} ${name}`), name]))
+    .sort(([one], [other]) => one - other).map(([, name]) => name);
+}
+
+/** A number that looks random, the same for the same text (FNV-1a). @param {string} words */
+function scatter(words) {
+  let value = 0x811c9dc5;
+  for (const letter of words) value = Math.imul(value ^ (letter.codePointAt(0) ?? 0), 0x01000193);
+  value = Math.imul(value ^ (value >>> 15), 0x2c1b3c6d);
+  return (value ^ (value >>> 12)) >>> 0;
 }
 
 /** @param {{name: Name, digit?: string, choose: Choose}} props */

@@ -4,12 +4,12 @@ import { count, itemName, number, percent, text } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { Item } from './item.js';
 
-/** @param {{disagreement: Api.Disagreement}} props */
-export function Disagreement({ disagreement: { rounds, divided, pairs, items } }) {
+/** @param {{disagreement: Api.Disagreement, pool: boolean}} props `pool`: all items are looked at, not the last */
+export function Disagreement({ disagreement: { rounds, divided, pairs, items }, pool }) {
   if (!rounds) return null;
   return html`<section class="card disagreement" aria-labelledby="disagreement-title">
     <h2 id="disagreement-title">Where models disagree</h2>
-    <p class="quiet-text">They differ on ${number(divided)} of the last ${count(rounds, 'item')} ${''}
+    <p class="quiet-text">They differ on ${number(divided)} of the ${pool ? '' : 'last '}${count(rounds, 'item')} ${''}
       (${percent(divided / rounds)}). Only there can a label tell them apart.</p>
     <div class="columns">
       ${pairs.length > 0 && html`<div>
@@ -18,7 +18,7 @@ export function Disagreement({ disagreement: { rounds, divided, pairs, items } }
           html`<${Pair} key=${JSON.stringify(pair.classes)} pair=${pair} most=${pairs[0].rounds} />`)}</ol>
       </div>`}
       ${items.length > 0 && html`<div>
-        <h3>Most divided recently</h3>
+        <h3>Most divided${pool ? '' : ' recently'}</h3>
         <ol class="divided">${items.map((round) => html`<${Divided} key=${round.id} round=${round} />`)}</ol>
       </div>`}
     </div>

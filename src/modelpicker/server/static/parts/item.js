@@ -10,6 +10,7 @@ const AT_ONCE = 20_000; // characters that a browser shows without delay
 const SMALL_PICTURE = 64; // pixels; smaller pictures are enlarged without blur
 const PICTURE = /^data:image\/(png|jpeg|gif|webp|svg\+xml)[;,]/i;
 const FIRST = ['image', 'text'];
+const CODE = /^(code|source|snippet|sql|diff|patch|log|stack_?trace|json|xml|html)$/i; // names of fields
 
 /** @param {{query: {id: number, key: string|null, item: Record<string, unknown>|null}}} props */
 export function Item({ query }) {
@@ -24,7 +25,7 @@ export function Item({ query }) {
     ${shown.map((name) => html`<${Main} key=${name} name=${name} value=${String(item[name])} of=${itemName(query)} />`)}
     ${rest.length > 0 && html`<dl class="fields">
       ${rest.map(([name, value]) => html`<div key=${name}>
-        <dt dir="auto">${name}</dt><dd><${Value} ...${{ value }} /></dd></div>`)}
+        <dt dir="auto">${name}</dt><dd><${Value} ...${{ name, value }} /></dd></div>`)}
     </dl>`}
   </div>`;
 }
@@ -35,7 +36,7 @@ const isPicture = (value) => typeof value === 'string' && PICTURE.test(value);
 /** @param {{name: string, value: string, of: string}} props */
 function Main({ name, value, of }) {
   if (isPicture(value)) return html`<${Picture} source=${value} alt=${`${name} of ${of}`} />`;
-  return html`<div class="item-text"><${Text} value=${value} /></div>`;
+  return html`<div class="item-text"><${Value} name=${name} value=${value} /></div>`;
 }
 
 /** A picture. An <img> runs no scripts, not even those in an SVG. @param {{source: string, alt: string}} props */
@@ -50,13 +51,27 @@ function Picture({ source, alt }) {
   </div>`;
 }
 
-/** @param {{value: unknown}} props */
-function Value({ value }) {
-  if (typeof value === 'string') return html`<${Text} value=${value} />`;
+/** @param {{name: string, value: unknown}} props */
+function Value({ name, value }) {
+  if (typeof value === 'string') {
+    const laidOut = jsonLaidOut(value);
+    if (laidOut === null && !CODE.test(name)) return html`<${Text} value=${value} />`;
+    return html`<div class="code"><${Text} value=${laidOut ?? value} /></div>`;
+  }
   if (value !== null && typeof value === 'object') {
     return html`<div class="code"><${Text} value=${JSON.stringify(value, null, 2)} /></div>`;
   }
   return html`<span class="figure">${String(value)}</span>`;
+}
+
+/** Text that is a JSON object or array, one part per line; null for any other text. @param {string} value */
+function jsonLaidOut(value) {
+  if (!/^\s*[[{]/.test(value)) return null;
+  try {
+    return JSON.stringify(JSON.parse(value), null, 2);
+  } catch {
+    return null;
+  }
 }
 
 /**

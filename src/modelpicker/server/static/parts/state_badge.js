@@ -10,6 +10,9 @@ export const isOver = (state) => state.name === 'certified' || state.name === 'w
 /** Whether nobody is asked for anything. @param {State} state */
 export const isIdle = (state) => state.name === 'paused' || state.name === 'archived';
 
+/** Whether somebody took the result. @param {State} state */
+export const isFinished = (state) => state.name === 'finished';
+
 /** @param {{state: State}} props */
 export function StateBadge({ state }) {
   return html`<strong class=${`badge state-${state.name}`}>${state.title}</strong>`;

@@ -32,10 +32,11 @@ export function whenSignedOut(listener) {
  * One request; the decoded JSON, or null where there is none.
  * @param {string} method
  * @param {string} path below api/v1
- * @param {{json?: unknown, raw?: Blob, keepalive?: boolean}} [options]
+ * @param {{json?: unknown, raw?: Blob, keepalive?: boolean, parting?: boolean}} [options] `parting`: somebody leaves,
+ *   so that nobody is asked to sign in if they have signed out meanwhile
  * @returns {Promise<any>}
  */
-async function call(method, path, { json, raw, keepalive = false } = {}) {
+async function call(method, path, { json, raw, keepalive = false, parting = false } = {}) {
   /** @type {Record<string, string>} */
   const headers = { Accept: 'application/json' };
   if (json !== undefined) headers['Content-Type'] = 'application/json';
@@ -51,13 +52,13 @@ async function call(method, path, { json, raw, keepalive = false } = {}) {
     throw new ApiError(0, 'The server cannot be reached.');
   }
   connection.markUp();
-  if (!response.ok) throw failure(response, text, path);
+  if (!response.ok) throw failure(response, text, parting || path === 'session');
   return text ? JSON.parse(text) : null;
 }
 
-/** @param {Response} response @param {string} text @param {string} path */
-function failure(response, text, path) {
-  if (response.status === 401 && path !== 'session') signedOutListener();
+/** @param {Response} response @param {string} text @param {boolean} quiet */
+function failure(response, text, quiet) {
+  if (response.status === 401 && !quiet) signedOutListener();
   return new ApiError(response.status, detailOf(text, response), seconds(response.headers.get('Retry-After')));
 }
 
@@ -107,6 +108,15 @@ export const api = {
   campaigns: () => call('GET', 'campaigns').then((answer) => answer.campaigns),
   /** @param {Api.NewCampaign} campaign @returns {Promise<Api.Described>} */
   create: (campaign) => call('POST', 'campaigns', { json: campaign }),
+  /**
+   * Begin a campaign on the items of a file.
+   * @param {string} name @param {File} file @param {Record<string, string>} columns
+   * @param {Record<string, string>} wanted @returns {Promise<Api.Described>}
+   */
+  createPool: (name, file, columns, wanted) => {
+    const more = new URLSearchParams({ name, ...wanted });
+    return call('POST', `campaigns${filename(file, columns)}&${more}`, { raw: file });
+  },
   /** @param {string} name @returns {Promise<Api.Described>} */
   campaign: (name) => call('GET', at(name)),
   /** @param {string} name @returns {Promise<Api.Classes>} */
@@ -128,7 +138,7 @@ export const api = {
   /** @param {string} name @param {Api.NewLease} json @returns {Promise<Api.Leased>} */
   lease: (name, json) => call('POST', at(name, '/leases'), { json }),
   /** @param {string} name @param {number} id */
-  release: (name, id) => call('DELETE', at(name, `/leases/${id}`), { keepalive: true }),
+  release: (name, id) => call('DELETE', at(name, `/leases/${id}`), { keepalive: true, parting: true }),
   /** @param {string} name @param {Api.NewLabel} json @returns {Promise<Api.Told>} */
   label: (name, json) => call('POST', at(name, '/labels'), { json, keepalive: true }),
   /** @param {string} name @param {Api.NewSkip} json @returns {Promise<Api.Told>} */
@@ -152,6 +162,9 @@ export const api = {
 
 /** The address of a campaign's live events. @param {string} name */
 export const liveUrl = (name) => new URL(at(name, '/live'), BASE).href;
+
+/** The address of the report. @param {string} name */
+export const reportUrl = (name) => new URL(at(name, '/report'), BASE).href;
 
 /** The address of a download. @param {string} name @param {'export'|'answers'|'labels'} what @param {string} format */
 export const downloadUrl = (name, what, format) => new URL(at(name, `/${what}?format=${format}`), BASE).href;

@@ -10,11 +10,12 @@ import { connection } from './connection.js';
 import { notices } from './notices.js';
 import { Store } from './store.js';
 
-const AHEAD = 3;
+const AHEAD = 10;
 const MOST_LEASES = 100;
 const LEASE = 300; // seconds; renewed well before while somebody looks
 const RENEW = 100_000;
 const LOOK_AGAIN = 2_000;
+const AFTER_RELOAD = 1_500;
 const MOST_HISTORY = 50;
 const LARGEST_SAVED = 10_000; // characters of an item that is saved across a reload, so that undo works
 
@@ -34,6 +35,10 @@ export class Labeller extends Store {
   history = [];
   /** How many queries wait for a label in total, as the server said last. @type {number|null} */
   pending = null;
+  /** How many labels there are in total, as the server said last. @type {number|null} */
+  labels = null;
+  /** How many labels were given in this browser. */
+  own = 0;
   /** The last action, to report it. @type {{did: 'label'|'skip'|'undo', label: Name|null, query: Query}|null} */
   last = null;
   loading = true;
@@ -54,6 +59,7 @@ export class Labeller extends Store {
     this.annotator = annotator;
     this.outbox = outbox;
     this.history = readValue(sessionStorage, `history:${campaign}`, []);
+    this.own = readValue(localStorage, `own:${campaign}`, 0);
   }
 
   /** The query on screen. */
@@ -70,6 +76,13 @@ export class Labeller extends Store {
   start() {
     const visible = () => document.visibilityState === 'visible' && this.fill();
     document.addEventListener('visibilitychange', visible);
+    // A tab that is closed or reloaded gives its items back. A reload takes them again, and once more a little later:
+    // what was given back may arrive after that.
+    const left = () => this.#release(this.queue);
+    const shown = (/** @type {PageTransitionEvent} */ event) => event.persisted && this.fill();
+    addEventListener('pagehide', left);
+    addEventListener('pageshow', shown);
+    const again = setTimeout(() => this.fill(), AFTER_RELOAD);
     const unsubscribe = connection.subscribe(() => (connection.up ? this.fill() : this.emit()));
     const { outbox } = this;
     const refused = outbox.onRefused;
@@ -80,6 +93,9 @@ export class Labeller extends Store {
     };
     this.#stops = [unsubscribe, () => document.removeEventListener('visibilitychange', visible), () => {
       clearTimeout(this.#timer);
+      clearTimeout(again);
+      removeEventListener('pagehide', left);
+      removeEventListener('pageshow', shown);
       outbox.onSent = () => undefined;
       outbox.onRefused = refused;
     }];
@@ -98,10 +114,7 @@ export class Labeller extends Store {
     this.fill();
   }
 
-  /**
-   * Release the item on screen and those ahead, so that others need not wait. This is for leaving the view. A tab that
-   * is closed does not do it: closing looks the same as reloading, and a reload must find the same items.
-   */
+  /** Release the item on screen and those ahead, so that others need not wait. This is for leaving the view. */
   stop() {
     for (const stop of this.#stops.splice(0)) stop();
     this.#release(this.queue.splice(0));
@@ -132,6 +145,7 @@ export class Labeller extends Store {
     const size = JSON.stringify(query.item).length;
     this.history = [...this.history, { query, label, size }].slice(-MOST_HISTORY);
     this.last = { did: kind, label, query };
+    if (kind === 'label') this.#countOwn(1);
     this.loading = !this.current;
     this.#changed();
     this.fill();
@@ -147,6 +161,7 @@ export class Labeller extends Store {
     this.#answered.delete(entry.query.id);
     this.#returned.add(entry.query.id);
     this.last = { did: 'undo', label: entry.label, query: entry.query };
+    if (entry.label !== null) this.#countOwn(-1);
     this.#changed();
   }
 
@@ -212,6 +227,7 @@ export class Labeller extends Store {
   #sent(entry, reply) {
     (entry.kind === 'retract' ? this.#returned : this.#answered).add(entry.id);
     this.pending = reply?.pending ?? this.pending;
+    this.labels = reply?.labels_used ?? this.labels;
     this.emit();
   }
 
@@ -229,6 +245,12 @@ export class Labeller extends Store {
   #unsent() {
     const ids = new Set(this.outbox.entries.map(({ id }) => id));
     return [...ids].filter((id) => this.outbox.answers(id)).length;
+  }
+
+  /** @param {number} change */
+  #countOwn(change) {
+    this.own = Math.max(0, this.own + change);
+    writeValue(localStorage, `own:${this.campaign}`, this.own);
   }
 
   #changed() {

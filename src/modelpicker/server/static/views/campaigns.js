@@ -3,7 +3,7 @@
 import { count, number, text } from '../lib/format.js';
 import { html, useEffect } from '../lib/html.js';
 import { Failure, Loading, useLoaded } from '../parts/loading.js';
-import { isIdle, isOver, StateLine } from '../parts/state_badge.js';
+import { isFinished, isIdle, isOver, StateLine } from '../parts/state_badge.js';
 import { api } from '../state/api.js';
 import { inCampaign, newCampaign, useView } from '../state/router.js';
 import { session } from '../state/session.js';
@@ -52,6 +52,8 @@ function CampaignCard({ campaign }) {
   if (campaign.damage || !campaign.state) return html`<${Damaged} campaign=${campaign} />`;
   const { name, budget, labels_used: labels, pending, rounds, state } = campaign;
   const main = session.seesStanding ? 'standing' : 'label';
+  const open = pending > 0 || (campaign.algorithm === 'pool-picker' && state.name === 'running'); // a pool always asks
+  const asks = open && !isOver(state) && !isIdle(state);
   const facts = [
     campaign.models !== null && campaign.models > 0 && count(campaign.models, 'model'),
     count(rounds, 'item'),
@@ -67,8 +69,8 @@ function CampaignCard({ campaign }) {
         <span style=${{ width: `${Math.min(100, (100 * labels) / budget)}%` }}></span></div>`}
     </div>
     <p class="actions">
-      ${session.labels && html`<${LabelLink} name=${name} pending=${pending} over=${isOver(state) || isIdle(state)} />`}
-      ${session.seesStanding && html`<a class=${isOver(state) ? 'button primary' : 'button'}
+      ${session.labels && !isFinished(state) && html`<${LabelLink} name=${name} pending=${pending} main=${asks} />`}
+      ${session.seesStanding && html`<a class=${isOver(state) || isFinished(state) ? 'button primary' : 'button'}
         href=${inCampaign(name, 'standing')}>Standing<span class="sr-only"> of ${name}</span></a>`}
     </p>
   </li>`;
@@ -84,9 +86,9 @@ function Damaged({ campaign: { name, damage } }) {
   </li>`;
 }
 
-/** @param {{name: string, pending: number, over: boolean}} props */
-function LabelLink({ name, pending, over }) {
-  return html`<a class=${pending && !over ? 'button primary' : 'button'} href=${inCampaign(name, 'label')}>
+/** @param {{name: string, pending: number, main: boolean}} props */
+function LabelLink({ name, pending, main }) {
+  return html`<a class=${main ? 'button primary' : 'button'} href=${inCampaign(name, 'label')}>
     Label<span class="sr-only"> ${name}</span>
     ${pending > 0 && html`<span class="count">${number(pending)}<span class="sr-only"> waiting</span></span>`}
   </a>`;

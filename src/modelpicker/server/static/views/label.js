@@ -1,17 +1,19 @@
 /** The labelling view: one item and its classes. After an answer, the next item is shown at once. */
 
-import { count, itemName, list, text } from '../lib/format.js';
+import { count, itemName, list, number, text } from '../lib/format.js';
 import { html, useEffect, useLayoutEffect, useRef, useState } from '../lib/html.js';
 import { CampaignHead } from '../parts/campaign_head.js';
 import { ClassPicker } from '../parts/class_picker.js';
+import { Guidelines } from '../parts/guidelines.js';
 import { Help } from '../parts/help.js';
 import { Item } from '../parts/item.js';
 import { useKeyboardShortcuts } from '../parts/keyboard_shortcuts.js';
 import { LeaderAside } from '../parts/leader_aside.js';
 import { Failure, Loading, useLoaded } from '../parts/loading.js';
 import { Messages } from '../parts/messages.js';
+import { AskMore, Finish, GoOn, ReportLink } from '../parts/next_steps.js';
 import { usePressGuard } from '../parts/press_guard.js';
-import { isIdle, isOver, StateBadge, StateLine } from '../parts/state_badge.js';
+import { isFinished, isIdle, isOver, StateBadge, StateLine } from '../parts/state_badge.js';
 import { annotator } from '../state/annotator.js';
 import { api } from '../state/api.js';
 import { connection } from '../state/connection.js';
@@ -19,11 +21,12 @@ import { Labeller } from '../state/labeller.js';
 import { useMedia } from '../state/media.js';
 import { outboxes } from '../state/outboxes.js';
 import { markUsed, recentClasses } from '../state/recent_classes.js';
-import { inCampaign } from '../state/router.js';
+import { go, inCampaign } from '../state/router.js';
 import { session } from '../state/session.js';
 import { useStore } from '../state/store.js';
 
 const LOOK_AGAIN = 5_000;
+const POOL = 'pool-picker';
 const WIDE = '(min-width: 1000px)'; // room for the leaders beside the item
 
 /** @param {{name: string}} props */
@@ -124,16 +127,19 @@ function Desk({ name, labeller, vocabulary, refresh }) {
   };
   useKeyboardShortcuts({ s: skip, u: undo, 'mod+z': undo, p: toggle, '?': () => setHelp(true) });
   const recent = slots.map((slot) => slot.name).filter((label) => classes.includes(label));
+  const campaign = useCampaign(name, labeller);
   return html`<div class="desk">
     <div class="bench">
-      <${StateOf} name=${name} labeller=${labeller} />
+      <${StateOf} name=${name} labeller=${labeller} campaign=${campaign} />
       <div class="item-pane" ref=${pane}>
         ${current
-          ? html`<${Card} query=${current} left=${labeller.left} said=${shown ? said : null} />`
+          ? html`<${Card} query=${current} progress=${progress(labeller, campaign)} said=${shown ? said : null}
+              guidelines=${html`<${Guidelines} name=${name} text=${campaign?.guidelines ?? ''} />`} />`
           : html`<${NothingToLabel} name=${name} labeller=${labeller} />`}
       </div>
       <div class="panel">
-        ${current && html`<${ClassPicker} ...${{ classes, open: vocabulary.open, recent, refresh, choose }} />`}
+        ${current && html`<${ClassPicker} ...${{ classes, said, id: current.id, open: vocabulary.open, recent,
+          refresh, choose }} />`}
         <div class="label-actions">
           <${ActionButton} what="Skip" shortcut="s" disabled=${!current} act=${skip} />
           <${ActionButton} what="Undo" shortcut="u" disabled=${!labeller.history.length} act=${undo} />
@@ -171,22 +177,34 @@ function ActionButton({ what, shortcut, disabled = false, pressed, act }) {
 
 /**
  * The item in its own frame. A long item scrolls inside it, so that the buttons below do not move.
- * @param {{query: Api.Waiting, left: number|null, said: Name[]|null}} props
+ * @param {{query: Api.Waiting, progress: string, said: Name[]|null, guidelines: object}} props
  */
-function Card({ query, left, said }) {
+function Card({ query, progress: words, said, guidelines }) {
   /** @type {{current: Element}} */
   const frame = useRef(null);
   useLayoutEffect(() => frame.current.scrollTo(0, 0), [query.id]);
   return html`<article class="card item-card" aria-label=${`Item ${itemName(query)}`}>
     <header>
       <span class="item-name" dir="auto" title=${itemName(query)}>${itemName(query)}</span>
-      ${left !== null && html`<span class="quiet-text">${count(left, 'item')} to label</span>`}
+      <span class="quiet-text progress">${words}</span>
     </header>
+    ${guidelines}
     <div class="item-scroll" ref=${frame} tabindex="0" role="group" aria-label=${`Content of ${itemName(query)}`}>
       <${Item} key=${query.id} query=${query} />
     </div>
     ${said && html`<p class="said">The models said <bdi>${list(said.map(text))}</bdi>.</p>`}
   </article>`;
+}
+
+/**
+ * How far it has come. On a pool nobody knows how many questions will come, so what is done is counted.
+ * @param {Labeller} labeller @param {Api.Described|null} campaign
+ */
+function progress(labeller, campaign) {
+  if (campaign?.algorithm !== POOL) return labeller.left === null ? '' : `${count(labeller.left, 'item')} to label`;
+  const all = Math.max(labeller.labels ?? 0, campaign.labels_used); // whichever is newer
+  const team = campaign.budget === null ? `${number(all)} in all` : `${number(all)} of at most ${number(campaign.budget)}`;
+  return `${number(labeller.own)} by you, ${team}`;
 }
 
 /**
@@ -224,10 +242,14 @@ function NothingToLabel({ name, labeller }) {
  * @param {{name: string, labeller: Labeller, others: boolean}} props
  */
 function Done({ name, labeller, others: taken }) {
-  const { value: campaign } = useLoaded(() => api.campaign(name), [name, labeller.pending]);
+  const { value: campaign, again } = useLoaded(() => api.campaign(name), [name, labeller.pending]);
+  const changed = () => {
+    again();
+    labeller.fill();
+  };
   if (!campaign) return html`<div class="card item-card"><${Loading} what="how it stands" /></div>`;
   const { state } = campaign;
-  const others = taken && !isIdle(state);
+  const others = taken && !isIdle(state) && !isFinished(state) && !isOver(state);
   const rest = labeller.left ?? 0;
   const left = `${count(rest, 'item')} ${rest === 1 ? 'is' : 'are'} with other annotators just now.`;
   const more = state.name === 'running' || state.name === 'waiting-for-labels';
@@ -238,45 +260,61 @@ function Done({ name, labeller, others: taken }) {
     ${!more && !session.owns && html`<p>The owner of the campaign decides what happens next.
       If there is another item for you, it appears here.</p>`}
     ${session.owns && !others && html`<p>${state.next}</p>`}
-    <${Steps} name=${name} state=${state} others=${others} />
+    <${Steps} name=${name} campaign=${campaign} others=${others} changed=${changed} />
   </div>`;
 }
 
 /**
  * Where to go next. The main button is the next step that the state names; while others label there is no main button.
- * @param {{name: string, state: Api.StateDocument, others: boolean}} props
+ * @param {{name: string, campaign: Api.Described, others: boolean, changed: () => void}} props
  */
-function Steps({ name, state, others }) {
+function Steps({ name, campaign: { state, algorithm, budget }, others, changed }) {
   if (!session.seesStanding) return null;
-  const adds = session.owns && state.takes_items;
+  const adds = session.owns && state.takes_items && algorithm !== POOL;
   const idle = isIdle(state) && session.owns;
-  const main = others || state.name === 'waiting-for-labels' ? null : idle ? 'settings'
-    : state.name === 'running' && adds ? 'files' : 'standing';
+  const finishes = session.owns && isOver(state);
+  const more = session.owns && state.name === 'budget-spent' && algorithm === POOL && budget !== null;
+  const main = others || more || finishes || isFinished(state) || state.name === 'waiting-for-labels' ? null
+    : idle ? 'settings' : state.name === 'running' && adds ? 'files' : 'standing';
   const step = (/** @type {'files'|'standing'|'settings'} */ view, /** @type {string} */ words) => html`
     <a key=${view} class=${view === main ? 'button primary' : 'button'} href=${inCampaign(name, view)}>${words}</a>`;
-  const steps = [step('standing', isOver(state) ? 'See the result' : 'See the standing')];
+  const result = isOver(state) || isFinished(state);
+  const steps = [step('standing', result ? 'See the result' : 'See the standing')];
   if (adds) steps.push(step('files', 'Add predictions'));
   if (idle) steps.push(step('settings', state.name === 'paused' ? 'Resume it' : 'Bring it back'));
-  if (session.owns && state.name === 'budget-spent') steps.push(step('settings', 'Raise the budget'));
-  return html`<p class="actions">${main === 'files' || main === 'settings' ? steps.reverse() : steps}</p>`;
+  if (session.owns && state.name === 'budget-spent' && !more) steps.push(step('settings', 'Raise the budget'));
+  return html`<p class="actions">
+    ${finishes && html`<${Finish} name=${name} done=${changed} />`}
+    ${more && html`<${AskMore} name=${name} budget=${budget} main done=${changed} />`}
+    ${(result || more) && html`<${ReportLink} name=${name} main=${isFinished(state)} />`}
+    ${main === 'files' || main === 'settings' ? steps.reverse() : steps}
+    ${session.owns && isFinished(state) && html`<${GoOn} name=${name} done=${changed} />`}
+  </p>`;
 }
 
-/**
- * The state of the campaign while somebody labels. The line is always there, so that nothing moves.
- * @param {{name: string, labeller: Labeller}} props
- */
-function StateOf({ name, labeller }) {
-  const { value: campaign, again } = useLoaded(() => api.campaign(name), [name, labeller.pending === 0]);
+/** The campaign as it is now, looked at again every few seconds. @param {string} name @param {Labeller} labeller */
+function useCampaign(name, labeller) {
+  const { value, again } = useLoaded(() => api.campaign(name), [name, labeller.current === null]);
   useEffect(() => {
     const timer = setInterval(() => document.visibilityState === 'visible' && again(), LOOK_AGAIN);
     return () => clearInterval(timer);
   }, [name]);
+  return value;
+}
+
+/**
+ * The state of the campaign while somebody labels. The line is always there, so that nothing moves.
+ * @param {{name: string, labeller: Labeller, campaign: Api.Described|null}} props
+ */
+function StateOf({ name, labeller, campaign }) {
+  const over = labeller.current && campaign && isOver(campaign.state);
   return html`<div class="state-strip" role="status">
     ${campaign && (campaign.state.name === 'waiting-for-labels'
       ? html`<p class="state-line"><${StateBadge} state=${campaign.state} /></p>` // the item's card says how many
       : html`<${StateLine} state=${campaign.state} next=${isOver(campaign.state)} />`)}
-    ${labeller.current && campaign && isOver(campaign.state) && session.seesStanding && html`
-      <a class="button primary" href=${inCampaign(name, 'standing')}>See the result</a>`}
+    ${over && session.seesStanding && html`<a class=${session.owns ? 'button' : 'button primary'}
+      href=${inCampaign(name, 'standing')}>See the result</a>`}
+    ${over && session.owns && html`<${Finish} name=${name} done=${() => go(inCampaign(name, 'standing'))} />`}
   </div>`;
 }
 

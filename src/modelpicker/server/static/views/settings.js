@@ -3,9 +3,9 @@
 import { count, number, percent, points, text } from '../lib/format.js';
 import { html, useState } from '../lib/html.js';
 import { CampaignHead } from '../parts/campaign_head.js';
-import { Input, Select } from '../parts/fields.js';
+import { Input, Lines, Select } from '../parts/fields.js';
 import { Failure, Loading, useLoaded } from '../parts/loading.js';
-import { StateLine } from '../parts/state_badge.js';
+import { isOver, StateLine } from '../parts/state_badge.js';
 import { api, downloadUrl } from '../state/api.js';
 import { go, home, inCampaign } from '../state/router.js';
 import { session } from '../state/session.js';
@@ -43,7 +43,8 @@ export function SettingsView({ name }) {
     return html`
       <p class="form-error" role="alert" dir="auto">${failed?.message}</p>
       <p class="saved" role="status">${saved}</p>
-      ${session.owns && html`<${Activity} ...${part} /><${Goal} key=${campaign.budget} ...${part} />`}
+      ${session.owns && html`<${Activity} ...${part} /><${Goal} key=${campaign.budget} ...${part} />
+        <${GuidelinesForm} ...${part} />`}
       <${About} campaign=${campaign} />
       ${session.owns && html`<${Name} ...${part} /><${Remove} campaign=${campaign} />`}`;
   };
@@ -54,24 +55,26 @@ export function SettingsView({ name }) {
 }
 
 /** Pause, resume, archive. @param {Part} props */
-function Activity({ campaign: { state, paused, archived }, change }) {
+function Activity({ campaign: { state, paused, archived, finished }, change }) {
   return html`<section class="card form" aria-labelledby="activity-title">
     <h2 id="activity-title">State</h2>
     <${StateLine} state=${state} next=${false} />
     <p class="actions">
-      ${!archived && html`<button type="button" class=${paused ? 'primary' : ''}
+      ${!archived && html`<button type="button" class=${finished || isOver(state) ? 'primary' : ''}
+        onClick=${() => change({ finished: !finished })}>${finished ? 'Go on' : 'Finish'}</button>`}
+      ${!archived && !finished && html`<button type="button" class=${paused ? 'primary' : ''}
         onClick=${() => change({ paused: !paused })}>${paused ? 'Resume' : 'Pause'}</button>`}
       <button type="button" class=${archived ? 'primary' : ''} onClick=${() => change({ archived: !archived })}>
         ${archived ? 'Bring it back' : 'Archive'}</button>
     </p>
-    <p class="quiet-text">While it is paused, nobody is asked for labels and no items are taken. An archived campaign
+    <p class="quiet-text">Finish when you take the result: open questions are withdrawn. While it is paused, nobody is asked for labels and no items are taken. An archived campaign
       takes nothing, and stands at the end of the list.</p>
   </section>`;
 }
 
 /** The budget and the goal. @param {Part} props */
 function Goal({ campaign: { budget, stop_when: rule, options, algorithm, labels_used: labels, pending }, change }) {
-  const own = 'tolerance' in options && algorithm === 'race'; // it stops by itself
+  const own = 'tolerance' in options && ['race', 'pool-picker'].includes(algorithm); // it stops by itself
   const [most, setMost] = useState(budget === null ? '' : String(budget));
   const [gap, setGap] = useState(rule ? String(Number(((rule.gap ?? 0.01) * 100).toPrecision(6))) : '');
   const [sure, setSure] = useState(String(Number(((rule?.confidence ?? 0.95) * 100).toPrecision(6))));
@@ -88,7 +91,7 @@ function Goal({ campaign: { budget, stop_when: rule, options, algorithm, labels_
     <h2 id="goal-title">Budget and goal</h2>
     <${Input} label="Labels at most" hint=${spent} type="number" min=${labels + pending} step="1" value=${most} set=${setMost} />
     ${own
-      ? html`<p class="quiet-text">${algorithm} stops by itself, within ${points(Number(options.tolerance))} of the best
+      ? html`<p class="quiet-text">It stops by itself, within ${points(Number(options.tolerance))} of the best
           model with confidence ${percent(Number(options.confidence))}. That was fixed when the campaign began.</p>`
       : html`<div class="two">
           <${Input} label="Stop when this close to the best" hint="Percentage points of accuracy. Empty: it does not stop by itself."
@@ -101,6 +104,27 @@ function Goal({ campaign: { budget, stop_when: rule, options, algorithm, labels_
   </form>`;
 }
 
+/** What annotators read beside the item. @param {Part} props */
+function GuidelinesForm({ campaign: { guidelines }, change }) {
+  const [typed, setTyped] = useState(guidelines);
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    change({ guidelines: typed.trim() });
+  };
+  return html`<form class="card form" onSubmit=${submit}>
+    <h2>Guidelines</h2>
+    <${Lines} label="For annotators" rows="5" maxlength="10000" value=${typed} set=${setTyped}
+      hint="They are shown beside the item, as you write them." />
+    <p class="actions"><button disabled=${typed.trim() === guidelines}>Save guidelines</button></p>
+  </form>`;
+}
+
+const GOAL = ['tolerance', 'confidence'];
+
+/** @param {Record<string, unknown>} options */
+const goalOf = ({ tolerance, confidence }) => `within ${points(Number(tolerance ?? 0.01))}, confidence ${
+  percent(Number(confidence ?? 0.95))}`;
+
 /** All that is fixed, and all that is known. @param {{campaign: Api.Described}} props */
 function About({ campaign }) {
   const { models, classes, stop_when: rule } = campaign;
@@ -110,13 +134,14 @@ function About({ campaign }) {
   const facts = [
     ['Created', campaign.created.slice(0, 16).replace('T', ' ') + ' UTC'],
     ['Algorithm', campaign.algorithm],
-    ...Object.entries(campaign.options).map(([name, value]) => /** @type {[string, string]} */ ([name, String(value ?? 'none')])),
+    ...Object.entries(campaign.options).filter(([name]) => campaign.algorithm !== 'pool-picker' || !GOAL.includes(name)).map(([name, value]) => /** @type {[string, string]} */ ([name, String(value ?? 'none')])),
     ['Seed', campaign.seed],
     ['Models', list(models, 'hidden')],
     ['Classes', list(classes, 'whatever is said')],
     ['Budget', campaign.budget === null ? 'none' : `${number(campaign.budget)} labels, ${campaign.budget_way}`],
-    ['Goal', rule ? `within ${points(rule.gap ?? 0.01)}, confidence ${percent(rule.confidence ?? 0.95)}` : 'none'],
-    ['Expected items', campaign.expected_rounds === null ? 'not said' : number(campaign.expected_rounds)],
+    ['Goal', 'tolerance' in campaign.options ? goalOf(campaign.options) : rule ? `within ${points(rule.gap ?? 0.01)}, confidence ${percent(rule.confidence ?? 0.95)}` : 'none'],
+    ...(campaign.algorithm === 'pool-picker' ? [] : [/** @type {[string, string]} */ (
+      ['Expected items', campaign.expected_rounds === null ? 'not said' : number(campaign.expected_rounds)])]),
     ['Items', number(campaign.rounds)],
     ['Labels', `${number(campaign.labels_used)} bought, ${number(campaign.pending)} awaited, ${number(campaign.skipped)} skipped, ${
       number(campaign.references)} for reference`],

@@ -8,7 +8,8 @@ import { certainty, headline, leftOut } from '../parts/headline.js';
 import { LeaderBoard } from '../parts/leader_board.js';
 import { Failure, Loading } from '../parts/loading.js';
 import { LabelsChart, RecentChart, WeightsChart } from '../parts/standing_charts.js';
-import { isIdle, isOver, StateLine } from '../parts/state_badge.js';
+import { AskMore, Finish, GoOn, ReportLink } from '../parts/next_steps.js';
+import { isFinished, isIdle, isOver, StateLine } from '../parts/state_badge.js';
 import { useLiveStanding } from '../state/live_standing.js';
 import { slotsOf } from '../state/model_colours.js';
 import { inCampaign } from '../state/router.js';
@@ -27,7 +28,7 @@ export function StandingView({ name }) {
         <${LeaderBoard} standing=${standing} slots=${slots} />
         ${charts ? html`<${Charts} charts=${charts} slots=${slots} />` : html`<${Loading} what="the charts" />`}
       </div>
-      ${charts && html`<${Disagreement} disagreement=${charts.disagreement} />`}`;
+      ${charts && html`<${Disagreement} disagreement=${charts.disagreement} pool=${standing.certificate.kind === 'pool'} />`}`;
   };
   return html`<div class="standing-view">
     <${CampaignHead} name=${name} tab="standing"><${Pulse} state=${state} /><//>
@@ -59,10 +60,10 @@ function Summary({ name, standing }) {
 }
 
 /** How much of the budget is spent, and what happened to the items. @param {{standing: Api.StandingDocument}} props */
-function Spent({ standing: { budget, labels_used: labels, labels_saved: saved, pending, skipped } }) {
+function Spent({ standing: { budget, labels_used: labels, labels_saved: saved, pending, skipped, state } }) {
   const parts = [
     budget === null ? `${count(labels, 'label')} bought` : `${number(labels)} of ${count(budget, 'label')} bought`,
-    pending > 0 && `${number(pending)} awaited`,
+    pending > 0 && `${number(pending)} ${isFinished(state) ? 'withdrawn' : 'awaited'}`,
     skipped > 0 && `${number(skipped)} skipped`,
     saved > skipped && `${count(saved - skipped, 'item')} not asked about`,
   ];
@@ -78,22 +79,33 @@ function Spent({ standing: { budget, labels_used: labels, labels_saved: saved, p
 }
 
 /** What to do now. @param {{name: string, standing: Api.StandingDocument}} props */
-function Next({ name, standing: { pending, state } }) {
+function Next({ name, standing: { pending, state, budget, certificate, labels_used: labels } }) {
   if (!session.labels) {
-    return html`<p class="quiet-text">You are signed in as a reader: annotators and owners label.</p>`;
+    return html`<p class="quiet-text">You are signed in as a reader: annotators and owners label.</p>
+      <p class="actions"><${ReportLink} name=${name} main=${isOver(state) || isFinished(state)} /></p>`;
   }
   const over = isOver(state);
+  const finished = isFinished(state);
   const idle = isIdle(state);
-  const settle = { paused: 'Resume it', archived: 'Bring it back', 'budget-spent': 'Raise the budget' }[String(state.name)];
-  const waits = `${count(pending, 'item')} ${pending === 1 ? 'waits' : 'wait'} for a label`;
+  const pool = certificate.kind === 'pool';
+  const more = pool && state.name === 'budget-spent' && budget !== null;
+  const settle = { paused: 'Resume it', archived: 'Bring it back', 'budget-spent': pool ? '' : 'Raise the budget' }[String(state.name)];
+  const labelling = !idle && !finished && (pending > 0 || (pool && state.name === 'running'));
   return html`<p class="actions">
-    ${over && html`<a class="button primary" href=${inCampaign(name, 'files')}>Download the result</a>`}
+    ${over && session.owns && html`<${Finish} name=${name} />`}
+    ${more && session.owns && html`<${AskMore} name=${name} budget=${budget} main />`}
     ${session.owns && settle && html`<a class=${idle ? 'button primary' : 'button'} href=${inCampaign(name, 'settings')}>${settle}</a>`}
-    ${pending > 0 && !idle && html`<a class=${over ? 'button' : 'button primary'} href=${inCampaign(name, 'label')}>
-      ${over ? 'Label more' : 'Label the next item'}</a>`}
-    ${state.takes_items && !pending && session.owns && html`<a class="button" href=${inCampaign(name, 'files')}>Add predictions</a>`}
-    ${over && pending > 0 && html`<span class="quiet-text">${waits}; you may stop here.</span>`}
-  </p>`;
+    ${labelling && !over && html`<a class="button primary" href=${inCampaign(name, 'label')}>
+      ${pending > 0 || labels > 0 ? 'Label the next item' : 'Label the first item'}</a>`}
+    ${(labels > 0 || over) && html`<${ReportLink} name=${name} main=${finished || (over && !session.owns)} />`}
+    ${(over || finished) && html`<a class="button" href=${inCampaign(name, 'files')}>Download the result</a>`}
+    ${over && pending > 0 && html`<a class="button" href=${inCampaign(name, 'label')}>Label more</a>`}
+    ${finished && session.owns && html`<${GoOn} name=${name} />`}
+    ${state.takes_items && !pool && !pending && session.owns && html`<a class="button" href=${inCampaign(name, 'files')}>Add predictions</a>`}
+  </p>
+  ${over && html`<p class="quiet-text">${session.owns
+    ? 'Finish withdraws open questions, so nobody labels for nothing. You can go on later.'
+    : 'The owner of the campaign can finish it now.'}</p>`}`;
 }
 
 /** @param {{charts: Api.ChartsDocument, slots: Map<Name, number>}} props */

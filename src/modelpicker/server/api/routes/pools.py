@@ -1,0 +1,107 @@
+"""Beginning a campaign on a pool: a file that is sent to where campaigns begin."""
+
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.routing import APIRoute
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
+from starlette.routing import Match
+from starlette.types import Scope
+
+from modelpicker.campaigns import create_campaign
+from modelpicker.campaigns.setting_options import BY_NAME, TOLERANCE
+from modelpicker.certificates.stop_rule import CONFIDENCE
+from modelpicker.collections.column_roles import Reading
+from modelpicker.collections.files import open_with
+from modelpicker.options import LARGEST_COUNT, LARGEST_SEED
+from modelpicker.server.access.callers import Owner
+from modelpicker.server.api.documents import CampaignNameField
+from modelpicker.server.api.received_files import (
+    FILE,
+    ColumnsQuery,
+    FileName,
+    chosen_roles,
+    read_file,
+    received,
+)
+from modelpicker.server.api.responses import json_response
+from modelpicker.server.api.routes.common import VERSION, Service, describe
+from modelpicker.server.live.group_commit import reach
+from modelpicker.server.network.middleware import FILE_KIND
+
+
+class NewPool(BaseModel):
+    """A campaign on the items of a file: how the file is read, and when the campaign is done."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: CampaignNameField
+    filename: FileName
+    columns: ColumnsQuery = None
+    tolerance: Annotated[float, Field(ge=0, lt=1, description=TOLERANCE.help)] = TOLERANCE.default
+    confidence: Annotated[float, Field(gt=0, lt=1, description="How sure the proof is.")] = CONFIDENCE.default
+    budget: Annotated[
+        int | None, Field(ge=0, le=LARGEST_COUNT, description="At most so many labels are asked for.")
+    ] = None
+    use_labels: Annotated[
+        bool, Field(description="Whether labels in the file are known from the start; else they are left out.")
+    ] = False
+    seed: Annotated[int, Field(ge=0, le=LARGEST_SEED, description=BY_NAME["seed"].help)] = 0
+
+
+class FileRoute(APIRoute):
+    """A route for bodies that are files; others go on to the route after it, which has the same path."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Whether the request is for this route."""
+        if scope["type"] == "http" and Headers(scope=scope).get("content-type") != FILE_KIND:
+            return Match.NONE, {}
+        return super().matches(scope)
+
+
+def file_description() -> dict[str, Any]:
+    """What OpenAPI is told of files, beside the settings that are taken at the same path."""
+    schema = NewPool.model_json_schema()
+    parameters = [
+        {
+            "name": name,
+            "in": "query",
+            "required": False,
+            "description": f"{about['description']} Only with a file.",
+            "schema": {
+                key: value for key, value in about.items() if key not in ("description", "title", "examples")
+            },
+        }
+        for name, about in schema["properties"].items()
+    ]
+    return {"parameters": parameters, "requestBody": {"content": FILE["requestBody"]["content"]}}
+
+
+router = APIRouter(prefix=f"{VERSION}/campaigns", route_class=FileRoute)
+
+
+@router.post("", include_in_schema=False)
+async def create_pool(
+    request: Request, caller: Owner, service: Service, wanted: Annotated[NewPool, Query()]
+) -> Response:
+    """Begin a campaign on the items of a file: all of them are stored, or there is no campaign."""
+    reading = Reading(columns=chosen_roles(wanted.columns))
+    async with received(request, wanted.filename, service.configuration.largest_file) as file:
+
+        def begin() -> dict[str, Any]:
+            reach(service.configuration.storage)
+            campaign = create_campaign(
+                service.configuration.storage,
+                wanted.name,
+                pool=open_with(file.path, None, reading),
+                **wanted.model_dump(exclude={"name", "filename", "columns"}),
+            )
+            return describe(campaign, caller)
+
+        document = await run_in_threadpool(read_file, wanted.filename, file.path, begin)
+    made = json_response(document, 201)
+    made.headers["Location"] = f"{VERSION}/campaigns/{quote(wanted.name, safe='')}"
+    return made

@@ -1,0 +1,16 @@
+/** What the owner wrote for annotators, folded until somebody opens it. It stays open from item to item. */
+
+import { html, useState } from '../lib/html.js';
+import { readValue, writeValue } from '../state/browser_storage.js';
+
+/** @param {{name: string, text: string}} props */
+export function Guidelines({ name, text }) {
+  const key = `guidelines:${name}`;
+  const [open] = useState(() => readValue(localStorage, key, false));
+  if (!text) return null;
+  const toggled = (/** @type {EventOn<HTMLDetailsElement>} */ event) => writeValue(localStorage, key, event.currentTarget.open);
+  return html`<details class="guidelines" open=${open} onToggle=${toggled}>
+    <summary>Guidelines</summary>
+    <div class="text" dir="auto" tabindex="0" role="group" aria-label="Guidelines">${text}</div>
+  </details>`;
+}

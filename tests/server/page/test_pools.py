@@ -1,0 +1,143 @@
+"""From a file to the finish, as somebody does it who has never seen the page."""
+
+import re
+
+import pytest
+from playwright.sync_api import BrowserContext, FilePayload, Page, expect
+
+import modelpicker as mp
+from modelpicker.campaigns.settings import PoolGoal
+from tests.server.page.desks import Desk, settled
+from tests.server.page.serving import Serving
+from tests.server.servers import wait_until
+
+CODE = '{"from": {"name": "Ann"}, "hops": [1, 2]}'
+GUIDELINES = "Spam: nobody asked for it.\nHam: all else."
+
+
+def table(items: int = 60, classes: int = 2) -> str:
+    """The first model is always right, the second on every other item, the third never."""
+    rows = ["id\ttext\tcode\tgood\tfair\tpoor"]
+    for place in range(items):
+        right, wrong = f"class-{place % classes:02}", f"class-{(place + 1) % classes:02}"
+        rows.append(f"m-{place}\tMessage {place}\t{CODE}\t{right}\t{right if place % 2 else wrong}\t{wrong}")
+    return "\n".join(rows) + "\n"
+
+
+def file_called(name: str, content: str) -> FilePayload:
+    return {"name": f"{name}.tsv", "mimeType": "text/tab-separated-values", "buffer": content.encode()}
+
+
+def chosen(page: Page, server: Serving, name: str, content: str) -> None:
+    """The form, with a file whose columns are clear."""
+    page.goto(f"{server.url}/#/new")
+    page.get_by_label("File of predictions").set_input_files(file_called(name, content))
+    page.get_by_label("What code is").select_option("shown")
+    expect(page.get_by_role("button", name="Create campaign")).to_be_enabled()
+
+
+def answer(page: Page) -> None:
+    """Label the item on screen as the first model does."""
+    text = page.locator(".item-text").inner_text()
+    place = int(re.findall(r"\d+", text)[0])
+    Desk(page, "", "").click(f"class-{place % 2:02}")
+
+
+def test_from_a_file_to_the_finish(page: Page, server: Serving, name: str) -> None:
+    chosen(page, server, name, table())
+    page.get_by_label("Guidelines").fill(GUIDELINES)
+    page.get_by_label("How close").fill("10")
+    page.get_by_role("button", name="Create campaign").click()
+    expect(page.get_by_role("article")).to_contain_text("0 by you, 0 in all")
+    expect(page.locator(".code")).to_have_text(re.compile(r'^{\n  "from": {\n'))
+    guidelines = page.get_by_role("group", name="Guidelines")
+    expect(guidelines).not_to_be_visible()
+    page.locator(".guidelines summary").click()
+    expect(guidelines).to_have_text(GUIDELINES)
+    campaign = mp.open_campaign(server.storage, name)
+    assert campaign.settings.pool == PoolGoal(tolerance=0.1, confidence=0.95)
+    answer(page)
+    expect(page.get_by_role("article")).to_contain_text("1 by you, 1 in all")
+    expect(guidelines).to_be_visible()
+    for _ in range(60):
+        settled(page)
+        if campaign.best().state.name == "certified":
+            break
+        answer(page)
+    assert campaign.best().model == "good"
+    page.get_by_role("button", name="Finish").click()
+    expect(page).to_have_url(re.compile("/standing$"))
+    expect(page.locator(".summary .badge")).to_have_text("Finished")
+    assert campaign.pending(5, lease=60, annotator="somebody") == []
+    with page.expect_popup() as opened:
+        page.get_by_role("link", name="Report").click()
+    expect(opened.value.get_by_role("heading").first).to_be_visible()
+    opened.value.close()
+    page.get_by_role("button", name="Go on labelling").click()
+    expect(page.locator(".summary .badge")).to_have_text("Certified")
+
+
+def test_spent_labels_are_followed_by_an_offer_of_more(page: Page, server: Serving, name: str) -> None:
+    chosen(page, server, name, table())
+    page.get_by_label("Labels at most").fill("1")
+    page.get_by_label("How close").fill("0")
+    page.get_by_role("button", name="Create campaign").click()
+    expect(page.get_by_role("article")).to_contain_text("0 by you, 0 of at most 1")
+    answer(page)
+    expect(page.locator(".item-pane .empty")).to_contain_text(re.compile("By now no model|Nothing is proved"))
+    page.get_by_role("button", name="Ask about 10 more").click()
+    expect(page.get_by_role("article")).to_contain_text("1 by you, 1 of at most 11")
+
+
+def test_with_many_classes_the_candidates_for_this_item_come_first(page: Page, server: Serving, name: str) -> None:
+    chosen(page, server, name, table(classes=20))
+    page.get_by_role("button", name="Create campaign").click()
+    expect(page.get_by_role("group", name="Candidates for this item")).to_be_visible()
+    place = int(re.findall(r"\d+", page.locator(".item-text").inner_text())[0])
+    shown = {text.split("\n")[0].strip() for text in page.locator(".class-button bdi").all_inner_texts()}
+    assert shown == {f"class-{place % 20:02}", f"class-{(place + 1) % 20:02}"}
+    page.get_by_placeholder("Search 20 classes").fill("class-07")
+    page.wait_for_timeout(300)
+    page.keyboard.press("Enter")
+    expect(page.locator(".last-action")).to_contain_text("class-07")
+
+
+def test_a_tab_that_is_closed_gives_its_items_back(
+    context: BrowserContext, page: Page, server: Serving, name: str
+) -> None:
+    chosen(page, server, name, table())
+    page.get_by_role("button", name="Create campaign").click()
+    expect(page.get_by_role("article")).to_be_visible()
+    campaign = mp.open_campaign(server.storage, name)
+    wait_until(lambda: len([one for one in campaign.pending() if one.leased_by]) == 10)
+    other = context.new_page()  # else the browser would end with its last tab
+    page.close()
+    wait_until(lambda: not [one for one in campaign.pending() if one.leased_by], seconds=10)
+    other.close()
+
+
+@pytest.mark.parametrize("way", ["drop", "pause"])
+def test_a_file_can_be_dropped_and_nothing_is_asked_while_paused(
+    page: Page, server: Serving, name: str, way: str
+) -> None:
+    if way == "drop":
+        page.goto(f"{server.url}/#/new")
+        expect(page.get_by_text("Choose a file first.")).to_be_visible()
+        expect(page.get_by_role("button", name="Create campaign")).to_be_disabled()
+        data = page.evaluate_handle(
+            """([content, name]) => {
+              const data = new DataTransfer();
+              data.items.add(new File([content], name, { type: 'text/csv' }));
+              return data;
+            }""",
+            ["id,text,good,poor\n1,One,a,b\n2,Two,b,a\n3,Three,a,a\n", f"{name}.csv"],
+        )
+        page.dispatch_event(".drop", "drop", {"dataTransfer": data})
+        expect(page.get_by_text("3 items, 2 models, 2 classes.")).to_be_visible()
+        page.get_by_role("button", name="Create campaign").click()
+        expect(page.get_by_role("article")).to_be_visible()
+        return
+    pool = mp.ModelCollection([["a", "b"], ["b", "a"]], models=["good", "poor"])
+    mp.create_campaign(server.storage, name, pool=pool).revise(paused=True)
+    page.goto(f"{server.url}/#/c/{name}/label")
+    expect(page.locator(".item-pane .empty")).to_contain_text("Nobody is asked for labels for now.")

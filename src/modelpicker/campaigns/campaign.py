@@ -513,9 +513,9 @@ class Campaign(CampaignTransactions):
         Args:
             annotator: who says so.
             changes: `budget` (None for no limit), `stop_when` (None for no goal), `paused`, `archived`, `finished`,
-                or `guidelines` (what annotators read beside the item). On a pool `stop_when` sets the tolerance (its
-                gap) and the confidence; None brings back those it began with. Another tolerance begins the proof
-                anew, with the labels that are known.
+                or `guidelines` (what annotators read beside the item). On a pool `stop_when` sets the tolerance and
+                the confidence; None brings back those it began with. Another tolerance begins the proof anew, with
+                the labels that are known.
 
         >>> import modelpicker as mp
         >>> campaign = mp.create_campaign("memory://doctest-revise", "tickets", models=2, budget=20)

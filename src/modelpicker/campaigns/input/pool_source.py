@@ -23,7 +23,7 @@ from modelpicker.kernels.primitives import ABSTAINED
 AT_ONCE = 2**16
 
 
-class Piece(NamedTuple):
+class SourcePiece(NamedTuple):
     """Some items of a pool."""
 
     predictions: ModelCollection
@@ -81,7 +81,7 @@ class PoolSource:
             )
         return cls(found, names, tuple(str(name) for name in names))
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[SourcePiece]:
         """The items, in order."""
         chosen: dict[str, Role] = {}
         if isinstance(self.found, CollectionReader) and self.found.roles.id is not None:
@@ -96,7 +96,7 @@ class PoolSource:
         for start in range(0, len(self.found), AT_ONCE):
             yield self.found.take(range(start, min(len(self.found), start + AT_ONCE)))
 
-    def _piece(self, collection: ModelCollection, chosen: dict[str, Role]) -> Piece:
+    def _piece(self, collection: ModelCollection, chosen: dict[str, Role]) -> SourcePiece:
         batch = batch_of(collection, frozenset(), chosen)
         places = [collection.models.index(name) for name in self.columns]
         names = [str(name) for name in self.models]
@@ -107,7 +107,7 @@ class PoolSource:
             known = np.flatnonzero(told != ABSTAINED).tolist()
             labels = {place: collection.classes[int(told[place])] for place in known}
         bare = ModelCollection.of_codes(codes, None, names, collection.classes)
-        return Piece(bare, batch.items, batch.keys, labels)
+        return SourcePiece(bare, batch.items, batch.keys, labels)
 
 
 def _is_count(models: Any) -> bool:

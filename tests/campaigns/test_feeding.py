@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import modelpicker as mp
-from modelpicker.campaigns.feeding import Feed, NewItem, feed_file
+from modelpicker.campaigns.feeding import FileFeed, NewItem, feed_file
 from tests.campaigns.pools import collection, truth
 from tests.campaigns.streams import MODELS
 
@@ -36,7 +36,7 @@ def decisions(campaign: mp.Campaign) -> list[tuple[Any, ...]]:
     return [(one["key"], one["query"], one["probability"], one["predictions"]) for one in records]
 
 
-def fed_to_the_end(campaign: mp.Campaign, feed: Feed) -> list[int]:
+def fed_to_the_end(campaign: mp.Campaign, feed: FileFeed) -> list[int]:
     """Feed and label in turns; how many items were decided each time."""
     sizes = []
     while made := feed.decide():
@@ -96,7 +96,7 @@ def test_items_without_keys_are_told_apart_by_row_and_content(memory: str, tmp_p
 def test_a_wrong_item_is_named_after_those_before_it_are_decided(url: str) -> None:
     campaign = make(url, classes=["ham", "spam"])
     good, wrong = ["ham"] * 4, ["jam"] * 4
-    feed = Feed(
+    feed = FileFeed(
         campaign, [NewItem(row, None, f"k{n}", f"line {n}") for n, row in enumerate([good, good, wrong, good])]
     )
     assert [one.key for one in feed.decide()] == ["k0", "k1"]

@@ -17,12 +17,14 @@ from modelpicker.campaigns.setting_options import ADDED_LATER, BY_NAME, FIRST, P
 from modelpicker.campaigns.settings import CampaignSettings, settings_checksum, stored_settings
 from modelpicker.certificates.stop_rule import STOP_RULE
 from modelpicker.cli.create import create
+from modelpicker.collections.column_roles import Role
 from modelpicker.options import REQUIRED, Option
 from modelpicker.server.api.documents import Described, NewCampaign
 from tests.cli.running import run
 
 NAMES = [option.name for option in SETTINGS]
 # What the library takes besides, for a campaign on a pool; then the models are those of the pool.
+SENT_FOR_POOLS = ["pool", "columns", *(option.name for option in POOL_GOAL), "use_labels"]
 FOR_POOLS = ["pool", *(option.name for option in POOL_GOAL), "use_labels", "progress"]
 # A value for every setting that is not its default.
 OTHER: dict[str, Any] = {
@@ -46,16 +48,15 @@ def test_there_is_a_value_for_every_setting_here() -> None:
 def test_signatures_have_every_setting_with_its_default(function: Any) -> None:
     parameters = inspect.signature(function).parameters
     keywords = {name: one for name, one in parameters.items() if one.kind is inspect.Parameter.KEYWORD_ONLY}
-    pools = function is mp.create_campaign
-    assert list(keywords) == NAMES + (FOR_POOLS if pools else [])
+    assert list(keywords) == NAMES + (FOR_POOLS if function is mp.create_campaign else SENT_FOR_POOLS)
     for option in SETTINGS:
-        expected = (None if pools else inspect.Parameter.empty) if option.required else option.default
+        expected = None if option.required else option.default
         assert keywords[option.name].default == expected, option.name
 
 
 @pytest.mark.parametrize("function", [mp.create_campaign, mp.Client.create_campaign], ids=["library", "client"])
 def test_signatures_have_the_types_of_the_settings(function: Any) -> None:
-    hints = get_type_hints(function)
+    hints = get_type_hints(function, localns={"Role": Role})
     wanted: dict[type, set[Any]] = {
         int: {int},
         str: {str, type[mp.Algorithm]},
@@ -65,7 +66,7 @@ def test_signatures_have_the_types_of_the_settings(function: Any) -> None:
     for option in SETTINGS:
         hint = hints[option.name]
         union = get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
-        optional = option.default is None or (option.required and function is mp.create_campaign)
+        optional = option.default is None or option.required
         assert (type(None) in union) == optional, option.name
         if option.choices:
             assert set(get_args(hint)) == set(option.choices), option.name

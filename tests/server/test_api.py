@@ -116,6 +116,8 @@ def test_a_campaign_is_described_with_what_it_was_made_with(server: Running, api
         "stop_when": None,
         "paused": False,
         "archived": False,
+        "finished": False,
+        "guidelines": "",
         "state": {
             "name": "running",
             "title": "Running",

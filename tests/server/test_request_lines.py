@@ -48,7 +48,7 @@ def test_what_is_no_http_is_answered_with_400(server: Running, request_bytes: by
 @pytest.mark.parametrize("method", ["FOO", "get", "GETT", "PROPFIND", "M-SEARCH", "SOURCE", "X" * 64, "!"])
 @pytest.mark.parametrize(
     ("path", "allowed"),
-    [("/health", "GET"), (f"{API}/campaigns", "GET, POST"), (f"{API}/campaigns/x/labels", "POST")],
+    [("/health", "GET"), (f"{API}/campaigns", "GET, POST"), (f"{API}/campaigns/x/labels", "GET, POST")],
 )
 def test_an_unknown_method_is_answered_with_405_and_what_can_be_done_there(
     server: Running, method: str, path: str, allowed: str

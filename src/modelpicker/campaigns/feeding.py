@@ -33,14 +33,14 @@ class NewItem(NamedTuple):
     """Where it is in the file, for an error."""
 
 
-class Fed(NamedTuple):
+class FedItem(NamedTuple):
     """An item that was decided about."""
 
     key: str
     decision: Decision
 
 
-class Feed:
+class FileFeed:
     """Items that are decided about one by one, until one of them waits for a label.
 
     Every item has a key, so feeding the same items again goes on where it stopped.
@@ -53,14 +53,14 @@ class Feed:
         self._items = iter(items)
         self._failure: ModelPickerError | None = None
 
-    def decide(self) -> list[Fed]:
+    def decide(self) -> list[FedItem]:
         """Decide about some items, up to the first that waits for a label; none are left if the list is empty.
 
         If an item is wrong, those before it are decided all the same; the next call raises the error.
         """
         if self._failure is not None:
             raise self._failure
-        made: list[Fed] = []
+        made: list[FedItem] = []
         with self.campaign.grouped() as group:
             try:
                 for item in self._items:
@@ -73,9 +73,9 @@ class Feed:
                 self._failure = error
         return made
 
-    def _decide(self, item: NewItem) -> Fed:
+    def _decide(self, item: NewItem) -> FedItem:
         try:
-            return Fed(item.key, self.campaign.ask(item.predictions, item=item.item, key=item.key))
+            return FedItem(item.key, self.campaign.ask(item.predictions, item=item.item, key=item.key))
         except InputError as error:
             raise InputError(f"{item.place}: {error}") from error
 
@@ -91,14 +91,14 @@ class Feed:
         return "query" if self.waits else "going on"
 
 
-def feed_file(campaign: Campaign, path: str | Path, reading: Reading | None = None) -> Feed:
+def feed_file(campaign: Campaign, path: str | Path, reading: Reading | None = None) -> FileFeed:
     """Feed the items of a file of predictions.
 
     Items that have no key get one from their row and the file's content.
     """
     reading = reading or Reading()
     opened = open_file(path, campaign, reading)
-    return Feed(campaign, _items(batches_in(opened, campaign, reading), file_mark(path)), opened.classes)
+    return FileFeed(campaign, _items(batches_in(opened, campaign, reading), file_mark(path)), opened.classes)
 
 
 def _items(batches: Iterable[Batch], mark: str) -> Iterator[NewItem]:

@@ -35,7 +35,7 @@ from modelpicker.errors import FileError, InputError, ModelPickerError, NotFound
 if TYPE_CHECKING:
     from modelpicker.algorithms import Decision
     from modelpicker.campaigns import Campaign
-    from modelpicker.campaigns.feeding import Feed, NewItem
+    from modelpicker.campaigns.feeding import FileFeed, NewItem
     from modelpicker.collections.column_roles import Reading
 
 LINES_AT_ONCE = 2_000
@@ -220,12 +220,12 @@ def decided(campaign: "Campaign", file: str, read: dict[str, Any]) -> Iterator[t
         yield from zip(batch.keys or [None] * len(made), made, strict=True)
 
 
-def make_feed(campaign: "Campaign", file: str, read: dict[str, Any]) -> "Feed":
+def make_feed(campaign: "Campaign", file: str, read: dict[str, Any]) -> "FileFeed":
     """The items of a file, one by one."""
-    from modelpicker.campaigns.feeding import Feed, feed_file
+    from modelpicker.campaigns.feeding import FileFeed, feed_file
 
     if file.lower().endswith(LINE_ENDINGS):
-        return Feed(campaign, _line_items(file, campaign.models))
+        return FileFeed(campaign, _line_items(file, campaign.models))
     return feed_file(campaign, file, file_reading(campaign, read))
 
 
@@ -243,7 +243,7 @@ def _line_items(file: str, models: tuple[int | str, ...]) -> "Iterator[NewItem]"
                     yield NewItem(line.predictions, line.item, key, f"line {number}")
 
 
-def _fed(campaign: "Campaign", file: str, feed: "Feed", called: str) -> Iterator[tuple[str | None, "Decision"]]:
+def _fed(campaign: "Campaign", file: str, feed: "FileFeed", called: str) -> Iterator[tuple[str | None, "Decision"]]:
     """The decisions about items, each made when the labels that were asked for before are there."""
     said = False
     while True:

@@ -18,7 +18,7 @@ from modelpicker.errors import ModelPickerError
 
 if TYPE_CHECKING:
     from modelpicker.campaigns import Campaign, Pick
-    from modelpicker.campaigns.feeding import Feed
+    from modelpicker.campaigns.feeding import FileFeed
     from modelpicker.campaigns.file_campaign import Feeder
 
 Lease = Annotated[
@@ -90,7 +90,7 @@ def _say_next(pick: "Pick", session: LabelSession, name: str, storage: str | Non
         say(visible(f"  {command(f'revise {called} --budget N')}  allows more labels"))
 
 
-def _feed_of(campaign: "Campaign", file: str) -> "Feed":
+def _feed_of(campaign: "Campaign", file: str) -> "FileFeed":
     """The items of a file, for a stream that has no file of its own."""
     from modelpicker.cli.ask import make_feed
 

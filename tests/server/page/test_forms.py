@@ -197,7 +197,8 @@ def test_classes_that_the_list_lacks_are_named_before_anything_is_created(
     classes = page.get_by_label("Classes, one per line")
     classes.fill("spam\nurgent")
     create(page)
-    expect(page.locator(".form-error")).to_contain_text("The file has a class that is not in the list: ham.")
+    lacking = "The file has a class that is not in the list: ham."
+    expect(page.locator(".form-error")).to_contain_text(lacking, timeout=20_000)
     assert name not in [summary.name for summary in mp.list_campaigns(server.storage)]
     classes.fill("spam\nham\nurgent")
     create(page)

@@ -48,7 +48,8 @@ def test_from_a_file_to_the_finish(page: Page, server: Serving, name: str) -> No
     page.get_by_label("Guidelines").fill(GUIDELINES)
     page.get_by_label("How close").fill("10")
     page.get_by_role("button", name="Create campaign").click()
-    expect(page.get_by_role("article")).to_contain_text("0 by you, 0 in all")
+    first = page.get_by_role("article")
+    expect(first).to_contain_text("0 by you, 0 in all", timeout=30_000)  # kernels may have to be compiled first
     expect(page.locator(".code")).to_have_text(re.compile(r'^{\n  "from": {\n'))
     guidelines = page.get_by_role("group", name="Guidelines")
     expect(guidelines).not_to_be_visible()

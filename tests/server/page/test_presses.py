@@ -117,7 +117,11 @@ def test_buttons_stay_where_they_are_at_every_size(page: Page, server: Serving, 
     for number in range(1, 4):
         desk.press("s")
         expect(desk.item).to_have_attribute("aria-label", f"Item msg-{number}")
-        assert places(page) == expected
+        found = places(page)
+        if kind == "many":  # each item has its own candidates first, in the same places
+            assert boxes(found) == boxes(expected)
+            expected = found
+        assert found == expected
     desk.settled()
     page.route("**/skips", refuse)
     for number in range(1, 3):
@@ -136,6 +140,11 @@ BOXES = """() => new Promise((done) => requestAnimationFrame(() => requestAnimat
             const { x, y, width, height } = one.getBoundingClientRect();
             return [one.innerText || one.placeholder, x, y, width, height];
         })))))"""
+
+
+def boxes(found: dict[tuple[int, int], list[list[str | float]]]) -> dict[tuple[int, int], list[list[str | float]]]:
+    """Places without what is written there."""
+    return {size: [button[1:] for button in buttons] for size, buttons in found.items()}
 
 
 def places(page: Page) -> dict[tuple[int, int], list[list[str | float]]]:

@@ -12,7 +12,7 @@ from modelpicker.errors import ConflictError, brief
 
 if TYPE_CHECKING:
     from modelpicker.campaigns import Campaign, Pick, Query
-    from modelpicker.campaigns.feeding import Feed
+    from modelpicker.campaigns.feeding import FileFeed
     from modelpicker.campaigns.file_campaign import Feeder
     from modelpicker.encoding import ClassName
 
@@ -35,7 +35,7 @@ class LabelSession:
         by: str | None,
         *,
         wait: bool = False,
-        feeder: "Feeder | Feed | None" = None,
+        feeder: "Feeder | FileFeed | None" = None,
     ) -> None:
         """Where there is a `feeder`, it asks about more items when nothing waits."""
         self.campaign = campaign
@@ -127,7 +127,7 @@ class LabelSession:
         return self.campaign.pending(1, lease=self.lease, annotator=self.by)
 
     @staticmethod
-    def _feed(feeder: "Feeder | Feed") -> str:
+    def _feed(feeder: "Feeder | FileFeed") -> str:
         """Ask about more items until one is a query, or there is a reason to stop; say so if that takes long."""
         fed = feeder.feed()
         if fed == "going on":

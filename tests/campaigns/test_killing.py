@@ -72,6 +72,7 @@ def test_sqlite_survives_a_hundred_kills(file_url: str, memory: str) -> None:
     examine(file_url, survival, memory)
 
 
+@pytest.mark.slow
 def test_postgresql_survives_forty_kills_of_its_clients(server: Server, memory: str) -> None:
     url = server.database()
     killing.create(url).storage.close()
@@ -87,6 +88,7 @@ def test_a_pool_in_sqlite_survives_forty_kills(file_url: str, memory: str) -> No
     examine_pool(file_url, survival, memory)
 
 
+@pytest.mark.slow
 def test_a_pool_in_postgresql_survives_twenty_kills_of_its_clients(server: Server, memory: str) -> None:
     url = server.database()
     killing.create_pool(url).storage.close()

@@ -40,6 +40,7 @@ def test_json_has_the_keys_of_streams_and_the_rows_of_the_library(tmp_path: Path
     assert document["methods"][0].keys() == other["methods"][0].keys()
 
 
+@pytest.mark.slow
 def test_figures_and_a_report_are_written(tmp_path: Path) -> None:
     done = run("compare", "digits", *QUICK, *TWO, "--out", "out", folder=tmp_path)
     assert done.returncode == 0, done.stderr

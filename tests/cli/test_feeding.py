@@ -60,7 +60,7 @@ def test_the_same_command_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert campaign.counts().labels == 3
 
 
-@pytest.mark.parametrize("name", ["items.csv", "items.jsonl"])
+@pytest.mark.parametrize("name", ["items.csv", pytest.param("items.jsonl", marks=pytest.mark.slow)])
 def test_asking_waits_for_labels_and_goes_on_by_itself(tmp_path: Path, name: str) -> None:
     campaign = begin(tmp_path, *EVERY)
     if name.endswith("jsonl"):

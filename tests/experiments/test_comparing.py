@@ -266,6 +266,7 @@ def test_usual_budgets_suit_the_collection() -> None:
     assert len(usual_budgets(2_500.0)) == 10
 
 
+@pytest.mark.slow
 def test_two_models_that_nearly_always_agree() -> None:
     """They differ on one item of 100, so there is one label to buy in the streams of 50 that have it.
 

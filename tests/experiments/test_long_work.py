@@ -192,6 +192,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_realizations_times_rounds() -> None:
     """Records of 16 bytes a round, kept for 270 more streams of 20,000 rounds, would be 86 MB; 60 are allowed."""
     pytest.importorskip("resource")

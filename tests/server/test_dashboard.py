@@ -390,6 +390,7 @@ def test_items_are_shown_as_far_as_a_list_can_show_them(memory: str) -> None:
     assert len(shown["item"]["deep"]) == LONGEST_TEXT + 1
 
 
+@pytest.mark.slow
 def test_boards_of_large_campaigns_are_small(tmp_path_factory: pytest.TempPathFactory) -> None:
     storage = f"sqlite:///{tmp_path_factory.mktemp('large') / 'campaigns.db'}"
     generator = np.random.default_rng(0)

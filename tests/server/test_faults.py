@@ -103,6 +103,7 @@ def kill_under_load(url: str, kills: int) -> None:
     check_nothing_lost(url, workers)
 
 
+@pytest.mark.slow
 def test_a_server_that_is_killed_under_load_loses_nothing_that_it_answered(file_url: str) -> None:
     kill_under_load(file_url, kills=2)
 

@@ -210,6 +210,7 @@ def test_what_another_process_changes_in_the_past_is_learned_beside_whoever_read
     wait_until(lambda: running.get("/campaigns/slow/standing").json()["labels_used"] == before["labels_used"] - 1)
 
 
+@pytest.mark.slow
 def test_many_campaigns_that_learn_anew_at_once_leave_threads_for_the_others(url: str, gate: Gate) -> None:
     names = [f"slow-{number}" for number in range(group_commit.LEARNERS + group_commit.WRITERS)]
     for name in ("other", *names):

@@ -93,7 +93,7 @@ def examine_pool(url: str, members: int, done: list[list[int]]) -> None:
     check(campaign, url)
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def test_many_processes_label_one_pool_without_errors(kind: str, request: pytest.FixtureRequest) -> None:
     url = request.getfixturevalue("file_url") if kind == "sqlite" else request.getfixturevalue("server").database()
     pool = collection(400)

@@ -81,10 +81,10 @@ def test_postgresql_survives_forty_kills_of_its_clients(server: Server, memory: 
     examine(url, survival, memory)
 
 
-def test_a_pool_in_sqlite_survives_forty_kills(file_url: str, memory: str) -> None:
+def test_a_pool_in_sqlite_survives_twenty_kills(file_url: str, memory: str) -> None:
     killing.create_pool(file_url).storage.close()
-    survival = run_killing(file_url, 40, 0, 0.15, "pool")
-    assert survival.kills == 40
+    survival = run_killing(file_url, 20, 0, 0.15, "pool")
+    assert survival.kills == 20
     examine_pool(file_url, survival, memory)
 
 

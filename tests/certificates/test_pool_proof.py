@@ -2,7 +2,7 @@
 
 import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import pytest
@@ -98,7 +98,7 @@ def test_over_every_order_of_draws_false_certificates_are_as_rare_as_promised(
     allowed: int, tell: Tell, skipped: int
 ) -> None:
     """No error is allowed: the probabilities are exact. A certificate of any model at any time counts."""
-    check_every_order(range(3), (0.5, 0.75), allowed, tell, skipped)
+    check_every_order(range(3, 6), (0.5, 0.75), allowed, tell, skipped)
 
 
 @pytest.mark.slow
@@ -106,10 +106,12 @@ def test_over_every_order_of_draws_false_certificates_are_as_rare_as_promised(
 @pytest.mark.parametrize("tell", TELLS)
 @pytest.mark.parametrize("skipped", [-1, 2])
 def test_over_every_order_of_draws_of_many_files(allowed: int, tell: Tell, skipped: int) -> None:
-    check_every_order(range(3, 40), CONFIDENCES, allowed, tell, skipped)
+    check_every_order([*range(3), *range(6, 40)], CONFIDENCES, allowed, tell, skipped)
 
 
-def check_every_order(seeds: range, confidences: tuple[float, ...], allowed: int, tell: Tell, skipped: int) -> None:
+def check_every_order(
+    seeds: Iterable[int], confidences: tuple[float, ...], allowed: int, tell: Tell, skipped: int
+) -> None:
     """False certificates are as rare as promised, over every order of draws of some files."""
     worst = 0.0
     for seed in seeds:

@@ -80,6 +80,7 @@ def test_asking_waits_for_labels_and_goes_on_by_itself(tmp_path: Path, name: str
     assert campaign.rounds == ITEMS
 
 
+@pytest.mark.slow
 def test_an_interrupted_file_goes_on_without_keys_too(tmp_path: Path) -> None:
     campaign = begin(tmp_path, *EVERY)
     mp.ModelCollection([["ham", "spam", "ham", "egg"]] * 4, models=MODELS.split(",")).save(tmp_path / "bare.csv")

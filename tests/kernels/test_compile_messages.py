@@ -85,6 +85,7 @@ def test_the_servers_log_has_it_in_its_own_form(site: Path) -> None:
     assert "compiling label-efficient, once on this machine" in [json.loads(line)["event"] for line in said]
 
 
+@pytest.mark.slow
 def test_where_nothing_can_be_kept_it_does_not_promise_once(site: Path) -> None:
     shutil.rmtree(site / "modelpicker" / "kernels" / "__pycache__", ignore_errors=True)
     (site / "modelpicker" / "kernels" / "__pycache__").write_text("in the way")

@@ -82,7 +82,13 @@ def fill(page: Page, filled: Filled) -> None:
         page.get_by_label("Algorithm").select_option(filled.algorithm)
 
 
-@pytest.mark.parametrize("some", [EVERY_WAY, EVERY_ALGORITHM], ids=["fields", "algorithms"])
+EVERYTHING = [
+    pytest.param(EVERY_WAY, id="fields"),
+    pytest.param(EVERY_ALGORITHM, id="algorithms", marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize("some", EVERYTHING)
 def test_whatever_is_filled_in_or_left_out_a_campaign_is_made_as_it_says(
     page: Page, server: Serving, name: str, some: list[Filled]
 ) -> None:

@@ -31,23 +31,14 @@ def first_of_the_best(worth: Floats, total: float, coin: float) -> int:  # noqa:
     return chosen
 
 
-def weigh_beside_leader(rows: Codes, labels: Codes, sample: Ints, found: gain.ModelComparison) -> float:
+def beside_leader(rows: Codes, i: int, whole: float, found: gain.ModelComparison) -> float:  # noqa: ARG001 - as worth_of
     """By the plausible rivals that differ from the leader: pairs without the leader do not count."""
-    weigh_models(rows, labels, sample, found)
     leader = int(found.leader[0])
-    total = 0.0
-    for s in range(len(sample)):
-        i = sample[s]
-        worth = 0.0
-        if labels[i] == gain.UNKNOWN:
-            for j in range(rows.shape[1]):
-                if rows[i, j] != rows[i, leader]:
-                    worth += found.plausible[j]
-        worth *= worth
-        worth *= worth
-        found.worth[s] = worth
-        total += worth
-    return total
+    worth = 0.0
+    for j in range(rows.shape[1]):
+        if rows[i, j] != rows[i, leader]:
+            worth += found.plausible[j]
+    return worth
 
 
 def weigh_by_guess(rows: Codes, labels: Codes, sample: Ints, found: gain.ModelComparison) -> float:
@@ -64,58 +55,50 @@ def weigh_by_guess(rows: Codes, labels: Codes, sample: Ints, found: gain.ModelCo
                 if rows[i, j] != rows[i, leader]:
                     other = found.chances[s, j]
                     worth += found.plausible[j] * (own + other - (own - other) * (own - other))
-        worth *= worth
-        worth *= worth
-        found.worth[s] = worth
-        total += worth
+        found.worth[s] = worth**4
+        total += worth**4
     return total
 
 
-def weigh_runner_up(rows: Codes, labels: Codes, sample: Ints, found: gain.ModelComparison) -> float:
+def runner_up(rows: Codes, i: int, whole: float, found: gain.ModelComparison) -> float:  # noqa: ARG001 - as worth_of
     """Every item on which the leader and the most plausible rival differ, alike."""
     leader = int(found.leader[0])
     rival, smallest = -1, 1e300
     for j in range(rows.shape[1]):
         if j != leader and found.unsure[j] > 0.0 and found.ahead[j] < smallest:
             rival, smallest = j, found.ahead[j]
-    total = 0.0
-    for s in range(len(sample)):
-        i = sample[s]
-        found.worth[s] = 0.0
-        if rival >= 0 and labels[i] == gain.UNKNOWN and rows[i, rival] != rows[i, leader]:
-            found.worth[s] = 1.0
-            total += 1.0
-    return total
+    return 1.0 if rival >= 0 and rows[i, rival] != rows[i, leader] else 0.0
 
 
-def weigh_divided(rows: Codes, labels: Codes, sample: Ints, found: gain.ModelComparison) -> float:
+def divided(rows: Codes, i: int, whole: float, found: gain.ModelComparison) -> float:  # noqa: ARG001 - as worth_of
     """By how evenly the models are divided on an item, whoever they are."""
-    total = 0.0
-    for s in range(len(sample)):
-        i = sample[s]
-        worth = 0.0
-        if labels[i] == gain.UNKNOWN:
-            for j in range(rows.shape[1]):
-                for other in range(j):
-                    worth += 1.0 if rows[i, j] != rows[i, other] else 0.0
-        worth *= worth
-        worth *= worth
-        found.worth[s] = worth
-        total += worth
-    return total
+    worth = 0.0
+    for j in range(rows.shape[1]):
+        for other in range(j):
+            worth += 1.0 if rows[i, j] != rows[i, other] else 0.0
+    return worth
+
+
+def one_regression(trust: float, freedom: float) -> dict[tuple[Any, str], Any]:
+    """The constants of a label model that is no mixture."""
+    return {
+        (label_model, "TRUST"): (trust,),
+        (label_model, "FREEDOM"): (freedom,),
+        (label_model, "REGRESSIONS"): 1,
+    }
 
 
 Parts = Mapping[Callable[..., Any], Callable[..., Any]]
 DESIGNS: dict[str, tuple[dict[tuple[Any, str], Any], Parts]] = {
     "as it is": ({}, {}),
     "always the item of the highest worth": ({}, {gain.draw_item: first_of_the_best}),
-    "only pairs with the leader": ({}, {gain.weigh_items: weigh_beside_leader}),
+    "only pairs with the leader": ({}, {gain.worth_of: beside_leader}),
     "only pairs with the leader, by the guess": ({}, {gain.weigh_items: weigh_by_guess}),
-    "leader against runner-up, at random": ({}, {gain.weigh_items: weigh_runner_up}),
-    "the most divided items": ({}, {gain.weigh_items: weigh_divided}),
+    "leader against runner-up, at random": ({}, {gain.worth_of: runner_up}),
+    "the most divided items": ({}, {gain.worth_of: divided}),
     "the guess is never put right": ({(gain, "TRUSTED"): 1e12}, {}),
-    "the vote is hardly trusted": ({(label_model, "TRUST"): (2.0,), (label_model, "FREEDOM"): (2.0,)}, {}),
-    "the vote is trusted blindly": ({(label_model, "TRUST"): (18.0,), (label_model, "FREEDOM"): (0.02,)}, {}),
+    "the vote is hardly trusted": (one_regression(2.0, 2.0), {}),
+    "the vote is trusted blindly": (one_regression(18.0, 0.02), {}),
 }
 
 

@@ -42,7 +42,7 @@ def replayed(case: Case, draws: list[Drawn], labels: np.ndarray) -> PoolProof:
     for drawn in draws:
         expected = np.where(drawn.playing, 0.8, 0.0)
         variance = np.full(models, 0.2)
-        proof.draw(drawn.item, proof.trial(drawn.trial), expected, variance, case.confidence, drawn.playing)
+        proof.draw(drawn.item, proof.trial(drawn.trial), drawn.playing, expected, variance)
         proof.truth[drawn.item] = labels[drawn.item]
         proof.learn(drawn.item, int(labels[drawn.item]))
     return proof
@@ -58,7 +58,7 @@ def chance_of_falsehood(case: Case, draws: list[Drawn]) -> float:
             return 1.0
     trial = proof.trial(front(proof))
     playing = ~proof.beaten(trial, case.confidence)
-    items = proof.eligible(trial, case.confidence).tolist()
+    items = proof.eligible(trial, playing).tolist()
     if not items:
         # Nothing is left to draw: the correction comes now.
         return 0.0 if right else chance_of_falsehood(case._replace(corrected=len(draws)), draws)

@@ -71,7 +71,8 @@ def chance_of_falsehood(
         if true[model] > proof.worse_by(model, confidence)[0]:
             return 1.0
     trial = proof.trial(front(proof))
-    items = proof.eligible(trial, confidence)
+    playing = ~proof.beaten(trial, confidence)
+    items = proof.eligible(trial, playing)
     if not len(items):
         return 0.0
     # Whatever is expected, the proof must hold: here it is far too bold.
@@ -79,7 +80,7 @@ def chance_of_falsehood(
     total = 0.0
     for item in items.tolist():
         branch = copy.deepcopy(proof)
-        branch.draw(item, branch.trials[trial.model], expected, np.full(len(expected), 0.2), confidence)
+        branch.draw(item, branch.trials[trial.model], playing, expected, np.full(len(expected), 0.2))
         told = tell(branch.rows, labels, waiting, item)
         left = [*waiting, item]
         for one in told:
@@ -132,7 +133,7 @@ def test_a_label_that_comes_late_gives_the_same_money_as_one_that_came_at_once()
     def play(pause: bool) -> PoolProof:
         proof = PoolProof(rows, np.full(8, -3, dtype=np.int32), 1)
         trial = proof.trial(0)
-        proof.draw(3, trial, expected, variance, 0.95)
+        proof.draw(3, trial, ~proof.beaten(trial, 0.95), expected, variance)
         if pause:
             assert (proof.draws[3].plain <= 1.0 + 1e-12).all()  # the worst case, until the label comes
         proof.truth[3] = labels[3]
@@ -187,7 +188,10 @@ def test_items_that_may_be_drawn_are_those_of_a_fresh_look_while_models_leave_th
         playing = np.flatnonzero(~proof.beaten(trial, 0.95))
         seen.add(len(playing))
         differs = (rows[:, playing] != rows[:, [1]]).any(axis=1)
-        assert proof.eligible(trial, 0.95).tolist() == np.flatnonzero(differs & proof.drawable).tolist()
+        assert (
+            proof.eligible(trial, ~proof.beaten(trial, 0.95)).tolist()
+            == np.flatnonzero(differs & proof.drawable).tolist()
+        )
         proof.take_out(item)
         if item % 4:
             proof.truth[item] = labels[item]
@@ -207,7 +211,7 @@ def test_the_model_on_trial_is_set_beside_the_runner_up_by_counting() -> None:
         open_ones = (differs & out[:, None] & (rows[:, [2]] >= 0)).sum(axis=0)
         right = (rows == proof.truth[:, None]) & proof.labelled[:, None]
         ahead = right[:, 2].sum() - right.sum(axis=0)
-        proof.draw(item, trial, expected, np.full(4, 0.5), 0.95)
+        proof.draw(item, trial, ~proof.beaten(trial, 0.95), expected, np.full(4, 0.5))
         drawn, other = proof.draws[item], proof.draws[item].runner_up
         assert other != 2
         assert (drawn.shortfall[2], drawn.left[2]) == (open_ones[other] + ahead[other], max(1, left[other]))
@@ -224,7 +228,7 @@ def test_money_never_falls_to_nothing() -> None:
     proof = PoolProof(rows, np.full(60, -3, dtype=np.int32), 0)
     trial = proof.trial(0)
     for item in range(30):
-        proof.draw(item, trial, np.full(2, 0.9), np.full(2, 0.1), 0.95)
+        proof.draw(item, trial, ~proof.beaten(trial, 0.95), np.full(2, 0.9), np.full(2, 0.1))
         proof.truth[item] = 1
         proof.learn(item, 1)
     assert (proof.money > 0.0).all()
@@ -242,7 +246,7 @@ def test_labels_out_with_several_people_win_as_much_as_labels_that_come_in_turn(
         trial = proof.trial(0)
         for start in range(0, 8, size):
             for item in order[start : start + size]:
-                proof.draw(item, trial, expected, variance, 0.999)
+                proof.draw(item, trial, ~proof.beaten(trial, 0.999), expected, variance)
                 # What the draws before say would be known later, or not at all: that part of the bets differs.
                 proof.draws[item].mean, proof.draws[item].spread = expected, variance
                 proof.draws[item].settle()
@@ -267,7 +271,7 @@ def test_a_label_that_never_comes_holds_up_only_the_draws_around_it() -> None:
     proof = PoolProof(rows, np.full(900, -3, dtype=np.int32), 9)
     trial = proof.trial(0)
     for item in range(800):
-        proof.draw(item, trial, np.full(3, 0.3), np.full(3, 0.5), 1.0 - 1e-12)
+        proof.draw(item, trial, ~proof.beaten(trial, 1.0 - 1e-12), np.full(3, 0.3), np.full(3, 0.5))
         if item != 5:
             proof.truth[item] = labels[item]
             proof.learn(item, int(labels[item]))

@@ -79,19 +79,15 @@ def differing_items(rows: Codes, model: int, others: Flags) -> Flags:
     return found
 
 
-def possible_gaps(rows: Codes, truth: Codes, labelled: Flags, model: int) -> tuple[Ints, Ints]:
-    """By how many items the model is better than each other one: certainly at least, and certainly at most."""
-    low = np.zeros(rows.shape[1], dtype=np.int64)
-    high = np.zeros(rows.shape[1], dtype=np.int64)
+def may_be_right(rows: Codes, labelled: Flags, model: int) -> Ints:
+    """On how many items without a label a model says something that each other one does not say."""
+    found = np.zeros(rows.shape[1], dtype=np.int64)
     for start in range(0, len(rows), PIECE):
         piece = slice(start, start + PIECE)
-        block, own, done = rows[piece], rows[piece, model][:, None], labelled[piece]
-        right = block[done] == truth[piece][done, None]
-        known = right[:, model].sum() - right.sum(axis=0)
-        differs = (block != own)[~done]
-        low += known - (differs & (block[~done] >= 0)).sum(axis=0)
-        high += known + (differs & (own[~done] >= 0)).sum(axis=0)
-    return low, high
+        own = rows[piece, model]
+        open_ones = ~labelled[piece] & (own >= 0)
+        found += (rows[piece] != own[:, None])[open_ones].sum(axis=0)
+    return found
 
 
 @dataclass
@@ -160,10 +156,9 @@ class PoolProof:
         safe[trial.model] = True
         return safe
 
-    def eligible(self, trial: Trial, confidence: float) -> Ints:
+    def eligible(self, trial: Trial, playing: Flags) -> Ints:
         """The items that may be drawn: on which the model differs from one that is still in play."""
-        differing = self._differing(trial.model, ~self.beaten(trial, confidence))
-        return np.flatnonzero(differing & self.drawable)
+        return np.flatnonzero(self._differing(trial.model, playing) & self.drawable)
 
     def _differing(self, model: int, playing: Flags) -> Flags:
         """The items on which a model differs from one in play; kept, for models seldom leave."""
@@ -174,54 +169,39 @@ class PoolProof:
 
     def take_out(self, item: int) -> None:
         """An item is asked for: it can no longer be drawn."""
-        if not self.drawable[item]:
-            return
-        self.drawable[item] = False
-        self.awaited[item] = self.asked
-        self.asked += 1
-        row = self.rows[item]
-        for model, counts in self.tallies.items():
-            differs = row != row[model]
-            answers = differs & (row >= 0)
-            counts.left -= differs
-            counts.winnable -= answers
-            counts.open += answers
+        if self.drawable[item]:
+            self.awaited[item] = self.asked
+            self.asked += 1
+            self._move(item, drawable=False)
 
     def put_back(self, item: int) -> None:
         """An item is not asked for any more: it can be drawn again."""
-        if self.drawable[item]:
-            return
-        self.drawable[item] = True
-        self.awaited.pop(item, None)
-        row = self.rows[item]
+        if not self.drawable[item]:
+            self.awaited.pop(item, None)
+            self._move(item, drawable=True)
+
+    def _move(self, item: int, *, drawable: bool) -> None:
+        """Count an item among those that can be drawn, or among those that are out."""
+        self.drawable[item] = drawable
+        row, sign = self.rows[item], 1 if drawable else -1
         for model, counts in self.tallies.items():
             differs = row != row[model]
             answers = differs & (row >= 0)
-            counts.left += differs
-            counts.winnable += answers
-            counts.open -= answers
+            counts.left += sign * differs
+            counts.winnable += sign * answers
+            counts.open -= sign * answers
 
-    def draw(
-        self,
-        item: int,
-        trial: Trial,
-        expected: Floats,
-        variance: Floats,
-        confidence: float,
-        playing: Flags | None = None,
-    ) -> None:
+    def draw(self, item: int, trial: Trial, playing: Flags, expected: Floats, variance: Floats) -> None:
         """Bet on an item that was drawn at random from those that are eligible.
 
         Args:
             item: that was drawn.
             trial: of the model on trial.
+            playing: the models that were in play, when it was drawn.
             expected: what the mean of x over the items that are left is thought to be, one per other model.
             variance: likewise.
-            confidence: of the proof.
-            playing: the models that were in play, if the item was drawn before and is only replayed.
         """
         row, own = self.rows[item], trial.model
-        playing = ~self.beaten(trial, confidence) if playing is None else playing
         counts = trial.tally
         left = np.maximum(1, counts.left).astype(np.float64)
         shortfall = (counts.open - counts.known).astype(np.float64)

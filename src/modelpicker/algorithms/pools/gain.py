@@ -38,7 +38,7 @@ class ModelComparison(NamedTuple):
     out: Floats  # room
     plausible: Floats  # how plausible it is that the rival is better
     chances: Floats  # [item, model]: the guess, for the items that are looked at
-    by_class: Floats  # [class and one more]: room
+    by_class: Floats  # [class and one more]: room, zero between items
     worth: Floats  # [item]
 
 
@@ -175,28 +175,31 @@ def weigh_models(rows: Codes, labels: Codes, sample: Ints, found: ModelCompariso
     return 2.0 * total
 
 
-def weigh_items(rows: Codes, labels: Codes, sample: Ints, found: ModelComparison) -> float:
-    """How likely two models differ on every item, if each is drawn by how plausible it is; the sum.
+def worth_of(rows: Codes, i: int, whole: float, found: ModelComparison) -> float:
+    """How likely two models differ on an item, if each is drawn by how plausible it is, times `whole` squared.
 
     The guess has no say here. It is put right by the labels, and those would not be like the rest of the items if
-    it had chosen them. The fourth power is between drawing in proportion and taking the greatest.
+    it had chosen them.
     """
+    for j in range(rows.shape[1]):
+        found.by_class[rows[i, j]] += found.plausible[j]
+    worth = whole * whole
+    for j in range(rows.shape[1]):
+        same = found.by_class[rows[i, j]]
+        found.by_class[rows[i, j]] = 0.0
+        worth -= same * same
+    return max(0.0, worth)
+
+
+def weigh_items(rows: Codes, labels: Codes, sample: Ints, found: ModelComparison) -> float:
+    """The worth of every item, to the fourth power: between drawing in proportion and taking the best; the sum."""
     whole = weigh_models(rows, labels, sample, found)
     total = 0.0
     for s in range(len(sample)):
         i = sample[s]
         worth = 0.0
         if labels[i] == UNKNOWN:
-            for j in range(rows.shape[1]):
-                found.by_class[rows[i, j]] = 0.0
-            for j in range(rows.shape[1]):
-                found.by_class[rows[i, j]] += found.plausible[j]
-            worth = whole * whole
-            for j in range(rows.shape[1]):
-                same = found.by_class[rows[i, j]]
-                found.by_class[rows[i, j]] = 0.0
-                worth -= same * same
-            worth = max(0.0, worth)
+            worth = worth_of(rows, i, whole, found)
             worth *= worth
             worth *= worth
         found.worth[s] = worth

@@ -36,7 +36,7 @@ from modelpicker.algorithms.pools.pool_state import (
 from modelpicker.algorithms.validation import Models, check_count
 from modelpicker.certificates.accuracy import AccuracyInterval, measure_accuracy
 from modelpicker.certificates.certificate import Certificate, check_confidence, state_pool
-from modelpicker.certificates.pool_proof import PoolProof, Trial, possible_gaps
+from modelpicker.certificates.pool_proof import PoolProof, Trial, may_be_right
 from modelpicker.certificates.stop_rule import GAP
 from modelpicker.coins import check_seed, draw_coins
 from modelpicker.encoding import ClassName, ModelName, check_same_kind, plain
@@ -113,8 +113,6 @@ class PoolPicker:
         self._asked = 0
         self.error_share = 1.0
         """How much of the error, which is what the confidence leaves, may be used: less if the items may grow."""
-        self._draw: PoolDraw | None = None
-        """How the last item was drawn, if it was for the proof."""
         self._audit = Audit(audit, len(source.codes))
         self._model = new_label_model(len(self.models), len(self.classes))
         self._proof = PoolProof(self._rows, self._labels, allowed_items(self.tolerance, len(source.codes)))
@@ -231,9 +229,10 @@ class PoolPicker:
         All of them hold together, whenever you look. They speak of exactly these items.
         """
         model, gap = self._pick(), self.certificate(confidence).gap
-        low, high = possible_gaps(self._rows, self._labels, self._proof.labelled, model)
+        counts = self._proof.counts(model)
+        most = counts.known + may_be_right(self._rows, self._proof.labelled, model)
         return {
-            name: (max(int(low[place]) / len(self), -gap), int(high[place]) / len(self))
+            name: (max(-int(counts.worst[place]) / len(self), -gap), int(most[place]) / len(self))
             for place, name in enumerate(self.models)
         }
 
@@ -251,15 +250,10 @@ class PoolPicker:
         """The same as `ask`, with how each item was chosen: to be replayed."""
         found: list[PoolQuestion] = []
         for _ in range(check_count("n", n)):
-            self._draw = None
-            item = self._next_for_audit()
-            if item < 0:
-                place = self._next()
-                if place < 0:
-                    break
-                item = int(self._contested[place])
-                self._audit.ask(item)
-            found.append(PoolQuestion(item, self._led, self._draw))
+            question = self._next_for_audit() or self._next()
+            if question is None:
+                break
+            found.append(question)
         return found
 
     def tell(self, item: int, label: ClassName | None) -> None:
@@ -403,39 +397,40 @@ class PoolPicker:
         """The confidence that the proof must have, so that the error is shared with what the pool may grow by."""
         return 1.0 - (1.0 - confidence) * self.error_share
 
-    def _next_for_audit(self) -> int:
-        """An item drawn at random from all that are left, if it is time for one; -1 if not.
+    def _next_for_audit(self) -> PoolQuestion | None:
+        """An item drawn at random from all that are left, if it is time for one.
 
         When the pick is proved, or no contested item is left, only its accuracy is left to learn.
         """
         if not self._audit.share:
-            return -1
+            return None
         coin = float(draw_coins(self.seed, self._asked)[0, 2])
         settled = self.certified or not self._unlabelled().any()
         if settled:
             self._audit.favour(self._pick())
         item = self._audit.draw(coin, always=settled)
         if item < 0:
-            return -1
+            return None
         self._asked += 1
         place = self._place(item)
         if place >= 0:
             self._take_out(place)
-        return item
+        return PoolQuestion(item, self._led)
 
-    def _next(self) -> int:
-        """The next item to ask about; -1 if there is none."""
+    def _next(self) -> PoolQuestion | None:
+        """The next item to ask about, if there is one."""
         if not (self._labels == UNKNOWN).any():
-            return -1
+            return None
         self._commit()
         coins = draw_coins(self.seed, self._asked)[0]
-        place = self._draw_for_proof(float(coins[1])) if self._may_prove() else -1
-        if place < 0:
+        place, draw = self._draw_for_proof(float(coins[1])) if self._may_prove() else (-1, None)
+        if draw is None:
             place = self._draw_for_gain(float(coins[0]))
-        if place >= 0:
-            self._asked += 1
-            self._take_out(place)
-        return place
+        self._asked += 1
+        self._take_out(place)
+        item = int(self._contested[place])
+        self._audit.ask(item)
+        return PoolQuestion(item, self._led, draw)
 
     def _take_out(self, place: int) -> None:
         """A contested item is asked about; the comparison stays: until its label comes, its guess counts."""
@@ -465,22 +460,21 @@ class PoolPicker:
                 return trial
         return self._proof.trial(leader)
 
-    def _draw_for_proof(self, coin: float) -> int:
-        """An item drawn at random from those that the proof needs; -1 if it needs none."""
-        trial, strict = self._on_trial(), self._strict(self.confidence)
-        items = self._proof.eligible(trial, strict)
+    def _draw_for_proof(self, coin: float) -> tuple[int, PoolDraw | None]:
+        """An item drawn at random from those that the proof needs, if it needs any, and how it was drawn."""
+        trial, found = self._on_trial(), self._found
+        playing = ~self._proof.beaten(trial, self._strict(self.confidence))
+        items = self._proof.eligible(trial, playing)
         if not len(items):
-            return -1
+            return -1, None
         place = int(items[int(coin * len(items))])
         left = np.maximum(1, trial.tally.left)
-        found, playing = self._found, ~self._proof.beaten(trial, strict)
         shift = found.ahead - found.ahead[trial.model]
         # Only what is said of models in play: that is what a replay knows.
         expected = np.where(playing, np.clip((shift - trial.tally.known) / left, -1.0, 1.0), 0.0)
         variance = np.where(playing, found.unsure / np.maximum(1e-9, found.split), 0.0)
-        self._proof.draw(place, trial, expected, variance, strict)
-        self._draw = PoolDraw(trial.model, np.flatnonzero(playing), expected[playing], variance[playing])
-        return place
+        self._proof.draw(place, trial, playing, expected, variance)
+        return place, PoolDraw(trial.model, np.flatnonzero(playing), expected[playing], variance[playing])
 
     def _draw_for_gain(self, coin: float) -> int:
         """An item drawn in proportion to what its label would tell."""

@@ -80,7 +80,7 @@ def replay_question(pool: "PoolPicker", question: PoolQuestion) -> None:
         playing[draw.playing] = True
         expected[draw.playing], variance[draw.playing] = draw.expected, draw.variance
         proof = pool._proof
-        proof.draw(place, proof.trial(draw.trial), expected, variance, pool.confidence, playing)
+        proof.draw(place, proof.trial(draw.trial), playing, expected, variance)
     pool._asked += 1
     pool._take_out(place)
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, Field, StrictInt, StrictStr, WithJsonSchema
 
+from modelpicker.campaigns.results.status import StateName
 from modelpicker.campaigns.terms import LONGEST_GUIDELINES
 from modelpicker.options import LARGEST_COUNT
 from modelpicker.server.api.history_documents import Called, Chance, Count, RecordDocument, Timestamp
@@ -276,20 +277,7 @@ class DecidedMany(BaseModel):
 class StateDocument(BaseModel):
     """Where a campaign stands: one state, its reason, and what to do next."""
 
-    name: Annotated[
-        Literal[
-            "running",
-            "waiting-for-labels",
-            "certified",
-            "won",
-            "budget-spent",
-            "all-items-asked",
-            "paused",
-            "finished",
-            "archived",
-        ],
-        Field(description="For programs."),
-    ]
+    name: Annotated[StateName, Field(description="For programs.")]
     title: Annotated[str, Field(description="For people.")]
     reason: str
     next: Annotated[str, Field(description="What to do next.")]

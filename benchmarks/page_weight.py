@@ -6,17 +6,13 @@ Serves the demo with some labels, and opens each view in a real Chromium with an
 
 import argparse
 import json
-import re
 import shutil
-import subprocess
-import sys
 import time
 from typing import Any, NamedTuple
 
 from playwright.sync_api import Browser, CDPSession, sync_playwright
 
-import modelpicker as mp
-from benchmarks.screenshots import label_some
+from benchmarks.screenshots import labelled_demo
 
 VIEWS = {
     "campaigns": ("#/", ".campaign-card"),
@@ -78,21 +74,12 @@ def visit(browser: Browser, url: str, view: str, rate: int, latency: int) -> lis
 
 def measure(rate: int, latency: int) -> list[Visit]:
     """All views of a server of our own."""
-    command = [sys.executable, "-m", "modelpicker", "serve", "--demo", "--port", "0"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None  # noqa: S101
-    url = next(found[1] for line in process.stderr if (found := re.search(r"is on (http://\S+)", line)))
-    try:
-        label_some(mp.Client(url), LABELS)
-        path = shutil.which("chromium") or shutil.which("google-chrome")
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
-            visits = [one for view in VIEWS for one in visit(browser, url, view, rate, latency)]
-            browser.close()
-            return visits
-    finally:
-        process.terminate()
-        process.wait()
+    path = shutil.which("chromium") or shutil.which("google-chrome")
+    with labelled_demo(LABELS) as url, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        visits = [one for view in VIEWS for one in visit(browser, url, view, rate, latency)]
+        browser.close()
+        return visits
 
 
 def main() -> None:

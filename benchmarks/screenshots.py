@@ -8,6 +8,8 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
@@ -47,22 +49,29 @@ def take(url: str, folder: Path) -> None:
         browser.close()
 
 
+@contextmanager
+def labelled_demo(labels: int) -> Iterator[str]:
+    """A server of our own with the demo, on which some digits are labelled; its address."""
+    command = [sys.executable, "-m", "modelpicker", "serve", "--demo", "--port", "0"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None  # noqa: S101 - it is a pipe
+    url = next(found[1] for line in process.stderr if (found := re.search(r"is on (http://\S+)", line)))
+    try:
+        label_some(mp.Client(url), labels)
+        yield url
+    finally:
+        process.terminate()
+        process.wait()
+
+
 def main() -> None:
     """Serve, label, and take the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=Path("docs/images"))
     folder: Path = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "modelpicker", "serve", "--demo", "--port", "0"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None  # noqa: S101
-    url = next(found[1] for line in process.stderr if (found := re.search(r"is on (http://\S+)", line)))
-    try:
-        label_some(mp.Client(url), LABELS)
+    with labelled_demo(LABELS) as url:
         take(url, folder)
-    finally:
-        process.terminate()
-        process.wait()
 
 
 if __name__ == "__main__":

@@ -106,7 +106,7 @@ def label_pool(campaign: mp.Campaign, first: int, last: int, say: Callable[[str]
             say(f"label {query.id} {said}")
 
 
-WORK = {"stream": (material, work), "pool": (pool_material, label_pool)}
+KINDS = {"stream": (material, create, work), "pool": (pool_material, create_pool, label_pool)}
 
 
 def survive(url: str, kills: int, seed: int, longest: float = 0.06, kind: str = "stream") -> Survival:
@@ -116,7 +116,7 @@ def survive(url: str, kills: int, seed: int, longest: float = 0.06, kind: str = 
     a slow machine hardly any worker would get to work before its end.
     """
     draw = random.Random(seed)  # moments, not secrets
-    prepare, labour = WORK[kind]
+    prepare, _, labour = KINDS[kind]
     prepare()
     acknowledged: set[str] = set()
     first = killed = 0

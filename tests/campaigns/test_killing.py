@@ -4,6 +4,7 @@ import multiprocessing
 import random
 import threading
 import time
+from typing import Any
 
 import pytest
 
@@ -13,46 +14,33 @@ from tests.campaigns.servers import Server, postgres
 from tests.campaigns.streams import check, state, without_times
 
 
-def examine(url: str, survival: killing.Survival, memory: str) -> None:
+def said(record: dict[str, Any]) -> str | None:
+    """What a record of the history acknowledges, as `killing` writes it down; None for the items it began with."""
+    match record["kind"]:
+        case "ask":
+            return f"ask {record['id']} {record['query']} {record['probability']!r}"
+        case "label":
+            return f"label {record['id']} {record['label']}"
+        case "question" | "skip":
+            return f"{record['kind']} {record['id']}"
+        case "fields" if record["key"].startswith("new"):
+            return f"item {record['key']}"
+        case "item" | "fields":
+            return None
+    raise AssertionError(record)
+
+
+def examine(url: str, survival: killing.Survival, memory: str, kind: str = "stream") -> None:
     """All that was acknowledged is there, once, and everything is as if nobody had ever been killed."""
     campaign = mp.open_campaign(url, killing.NAME)
     history = without_times(campaign)
-    found = []
-    for record in history:
-        if record["kind"] == "ask":
-            found.append(f"ask {record['id']} {record['query']} {record['probability']!r}")
-        elif record["kind"] == "label":
-            found.append(f"label {record['id']} {record['label']}")
-        else:
-            found.append(f"skip {record['id']}")
+    found = [text for text in map(said, history) if text is not None]
     assert len(found) == len(set(found))
     assert len(survival.acknowledged) > survival.kills
     assert survival.acknowledged <= set(found)
-    undisturbed = killing.create(memory)
-    killing.work(undisturbed, 0, survival.rounds, lambda _: None)
-    assert without_times(undisturbed) == history
-    assert state(undisturbed) == state(campaign)
-    check(campaign, url)
-
-
-def examine_pool(url: str, survival: killing.Survival, memory: str) -> None:
-    """The same for a pool: questions, answers and items are all there, once, as if nobody had been killed."""
-    campaign = mp.open_campaign(url, killing.NAME)
-    history = without_times(campaign)
-    found = []
-    for record in history:
-        match record["kind"]:
-            case "question" | "skip":
-                found.append(f"{record['kind']} {record['id']}")
-            case "label":
-                found.append(f"label {record['id']} {record['label']}")
-            case "fields" if record["key"].startswith("new"):
-                found.append(f"item {record['key']}")
-    assert len(found) == len(set(found))
-    assert len(survival.acknowledged) > survival.kills
-    assert survival.acknowledged <= set(found)
-    undisturbed = killing.create_pool(memory)
-    killing.label_pool(undisturbed, 0, survival.rounds, lambda _: None)
+    _, create, work = killing.KINDS[kind]
+    undisturbed = create(memory)
+    work(undisturbed, 0, survival.rounds, lambda _: None)
     assert without_times(undisturbed) == history
     assert state(undisturbed) == state(campaign)
     check(campaign, url)
@@ -85,7 +73,7 @@ def test_a_pool_in_sqlite_survives_twenty_kills(file_url: str, memory: str) -> N
     killing.create_pool(file_url).storage.close()
     survival = run_killing(file_url, 20, 0, 0.15, "pool")
     assert survival.kills == 20
-    examine_pool(file_url, survival, memory)
+    examine(file_url, survival, memory, "pool")
 
 
 @pytest.mark.slow
@@ -94,7 +82,7 @@ def test_a_pool_in_postgresql_survives_twenty_kills_of_its_clients(server: Serve
     killing.create_pool(url).storage.close()
     survival = run_killing(url, 20, 1, 0.25, "pool")
     assert survival.kills == 20
-    examine_pool(url, survival, memory)
+    examine(url, survival, memory, "pool")
 
 
 @pytest.mark.slow

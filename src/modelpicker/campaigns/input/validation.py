@@ -43,6 +43,9 @@ class Decisions(Sequence[Decision]):
     def __getitem__(self, place: int | slice) -> Decision | Sequence[Decision]:
         if isinstance(place, slice):
             return [self[one] for one in range(*place.indices(len(self)))]
+        return self._decision(place)
+
+    def _decision(self, place: int) -> Decision:
         number = self.ids[place]
         rounds = self._rounds[bisect_right(self._firsts, number) - 1]
         row = number - rounds.first

@@ -28,17 +28,17 @@ const KINDS = [
 
 export function CreateView() {
   useView('New campaign', 'new');
-  const { value: known, error, again } = useLoaded(api.settings, []);
+  const { value, error, again } = useLoaded(() => Promise.all([api.settings(), api.campaigns()]), []);
   return html`<section class="card form">
     <h1 tabindex="-1">New campaign</h1>
-    ${known ? html`<${CreateForm} known=${known} />`
+    ${value ? html`<${CreateForm} known=${value[0]} campaigns=${value[1]} />`
       : error?.temporary === false ? html`<${Failure} error=${error} again=${again} />`
       : html`<${Loading} what="the form" error=${error} />`}
   </section>`;
 }
 
-/** @param {{known: Api.SettingsDocument}} props */
-function CreateForm({ known }) {
+/** @param {{known: Api.SettingsDocument, campaigns: Api.Summary[]}} props */
+function CreateForm({ known, campaigns }) {
   const [kind, setKind] = useState(/** @type {Kind} */ ('pool'));
   const [name, setName] = useState('');
   const [guidelines, setGuidelines] = useState('');
@@ -52,9 +52,9 @@ function CreateForm({ known }) {
 
   const choose = async (/** @type {File|null} */ chosen) => {
     setError(null);
-    const [found, free] = await Promise.all([
-      source.choose(chosen), chosen ? freeName(chosen.name, known.longest_name) : '']);
-    if (found) setName((before) => before || free);
+    const found = await source.choose(chosen);
+    // Before the form is drawn anew: whoever sees the button ready sees the name too.
+    if (chosen && found) setName((before) => before || freeName(chosen.name, known.longest_name, campaigns));
   };
   const submit = async (/** @type {Event} */ event) => {
     event.preventDefault();
@@ -168,12 +168,12 @@ function Seen({ seen: { items, models, classes, labelled } }) {
 
 /**
  * A name for a campaign of this file that the server takes, and that no other campaign has.
- * @param {string} filename @param {number} longest
+ * @param {string} filename @param {number} longest @param {Api.Summary[]} campaigns
  */
-async function freeName(filename, longest) {
+function freeName(filename, longest, campaigns) {
   const stem = filename.replace(/\.\w+$/, '').replace(/[^\p{L}\p{N}_.-]+/gu, ' ');
   const plain = stem.replace(/^[^\p{L}\p{N}]+/u, '').slice(0, longest - 5).trimEnd() || 'campaign';
-  const taken = new Set((await api.campaigns()).map(({ name }) => name));
+  const taken = new Set(campaigns.map(({ name }) => name));
   if (!taken.has(plain)) return plain;
   for (let number = 2; ; number += 1) if (!taken.has(`${plain} ${number}`)) return `${plain} ${number}`;
 }

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import pytest
 
+from modelpicker.certificates import judge
 from modelpicker.certificates.pool_proof import PoolProof
 
 CONFIDENCES = (0.5, 0.6, 0.75, 0.9)
@@ -276,3 +277,87 @@ def test_a_label_that_never_comes_holds_up_only_the_draws_around_it() -> None:
             proof.truth[item] = labels[item]
             proof.learn(item, int(labels[item]))
     assert not proof.draws
+
+
+def judges(rows: np.ndarray, labels: np.ndarray) -> dict[str, np.ndarray]:
+    """Judges of a tiny file: right, wrong, right only at first, for one model whatever is true, silent at times."""
+    return {
+        "right": labels,
+        "wrong": (labels + 1) % 3,
+        "right at first": np.where(np.arange(len(labels)) > 0, (labels + 1) % 3, labels),
+        "for the last model": rows[:, -1],
+        "silent": np.where(np.arange(len(labels)) % 2, -1, labels),
+    }
+
+
+def check_judges(seeds: Iterable[int], confidences: tuple[float, ...], allowed: int, tell: Tell) -> None:
+    """No judge makes false certificates more frequent than promised, over every order of draws."""
+    used = False
+    for seed in seeds:
+        rows, labels = tiny_file(seed, items=6)
+        for name, said in judges(rows, labels).items():
+            for confidence in confidences:
+                proof = PoolProof(rows, np.full(len(rows), -3, dtype=np.int32), allowed, said.astype(np.int32))
+                # So that those who were right on the first item are believed from the first draw on.
+                proof.truth[0] = labels[0]
+                proof.learn(0, int(labels[0]))
+                false = chance_of_falsehood(proof, labels, confidence, tell, [], -1)
+                assert false <= 1.0 - confidence + 1e-12, (seed, name, confidence)
+                used = used or false > 0.0
+    if tell is prompt and not allowed:
+        assert used  # else nothing was tried
+
+
+@pytest.mark.parametrize("allowed", [0, 1])
+@pytest.mark.parametrize("tell", [prompt, adverse])
+def test_however_wrong_a_judge_is_false_certificates_are_as_rare_as_promised(
+    allowed: int, tell: Tell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No error is allowed: the probabilities are exact. The judge is believed at once, far too much."""
+    monkeypatch.setattr(judge, "POOLED", 0.1)
+    monkeypatch.setattr(judge, "UNUSED", 0.1)
+    check_judges((4, 7), (0.5,), allowed, tell)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("allowed", [0, 1])
+@pytest.mark.parametrize("tell", TELLS)
+def test_however_wrong_the_judges_of_many_files_are(
+    allowed: int, tell: Tell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judge, "POOLED", 0.1)
+    monkeypatch.setattr(judge, "UNUSED", 0.1)
+    check_judges(range(10), (0.5, 0.75), allowed, tell)
+
+
+def test_a_judge_that_is_silent_changes_no_bit() -> None:
+    rows, labels = tiny_file(4, items=8)
+    money = []
+    for said in (None, np.full(8, -1, dtype=np.int32)):
+        proof = PoolProof(rows, np.full(8, -3, dtype=np.int32), 1, said)
+        for item in range(6):
+            trial = proof.trial(0)
+            proof.draw(item, trial, ~proof.beaten(trial, 0.95), np.full(3, 0.3), np.full(3, 0.5))
+            proof.truth[item] = labels[item]
+            proof.learn(item, int(labels[item]))
+        money.append(proof.money.tolist())
+    assert money[0] == money[1]
+    assert money[0] != [1.0] * 3
+
+
+def test_a_judge_that_is_right_wins_more_money() -> None:
+    """The first model is right on two of three items; 30 draws each, in the same order."""
+    random = np.random.default_rng(0)
+    rows = np.tile(np.array([0, 1], dtype=np.int32), (120, 1))
+    labels = (random.random(120) < 1 / 3).astype(np.int32)
+    won = {}
+    for name, said in {"none": None, "right": labels, "wrong": 1 - labels}.items():
+        proof = PoolProof(rows, np.full(120, -3, dtype=np.int32), 1, said)
+        for item in range(30):
+            trial = proof.trial(0)
+            proof.draw(item, trial, np.array([False, True]), np.full(2, 0.3), np.full(2, 0.5))
+            proof.truth[item] = labels[item]
+            proof.learn(item, int(labels[item]))
+        won[name] = float(trial.best[1])
+    assert won["right"] > 3.0 * won["none"]
+    assert won["wrong"] > 0.8 * won["none"]

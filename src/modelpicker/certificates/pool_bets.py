@@ -19,6 +19,7 @@ Flags = npt.NDArray[np.bool_]
 BOLDEST = 0.8
 PLACES = ("number", "model", "runner_up", "allowed")
 ARRAYS = ("shortfall", "left", "expected", "variance", "mean", "spread", "betting", "worst", "fewer", "more")
+JUDGED = ("above", "highest")
 
 
 @dataclass
@@ -51,6 +52,10 @@ class ProofDraw:
     """By how much the labels that are awaited may lower the shortfall still, ..."""
     more: Floats
     """... of which so much was taken for granted at worst."""
+    above: Floats
+    """By how much the judge puts x above its mean, as far as it is trusted: that is taken from x (judge.py)."""
+    highest: Floats
+    """The most that this may be, on any item that could have been drawn."""
     awaited: set[int] = field(default_factory=set)
     """The items that were asked for before and have no label yet."""
     x: Floats | None = None
@@ -100,7 +105,7 @@ class ProofDraw:
 
     def settle(self) -> None:
         """The least that money and credit are multiplied by, whatever the labels that are awaited say."""
-        x = self.worst if self.x is None else self.x
+        x = (self.worst if self.x is None else self.x) - self.above
         steps = np.arange(1 + int((self.fewer + self.more).max(initial=0.0)))[:, None]
         shortfall = self.shortfall - np.minimum(steps, self.fewer + self.more)
         bound = shortfall / self.left
@@ -112,21 +117,22 @@ class ProofDraw:
 
     def _bets(self, bound: Floats, lower: Floats) -> Floats:
         """A bet on each model: half by what is expected, half by the draws so far alone."""
-        most = BOLDEST / np.maximum(1.0 + bound, 1e-9)
+        most = BOLDEST / np.maximum(1.0 + bound + self.highest, 1e-9)
         total = np.zeros_like(bound)
         for middle, size in ((self.expected, self.variance), (self.mean, self.spread)):
             edge = middle - lower
             total += np.clip(edge / np.maximum(size + edge * edge, 1e-9), 0.0, most)
         bets: Floats = 0.5 * total
         own = bound[:, self.model]
-        bets[:, self.model] = np.clip(self.expected[self.model] - own, 0.0, BOLDEST / (1.0 + np.maximum(0.0, own)))
+        highest = BOLDEST / (1.0 + np.maximum(0.0, own) + self.highest[self.model])
+        bets[:, self.model] = np.clip(self.expected[self.model] - own, 0.0, highest)
         return np.where(self.betting, bets, 0.0)
 
     def state(self) -> dict[str, Any]:
         """All of it, in a form that JSON can hold."""
         return {
             **{name: getattr(self, name) for name in PLACES},
-            **{name: getattr(self, name).tolist() for name in ARRAYS},
+            **{name: getattr(self, name).tolist() for name in ARRAYS + JUDGED},
             "awaited": sorted(self.awaited),
             "x": None if self.x is None else self.x.tolist(),
         }
@@ -135,6 +141,8 @@ class ProofDraw:
     def load(cls, state: dict[str, Any]) -> "ProofDraw":
         """Take up what `state` gave."""
         arrays: dict[str, Any] = {name: np.array(state[name]) for name in ARRAYS}
+        for name in JUDGED:  # states that were saved before there were judges have none
+            arrays[name] = np.array(state.get(name, np.zeros_like(arrays["left"])))
         x = None if state["x"] is None else np.array(state["x"])
         places: dict[str, Any] = {name: int(state[name]) for name in PLACES}
         return cls(**places, **arrays, awaited=set(state["awaited"]), x=x)

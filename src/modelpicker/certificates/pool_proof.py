@@ -18,11 +18,12 @@ from typing import Any
 
 import numpy as np
 
+from modelpicker.certificates.judge import USUAL_SPREAD, trust_judge, verdicts
 from modelpicker.certificates.pool_bets import Flags, ProofDraw
 from modelpicker.kernels.primitives import Codes, Floats, Ints
 
-# Of the draws so far this many are thought to have been before, without a difference; how far x spreads, at first.
-DOUBT, USUAL_SPREAD = 20.0, 0.7
+# Of the draws so far this many are thought to have been before, without a difference.
+DOUBT = 20.0
 # A draw waits for labels of the last so many items that were asked for; others count at their worst for good.
 # When so many times more have been asked for, it is closed as it is.
 WINDOW, WINDOWS = 64, 4
@@ -44,6 +45,8 @@ class PairCounts:
     """Items that can still be drawn and on which the two differ."""
     winnable: Ints
     """Those of them on which the other says something, so that it may be right."""
+    judged: Ints
+    """On how many more of those that are left the model is right, if the judge is."""
 
     @property
     def worst(self) -> Ints:
@@ -51,10 +54,12 @@ class PairCounts:
         return self.open + self.winnable - self.known
 
 
-def tally(rows: Codes, truth: Codes, drawable: Flags, labelled: Flags, model: int) -> PairCounts:
+def tally(
+    rows: Codes, truth: Codes, drawable: Flags, labelled: Flags, model: int, judge: Codes | None
+) -> PairCounts:
     """Count, in one pass over the items."""
     known = np.zeros(rows.shape[1], dtype=np.int64)
-    counts = [np.zeros(rows.shape[1], dtype=np.int64) for _ in range(3)]
+    counts = [np.zeros(rows.shape[1], dtype=np.int64) for _ in range(4)]
     for start in range(0, len(rows), PIECE):
         piece = slice(start, start + PIECE)
         block, own = rows[piece], rows[piece, model][:, None]
@@ -66,6 +71,8 @@ def tally(rows: Codes, truth: Codes, drawable: Flags, labelled: Flags, model: in
         counts[0] += answers[~done & ~free].sum(axis=0)
         counts[1] += differs[free].sum(axis=0)
         counts[2] += answers[free].sum(axis=0)
+        if judge is not None:
+            counts[3] += verdicts(block[free], judge[piece][free], model).sum(axis=0)
     return PairCounts(known, *counts)
 
 
@@ -111,6 +118,8 @@ class PoolProof:
     """Codes; what is no label is negative, and no model says it."""
     allowed: int
     """By how many items a model may be worse than the best."""
+    judge: Codes | None = None
+    """What a judge says of each item; negative where it says nothing."""
     labelled: Flags = field(init=False)
     drawable: Flags = field(init=False)
     """Neither labelled nor asked for."""
@@ -147,7 +156,7 @@ class PoolProof:
     def counts(self, model: int) -> PairCounts:
         """One model beside all others; counted once, and kept up to date from then on."""
         if model not in self.tallies:
-            self.tallies[model] = tally(self.rows, self.truth, self.drawable, self.labelled, model)
+            self.tallies[model] = tally(self.rows, self.truth, self.drawable, self.labelled, model, self.judge)
         return self.tallies[model]
 
     def beaten(self, trial: Trial, confidence: float) -> Flags:
@@ -190,6 +199,8 @@ class PoolProof:
             counts.left += sign * differs
             counts.winnable += sign * answers
             counts.open -= sign * answers
+            if self.judge is not None:
+                counts.judged += sign * verdicts(row[None], self.judge[[item]], model)[0]
 
     def draw(self, item: int, trial: Trial, playing: Flags, expected: Floats, variance: Floats) -> None:
         """Bet on an item that was drawn at random from those that are eligible.
@@ -210,6 +221,7 @@ class PoolProof:
         expected = expected.copy()
         expected[own] = np.clip(-expected[runner_up], -1.0, 1.0)
         mean, spread = self._draws_before(own)
+        above, highest, unexplained = self._judge(item, trial, runner_up, playing)
         betting = (row != row[own]) & playing
         betting[own] = bool(playing[runner_up]) and row[own] != row[runner_up]
         awaited = [one for one, before in self.awaited.items() if before >= self.asked - WINDOW]
@@ -224,14 +236,16 @@ class PoolProof:
             shortfall=shortfall,
             left=left,
             expected=expected,
-            variance=variance,
+            variance=variance * unexplained,
             mean=mean,
-            spread=spread,
+            spread=spread * unexplained,
             betting=betting,
             worst=np.where(row >= 0, -1.0, 0.0),
             fewer=reach[0],
             more=reach[1],
             awaited=set(awaited),
+            above=above,
+            highest=highest,
         )
         self.take_out(item)
         self.draws[item] = drawn
@@ -245,6 +259,19 @@ class PoolProof:
         mean = x.sum(axis=0) / (count + DOUBT)
         spread = (np.abs(x).sum(axis=0) + DOUBT * USUAL_SPREAD) / (count + DOUBT)
         return mean, np.maximum(1e-9, spread - mean * mean)
+
+    def _judge(self, item: int, trial: Trial, runner_up: int, playing: Flags) -> tuple[Floats, Floats, Floats]:
+        """What is taken from x on an item, the most that this may be on any item, and the variance that is left."""
+        own, none = trial.model, np.zeros(self.rows.shape[1])
+        if self.judge is None:
+            return none, none, none + 1.0
+        done = np.flatnonzero(self.labelled)
+        trust = trust_judge(self.rows[done], self.truth[done], self.judge[done], own, np.flatnonzero(playing))
+        y = verdicts(self.rows[[item]], self.judge[[item]], own)[0].astype(np.float64)
+        middle = trial.tally.judged / np.maximum(1, trial.tally.left)
+        share = trust.share.copy()
+        y[own], middle[own], share[own] = -y[runner_up], -middle[runner_up], share[runner_up]
+        return share * (y - middle), share * (1.0 - middle), trust.unexplained
 
     def _reversed(self, trial: Trial, runner_up: int) -> tuple[int, int]:
         """What the items that are left must make up for if the model on trial is the best, beside the runner-up."""

@@ -2,8 +2,9 @@
 
 `compare_models` puts every rival beside the leader: how many more items of the whole pool the leader has right.
 Labelled items count by their labels, the others by the guess of the label model. That guess is put right by how far
-it was off on the labelled items on which the two differ. `weigh_items` gives every item a weight: how likely two
-models that may be the best differ on it.
+it was off on the labelled items on which the two differ. It is made from what was `said` of an item: by the models,
+and by a judge if there is one. `weigh_items` gives every item a weight: how likely two models that may be the best
+differ on it.
 """
 
 from typing import NamedTuple
@@ -49,13 +50,13 @@ def new_comparison(models: int, looked_at: int, classes: int) -> ModelComparison
     return ModelComparison(np.full(1, -1, dtype=np.int64), *per_model, *rest)
 
 
-def guess_items(model: LabelModel, rows: Codes, labels: Codes, sample: Ints, found: ModelComparison) -> None:
+def guess_items(model: LabelModel, said: Codes, labels: Codes, sample: Ints, found: ModelComparison) -> None:
     """The guess for all items that are looked at and are not labelled yet."""
     prepare_guesses(model)
     for s in range(len(sample)):
         if labels[sample[s]] == UNKNOWN or labels[sample[s]] == OUT:
-            guess(model, rows[sample[s]])
-            for j in range(rows.shape[1]):
+            guess(model, said[sample[s]])
+            for j in range(found.chances.shape[1]):
                 found.chances[s, j] = model.mixed[j]
 
 
@@ -80,6 +81,7 @@ def set_against(
     leader: int,
     model: LabelModel,
     rows: Codes,
+    said: Codes,
     labels: Codes,
     learned: Ints,
     sample: Ints,
@@ -98,20 +100,20 @@ def set_against(
     for s in range(len(sample)):
         i = sample[s]
         if labels[i] == UNKNOWN or labels[i] == OUT:
-            said, own = rows[i, leader], found.chances[s, leader]
+            lead, own = rows[i, leader], found.chances[s, leader]
             for j in range(models):
-                if rows[i, j] != said:
+                if rows[i, j] != lead:
                     gap = own - found.chances[s, j]
                     found.ahead[j] += scale * gap
                     found.unsure[j] += scale * (own + found.chances[s, j] - gap * gap)
                     found.split[j] += scale
     for t in range(len(learned)):
         i = learned[t]
-        guess(model, rows[i])
-        said, label = rows[i, leader], labels[i]
-        own = 1.0 if said == label else 0.0
+        guess(model, said[i])
+        lead, label = rows[i, leader], labels[i]
+        own = 1.0 if lead == label else 0.0
         for j in range(models):
-            if rows[i, j] != said:
+            if rows[i, j] != lead:
                 gap = own - (1.0 if rows[i, j] == label else 0.0)
                 found.known[j] += gap
                 found.tested[j] += 1.0
@@ -125,6 +127,7 @@ def set_against(
 def compare_models(
     model: LabelModel,
     rows: Codes,
+    said: Codes,
     labels: Codes,
     learned: Ints,
     sample: Ints,
@@ -133,12 +136,12 @@ def compare_models(
     found: ModelComparison,
 ) -> None:
     """Find the leader, and put every rival beside it."""
-    guess_items(model, rows, labels, sample, found)
+    guess_items(model, said, labels, sample, found)
     leader = int(found.leader[0])
     if leader < 0:
         leader = lead_by_guess(rows, labels, sample, scale, jitter, found)
     for _ in range(LOOKS):
-        set_against(leader, model, rows, labels, learned, sample, scale, found)
+        set_against(leader, model, rows, said, labels, learned, sample, scale, found)
         found.leader[0] = leader
         for j in range(rows.shape[1]):
             if found.ahead[j] < found.ahead[leader] - 1e-9:

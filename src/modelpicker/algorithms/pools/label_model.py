@@ -2,7 +2,8 @@
 
 The odds of class c on an item are the exponential of a sum: for every model that says c its weight, plus what the
 model's word is worth for this class in particular, plus a bias of the class. Classes that nobody says share a fixed
-weight. Before the first label all models weigh the same, so that the guess is a vote.
+weight. Before the first label all models weigh the same, so that the guess is a vote. A judge, if there is one, has
+a say like a model, as the last column; it weighs nothing before the labels speak for it.
 
 How much a vote is worth is not known beforehand. So there are three regressions, from one that hardly trusts the
 vote to one that trusts it blindly, each free to move from there by what the labels say. Their guesses are mixed by
@@ -22,6 +23,8 @@ from modelpicker.kernels.primitives import Codes, Floats, Ints, exponential
 TRUST = (2.0, 6.0, 18.0)
 FREEDOM = (2.0, 4.0, 8.0)
 REGRESSIONS = len(TRUST)
+# How far the weight of a judge may move, in every regression.
+JUDGE_FREEDOM = 3.0
 BIAS_FREEDOM = 0.7
 # What a class that no model says weighs; a class that is said weighs 1 or more.
 UNSAID = 0.3
@@ -41,8 +44,8 @@ class LabelModel(NamedTuple):
     by_class: Floats  # [regression, model, class]
     biases: Floats  # [regression, class]
     evidence: Floats  # how well each foresaw the labels; they sum to 1
-    start: Floats  # the weight of a model at first
-    precision: Floats  # of the weights; those by class have the same
+    start: Floats  # [regression, model]: the weight at first
+    precision: Floats  # [regression, model]: of the weights; those by class have the same
     slope: Floats  # [model, 1 + class]: room for the fit, the weight first
     curve: Floats
     bias_slope: Floats
@@ -55,13 +58,17 @@ class LabelModel(NamedTuple):
     sums: Floats  # [regression, class]: likewise
 
 
-def new_label_model(models: int, classes: int) -> LabelModel:
+def new_label_model(models: int, classes: int, *, judged: bool = False) -> LabelModel:
     """The regressions before the first label."""
     shared = max(1, min(classes, MOST_CLASSES))
-    start = np.array(TRUST) / models
-    freedom = np.array(FREEDOM) / math.sqrt(models)
+    start = np.repeat(np.array(TRUST)[:, None] / models, models, axis=1)
+    freedom = np.repeat(np.array(FREEDOM)[:, None] / math.sqrt(models), models, axis=1)
+    if judged:
+        models += 1
+        start = np.pad(start, ((0, 0), (0, 1)))
+        freedom = np.pad(freedom, ((0, 0), (0, 1)), constant_values=JUDGE_FREEDOM)
     return LabelModel(
-        weights=np.repeat(start[:, None], models, axis=1),
+        weights=start.copy(),
         by_class=np.zeros((len(TRUST), models, shared)),
         biases=np.zeros((len(TRUST), shared)),
         evidence=np.full(len(TRUST), 1.0 / len(TRUST)),
@@ -177,7 +184,7 @@ def guess(model: LabelModel, row: Codes) -> None:
         seen[row[j]] = 0
 
 
-def judge(model: LabelModel, row: Codes, label: int) -> None:
+def weigh_regressions(model: LabelModel, row: Codes, label: int) -> None:
     """Weigh the regressions by how well each foresees a label that was not learned yet."""
     total = 0.0
     for g in range(len(model.evidence)):
@@ -193,10 +200,10 @@ def judge(model: LabelModel, row: Codes, label: int) -> None:
 
 def start_step(model: LabelModel, g: int) -> None:
     """What the regression is pulled back by: towards the vote, and to no difference between classes."""
-    precision = model.precision[g]
     tight = 1.0 / (BIAS_FREEDOM * BIAS_FREEDOM)
     for j in range(model.weights.shape[1]):
-        model.slope[j, 0] = precision * (model.start[g] - model.weights[g, j])
+        precision = model.precision[g, j]
+        model.slope[j, 0] = precision * (model.start[g, j] - model.weights[g, j])
         model.curve[j, 0] = precision
         for c in range(model.biases.shape[1]):
             model.slope[j, 1 + c] = -precision * model.by_class[g, j, c]
@@ -257,5 +264,5 @@ def fit(model: LabelModel, rows: Codes, labels: Codes, learned: Ints) -> None:
 def learn_item(model: LabelModel, rows: Codes, labels: Codes, learned: Ints) -> None:
     """Learn the last of the items that were learned: weigh the regressions by it, then fit them to all."""
     last = learned[len(learned) - 1]
-    judge(model, rows[last], labels[last])
+    weigh_regressions(model, rows[last], labels[last])
     fit(model, rows, labels, learned)

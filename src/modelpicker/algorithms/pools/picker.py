@@ -23,26 +23,28 @@ from modelpicker.algorithms.pools.pool_input import (
     contested_items,
     contested_rows,
     identical_models,
+    read_judge,
     read_pool,
+    with_judge,
 )
 from modelpicker.algorithms.pools.pool_state import (
     PoolDraw,
     PoolQuestion,
-    allowed_items,
     load_progress,
     make_room,
+    new_proof,
     progress_of,
 )
 from modelpicker.algorithms.validation import Models, check_count
 from modelpicker.certificates.accuracy import AccuracyInterval, measure_accuracy
 from modelpicker.certificates.certificate import Certificate, check_confidence, state_pool
-from modelpicker.certificates.pool_proof import PoolProof, Trial, may_be_right
+from modelpicker.certificates.pool_proof import Trial, may_be_right
 from modelpicker.certificates.stop_rule import GAP
 from modelpicker.coins import check_seed, draw_coins
 from modelpicker.encoding import ClassName, ModelName, check_same_kind, plain
 from modelpicker.errors import ConflictError, InputError, NotFoundError, StateError, brief
 from modelpicker.kernels.compiler import CompiledKernel
-from modelpicker.kernels.primitives import NOBODY, Codes, Floats, Ints
+from modelpicker.kernels.primitives import NOBODY, Codes, Floats, Ints, kernel_codes
 
 STATE_VERSION = 2
 # Cells that are looked at for a question; of a larger pool, a random sample of the items.
@@ -72,6 +74,8 @@ class PoolPicker:
         confidence: of the proof.
         tolerance: how much less accurate than the best model the pick may be: 0.01 is 1 % of accuracy.
         audit: the share of questions about items drawn at random, agreed ones too, so that `accuracy` can say more.
+        judge: cheap labels that may be wrong, one per item; None where there is none. A good judge saves labels;
+            no statement depends on it.
 
     >>> pool = PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
     >>> while not pool.done:
@@ -95,6 +99,7 @@ class PoolPicker:
         confidence: float = 0.95,
         tolerance: float = 0.01,
         audit: float = 0.0,
+        judge: object = None,
     ) -> None:
         source = read_pool(predictions, models)
         self.models = source.models
@@ -106,6 +111,10 @@ class PoolPicker:
         self._codes = {name: code for code, name in enumerate(source.classes)}
         self._contested = contested_items(source.codes)
         self._rows = contested_rows(source.codes, self._contested)
+        self.judge = read_judge(judge, source)
+        """What the judge says of each item, as codes; -1 where it says nothing. None: there is no judge."""
+        self._judged = None if self.judge is None else kernel_codes(self.judge[self._contested])
+        self._said = with_judge(self._rows, self._judged)
         self._labels = np.full(len(self._rows), UNKNOWN, dtype=np.int32)
         self._agreed: dict[int, int] = {}
         """Labels of items on which all models say the same."""
@@ -114,8 +123,8 @@ class PoolPicker:
         self.error_share = 1.0
         """How much of the error, which is what the confidence leaves, may be used: less if the items may grow."""
         self._audit = Audit(audit, len(source.codes))
-        self._model = new_label_model(len(self.models), len(self.classes))
-        self._proof = PoolProof(self._rows, self._labels, allowed_items(self.tolerance, len(source.codes)))
+        self._model = new_label_model(len(self.models), len(self.classes), judged=self.judge is not None)
+        self._proof = new_proof(self)
         coins = draw_coins(self.seed, JITTER, -(-len(self.models) // 4)).ravel()
         self._jitter: Floats = 1e-6 * coins[: len(self.models)]
         self._resampled = 0
@@ -313,7 +322,7 @@ class PoolPicker:
         self._labels[place] = code
         self._learned.append(place)
         self._found.right[:] += self._rows[place] == code
-        teach(self._model, self._rows, self._labels, np.array(self._learned[-REMEMBERED:], dtype=np.int64))
+        teach(self._model, self._said, self._labels, np.array(self._learned[-REMEMBERED:], dtype=np.int64))
         self._proof.learn(place, code)
 
     def _told_twice(self, item: int, before: int, code: int) -> ConflictError:
@@ -359,7 +368,17 @@ class PoolPicker:
         scale = int(free.sum()) / seen if seen else 0.0
         learned = np.array(self._learned, dtype=np.int64)
         self._found.leader[0] = self._led
-        compare(self._model, self._rows, self._labels, learned, self._sample, scale, self._jitter, self._found)
+        compare(
+            self._model,
+            self._rows,
+            self._said,
+            self._labels,
+            learned,
+            self._sample,
+            scale,
+            self._jitter,
+            self._found,
+        )
         self._stale = False
 
     def _commit(self) -> None:
@@ -488,7 +507,7 @@ class PoolPicker:
     # How it is kept.
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything this pool is but its predictions, in a form that JSON can hold."""
+        """Everything this pool is but its predictions and what a judge says, in a form that JSON can hold."""
         return {
             "version": STATE_VERSION,
             "pool": self._fingerprint,
@@ -500,8 +519,8 @@ class PoolPicker:
         }
 
     @classmethod
-    def from_state_dict(cls, blob: object, predictions: object) -> Self:
-        """The pool that `state_dict` described, over the same predictions."""
+    def from_state_dict(cls, blob: object, predictions: object, *, judge: object = None) -> Self:
+        """The pool that `state_dict` described, over the same predictions, with the same judge."""
         if not isinstance(blob, Mapping) or "pool" not in blob:
             raise StateError("this is not the state of a pool; pass what PoolPicker.state_dict() gave.")
         if blob.get("version") != STATE_VERSION:
@@ -517,9 +536,12 @@ class PoolPicker:
                 confidence=blob["confidence"],
                 tolerance=blob["tolerance"],
                 audit=audit["share"] if (audit := blob.get("audit")) else 0.0,
+                judge=judge,
             )
             if blob["pool"] != pool._fingerprint:
-                raise StateError("this state belongs to other predictions; pass those that the pool was made of.")
+                raise StateError(
+                    "this state belongs to other predictions or another judge; pass those that it was made of."
+                )
             load_progress(pool, blob)
         except StateError:
             raise
@@ -534,4 +556,6 @@ class PoolPicker:
         for start in range(0, len(self), PIECE):
             piece = self.source.codes[start : start + PIECE]
             checksum = zlib.crc32(np.ascontiguousarray(piece, dtype="<i8").tobytes(), checksum)
+        if self.judge is not None:
+            checksum = zlib.crc32(np.ascontiguousarray(self.judge, dtype="<i8").tobytes(), checksum)
         return [len(self), len(self._rows), checksum]

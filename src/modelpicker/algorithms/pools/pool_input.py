@@ -1,14 +1,14 @@
 """What a pool is made of: a matrix, a collection or a data frame, checked and encoded."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from modelpicker.algorithms.validation import check_models
-from modelpicker.encoding import Array, ClassName, ModelName, as_array, encode_table
-from modelpicker.errors import InputError
+from modelpicker.encoding import Array, ClassName, ModelName, as_array, check_same_kind, encode_table, plain
+from modelpicker.errors import InputError, brief
 from modelpicker.frames import LABEL, NOT_MODELS, as_columns, matrix_of
 from modelpicker.kernels.primitives import Codes, kernel_codes
 
@@ -89,6 +89,44 @@ def _checked(
             parameter="models",
         )
     return PoolInput(codes, labels, names, classes, collected)
+
+
+def read_judge(judge: Any, pool: PoolInput) -> Array | None:
+    """What a judge says of each item, as codes; -1 where it says nothing, or a class that no model ever predicts.
+
+    Args:
+        judge: one class per item, None where it says nothing; whole numbers in an array are codes if the pool is a
+            collection's. None: there is no judge.
+        pool: that it judges.
+    """
+    if judge is None:
+        return None
+    if isinstance(judge, str | bytes | Mapping) or not hasattr(judge, "__len__"):
+        raise InputError(
+            f"judge {brief(judge)}: pass one class per item, None where the judge says nothing.", parameter="judge"
+        )
+    if len(judge) != len(pool.codes):
+        raise InputError(
+            f"the judge has {len(judge):,} answers, but the pool has {len(pool.codes):,} items; pass one per item, "
+            "None where it says nothing.",
+            parameter="judge",
+        )
+    said = judge if isinstance(judge, list | tuple) else as_array(judge, "judge")
+    if isinstance(said, np.ndarray) and said.dtype.kind in "iu" and pool.collected:
+        return np.where((said >= 0) & (said < len(pool.classes)), said, -1).astype(np.int64)
+    codes = {name: code for code, name in enumerate(pool.classes)}
+    names = [plain(one, f"what the judge says of item {place}") for place, one in enumerate(said)]
+    known = next((name for name in names if name is not None), None)
+    if known is not None:
+        check_same_kind(known, pool.classes[:1], "what the judge says")
+    return np.array([-1 if name is None else codes.get(name, -1) for name in names], dtype=np.int64)
+
+
+def with_judge(rows: Codes, judged: Codes | None) -> Codes:
+    """What the label model looks at: what the models say, and what the judge says if there is one."""
+    if judged is None:
+        return rows
+    return kernel_codes(np.concatenate([rows, judged[:, None]], axis=1))
 
 
 def contested_items(codes: Array) -> npt.NDArray[np.int64]:

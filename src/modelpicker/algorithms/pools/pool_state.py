@@ -12,11 +12,11 @@ import numpy as np
 
 from modelpicker.algorithms.pools.gain import OUT, UNKNOWABLE, UNKNOWN, new_comparison
 from modelpicker.algorithms.pools.label_model import new_label_model
-from modelpicker.algorithms.pools.pool_input import contested_items, contested_rows
+from modelpicker.algorithms.pools.pool_input import contested_items, contested_rows, with_judge
 from modelpicker.certificates.pool_proof import PoolProof
 from modelpicker.encoding import Array, ClassName
 from modelpicker.errors import StateError
-from modelpicker.kernels.primitives import Floats, Ints
+from modelpicker.kernels.primitives import Floats, Ints, kernel_codes
 
 if TYPE_CHECKING:
     from modelpicker.algorithms.pools.picker import PoolPicker
@@ -106,7 +106,14 @@ def has_bets(pool: "PoolPicker") -> bool:
     return bool(pool._proof.drawn or pool._proof.draws)
 
 
-def grow(pool: "PoolPicker", codes: Array, classes: tuple[ClassName, ...], share: float) -> None:
+def new_proof(pool: "PoolPicker") -> PoolProof:
+    """A proof for the items and the tolerance of a pool, before the first bet."""
+    return PoolProof(pool._rows, pool._labels, allowed_items(pool.tolerance, len(pool)), pool._judged)
+
+
+def grow(
+    pool: "PoolPicker", codes: Array, classes: tuple[ClassName, ...], share: float, judge: Array | None = None
+) -> None:
     """Add items. What is known of the others stays; the bets begin anew, with a smaller share of the error.
 
     To grow twice is the same as to grow once by both.
@@ -116,6 +123,7 @@ def grow(pool: "PoolPicker", codes: Array, classes: tuple[ClassName, ...], share
         codes: what the models say of the new items, as places in `classes`.
         classes: those of the pool, then new ones.
         share: of the error.
+        judge: what the judge of the pool, if it has one, says of the new items, as codes; by default nothing.
     """
     before = len(pool)
     every = np.concatenate([pool.source.codes, codes])
@@ -125,9 +133,13 @@ def grow(pool: "PoolPicker", codes: Array, classes: tuple[ClassName, ...], share
     pool._contested = np.concatenate([pool._contested, added])
     pool._rows = np.concatenate([pool._rows, contested_rows(codes, added - before)])
     pool._rows.flags.writeable = False
+    if pool.judge is not None:
+        pool.judge = np.append(pool.judge, np.full(len(codes), -1) if judge is None else judge)
+        pool._judged = kernel_codes(pool.judge[pool._contested])
+    pool._said = with_judge(pool._rows, pool._judged)
     pool._labels = np.concatenate([pool._labels, np.full(len(added), UNKNOWN, dtype=np.int32)])
     learned = pool._model
-    pool._model = new_label_model(len(pool.models), len(classes))
+    pool._model = new_label_model(len(pool.models), len(classes), judged=pool.judge is not None)
     for name in LEARNED:
         known, new = getattr(learned, name), getattr(pool._model, name)
         new[..., : known.shape[-1]] = known
@@ -135,7 +147,7 @@ def grow(pool: "PoolPicker", codes: Array, classes: tuple[ClassName, ...], share
     pool._resampled = 0
     pool._sample = pool._draw_sample()
     make_room(pool)
-    pool._proof = PoolProof(pool._rows, pool._labels, allowed_items(pool.tolerance, len(pool)))
+    pool._proof = new_proof(pool)
     _note_labels(pool)
     pool.__dict__.pop("_fingerprint", None)
 
@@ -152,7 +164,7 @@ def set_goal(pool: "PoolPicker", tolerance: float, confidence: float, share: flo
     pool.confidence = confidence
     if tolerance != pool.tolerance:
         pool.tolerance, pool.error_share = tolerance, share
-        pool._proof = PoolProof(pool._rows, pool._labels, allowed_items(tolerance, len(pool)))
+        pool._proof = new_proof(pool)
         _note_labels(pool)
     pool._stale = True
 

@@ -1,0 +1,115 @@
+"""Judges: labels until the pick of a pool is certified, with cheap labels that are right so often.
+
+    python -m benchmarks.judges [--files 40] [--case drift]
+
+The table of docs/judges.md. Tolerance 1 %, confidence 95 %, somebody looks after each label; all judges judge the
+same files (those of benchmarks.pools). A judge that is wrong says one of the other classes, each as likely. `vote` is
+what most models say. EmoContext and Drift are read from MODELPICKER_TEST_DATA, by default ../shared/data, and left
+out where they are not.
+"""
+
+import argparse
+import math
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+import modelpicker as mp
+from benchmarks.collections import Case
+from benchmarks.pools import Given, file_of, pool_cases
+
+ACCURACIES = (0.8, 0.9, 0.95)
+Codes = npt.NDArray[Any]
+Judge = Callable[[Codes, Codes, int, int], Codes | None]
+"""What a judge says of a file: by its rows and labels, how many classes there are, and its number."""
+
+
+class Needed(NamedTuple):
+    """The labels that one file took, and whether a certificate was ever false."""
+
+    labels: int
+    false: bool
+
+
+def nobody(_rows: Codes, _truth: Codes, _classes: int, _number: int) -> None:
+    """No judge."""
+
+
+def right_so_often(accuracy: float | None) -> Judge:
+    """A judge that is right so often; None: one that draws a class at random."""
+
+    def say(_rows: Codes, truth: Codes, classes: int, number: int) -> Codes:
+        random = np.random.default_rng(number)
+        wrong = random.random(len(truth)) >= (1.0 / classes if accuracy is None else accuracy)
+        other = (truth + random.integers(1, classes, len(truth))) % classes
+        return np.where(wrong, other, truth)
+
+    return say
+
+
+def vote(rows: Codes, _truth: Codes, classes: int, _number: int) -> Codes:
+    """What most models say; the first of several."""
+    return np.array([np.bincount(row[row >= 0], minlength=classes).argmax() for row in rows])
+
+
+JUDGES: dict[str, Judge] = {
+    "none": nobody,
+    "guesses": right_so_often(None),
+    "vote": vote,
+    **{f"{accuracy:.0%}": right_so_often(accuracy) for accuracy in ACCURACIES},
+}
+
+
+def play(case: Case, number: int, judge: Judge) -> Needed:
+    """One file, until its pick is certified."""
+    rows, truth = file_of(case, number)
+    classes = 1 + int(max(rows.max(), truth.max()))
+    said = judge(rows, truth, classes, number)
+    right = (rows == truth[:, None]).sum(axis=0)
+    pool, false = mp.PoolPicker(rows, seed=number, judge=None if said is None else said.tolist()), False
+    while not pool.done:
+        item = pool.ask(1)[0]
+        pool.tell(item, int(truth[item]))
+        worse = int(right.max() - right[pool.recommended_index])
+        false = false or worse > round(pool.certificate().gap * len(rows))
+    return Needed(pool.labels_used, false)
+
+
+def table(given: Given) -> Iterator[str]:
+    """The medians, and how many times fewer than without a judge; the last row is the geometric mean of that."""
+    yield "| | " + " | ".join(JUDGES) + " | false |"
+    yield "|---" * (len(JUDGES) + 2) + "|"
+    gains: dict[str, list[float]] = {name: [] for name in JUDGES}
+    for case in pool_cases(given):
+        cells, false, alone = [], 0, math.nan
+        for name, judge in JUDGES.items():
+            runs = []
+            for number in range(given.files):
+                runs.append(play(case, number, judge))
+                if sys.stderr.isatty():
+                    print(f"\r{case.name}: {name}, {number + 1} of {given.files} files ", end="", file=sys.stderr)
+            median = float(np.median([run.labels for run in runs]))
+            alone = median if judge is nobody else alone
+            gains[name].append(alone / median)
+            false += sum(run.false for run in runs)
+            cells.append(f"{median:,.0f}" if judge is nobody else f"{median:,.0f} ({alone / median:.2f}×)")
+        yield f"| {case.name} | " + " | ".join(cells) + f" | {false} of {given.files * len(JUDGES)} |"
+    means = [f"{math.exp(float(np.log(gains[name]).mean())):.2f}×" for name in JUDGES]
+    yield "| geometric mean | " + " | ".join(means) + " | |"
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--files", type=int, default=40, help="files that are drawn from each collection")
+    parser.add_argument("--case", help="one collection only, such as drift")
+    given = parser.parse_args()
+    for line in table(Given(given.files, 0, given.case)):
+        print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -3,8 +3,8 @@
     python -m benchmarks.judges [--files 40] [--case drift]
 
 The table of docs/judges.md. Tolerance 1 %, confidence 95 %, somebody looks after each label; all judges judge the
-same files (those of benchmarks.pools). A judge that is wrong says one of the other classes, each as likely. `vote` is
-what most models say. EmoContext and Drift are read from MODELPICKER_TEST_DATA, by default ../shared/data, and left
+same files (those of benchmarks.pools). A judge that is wrong says one of the other classes, each as likely. `vote`
+is what most models say. EmoContext and Drift are read from MODELPICKER_TEST_DATA, by default ../shared/data, and left
 out where they are not.
 """
 
@@ -12,26 +12,19 @@ import argparse
 import math
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 import modelpicker as mp
 from benchmarks.collections import Case
-from benchmarks.pools import Given, file_of, pool_cases
+from benchmarks.pools import Given, certify, file_of, pool_cases
 
 ACCURACIES = (0.8, 0.9, 0.95)
 Codes = npt.NDArray[Any]
 Judge = Callable[[Codes, Codes, int, int], Codes | None]
 """What a judge says of a file: by its rows and labels, how many classes there are, and its number."""
-
-
-class Needed(NamedTuple):
-    """The labels that one file took, and whether a certificate was ever false."""
-
-    labels: int
-    false: bool
 
 
 def nobody(_rows: Codes, _truth: Codes, _classes: int, _number: int) -> None:
@@ -63,19 +56,13 @@ JUDGES: dict[str, Judge] = {
 }
 
 
-def play(case: Case, number: int, judge: Judge) -> Needed:
-    """One file, until its pick is certified."""
+def play(case: Case, number: int, judge: Judge) -> tuple[int, bool]:
+    """The labels that one file takes until its pick is certified, and whether a certificate was ever false."""
     rows, truth = file_of(case, number)
-    classes = 1 + int(max(rows.max(), truth.max()))
-    said = judge(rows, truth, classes, number)
-    right = (rows == truth[:, None]).sum(axis=0)
-    pool, false = mp.PoolPicker(rows, seed=number, judge=None if said is None else said.tolist()), False
-    while not pool.done:
-        item = pool.ask(1)[0]
-        pool.tell(item, int(truth[item]))
-        worse = int(right.max() - right[pool.recommended_index])
-        false = false or worse > round(pool.certificate().gap * len(rows))
-    return Needed(pool.labels_used, false)
+    said = judge(rows, truth, 1 + int(max(rows.max(), truth.max())), number)
+    pool = mp.PoolPicker(rows, seed=number, judge=None if said is None else said.tolist())
+    false = certify(pool, truth)
+    return pool.labels_used, false
 
 
 def table(given: Given) -> Iterator[str]:
@@ -91,13 +78,13 @@ def table(given: Given) -> Iterator[str]:
                 runs.append(play(case, number, judge))
                 if sys.stderr.isatty():
                     print(f"\r{case.name}: {name}, {number + 1} of {given.files} files ", end="", file=sys.stderr)
-            median = float(np.median([run.labels for run in runs]))
+            median = float(np.median([labels for labels, _ in runs]))
             alone = median if judge is nobody else alone
             gains[name].append(alone / median)
-            false += sum(run.false for run in runs)
-            cells.append(f"{median:,.0f}" if judge is nobody else f"{median:,.0f} ({alone / median:.2f}×)")
+            false += sum(wrong for _, wrong in runs)
+            cells.append(f"{median:,.0f}" if judge is nobody else f"{median:,.0f} ({alone / median:.2f} times)")
         yield f"| {case.name} | " + " | ".join(cells) + f" | {false} of {given.files * len(JUDGES)} |"
-    means = [f"{math.exp(float(np.log(gains[name]).mean())):.2f}×" for name in JUDGES]
+    means = [f"{math.exp(float(np.log(gains[name]).mean())):.2f} times" for name in JUDGES]
     yield "| geometric mean | " + " | ".join(means) + " | |"
 
 

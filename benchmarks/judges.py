@@ -4,8 +4,8 @@
 
 The table of docs/judges.md. Tolerance 1 %, confidence 95 %, somebody looks after each label; all judges judge the
 same files (those of benchmarks.pools). A judge that is wrong says one of the other classes, each as likely. `vote`
-is what most models say. EmoContext and Drift are read from MODELPICKER_TEST_DATA, by default ../shared/data, and left
-out where they are not.
+is what most models say. EmoContext and Drift are read from MODELPICKER_TEST_DATA, by default ../shared/data, and
+left out where they are not.
 """
 
 import argparse
@@ -61,7 +61,7 @@ def play(case: Case, number: int, judge: Judge) -> tuple[int, bool]:
     rows, truth = file_of(case, number)
     said = judge(rows, truth, 1 + int(max(rows.max(), truth.max())), number)
     pool = mp.PoolPicker(rows, seed=number, judge=None if said is None else said.tolist())
-    false = certify(pool, truth)
+    false = certify(pool, rows, truth)
     return pool.labels_used, false
 
 

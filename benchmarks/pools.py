@@ -206,9 +206,9 @@ def certificates(given: Given) -> Iterator[str]:
         )
 
 
-def certify(pool: mp.PoolPicker, truth: npt.NDArray[Any]) -> bool:
+def certify(pool: mp.PoolPicker, rows: npt.NDArray[Any], truth: npt.NDArray[Any]) -> bool:
     """Label a pool until its pick is certified; whether a certificate was ever false."""
-    right = (pool.source.codes == truth[:, None]).sum(axis=0)
+    right = (rows == truth[:, None]).sum(axis=0)
     false = False
     while not pool.done:
         item = pool.ask(1)[0]
@@ -222,7 +222,7 @@ def _certify(case: Case, number: int) -> tuple[int, bool, bool, int | None]:
     """How one file ended: labels, certified or not, ever falsely, and the labels of Race if that is won."""
     rows, truth = file_of(case, number)
     pool = mp.PoolPicker(rows, seed=number)
-    false = certify(pool, truth)
+    false = certify(pool, rows, truth)
     race = mp.Race(rows.shape[1], number)
     mp.run_stream(race, rows, truth)
     _progress(f"{case.name}: certificates, {number + 1} files")

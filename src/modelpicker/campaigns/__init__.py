@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from modelpicker.campaigns.results.pick import (
         AddedItems,
         AnswerRecord,
+        AskedFile,
         CampaignCounts,
         GivenAnswer,
         LabelFilter,
@@ -37,6 +38,7 @@ __all__ = [
     "AddedItems",
     "AnswerRecord",
     "AnyCampaign",
+    "AskedFile",
     "BehindError",
     "Campaign",
     "CampaignCounts",
@@ -64,6 +66,7 @@ HOMES = {
     "Added": "state.transactions",
     "AddedItems": "results.pick",
     "AnswerRecord": "results.pick",
+    "AskedFile": "results.pick",
     "AnyCampaign": "protocol",
     "CampaignCounts": "results.pick",
     "BehindError": "state.transactions",

@@ -29,6 +29,7 @@ from modelpicker.campaigns.events.event_types import (
     Revision,
     Rounds,
 )
+from modelpicker.campaigns.events.feed_events import KeptFile
 from modelpicker.campaigns.events.history import HistoryRecord, records_of, records_of_round
 from modelpicker.campaigns.input.batches import frame_batch
 from modelpicker.campaigns.input.rows import count_rows, encode_one
@@ -39,6 +40,7 @@ from modelpicker.campaigns.results.labels import find_labels
 from modelpicker.campaigns.results.pick import (
     AddedItems,
     AnswerRecord,
+    AskedFile,
     CampaignCounts,
     GivenAnswer,
     LabelFilter,
@@ -48,6 +50,7 @@ from modelpicker.campaigns.results.pick import (
 from modelpicker.campaigns.state.ask import decide_new, decide_rounds, new_ones
 from modelpicker.campaigns.state.base import KnownAnswers
 from modelpicker.campaigns.state.classes import KnownClasses
+from modelpicker.campaigns.state.feeding import FeedStep, decide_next, drop_items, keep_items
 from modelpicker.campaigns.state.projection import Projection
 from modelpicker.campaigns.state.tell import budget_spent, store_answer
 from modelpicker.campaigns.state.transactions import CampaignTransactions, Transaction, WriteGroup
@@ -169,6 +172,58 @@ class Campaign(CampaignTransactions):
             found = {rounds.first: rounds for rounds in map(change.store.rounds_with, older)}
             return Decisions(numbers, [*found.values(), *made], change.projection.models_at)
 
+    def ask_file(self, source: object, *, at_once: bool = False) -> AskedFile:
+        """Ask about the items of a file, one after the other, as labels come.
+
+        The items are kept in the storage. Whenever somebody wants a question (`pending`) and none is open for them,
+        the next items are decided about, until one needs a label. Several files are asked about in their order. The
+        same file again brings nothing new.
+
+        Args:
+            source: a file of predictions, a collection or a data frame, with the models of this campaign. A column
+                `key` or `id` has the keys of its items.
+            at_once: whether all items are decided about now, before any of their labels come. All questions are
+                there at once, so that many people can label in parallel, but there are more of them.
+
+        >>> import modelpicker as mp
+        >>> models = mp.load_collection("digits").models
+        >>> campaign = mp.create_campaign("memory://doctest-file", "digits", models=models)
+        >>> campaign.ask_file("digits").waiting, len(campaign.pending(1))
+        (1497, 1)
+        """
+        from modelpicker.campaigns.feeding import ask_file  # which builds on campaigns
+
+        self._check_takes_items()
+        return ask_file(self, source, at_once=at_once)
+
+    def keep_items(
+        self,
+        file: KeptFile,
+        first: int,
+        predictions: object,
+        items: Sequence[Mapping[str, Any] | None] | None,
+        keys: Sequence[str],
+    ) -> AskedFile:
+        """Keep some items of a file, the first of which is in this row: they are asked about as labels come."""
+        self._check_takes_items()
+        checked_items, total = check_items(items, len(keys)), len(keys)
+        for key in keys:
+            check_key(key)
+        with self.writing() as change:
+            new = keep_items(change, self.vocabulary, file, first, predictions, checked_items, keys)
+            return AskedFile(0, total - new, 0, new)
+
+    def waiting_items(self) -> dict[str, int]:
+        """How many items of each file wait to be asked about, in their order."""
+        with self.reading_state() as (_, state):
+            return state.waiting_items
+
+    def drop_items(self, *, annotator: str | None = None) -> int:
+        """Ask about none of the items that wait; how many they were. Labels and open questions stay."""
+        by = check_annotator(annotator)
+        with self.writing() as change:
+            return drop_items(change, by)
+
     def add_items(
         self,
         source: object,
@@ -176,10 +231,10 @@ class Campaign(CampaignTransactions):
         use_labels: bool = False,  # noqa: ARG002 (as a pool has it)
         progress: Callable[[int, int], None] | None = None,  # noqa: ARG002
     ) -> AddedItems:
-        """Add more items to a pool; a stream decides items as they come, with `ask` and `ask_many`."""
+        """Add more items to a pool; a stream decides items as they come, with `ask` and `ask_file`."""
         raise ConflictError(
-            f"campaign {self.name!r} is on a stream, and {brief(source)} cannot be added to it: pass its items to "
-            "ask_many, which decides about each."
+            f"campaign {self.name!r} is on a stream, and {brief(source)} cannot be added to it: pass it to "
+            "ask_file, which asks about its items as labels come."
         )
 
     def _check_takes_items(self) -> None:
@@ -387,33 +442,61 @@ class Campaign(CampaignTransactions):
     ) -> list[Query]:
         """Queries that wait for an answer, oldest first.
 
+        If none is open for the annotator, and items of files wait (`ask_file`), they are decided about until one
+        needs a label. So there are as many open questions as there are people who label.
+
         Args:
             most: at most so many; all by default, and one if they are leased.
             lease: for how many seconds, or how long, they are kept from others. Nobody else is given a leased query
-                until its lease has expired; an answer counts whenever it comes, if nobody else gave one.
+                until its lease has expired; an answer counts whenever it comes, if nobody else gave one. With
+                neither this nor `most`, all open queries, and no item of a file is decided about.
             annotator: who takes them. The same annotator is given again what they have leased already.
         """
         by = check_annotator(annotator)
-        if lease is None:
-            return self.waiting(most)
-        return self._lease(1 if most is None else check_most(most), seconds_of(lease), by)
+        seconds = None if lease is None else seconds_of(lease)
+        if seconds is None and most is None:
+            return self.waiting()
+        most = 1 if most is None else check_most(most)
+        with self._lock:
+            together = self._group is not None
+        while True:
+            with self.writing() as change:
+                found, step = self._find_open(change, most, seconds, by)
+            # Each look is a transaction of its own, so that nobody waits for long; within a group there is one.
+            if step != "going on" or together:
+                return found
+
+    def _find_open(
+        self, change: Transaction, most: int, seconds: float | None, by: str | None
+    ) -> tuple[list[Query], FeedStep]:
+        """Queries for somebody; if none is open for them, the next items of files are decided about."""
+        if change.state.terms.idle:
+            return (
+                [] if seconds is not None else self._queries(change.store, change.store.waiting(most))
+            ), "stopped"
+        now = self.storage.now(change.store.connection)
+        step: FeedStep = "stopped"
+        found = self._free(change, now, most, seconds, by)
+        if not found:
+            step = decide_next(change)
+            found = self._free(change, now, most, seconds, by) if step == "query" else []
+        if seconds is not None and found:
+            change.store.lease([state.round for state in found], now + seconds, by)
+            found = [state._replace(leased_until=now + seconds, leased_by=by) for state in found]
+        return self._queries(change.store, found), step
+
+    @staticmethod
+    def _free(
+        change: Transaction, now: float, most: int, seconds: float | None, by: str | None
+    ) -> list[RoundState]:
+        """Queries that wait; if they are to be leased, those that nobody else has leased."""
+        return change.store.waiting(most) if seconds is None else change.store.free(now, by, most)
 
     def waiting(self, most: int | None = None) -> list[Query]:
         """Queries that wait for an answer, oldest first, leased or not; nothing is asked or leased."""
         most = None if most is None else check_most(most)
         with self.looking() as store:
             return self._queries(store, store.waiting(most, pool=self.settings.pool is not None))
-
-    def _lease(self, most: int, seconds: float, by: str | None) -> list[Query]:
-        with self.writing() as change:
-            if change.state.terms.idle:
-                return []
-            now = self.storage.now(change.store.connection)
-            taken = change.store.free(now, by, most)
-            if taken:
-                change.store.lease([state.round for state in taken], now + seconds, by)
-            leased = [state._replace(leased_until=now + seconds, leased_by=by) for state in taken]
-            return self._queries(change.store, leased)
 
     def release(self, *ids: int | str) -> None:
         """Give leased queries back, so that others need not wait for the lease to expire."""
@@ -484,6 +567,11 @@ class Campaign(CampaignTransactions):
                 raise ConflictError(
                     f"model {model!r} cannot join: {change.projection.picker.name} may have dropped models that it "
                     "would have to be compared with; start a new campaign with all of them."
+                )
+            if waiting := change.projection.feed.waiting:
+                raise ConflictError(
+                    f"model {model!r} cannot join: {waiting:,} items of files wait to be asked about, and have no "
+                    "prediction of it. Label on, or drop them first (drop_items)."
                 )
             name = check_models([*models, model])[-1]
             if change.state.terms.stop_when is not None and len(models) == MOST_MODELS:

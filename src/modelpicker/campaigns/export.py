@@ -74,6 +74,12 @@ COLUMNS = {
     "leader": "json",
     "draw": "json",
     "changes": "json",
+    "place": "int64",
+    "file": "string",
+    "mark": "string",
+    "upto": "int64",
+    "items": "int64",
+    "dropped": "bool",
 }
 ROWS_AT_ONCE = 20_000
 

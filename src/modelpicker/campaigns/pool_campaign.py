@@ -24,7 +24,7 @@ from modelpicker.campaigns.state.transactions import Transaction, WriteGroup
 from modelpicker.campaigns.storage.backup import Progress
 from modelpicker.certificates.certificate import Certificate, CertificateKind
 from modelpicker.encoding import ClassName, ModelName
-from modelpicker.errors import ConflictError, InputError
+from modelpicker.errors import ConflictError, InputError, brief
 
 # New questions of one call: they are asked in one transaction, which nobody else should wait for.
 MOST_NEW = 100
@@ -60,6 +60,10 @@ class PoolCampaign(Campaign):
         with self.writing() as change:
             change.state.terms.check_asks()
             return add_source(change, self.vocabulary, opened, use_labels=use_labels, progress=progress)
+
+    def ask_file(self, source: object, *, at_once: bool = False) -> NoReturn:  # noqa: ARG002 (as a stream has it)
+        """Ask about a file as a stream does; a pool takes more items with `add_items`."""
+        raise ConflictError(f"campaign {self.name!r} is on a pool; add_items adds {brief(source)} to it.")
 
     def ask(
         self, predictions: object, *, item: Mapping[str, Any] | None = None, key: str | None = None

@@ -61,9 +61,13 @@ class Terms:
 
     def check_asks(self) -> None:
         """Refuse items while nobody is asked."""
-        if self.idle:
-            state = "archived" if self.archived else "finished" if self.finished else "paused"
-            raise ConflictError(f"the campaign is {state}, and takes no items; resume it first.")
+        for name, how in (
+            ("archived", "bring it back first: modelpicker revise … --bring-back, or revise(archived=False)"),
+            ("finished", "go on with it first: modelpicker revise … --no-finished, or revise(finished=False)"),
+            ("paused", "resume it first: modelpicker revise … --resume, or revise(paused=False)"),
+        ):
+            if getattr(self, name):
+                raise ConflictError(f"the campaign is {name}, and takes no items; {how}.")
 
     def check_answers(self) -> None:
         """Refuse answers that come too late."""

@@ -22,6 +22,7 @@ from modelpicker.campaigns.events.event_types import (
     seal,
     unseal,
 )
+from modelpicker.campaigns.events.feed_events import Fed, FeedItems
 from modelpicker.campaigns.events.pool_events import ItemFields, Items, Question
 from modelpicker.campaigns.results.pick import Item
 from modelpicker.campaigns.settings import CampaignSettings
@@ -146,7 +147,7 @@ class Recent:
         self.size = 0
         """The bytes of all of them, as they are stored."""
 
-    def find(self, number: int, kind: type[Rounds | Items | ItemFields]) -> Stored | None:
+    def find(self, number: int, kind: type[Rounds | Items | ItemFields | FeedItems]) -> Stored | None:
         """The event with a round, if it was met lately."""
         for stored, _ in reversed(self._kept.values()):
             event = stored.event
@@ -209,7 +210,7 @@ class EventStore:
 
     def add(self, number: int, at: int, event: Event) -> None:
         """Store an event, and keep the tables that are found from events up to it."""
-        first = event.first if isinstance(event, Rounds | Items | ItemFields) else event.round
+        first = event.first if isinstance(event, Rounds | Items | ItemFields | FeedItems) else event.round
         _ADD_EVENT.run(
             self.connection,
             {
@@ -239,7 +240,7 @@ class EventStore:
                 self._set_reference(event)
             case Retraction():
                 self._retract(event.round)
-            case Joining() | Leaving() | Items() | Revision():
+            case Joining() | Leaving() | Items() | Revision() | FeedItems() | Fed():
                 pass
 
     def _index_rounds(self, event: Rounds) -> None:
@@ -417,7 +418,7 @@ class EventStore:
             raise NotFoundError(f"there is no round {number} in this campaign.")
         return found
 
-    def _event_with(self, number: int, kind: type[Rounds | Items | ItemFields]) -> Stored | None:
+    def _event_with(self, number: int, kind: type[Rounds | Items | ItemFields | FeedItems]) -> Stored | None:
         """The event of a kind that a round came with."""
         recent = self.recent.find(number, kind)
         if recent is not None:
@@ -433,6 +434,13 @@ class EventStore:
     def fields_event(self, number: int) -> Stored | None:
         """The event with what is shown of an item of a pool; None if nothing is."""
         return self._event_with(number, ItemFields)
+
+    def feed_page(self, place: int) -> FeedItems:
+        """The page with the item at a place of the files that were kept."""
+        found = self._event_with(place, FeedItems)
+        if found is None or not isinstance(found.event, FeedItems):
+            raise StorageError(f"item {place} of the files that were kept is missing; bring back a backup.")
+        return found.event
 
     def key_of(self, number: int) -> str | None:
         """The key of a round."""

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from modelpicker.campaigns.events.feed_events import Fed, FeedItems
 from modelpicker.campaigns.events.pool_events import ItemFields, Items, Question
 from modelpicker.campaigns.results.pick import Item
 from modelpicker.encoding import ClassName, Matrix, ModelName
@@ -123,12 +124,14 @@ class Revision:
     by: str | None = None
 
 
-PlainEvent: TypeAlias = Answer | Reference | Retraction | Joining | Leaving | Question | Revision
-Event: TypeAlias = Rounds | Items | ItemFields | PlainEvent
+PlainEvent: TypeAlias = Answer | Reference | Retraction | Joining | Leaving | Question | Revision | Fed
+Event: TypeAlias = Rounds | Items | ItemFields | FeedItems | PlainEvent
 PLAIN: dict[str, type[PlainEvent]] = {
-    kind.kind: kind for kind in (Answer, Reference, Retraction, Joining, Leaving, Question, Revision)
+    kind.kind: kind for kind in (Answer, Reference, Retraction, Joining, Leaving, Question, Revision, Fed)
 }
-LARGE: dict[str, type[Items | ItemFields]] = {kind.kind: kind for kind in (Items, ItemFields)}
+LARGE: dict[str, type[Items | ItemFields | FeedItems]] = {
+    kind.kind: kind for kind in (Items, ItemFields, FeedItems)
+}
 
 
 def rounds_in(event: Event) -> int:
@@ -157,7 +160,7 @@ def encode(event: Event, number: int, at: int) -> bytes:
     """The body of an event that is stored under a number, at a time."""
     if isinstance(event, Rounds):
         return seal(_encode_rounds(event), _columns(event.kind, number, event.first, at))
-    if isinstance(event, Items | ItemFields):
+    if isinstance(event, Items | ItemFields | FeedItems):
         return seal(event.encode(), _columns(event.kind, number, event.first, at))
     fields = {name: getattr(event, name) for name in event.__slots__}
     return seal(json.dumps(fields).encode(), _columns(event.kind, number, event.round, at))

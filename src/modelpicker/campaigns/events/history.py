@@ -22,16 +22,19 @@ from modelpicker.campaigns.events.event_types import (
     Rounds,
     rounds_in,
 )
+from modelpicker.campaigns.events.feed_events import Fed, FeedItems
+from modelpicker.campaigns.events.feed_history import feed_event, feed_records
 from modelpicker.campaigns.events.pool_events import ItemFields, Items, Question
 from modelpicker.campaigns.events.pool_history import POOL_KINDS, pool_event, pool_records
 from modelpicker.campaigns.input.rows import ClassCodes, encode_many
 from modelpicker.campaigns.input.validation import check_item, check_key
 from modelpicker.campaigns.names import check_name
 from modelpicker.campaigns.settings import CampaignSettings
+from modelpicker.campaigns.state.feed import FeedState
 from modelpicker.campaigns.state.projection import ModelChange, members
 from modelpicker.campaigns.terms import check_changes
 from modelpicker.encoding import ModelName
-from modelpicker.errors import InputError, brief
+from modelpicker.errors import InputError, StorageError, brief
 
 HistoryRecord: TypeAlias = dict[str, Any]
 """An event, or one round of it: `event`, `at`, `kind`, `id` or `round`, and what is particular to its kind."""
@@ -86,20 +89,35 @@ def _records(stored: Stored, models: Sequence[ModelName]) -> Iterator[HistoryRec
             yield from _rounds(head, rounds, models)
         case Items() | ItemFields() | Question() as event:
             yield from pool_records(head, event, models)
-        case Answer(round=number, label=None, by=by, replaces=replaces):
-            yield {**head, "kind": "skip", "id": number, "by": by, "replaces": replaces}
-        case Answer(round=number, label=label, by=by, replaces=replaces):
-            yield {**head, "kind": "label", "id": number, "label": label, "by": by, "replaces": replaces}
-        case Reference(round=number, label=label, by=by, replaces=replaces):
-            yield {**head, "kind": "reference", "id": number, "label": label, "by": by, "replaces": replaces}
-        case Retraction(round=number, by=by, reference=reference):
-            yield {**head, "kind": "retract", "id": number, "by": by, "reference": reference}
+        case FeedItems() | Fed() as event:
+            yield from feed_records(head, event)
+        case Answer() | Reference() | Retraction() as event:
+            yield {**head, **_answer_record(event)}
         case Joining(round=number, model=model, heir_of=heir_of):
             yield {**head, "kind": "join", "round": number, "model": model, "heir_of": heir_of}
         case Leaving(round=number, model=model):
             yield {**head, "kind": "leave", "round": number, "model": model}
         case Revision(round=number, changes=changes, by=by):
             yield {**head, "kind": "revise", "round": number, "changes": dict(changes), "by": by}
+
+
+def _answer_record(event: Answer | Reference | Retraction) -> HistoryRecord:
+    """What was said about a round."""
+    facts: HistoryRecord = {"id": event.round, "by": event.by}
+    match event:
+        case Retraction(reference=reference):
+            return {"kind": "retract", **facts, "reference": reference}
+        case Answer(label=None, replaces=replaces):
+            return {"kind": "skip", **facts, "replaces": replaces}
+        case _:
+            kind = "label" if isinstance(event, Answer) else "reference"
+            return {
+                "kind": kind,
+                "id": event.round,
+                "label": event.label,
+                "by": event.by,
+                "replaces": event.replaces,
+            }
 
 
 def _rounds(head: HistoryRecord, rounds: Rounds, models: Sequence[ModelName]) -> Iterator[HistoryRecord]:
@@ -125,6 +143,7 @@ def _rounds(head: HistoryRecord, rounds: Rounds, models: Sequence[ModelName]) ->
 def events_of(records: Iterable[HistoryRecord], settings: CampaignSettings) -> Iterator[Stored]:
     """The events that records stand for, checked."""
     changes: list[ModelChange] = []
+    feed = FeedState()
     rounds = 0
     for expected, (number, group) in enumerate(groupby(records, key=lambda record: record.get("event")), start=1):
         together = list(group)
@@ -135,7 +154,8 @@ def events_of(records: Iterable[HistoryRecord], settings: CampaignSettings) -> I
         try:
             event = _event(together, settings, changes, rounds)
             at = from_time(together[0]["at"])
-        except InputError as error:
+            feed.follow(event)
+        except (InputError, StorageError) as error:
             raise InputError(f"event {expected}: {error}") from error
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise InputError(f"event {expected} cannot be read: {error!r}.") from error
@@ -162,19 +182,25 @@ def _event(
             return _asked(records, models, settings, rounds)
         case "item" | "fields" | "question":
             return pool_event(records, models, settings, rounds)
-        case "join":
-            if record["model"] in models or record["heir_of"] not in models or record["round"] != rounds:
-                raise InputError(
-                    f"{brief(record['model'])} cannot join there as the heir of {brief(record['heir_of'])}."
-                )
-            check_models([*models, record["model"]])
-            return Joining(rounds, record["model"], record["heir_of"])
-        case "leave":
-            if record["model"] not in models or len(models) == 2 or record["round"] != rounds:
-                raise InputError(f"{brief(record['model'])} cannot leave there.")
-            return Leaving(rounds, record["model"])
+        case "feed" | "fed":
+            return feed_event(records, models, settings, rounds)
+        case "join" | "leave":
+            return _model_change(record, models, rounds)
         case other:
             raise InputError(f"there are no events of kind {brief(other)}.")
+
+
+def _model_change(record: HistoryRecord, models: Sequence[ModelName], rounds: int) -> ModelChange:
+    """A model that joined or left."""
+    model = record["model"]
+    if record["kind"] == "join":
+        if model in models or record["heir_of"] not in models or record["round"] != rounds:
+            raise InputError(f"{brief(model)} cannot join there as the heir of {brief(record['heir_of'])}.")
+        check_models([*models, model])
+        return Joining(rounds, model, record["heir_of"])
+    if model not in models or len(models) == 2 or record["round"] != rounds:
+        raise InputError(f"{brief(model)} cannot leave there.")
+    return Leaving(rounds, model)
 
 
 def _revision(record: HistoryRecord, settings: CampaignSettings, rounds: int) -> Revision:

@@ -13,7 +13,8 @@ from modelpicker.frames import Columns
 class Batch(NamedTuple):
     """Some items, as `ask_many` takes them."""
 
-    predictions: ModelCollection
+    predictions: Any
+    """A collection, or a list of what `ask` takes."""
     items: list[Item | None] | None
     keys: list[str | None] | None
 

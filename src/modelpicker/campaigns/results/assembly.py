@@ -57,6 +57,8 @@ class Wanted(NamedTuple):
     """What brings more items, if that is known."""
     idle: Idle = None
     """Why nobody is asked for anything, if so."""
+    files: Mapping[str, int] = MappingProxyType({})
+    """How many items of each file wait to be asked about."""
 
 
 def _idle(terms: Terms) -> Idle:
@@ -77,7 +79,14 @@ def make_pick(store: EventStore, projection: Projection) -> Pick:
     )
     command = "" if settings.source is None else settings.source.command
     terms = projection.terms
-    wanted = Wanted(terms.budget, settings.expected_rounds, terms.stop_when, command=command, idle=_idle(terms))
+    wanted = Wanted(
+        terms.budget,
+        settings.expected_rounds,
+        terms.stop_when,
+        command=command,
+        idle=_idle(terms),
+        files=projection.waiting_items,
+    )
     return assemble(
         picker, evidence, wanted, lambda best, rule: projection.certificate(best, rule.confidence, rule.kind)
     )
@@ -140,6 +149,7 @@ def assemble(
                 won=picker.won,
                 command=wanted.command,
                 idle=wanted.idle,
+                files=wanted.files,
             )
         ),
         remark=picker.remark,

@@ -199,3 +199,17 @@ class AddedItems:
     """Items that were there already, by their keys."""
     labels: int
     """Labels that came with them, and are known now."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedFile:
+    """What came of the items of a file that a stream was asked about."""
+
+    rounds: int
+    """Items that were decided about at once."""
+    known: int
+    """Items that were asked about before, or are kept already."""
+    queries: int
+    """Labels that are asked for at once."""
+    waiting: int
+    """Items that are kept: each is decided about when the labels before it are there."""

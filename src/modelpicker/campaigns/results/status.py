@@ -3,6 +3,7 @@
 Nothing here names a model: annotators who must not see predictions read it as well.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
@@ -82,6 +83,8 @@ class Facts:
     """What brings more items, if that is known."""
     idle: Idle = None
     """Why nobody is asked for anything, if so."""
+    files: Mapping[str, int] = field(default_factory=dict)
+    """How many items of each file wait to be asked about."""
 
 
 ARCHIVED = Status("archived", "It was put away, and takes no items and no labels.", "Bring it back to go on.")
@@ -97,8 +100,11 @@ def finished_status(proved: str) -> Status:
 def find_status(facts: Facts) -> Status:
     """The one state that a campaign is in, and whether more items may be added."""
     found = _find(facts)
+    waits = items_wait(facts.files)
     return replace(
-        found, takes_items=not (found.over or found.name == "budget-spent" or facts.command or facts.idle)
+        found,
+        reason=f"{found.reason} {waits}" if waits and waits != found.reason else found.reason,
+        takes_items=not (found.over or found.name == "budget-spent" or facts.command or facts.idle),
     )
 
 
@@ -117,6 +123,8 @@ def _find(facts: Facts) -> Status:
         return Status("waiting-for-labels", f"{waits} for a label.", "Label what waits.")
     if facts.budget is not None and facts.labels >= facts.budget:
         return budget_spent(facts.budget)
+    if facts.files:
+        return Status("waiting-for-labels", items_wait(facts.files), "Label the next item.")
     if facts.rounds and facts.rounds == facts.items:
         every = "The only item was" if facts.items == 1 else f"All {facts.items:,} items were"
         return Status(
@@ -129,6 +137,16 @@ def _find(facts: Facts) -> Status:
         return Status("running", "No item has come yet.", go_on or "Add items with the models' predictions.")
     seen = "1 item has come" if facts.rounds == 1 else f"{facts.rounds:,} items have come"
     return Status("running", f"{seen} so far, and nothing waits for a label.", go_on or "Add more items.")
+
+
+def items_wait(files: Mapping[str, int]) -> str:
+    """How many items of files wait to be asked about; empty if none do."""
+    if not files:
+        return ""
+    first, others, total = next(iter(files)), len(files) - 1, sum(files.values())
+    of = f" of {first}" if first else ""
+    of += f" and {others:,} more {'file' if others == 1 else 'files'}" if others else ""
+    return f"1 item{of} waits to be asked about." if total == 1 else f"{total:,} items{of} wait to be asked about."
 
 
 def budget_spent(budget: int) -> Status:

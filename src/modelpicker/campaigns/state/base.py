@@ -62,6 +62,11 @@ class CampaignState(ABC):
         self.terms = self.terms.revised(changes)
 
     @property
+    def waiting_items(self) -> dict[str, int]:
+        """How many items of each file wait to be asked about in a stream; a pool has them all."""
+        return {}
+
+    @property
     def model_changes(self) -> int:
         """How often models have joined or left."""
         return 0

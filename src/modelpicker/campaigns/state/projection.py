@@ -34,10 +34,12 @@ from modelpicker.campaigns.events.event_types import (
     Rounds,
     changes_the_past,
 )
+from modelpicker.campaigns.events.feed_events import Fed, FeedItems
 from modelpicker.campaigns.input.rows import Rows
 from modelpicker.campaigns.results.pick import CampaignCounts
 from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.campaigns.state.base import NO_TERMS, CampaignState, KnownAnswers, check_settings
+from modelpicker.campaigns.state.feed import FeedState
 from modelpicker.campaigns.terms import Terms
 from modelpicker.certificates.certificate import Certificate, CertificateKind, Certified, state
 from modelpicker.certificates.evidence_kernels import evidence_kernels
@@ -100,6 +102,8 @@ class Projection(CampaignState):
     changes: list[ModelChange] = field(default_factory=list)
     terms: Terms = NO_TERMS
     """The budget and the goal that hold now, and whether anybody is asked; those of the settings, to begin with."""
+    feed: FeedState = field(default_factory=FeedState)
+    """Items of files that wait to be asked about."""
     _unanswered: dict[int, float] | None = None
     """Queries without a label and their probabilities; looked up when somebody asks, and kept up from then on."""
     _labelled: dict[int, npt.NDArray[np.bool_]] | None = None
@@ -132,6 +136,7 @@ class Projection(CampaignState):
             pace=self.pace.copy(),
             counts=replace(self.counts),
             changes=list(self.changes),
+            feed=self.feed.copy(),
             _unanswered=None,
             _labelled=None,
         )
@@ -150,6 +155,11 @@ class Projection(CampaignState):
     def nbytes(self) -> int:
         """The memory that it takes, roughly."""
         return int(self.picker.recorder.nbytes + sum(array.nbytes for array in self.picker.state))
+
+    @property
+    def waiting_items(self) -> dict[str, int]:
+        """How many items of each file wait to be asked about."""
+        return self.feed.waiting_by_file()
 
     @property
     def model_changes(self) -> int:
@@ -420,6 +430,8 @@ class Projection(CampaignState):
                 self.counts.references -= 1
             case Revision(changes=changes):
                 self.revise(changes)
+            case FeedItems() | Fed() as kept:
+                self.feed.follow(kept)
         self.event = stored.number
 
     def count(self, number: int, before: KnownAnswers | None, after: KnownAnswers | None) -> None:
@@ -445,6 +457,7 @@ class Projection(CampaignState):
             "pace": self.pace.tolist(),
             "counts": dict(vars(self.counts)),
             "terms": self.terms.document(),
+            "feed": self.feed.document(),
             "changes": [
                 [change.kind, {name: getattr(change, name) for name in change.__slots__}] for change in self.changes
             ],
@@ -464,6 +477,7 @@ class Projection(CampaignState):
                 CampaignCounts(**document["counts"]),
                 [kinds[kind](**fields) for kind, fields in document["changes"]],
                 Terms.of(settings).revised(document.get("terms", {})),  # older ones have none
+                FeedState.load(document.get("feed")),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise StateError(f"the snapshot is damaged: {error!r}.") from error
@@ -564,3 +578,5 @@ def _revise(projection: Projection, told: dict[int, KnownAnswers], event: Event)
             projection.counts.references += not replaces
         case Revision(changes=changes):
             projection.revise(changes)
+        case FeedItems() | Fed() as kept:
+            projection.feed.follow(kept)

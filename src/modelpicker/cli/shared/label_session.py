@@ -12,7 +12,6 @@ from modelpicker.errors import ConflictError, brief
 
 if TYPE_CHECKING:
     from modelpicker.campaigns import Campaign, Pick, Query
-    from modelpicker.campaigns.feeding import FileFeed
     from modelpicker.campaigns.file_campaign import Feeder
     from modelpicker.encoding import ClassName
 
@@ -35,7 +34,7 @@ class LabelSession:
         by: str | None,
         *,
         wait: bool = False,
-        feeder: "Feeder | FileFeed | None" = None,
+        feeder: "Feeder | None" = None,
     ) -> None:
         """Where there is a `feeder`, it asks about more items when nothing waits."""
         self.campaign = campaign
@@ -127,7 +126,7 @@ class LabelSession:
         return self.campaign.pending(1, lease=self.lease, annotator=self.by)
 
     @staticmethod
-    def _feed(feeder: "Feeder | FileFeed") -> str:
+    def _feed(feeder: "Feeder") -> str:
         """Ask about more items until one is a query, or there is a reason to stop; say so if that takes long."""
         fed = feeder.feed()
         if fed == "going on":

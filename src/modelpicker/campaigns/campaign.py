@@ -29,9 +29,8 @@ from modelpicker.campaigns.events.event_types import (
     Revision,
     Rounds,
 )
-from modelpicker.campaigns.events.feed_events import KeptFile
 from modelpicker.campaigns.events.history import HistoryRecord, records_of, records_of_round
-from modelpicker.campaigns.input.batches import frame_batch
+from modelpicker.campaigns.input.batches import KeptFile, frame_batch
 from modelpicker.campaigns.input.rows import count_rows, encode_one
 from modelpicker.campaigns.input.validation import Decisions, check_item, check_items, check_key, check_keys
 from modelpicker.campaigns.names import check_name
@@ -50,7 +49,7 @@ from modelpicker.campaigns.results.pick import (
 from modelpicker.campaigns.state.ask import decide_new, decide_rounds, new_ones
 from modelpicker.campaigns.state.base import KnownAnswers
 from modelpicker.campaigns.state.classes import KnownClasses
-from modelpicker.campaigns.state.feeding import FeedStep, decide_next, drop_items, keep_items
+from modelpicker.campaigns.state.feeding import FeedStep, decide_next, drop_items, feeds, keep_items
 from modelpicker.campaigns.state.projection import Projection
 from modelpicker.campaigns.state.tell import budget_spent, store_answer
 from modelpicker.campaigns.state.transactions import CampaignTransactions, Transaction, WriteGroup
@@ -217,6 +216,12 @@ class Campaign(CampaignTransactions):
         """How many items of each file wait to be asked about, in their order."""
         with self.reading_state() as (_, state):
             return state.waiting_items
+
+    @property
+    def deciding(self) -> bool:
+        """Whether the next `pending` goes on deciding about items of files, if no query is open by then."""
+        with self.reading_state() as (store, state):
+            return isinstance(state, Projection) and feeds(store, state)
 
     def drop_items(self, *, annotator: str | None = None) -> int:
         """Ask about none of the items that wait; how many they were. Labels and open questions stay."""

@@ -5,11 +5,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from modelpicker.campaigns.campaign import Campaign
-from modelpicker.campaigns.events.feed_events import KeptFile
 from modelpicker.campaigns.file_campaign import fingerprint_of
-from modelpicker.campaigns.input.batches import Batch
+from modelpicker.campaigns.input.batches import Batch, KeptFile
 from modelpicker.campaigns.input.files import batches_in, open_file
-from modelpicker.campaigns.input.rows import take_rows
+from modelpicker.campaigns.input.rows import encode_many, take_rows
 from modelpicker.campaigns.results.pick import AskedFile
 from modelpicker.collections import ModelCollection
 from modelpicker.collections.column_roles import Reading
@@ -54,10 +53,7 @@ def numbered(batches: Iterable[Batch]) -> Iterator[tuple[int, Batch]]:
 
 
 def ask_batch(campaign: Campaign, file: KeptFile, first: int, batch: Batch, *, at_once: bool) -> AskedFile:
-    """Ask about some items of a file, the first of which is in this row.
-
-    If one of them is wrong, those before it are asked about all the same, and the error names its row.
-    """
+    """Ask about some items of a file, the first of which is in this row: all of them, or none if one is wrong."""
     own = batch.keys or [None] * len(batch.predictions)
     keys = [key or row_key(first + place, file.mark) for place, key in enumerate(own)]
     try:
@@ -68,17 +64,18 @@ def ask_batch(campaign: Campaign, file: KeptFile, first: int, batch: Batch, *, a
         fresh = {decision.id: decision.query for decision in made if decision.id >= before}
         return AskedFile(len(fresh), len(made) - len(fresh), sum(fresh.values()), 0)
     except InputError as error:
-        if len(keys) == 1:
-            raise InputError(f"{file.name}, row {first + 1}: {error}".removeprefix(", ")) from error
-    total = AskedFile(0, 0, 0, 0)
-    for place in range(len(keys)):
-        one = Batch(
-            take_rows(batch.predictions, [place]),
-            None if batch.items is None else [batch.items[place]],
-            [own[place]],
-        )
-        total = add_up(total, ask_batch(campaign, file, first + place, one, at_once=at_once))
-    return total
+        raise _by_row(campaign, file, first, batch, error) from error
+
+
+def _by_row(campaign: Campaign, file: KeptFile, first: int, batch: Batch, error: InputError) -> InputError:
+    """The error about a batch, with the row that it is about."""
+    models = campaign.models
+    for place in range(len(batch.predictions)):
+        try:
+            encode_many(take_rows(batch.predictions, [place]), models, campaign.vocabulary)
+        except InputError as found:
+            return InputError(f"{file.name}, row {first + place + 1}: {found}".removeprefix(", "))
+    return error
 
 
 def add_up(total: AskedFile, made: AskedFile) -> AskedFile:

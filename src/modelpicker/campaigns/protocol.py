@@ -6,7 +6,15 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from modelpicker.algorithms import Decision
-from modelpicker.campaigns.results.pick import AnswerRecord, CampaignCounts, GivenAnswer, LabelFilter, Pick, Query
+from modelpicker.campaigns.results.pick import (
+    AnswerRecord,
+    AskedFile,
+    CampaignCounts,
+    GivenAnswer,
+    LabelFilter,
+    Pick,
+    Query,
+)
 from modelpicker.certificates.certificate import Certificate, CertificateKind
 from modelpicker.encoding import ClassName, ModelName
 
@@ -46,6 +54,15 @@ class AnyCampaign(Protocol):
         keys: Sequence[str | None] | None = None,
     ) -> Sequence[Decision]:
         """Decide many rounds in one transaction."""
+
+    def ask_file(self, source: Any, *, at_once: bool = False) -> AskedFile:
+        """Ask about the items of a file as labels come; or decide about all of them at once."""
+
+    def waiting_items(self) -> dict[str, int]:
+        """How many items of each file wait to be asked about, in their order."""
+
+    def drop_items(self, *, annotator: str | None = None) -> int:
+        """Ask about none of the items of files that wait; how many they were."""
 
     def tell(
         self, id: int | str, label: ClassName | None, *, replace: bool = False, annotator: str | None = None

@@ -232,8 +232,8 @@ def _keep(campaign: "Campaign", file: str, read: dict[str, Any], called: str, as
 
 def keep_file(campaign: "Campaign", file: str, read: dict[str, Any]) -> "AskedFile":
     """Keep the items of a file, of a table or of lines."""
-    from modelpicker.campaigns.events.feed_events import KeptFile
     from modelpicker.campaigns.feeding import ask_batches, ask_file, file_mark
+    from modelpicker.campaigns.input.batches import KeptFile
 
     if not file.lower().endswith(LINE_ENDINGS):
         return ask_file(campaign, file, file_reading(campaign, read))

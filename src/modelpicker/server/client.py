@@ -21,6 +21,7 @@ from modelpicker.algorithms import Decision
 from modelpicker.algorithms.budgets import BudgetWay
 from modelpicker.campaigns.results.pick import (
     AnswerRecord,
+    AskedFile,
     CampaignCounts,
     GivenAnswer,
     LabelFilter,
@@ -399,15 +400,32 @@ class RemoteCampaign:
             if not page["labels"] or len(found) >= page["total"]:
                 return found
 
-    def upload(self, path: str | Path, columns: "Mapping[str, Role] | None" = None) -> dict[str, int]:
-        """Send a file of predictions; how many rounds were new, known, and queried.
+    def ask_file(self, source: str | Path, *, at_once: bool = False) -> AskedFile:
+        """Send a file of predictions: its items are asked about as labels come, or all decided about `at_once`."""
+        return AskedFile(**self.upload(source, at_once=at_once))
+
+    def upload(
+        self, path: str | Path, columns: "Mapping[str, Role] | None" = None, *, at_once: bool = False
+    ) -> dict[str, int]:
+        """The same, as numbers; a pool adds the items.
 
         `columns` may say which column is the id, and which are left out instead of shown.
         """
         path = Path(path)
         asked = {"filename": path.name} | ({"columns": json.dumps(dict(columns))} if columns else {})
+        asked |= {"at_once": "true"} if at_once else {}
         found: dict[str, int] = self._transport.send(f"{self._path}/files?{urlencode(asked)}", path.read_bytes())
         return found
+
+    def waiting_items(self) -> dict[str, int]:
+        """How many items of each file wait to be asked about, in their order."""
+        found: dict[str, int] = self.describe()["waiting_items"]
+        return found
+
+    def drop_items(self, *, annotator: str | None = None) -> int:
+        """Ask about none of the items of files that wait; how many they were."""
+        asked = {} if annotator is None else {"annotator": annotator}
+        return int(self._transport.call("DELETE", f"{self._path}/files?{urlencode(asked)}")["dropped"])
 
     def export(self, path: str | Path) -> None:
         """Save the whole campaign to a file, `.jsonl` or `.parquet`."""

@@ -7,11 +7,12 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from modelpicker.campaigns.events.pool_events import joined, split_header
+from modelpicker.campaigns.input.batches import KeptFile
 from modelpicker.campaigns.input.rows import Rows, some_rows
 from modelpicker.campaigns.results.pick import Item
 from modelpicker.encoding import ClassName, Matrix, ModelName
@@ -97,14 +98,6 @@ class Fed:
     items: int
     dropped: bool = False
     by: str | None = None
-
-
-class KeptFile(NamedTuple):
-    """A file whose items are kept."""
-
-    name: str
-    mark: str
-    """What tells its content from that of others."""
 
 
 def feed_pages(

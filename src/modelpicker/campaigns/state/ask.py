@@ -5,10 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from modelpicker.algorithms.runner import Outcome
+from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Rounds
 from modelpicker.campaigns.input.rows import ClassCodes, Rows, encode_many, some_rows, take_rows
 from modelpicker.campaigns.results.assembly import best_place, without_newcomers
 from modelpicker.campaigns.results.pick import Item
+from modelpicker.campaigns.state.projection import Projection
 from modelpicker.campaigns.state.transactions import Transaction
 
 # Rounds of one event: more are stored as several, in the same transaction.
@@ -57,10 +59,10 @@ def decide_new(
     return made
 
 
-def may_stop(change: Transaction) -> bool:
+def may_stop(store: EventStore, state: Projection) -> bool:
     """Whether the pick is certified as the campaign's rule wants it, so that no label need be bought for now."""
-    rule = change.projection.terms.stop_when
-    return rule is not None and change.projection.certifies(best_place(change.store, change.projection), rule)
+    rule = state.terms.stop_when
+    return rule is not None and state.certifies(best_place(store, state), rule)
 
 
 def decide_rounds(
@@ -69,7 +71,8 @@ def decide_rounds(
     """Let the picker decide, and store what it decided."""
     change.projection.terms.check_asks()
     change.touched = True
-    return store_rounds(change, rows, change.projection.decide(rows, closed=may_stop(change)), items, keys)
+    closed = may_stop(change.store, change.projection)
+    return store_rounds(change, rows, change.projection.decide(rows, closed=closed), items, keys)
 
 
 def store_rounds(

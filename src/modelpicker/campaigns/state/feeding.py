@@ -11,10 +11,13 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from modelpicker.algorithms.runner import Outcome
-from modelpicker.campaigns.events.feed_events import Fed, FeedItems, KeptFile, feed_pages
+from modelpicker.campaigns.events.event_store import EventStore
+from modelpicker.campaigns.events.feed_events import Fed, FeedItems, feed_pages
+from modelpicker.campaigns.input.batches import KeptFile
 from modelpicker.campaigns.input.rows import ClassCodes, Rows, encode_many, some_rows
 from modelpicker.campaigns.results.pick import Item
 from modelpicker.campaigns.state.ask import may_stop, store_rounds
+from modelpicker.campaigns.state.projection import Projection
 from modelpicker.campaigns.state.transactions import Transaction
 from modelpicker.encoding import ClassName
 from modelpicker.kernels.primitives import ABSTAINED
@@ -65,17 +68,16 @@ def drop_items(change: Transaction, by: str | None) -> int:
     return waiting
 
 
-def feeds(change: Transaction) -> bool:
+def feeds(store: EventStore, state: Projection) -> bool:
     """Whether items wait, and may be decided about now."""
-    state = change.projection
     return bool(state.feed.waiting) and not (
-        state.terms.idle or state.picker.finished or state.left < 1 or may_stop(change)
+        state.terms.idle or state.picker.finished or state.left < 1 or may_stop(store, state)
     )
 
 
 def decide_next(change: Transaction) -> FeedStep:
     """Decide about items that wait, up to the first whose label is asked for; those of one page at most."""
-    if not feeds(change):
+    if not feeds(change.store, change.projection):
         return "stopped"
     change.touched = True
     state = change.projection
@@ -86,7 +88,7 @@ def decide_next(change: Transaction) -> FeedStep:
     made: list[_Decided] = []
     while place < len(page) and not (made and made[-1].outcome.queried[0]):
         if page.keys[place] not in known:
-            if made and state.terms.stop_when is not None and may_stop(change):
+            if made and state.terms.stop_when is not None and may_stop(change.store, state):
                 break
             known.add(page.keys[place])
             made.append(_decide(change, rows, place))

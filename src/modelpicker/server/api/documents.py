@@ -326,6 +326,9 @@ class Described(SettingsSent):  # type: ignore[misc]  # its other fields are mad
     pending: Count
     skipped: Count
     references: Annotated[Count, Field(description="Labels of rounds that were not queried, kept for reference.")]
+    waiting_items: Annotated[
+        dict[str, Count], Field(description="How many items of each file wait to be asked about, in their order.")
+    ]
     pick: Annotated[Called | None, Field(description="The best model so far; null before the first label.")]
     tied: Annotated[list[Called] | None, Field(description="The models tied for the first place.")]
 
@@ -355,6 +358,9 @@ class Leased(BaseModel):
 
     queries: list[Waiting]
     pending: Annotated[Count, Field(description="How many queries wait in all.")]
+    deciding: Annotated[
+        bool, Field(description="Whether items of files are still gone through for the next query: ask again.")
+    ]
 
 
 class Told(BaseModel):
@@ -537,9 +543,18 @@ class FileLook(BaseModel):
 class FileTaken(BaseModel):
     """What came of a file of predictions."""
 
-    rounds: Annotated[Count, Field(description="New rounds.")]
-    known: Annotated[Count, Field(description="Rounds that were there already.")]
+    rounds: Annotated[Count, Field(description="Items that were decided about at once, or added to a pool.")]
+    known: Annotated[Count, Field(description="Items that were there already.")]
     queries: Annotated[Count, Field(description="New queries.")]
+    waiting: Annotated[
+        Count, Field(description="Items that are kept: each is decided about when the labels before it are there.")
+    ]
+
+
+class ItemsDropped(BaseModel):
+    """Items of files that are not asked about any more."""
+
+    dropped: Count
 
 
 class Answered(BaseModel):

@@ -116,6 +116,29 @@ class ReviseRecord(Happened):
     by: str | None
 
 
+class FeedRecord(Happened):
+    """An item of a file that was kept, to be asked about as labels come."""
+
+    kind: Literal["feed"]
+    place: Annotated[Count, Field(description="How many items were kept before.")]
+    file: str
+    mark: Annotated[str, Field(description="What tells the content of the file from that of others.")]
+    upto: Annotated[Count, Field(description="Rows of the file before this one are known.")]
+    key: str
+    item: dict[str, Any] | None
+    predictions: Annotated[list[Called | None], Field(description="In the order of the models.")]
+
+
+class FedRecord(Happened):
+    """Items of files that no longer wait: they were decided about, known already, or dropped."""
+
+    kind: Literal["fed"]
+    round: Count
+    items: Count
+    dropped: bool
+    by: str | None
+
+
 RecordDocument: TypeAlias = Annotated[
     AskRecord
     | ItemRecord
@@ -126,6 +149,8 @@ RecordDocument: TypeAlias = Annotated[
     | RetractRecord
     | JoinRecord
     | LeaveRecord
-    | ReviseRecord,
+    | ReviseRecord
+    | FeedRecord
+    | FedRecord,
     Field(discriminator="kind"),
 ]

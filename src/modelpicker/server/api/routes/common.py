@@ -74,6 +74,7 @@ def describe(campaign: Campaign, caller: Caller) -> dict[str, Any]:
             name: document[name]
             for name in ("state", "rounds", "labels_used", "labels_saved", "pending", "skipped", "references")
         },
+        "waiting_items": campaign.waiting_items(),
         "pick": None if secret else document["pick"],
         "tied": None if secret else document["tied"],
     }

@@ -1,5 +1,6 @@
 """Labels, skips and what is taken back; queries that wait, and leases on them."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
@@ -20,6 +21,8 @@ PREFIX = f"{VERSION}/campaigns/{{name}}"
 router = APIRouter(prefix=PREFIX, tags=["labels"], route_class=FastRoute, generate_unique_id_function=operation_id)
 waiting = APIRouter(prefix=PREFIX, tags=["labels"], generate_unique_id_function=operation_id)
 MOST = 1_000
+# Seconds that somebody waits for the next question, if many items of a file need no label.
+PATIENCE = 1.0
 
 
 @router.post("/labels", responses=replies(documents.Told, *NAMED, 409, 422))
@@ -90,14 +93,22 @@ async def list_queries(
 
 @router.post("/leases", responses=replies(documents.Leased, *NAMED, 422))
 async def lease(caller: Labeller, queue: Found, body: documents.NewLease) -> Response:
-    """Keep queries for an annotator: nobody else is given them until the lease expires."""
+    """Keep queries for an annotator: nobody else is given them until the lease expires.
+
+    Of items that are asked about as labels come, an annotator has one at a time.
+    """
     by = caller.annotator(body.annotator)
 
     def change(campaign: Campaign) -> dict[str, Any]:
         found = campaign.pending(body.most, lease=body.seconds, annotator=by)
         return _waiting(campaign, found, caller)
 
-    return json_response(await queue.do(change))
+    # Items of files are gone through in short transactions, so that others who write get their turn.
+    late = time.monotonic() + PATIENCE
+    found = await queue.do(change)
+    while not found["queries"] and found["deciding"] and time.monotonic() < late:
+        found = await queue.do(change)
+    return json_response(found)
 
 
 @waiting.delete(
@@ -136,6 +147,7 @@ def _waiting(campaign: Campaign, found: list[Waiting], caller: Caller) -> dict[s
             for one in found
         ],
         "pending": campaign.counts().waiting,
+        "deciding": not found and campaign.deciding,
     }
 
 

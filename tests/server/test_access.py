@@ -210,6 +210,7 @@ MAY: dict[str, set[str | None]] = {
     "GET /api/v1/campaigns/{name}/export": READERS,
     "POST /api/v1/files": {"owner"},
     "POST /api/v1/campaigns/{name}/files": {"owner"},
+    "DELETE /api/v1/campaigns/{name}/files": {"owner"},
     "GET /metrics": READERS,
     "GET /api/v1/session": EVERYBODY,
     "POST /api/v1/session": EVERYBODY,

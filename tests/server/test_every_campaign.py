@@ -134,6 +134,44 @@ def test_ask_many__decides_in_order(make: Make) -> None:
     assert isinstance(decisions, Decisions | list)
 
 
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A file of five items."""
+    mp.ModelCollection([SPLIT] * 5, models=MODELS).save(tmp_path / "five.csv")
+    return tmp_path / "five.csv"
+
+
+def test_ask_file__asks_about_one_item_after_the_other(make: Make, file: Path) -> None:
+    made = make(**ALWAYS)
+    assert made.ask_file(file) == mp.AskedFile(rounds=0, known=0, queries=0, waiting=5)
+    for number in range(5):
+        assert [one.id for one in made.pending(3, lease=60, annotator="ann")] == [number]
+        made.tell(number, "no", annotator="ann")
+    assert made.pending(3, lease=60, annotator="ann") == []
+
+
+def test_ask_file__at_once_asks_about_all_of_them(make: Make, file: Path) -> None:
+    made = make(**ALWAYS)
+    assert made.ask_file(file, at_once=True) == mp.AskedFile(rounds=5, known=0, queries=5, waiting=0)
+    assert len(made.pending()) == 5
+
+
+def test_waiting_items__are_counted_by_file(make: Make, file: Path) -> None:
+    made = make(**ALWAYS)
+    assert made.waiting_items() == {}
+    made.ask_file(file)
+    made.pending(1, lease=60)
+    assert made.waiting_items() == {"five.csv": 4}
+
+
+def test_drop_items__leaves_what_was_asked(make: Make, file: Path) -> None:
+    made = make(**ALWAYS)
+    made.ask_file(file)
+    made.pending(1, lease=60)
+    assert made.drop_items(annotator="ann") == 4
+    assert (made.drop_items(), made.waiting_items(), len(made.pending())) == (0, {}, 1)
+
+
 def test_ask_many__takes_arrays(make: Make) -> None:
     assert len(make(models=3).ask_many(np.array([[0, 1, 1], [-1, 0, 0]]))) == 2
 

@@ -13,10 +13,10 @@ import numpy as np
 from modelpicker.algorithms import Decision
 from modelpicker.algorithms.validation import check_count, check_model, check_models
 from modelpicker.campaigns.events.event_store import (
+    OPEN,
     REFERENCE,
     SKIPPED,
     STATE_NAMES,
-    WAITING,
     EventStore,
     RoundState,
 )
@@ -333,7 +333,7 @@ class Campaign(CampaignTransactions):
             change.state.terms.check_answers()
             number = self._number_of(change.store, id, change.head.rounds)
             known = change.store.state(number)
-            if known is None or known.state == WAITING:
+            if known is None or known.state in OPEN:
                 raise ConflictError(f"round {number} has no answer to take back.")
             if known.state == SKIPPED and change.state.left < 1:
                 raise budget_spent(number)
@@ -385,7 +385,7 @@ class Campaign(CampaignTransactions):
             return copy.copy(state.counts)
 
     def stored_counts(self) -> dict[str, int]:
-        """How many queries are "waiting", "labelled" and "skipped", straight from the storage.
+        """How many queries are "waiting", "labelled", "skipped" and "withdrawn", straight from the storage.
 
         `counts` also knows what has been learned; this one never waits for a rebuild.
         """
@@ -600,10 +600,11 @@ class Campaign(CampaignTransactions):
             change.touched = True
             change.add(Leaving(change.head.rounds, name))
 
-    def revise(self, *, annotator: str | None = None, **changes: Any) -> None:
+    def revise(self, *, name: str | None = None, annotator: str | None = None, **changes: Any) -> None:
         """Change what may be changed while it goes on; it holds from here on, and the history keeps it.
 
         Args:
+            name: what to call it from now on.
             annotator: who says so.
             changes: `budget` (None for no limit), `stop_when` (None for no goal), `paused`, `archived`, `finished`,
                 or `guidelines` (what annotators read beside the item). On a pool `stop_when` sets the tolerance and
@@ -617,15 +618,22 @@ class Campaign(CampaignTransactions):
         (50, 'Paused')
         """
         by = check_annotator(annotator)
+        if name is not None:
+            check_name(name)
         with self.writing() as change:
             state = change.state
             checked = check_changes(self.settings, changes, state.spent)
             now = state.terms.document()
-            news = {name: value for name, value in checked.items() if now[name] != value}
+            news = {one: value for one, value in checked.items() if now[one] != value}
+            if name not in (None, self.name):
+                change.touched = True
+                change.store.rename(str(name))
+                news["name"] = name
             if news:
                 change.touched = True
                 change.add(Revision(change.head.rounds, news, by))
                 state.revise(news)
+        self.name = name or self.name
 
     def finish(self, *, annotator: str | None = None) -> None:
         """Take the result: nobody is asked any more, and open questions are withdrawn.
@@ -636,15 +644,7 @@ class Campaign(CampaignTransactions):
 
     def rename(self, name: str, *, annotator: str | None = None) -> None:
         """Call it something else; the history keeps when, and who said so."""
-        check_name(name)
-        by = check_annotator(annotator)
-        if name == self.name:
-            return
-        with self.writing() as change:
-            change.touched = True
-            change.store.rename(name)
-            change.add(Revision(change.head.rounds, {"name": name}, by))
-        self.name = name
+        self.revise(name=name, annotator=annotator)
 
 
 def _decision(rounds: Rounds, number: int, projection: Projection) -> Decision:

@@ -15,9 +15,9 @@ from modelpicker.algorithms import Algorithm
 from modelpicker.campaigns.campaign import Campaign
 from modelpicker.campaigns.events.event_store import (
     LABELLED,
+    OPEN,
     REFERENCE,
     SKIPPED,
-    WAITING,
     EventStore,
     Head,
     Stored,
@@ -192,7 +192,7 @@ def _check_state(store: EventStore, event: Event) -> None:
         state = None if known is None else known.state
         match event:
             case Answer(replaces=replaces):
-                possible = state in ((LABELLED, SKIPPED) if replaces else (WAITING,))
+                possible = state in ((LABELLED, SKIPPED) if replaces else OPEN)
             case Reference(replaces=replaces):
                 possible = state == (REFERENCE if replaces else None)
             case Retraction(reference=reference):

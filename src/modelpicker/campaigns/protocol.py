@@ -115,7 +115,7 @@ class AnyCampaign(Protocol):
     def leave(self, model: ModelName) -> None:
         """Let a model take no part any more, from the next round on."""
 
-    def revise(self, *, annotator: str | None = None, **changes: Any) -> None:
+    def revise(self, *, name: str | None = None, annotator: str | None = None, **changes: Any) -> None:
         """Change the budget, the goal, the guidelines, or whether anybody is asked; it holds from here on."""
 
     def finish(self, *, annotator: str | None = None) -> None:

@@ -84,7 +84,7 @@ def check_changes(settings: CampaignSettings, given: Mapping[str, Any], spent: f
         if type(changes.get(name, False)) is not bool:
             raise InputError(f"{name}={brief(changes[name])}: pass true or false.", parameter=name)
     if "guidelines" in changes:
-        _check_guidelines(changes["guidelines"])
+        check_guidelines(changes["guidelines"])
     if "budget" in changes:
         changes["budget"] = BY_NAME["budget"].check(changes["budget"])
         if changes["budget"] is not None and changes["budget"] < spent:
@@ -100,7 +100,7 @@ def check_changes(settings: CampaignSettings, given: Mapping[str, Any], spent: f
     return changes
 
 
-def _check_guidelines(text: object) -> None:
+def check_guidelines(text: object) -> None:
     """Refuse guidelines that are not text, or too long to be read."""
     if not isinstance(text, str):
         raise InputError(f"guidelines={brief(text)}: pass text.", parameter="guidelines")

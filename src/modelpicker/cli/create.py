@@ -7,7 +7,15 @@ import typer
 from modelpicker.campaigns.setting_options import BY_NAME
 from modelpicker.certificates.stop_rule import CONFIDENCE, GAP
 from modelpicker.cli.shared import algorithm_options
-from modelpicker.cli.shared.campaign_options import StorageOption, called_by, describe, storage_url, with_settings
+from modelpicker.cli.shared.campaign_options import (
+    GuidelinesOption,
+    StorageOption,
+    called_by,
+    describe,
+    read_guidelines,
+    storage_url,
+    with_settings,
+)
 from modelpicker.cli.shared.terminal import (
     FieldsOption,
     IdColumn,
@@ -107,6 +115,7 @@ def create(
     label: Label = None,
     id_column: IdColumn = None,
     ignore: Ignore = None,
+    guidelines: GuidelinesOption = None,
     storage: StorageOption = None,
     as_json: Json = False,
     **settings: Any,
@@ -128,7 +137,9 @@ def create(
         _refuse(typed, OF_STREAMS, "is for streams; leave it out with --pool.")
         read = how_to_read(models, fields, classes, normalise, text, label, id_column, ignore)
         given = {"tolerance": stop_gap, "confidence": confidence, "use_labels": use_labels}
-    where, more = storage_url(storage), {"classes": as_classes(classes), "seed": seed, **settings}
+    told = "" if guidelines is None else read_guidelines(guidelines)
+    where = storage_url(storage)
+    more = {"classes": as_classes(classes), "seed": seed, "guidelines": told, **settings}
     if pool is None:
         campaign = _create_stream(where, name, given | more)
     else:

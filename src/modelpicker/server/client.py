@@ -110,6 +110,7 @@ class Client:
         tolerance: float | None = None,
         confidence: float | None = None,
         use_labels: bool = False,
+        guidelines: str = "",
     ) -> "RemoteCampaign":
         """Begin a campaign; the settings are those of `mp.create_campaign`.
 
@@ -121,11 +122,13 @@ class Client:
                 raise InputError(f"{refused[0]} does not go with pool; say with columns which columns are models.")
             goal = {"tolerance": tolerance, "confidence": confidence, "budget": budget}
             given = {one: value for one, value in goal.items() if value is not None}
-            return self._create_pool(name, Path(pool), columns, {**given, "use_labels": use_labels, "seed": seed})
+            more = {"use_labels": use_labels, "seed": seed, "guidelines": guidelines}
+            return self._create_pool(name, Path(pool), columns, {**given, **more})
         if models is None:
             raise InputError("models: pass the models of the stream, or pool= with a file of items.")
         body: dict[str, Any] = {
             "name": name,
+            "guidelines": guidelines,
             "models": models if isinstance(models, int) else list(models),
             "classes": None if classes is None else list(classes),
             "budget": budget,
@@ -315,6 +318,8 @@ class RemoteCampaign:
             by = annotator or self.annotator
             body = {"most": 1 if most is None else most, "seconds": _seconds(lease), "annotator": by}
             found = self._transport.call("POST", f"{self._path}/leases", body)
+            while found["deciding"]:  # many items of a file need no label
+                found = self._transport.call("POST", f"{self._path}/leases", body)
         return [_query(one) for one in found["queries"]]
 
     def release(self, *ids: int | str) -> None:
@@ -369,11 +374,16 @@ class RemoteCampaign:
         """Let a model take no part any more."""
         self._transport.call("DELETE", f"{self._path}/models/{_segment(model)}", done=NotFoundError)
 
-    def revise(self, *, annotator: str | None = None, **changes: Any) -> None:
-        """Change `budget`, `stop_when`, `paused`, `archived`, `finished` or `guidelines`; it holds from here on."""
+    def revise(self, *, name: str | None = None, annotator: str | None = None, **changes: Any) -> None:
+        """Change `budget`, `stop_when`, `paused`, `archived`, `finished`, `guidelines` or the name, all at once."""
         if isinstance(changes.get("stop_when"), Certified):
             changes["stop_when"] = changes["stop_when"].document()
-        self._transport.call("PATCH", self._path, {**changes, "annotator": annotator})
+        if name is None:
+            self._transport.call("PATCH", self._path, {**changes, "annotator": annotator})
+            return
+        body = {**changes, "name": name, "annotator": annotator}
+        self._transport.call("PATCH", self._path, body, done=NotFoundError)
+        self.name, self._path = name, f"/campaigns/{_segment(name)}"
 
     def finish(self, *, annotator: str | None = None) -> None:
         """Take the result: nobody is asked any more, and open questions are withdrawn."""
@@ -381,8 +391,7 @@ class RemoteCampaign:
 
     def rename(self, name: str, *, annotator: str | None = None) -> None:
         """Call it something else."""
-        self._transport.call("PATCH", self._path, {"name": name, "annotator": annotator}, done=NotFoundError)
-        self.name, self._path = name, f"/campaigns/{_segment(name)}"
+        self.revise(name=name, annotator=annotator)
 
     def delete(self) -> None:
         """Delete it with everything that belongs to it, for good; export it before."""

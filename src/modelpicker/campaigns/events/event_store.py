@@ -31,9 +31,11 @@ from modelpicker.campaigns.storage.statements import Prepared
 from modelpicker.encoding import ClassName
 from modelpicker.errors import ConflictError, NotFoundError, StorageError, brief
 
-# States of an answer. Waiting queries have none yet; references are labels of rounds that were never queried.
-WAITING, LABELLED, SKIPPED, REFERENCE = range(4)
-STATE_NAMES = ("waiting", "labelled", "skipped", "reference")
+# States of an answer. Waiting queries have none yet, and those that were withdrawn need none, as the campaign is
+# finished; references are labels of rounds that were never queried.
+WAITING, LABELLED, SKIPPED, REFERENCE, WITHDRAWN = range(5)
+STATE_NAMES = ("waiting", "labelled", "skipped", "reference", "withdrawn")
+OPEN = (WAITING, WITHDRAWN)
 # Keys that are looked for at once: SQLite takes some 32,000 variables.
 KEYS_AT_ONCE = 10_000
 # Events that are read at once, and the bytes that they may have: one may have ten thousand rounds.
@@ -240,7 +242,10 @@ class EventStore:
                 self._set_reference(event)
             case Retraction():
                 self._retract(event.round)
-            case Joining() | Leaving() | Items() | Revision() | FeedItems() | Fed():
+            case Revision(changes=changes):
+                if "finished" in changes:
+                    self._withdraw(changes["finished"])
+            case Joining() | Leaving() | Items() | FeedItems() | Fed():
                 pass
 
     def _index_rounds(self, event: Rounds) -> None:
@@ -289,8 +294,24 @@ class EventStore:
         if found is not None and found.state == REFERENCE:
             self._forget(number)
         else:
-            self._set_answer(number, WAITING, None)
+            self._set_answer(number, WITHDRAWN if self._finished() else WAITING, None)
             self.lease([number], None, None)
+
+    def _withdraw(self, finished: bool) -> None:
+        """Withdraw the queries that wait, or bring them back."""
+        before, after = (WAITING, WITHDRAWN) if finished else (WITHDRAWN, WAITING)
+        mine = sa.update(answers).where(answers.c.campaign == self.campaign, answers.c.state == before)
+        self.connection.execute(mine.values(state=after))
+
+    def _finished(self) -> bool:
+        """Whether somebody took the result."""
+        found = [stored.event for stored in self.others((Revision.kind,))]
+        said = [
+            event.changes["finished"]
+            for event in found
+            if isinstance(event, Revision) and "finished" in event.changes
+        ]
+        return bool(said and said[-1])
 
     def _forget(self, number: int) -> None:
         self.connection.execute(

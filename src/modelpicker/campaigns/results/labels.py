@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from modelpicker.campaigns.events.event_store import STATE_NAMES, WAITING, EventStore, RoundState
+from modelpicker.campaigns.events.event_store import OPEN, STATE_NAMES, EventStore, RoundState
 from modelpicker.campaigns.events.event_types import Answer, Reference, Rounds
 from modelpicker.campaigns.events.history import as_time
 from modelpicker.campaigns.events.pool_events import Items
@@ -20,7 +20,7 @@ def find_labels(store: EventStore, projection: CampaignState, wanted: LabelFilte
     for stored in store.others((Answer.kind, Reference.kind)):
         if isinstance(stored.event, Answer | Reference):
             last[stored.event.round] = stored.number, stored.at, stored.event.by
-    known = [state for state in store.answered() if state.state != WAITING and state.round in last]
+    known = [state for state in store.answered() if state.state not in OPEN and state.round in last]
     for state in sorted(known, key=lambda one: -last[one.round][0]):
         _, at, by = last[state.round]
         if _takes(wanted, state, by):

@@ -149,7 +149,7 @@ class AnswerRecord:
     key: str | None
     label: ClassName | None
     state: str
-    """"waiting", "labelled", "skipped" or "reference"."""
+    """"waiting", "labelled", "skipped", "reference" or "withdrawn"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +188,13 @@ class CampaignCounts:
     skipped: int = 0
     references: int = 0
     waiting: int = 0
+    withdrawn: int = 0
+    """Queries that nobody need answer any more, as the campaign is finished."""
+
+    @property
+    def unanswered(self) -> int:
+        """Queries without a label."""
+        return self.waiting + self.withdrawn + self.skipped
 
 
 @dataclass(frozen=True, slots=True)

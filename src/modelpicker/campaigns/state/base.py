@@ -58,8 +58,18 @@ class CampaignState(ABC):
         """The memory that it takes, roughly."""
 
     def revise(self, changes: Mapping[str, Any]) -> None:
-        """Change what holds from here on."""
+        """Change what holds from here on; open queries are withdrawn while it is finished."""
+        finished = self.terms.finished
         self.terms = self.terms.revised(changes)
+        if self.terms.finished != finished:
+            self.counts.waiting, self.counts.withdrawn = self.counts.withdrawn, self.counts.waiting
+
+    def note_open(self, more: int) -> None:
+        """Count queries that have no answer yet, or have one now."""
+        if self.terms.finished:
+            self.counts.withdrawn += more
+        else:
+            self.counts.waiting += more
 
     @property
     def waiting_items(self) -> dict[str, int]:

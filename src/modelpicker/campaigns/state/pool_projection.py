@@ -107,7 +107,7 @@ class PoolProjection(CampaignState):
     @property
     def spent(self) -> int:
         """How many labels were asked for; those that nobody could tell are not among them."""
-        return self.counts.labels + self.counts.waiting
+        return self.counts.labels + self.counts.waiting + self.counts.withdrawn
 
     @property
     def left(self) -> float:
@@ -235,7 +235,7 @@ class PoolProjection(CampaignState):
         """Count an answer that took the place of another, or of none."""
         for told, sign in ((before, -1), (after, 1)):
             if told is not None:
-                self.counts.waiting -= sign
+                self.note_open(-sign)
                 if told.label is None:
                     self.counts.skipped += sign
                 else:

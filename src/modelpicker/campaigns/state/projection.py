@@ -20,9 +20,8 @@ from modelpicker.algorithms.budgets import Paced
 from modelpicker.algorithms.pacing import CLOSED, MISSED, SPENT, BudgetPlan, make_plan, new_pace
 from modelpicker.algorithms.run_modes import CAMPAIGN, Replay
 from modelpicker.algorithms.runner import Outcome, Runner, new_outcome, no_labels, runner
-from modelpicker.campaigns.events.event_store import LABELLED, EventStore, Stored
+from modelpicker.campaigns.events.event_store import LABELLED, OPEN, EventStore, Stored
 from modelpicker.campaigns.events.event_store import SKIPPED as SKIPPED_STATE
-from modelpicker.campaigns.events.event_store import WAITING as WAITING_STATE
 from modelpicker.campaigns.events.event_types import (
     Answer,
     Event,
@@ -218,8 +217,8 @@ class Projection(CampaignState):
         """The queries that wait or were skipped, each with its probability."""
         if self._unanswered is None:
             self._unanswered = {}
-            if self.counts.waiting or self.counts.skipped:
-                for found in list(store.answered(WAITING_STATE, SKIPPED_STATE)):
+            if self.counts.unanswered:
+                for found in list(store.answered(*OPEN, SKIPPED_STATE)):
                     rounds = store.rounds_with(found.round)
                     self._unanswered[found.round] = float(rounds.probability[found.round - rounds.first])
         return self._unanswered
@@ -441,7 +440,7 @@ class Projection(CampaignState):
         elif self._unanswered is not None and after is not None and after.label is not None:
             self._unanswered.pop(number, None)
         for told, sign in ((before, -1), (after, 1)):
-            self.counts.waiting -= sign if told is not None else 0
+            self.note_open(-sign if told is not None else 0)
             if told is not None and told.label is None:
                 self.counts.skipped += sign
                 self.pace[SPENT] -= sign

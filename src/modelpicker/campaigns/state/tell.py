@@ -1,6 +1,6 @@
 """Answers to queries: stored once, learned, replaced; and labels that are kept for reference."""
 
-from modelpicker.campaigns.events.event_store import REFERENCE, WAITING, RoundState
+from modelpicker.campaigns.events.event_store import OPEN, REFERENCE, RoundState
 from modelpicker.campaigns.events.event_types import Answer, Reference
 from modelpicker.campaigns.state.base import KnownAnswers
 from modelpicker.campaigns.state.transactions import Transaction
@@ -15,7 +15,7 @@ def store_answer(change: Transaction, number: int, label: ClassName | None, repl
     if known is None or known.state == REFERENCE:
         _refer(change, number, label, known, replace, by)
         return
-    if known.state == WAITING:
+    if known.state in OPEN:
         change.touched = True
         change.add(Answer(number, label, by))
         change.state.count(number, None, KnownAnswers(label))

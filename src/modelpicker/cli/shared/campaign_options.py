@@ -19,7 +19,7 @@ from modelpicker.cli.shared.terminal import (
     table,
     visible,
 )
-from modelpicker.errors import ConflictError, InputError, NotFoundError, brief
+from modelpicker.errors import ConflictError, FileError, InputError, NotFoundError, brief
 from modelpicker.options import Option
 
 if TYPE_CHECKING:
@@ -43,6 +43,29 @@ Name: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="The campai
 AnnotatorOption: TypeAlias = Annotated[
     str | None, typer.Option("--by", metavar="WHO", help="Who answers; kept with the answer.", show_default=False)
 ]
+GuidelinesOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--guidelines",
+        metavar="FILE_OR_TEXT",
+        help="What annotators read beside the item: the text itself, or a file that has it.",
+        show_default=False,
+    ),
+]
+
+
+def read_guidelines(given: str) -> str:
+    """The text of guidelines, or that of the file with this name."""
+    try:
+        found = Path(given).is_file()
+    except OSError:  # too long for the name of a file
+        found = False
+    if not found:
+        return given
+    try:
+        return Path(given).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(f"{given} cannot be read: {error}.") from error
 
 
 def with_settings(verb: Callable[..., None]) -> Callable[..., None]:
@@ -257,6 +280,7 @@ def describe(campaign: "Campaign") -> dict[str, Any]:
         **campaign.terms.document(),
         "seed": campaign.settings.seed,
         "models": list(campaign.models),
+        "waiting_items": campaign.waiting_items(),
         **{key: value for key, value in campaign.best().document().items() if key != "standing"},
     }
 

@@ -92,12 +92,21 @@ CampaignNameField = Annotated[
         json_schema_extra={"pattern": NAME_PATTERN},
     ),
 ]
+Guidelines = Annotated[
+    str,
+    Field(
+        max_length=LONGEST_GUIDELINES,
+        description="What annotators read beside the item.",
+        examples=["Spam is what nobody asked for."],
+    ),
+]
 
 
 class NewCampaign(SettingsTaken):  # type: ignore[misc]  # its other fields are made from their descriptions
     """A campaign to begin."""
 
     name: CampaignNameField
+    guidelines: Guidelines = ""
 
 
 class NewTerms(Taken):
@@ -111,14 +120,7 @@ class NewTerms(Taken):
     paused: Annotated[bool, Field(description="Nobody is asked for labels.")] = False
     archived: Annotated[bool, Field(description="It is put away, and takes nothing.")] = False
     finished: Annotated[bool, Field(description="The result is taken: open questions are withdrawn.")] = False
-    guidelines: Annotated[
-        str,
-        Field(
-            max_length=LONGEST_GUIDELINES,
-            description="What annotators read beside the item.",
-            examples=["Spam is what nobody asked for."],
-        ),
-    ] = ""
+    guidelines: Guidelines = ""
     name: Annotated[
         str | None,
         Field(min_length=1, max_length=LONGEST_NAME, description="A new name.", examples=["tickets 2027"]),
@@ -563,7 +565,7 @@ class Answered(BaseModel):
     id: Count
     key: str | None
     label: Called | None
-    state: Literal["waiting", "labelled", "skipped", "reference"]
+    state: Literal["waiting", "labelled", "skipped", "reference", "withdrawn"]
 
 
 class LabelRow(BaseModel):

@@ -117,11 +117,12 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "finished": False,
         "guidelines": "Spam is what nobody asked for.",
         "state": _STATE,
+        "waiting_items": {"tickets.csv": 2310},
         "pick": "gpt",
         "tied": ["gpt"],
     },
     "Classes": {"classes": ["ham", "spam"], "open": False},
-    "Leased": {"queries": [_QUERY], "pending": 3},
+    "Leased": {"queries": [_QUERY], "pending": 3, "deciding": False},
     "Told": {"id": 17, "label": "spam", "labels_used": 58, "pending": 2},
     "ToldMany": {"told": 3, "labels_used": 59, "pending": 0},
     "Retracted": {"id": 17, "labels_used": 57, "pending": 3},
@@ -202,7 +203,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         ],
         "problem": None,
     },
-    "FileTaken": {"rounds": 5400, "known": 109, "queries": 83},
+    "FileTaken": {"rounds": 0, "known": 109, "queries": 0, "waiting": 5400},
+    "ItemsDropped": {"dropped": 5400},
     "LabelRows": {
         "labels": [
             {

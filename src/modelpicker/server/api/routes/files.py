@@ -94,7 +94,7 @@ def _ask(file: KeptFile, first: int, batch: Batch, at_once: bool, campaign: Camp
     return ask_batch(campaign, file, first, batch, at_once=at_once)
 
 
-@router.delete("/campaigns/{name}/files", responses=replies(documents.ItemsDropped, *NAMED, 409))
+@router.delete("/campaigns/{name}/files", responses=replies(documents.ItemsDropped, *NAMED, 409, 422))
 async def drop_items(
     caller: Owner,
     queue: Found,

@@ -18,7 +18,7 @@ from modelpicker.collections.column_roles import Reading
 from modelpicker.collections.files import open_with
 from modelpicker.options import LARGEST_COUNT, LARGEST_SEED
 from modelpicker.server.access.callers import Owner
-from modelpicker.server.api.documents import CampaignNameField
+from modelpicker.server.api.documents import CampaignNameField, Guidelines
 from modelpicker.server.api.received_files import (
     FILE,
     ColumnsQuery,
@@ -49,6 +49,7 @@ class NewPool(BaseModel):
     use_labels: Annotated[
         bool, Field(description="Whether labels in the file are known from the start; else they are left out.")
     ] = False
+    guidelines: Guidelines = ""
     seed: Annotated[int, Field(ge=0, le=LARGEST_SEED, description=BY_NAME["seed"].help)] = 0
 
 

@@ -154,10 +154,13 @@ export const api = {
   /** @param {File} file @param {Record<string, string>} columns @returns {Promise<Api.FileLook>} */
   look: (file, columns) => call('POST', `files${filename(file, columns)}`, { raw: file }),
   /**
-   * @param {string} name @param {File} file @param {Record<string, string>} columns
+   * @param {string} name @param {File} file @param {Record<string, string>} columns @param {boolean} atOnce
    * @returns {Promise<Api.FileTaken>}
    */
-  upload: (name, file, columns) => call('POST', at(name, `/files${filename(file, columns)}`), { raw: file }),
+  upload: (name, file, columns, atOnce) => call('POST', at(name, `/files${filename(file, columns)}${
+    atOnce ? '&at_once=true' : ''}`), { raw: file }),
+  /** @param {string} name @returns {Promise<Api.ItemsDropped>} */
+  dropItems: (name) => call('DELETE', at(name, '/files')),
 };
 
 /** The address of a campaign's live events. @param {string} name */

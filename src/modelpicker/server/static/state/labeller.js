@@ -15,6 +15,7 @@ const MOST_LEASES = 100;
 const LEASE = 300; // seconds; renewed well before while somebody looks
 const RENEW = 100_000;
 const LOOK_AGAIN = 2_000;
+const AT_ONCE = 50;
 const AFTER_RELOAD = 1_500;
 const MOST_HISTORY = 50;
 const LARGEST_SAVED = 10_000; // characters of an item that is saved across a reload, so that undo works
@@ -48,6 +49,7 @@ export class Labeller extends Store {
   #returned = new Set(); // undone since then: its response may not contain them
   #filling = false;
   #again = false;
+  #deciding = false; // the server still looks for the next item that needs a label
   #timer = 0;
   /** @type {(() => void)[]} */
   #stops = [];
@@ -187,7 +189,8 @@ export class Labeller extends Store {
       this.error = /** @type {RequestError} */ (error);
     }
     this.#filling = false;
-    this.loading = this.#again && !this.error && !this.current; // the next request is for what ran out meanwhile
+    // The next request is for what ran out meanwhile, or for what the answer on its way decides.
+    this.loading = (this.#again || this.#deciding || this.#unsent() > 0) && !this.error && !this.current;
     this.emit();
     this.#next();
   }
@@ -201,14 +204,16 @@ export class Labeller extends Store {
       return;
     }
     this.#again = false;
-    const pause = this.error || this.queue.length === 0 ? LOOK_AGAIN : RENEW;
+    const soon = this.#deciding ? AT_ONCE : LOOK_AGAIN;
+    const pause = this.error || this.queue.length === 0 ? soon : RENEW;
     const wait = Math.max(pause, (this.error?.retryAfter ?? 0) * 1_000);
     this.#timer = setTimeout(() => (document.visibilityState === 'visible' ? this.fill() : this.#next()), wait);
   }
 
   /** @param {Api.Leased} leased */
-  #take({ queries, pending }) {
+  #take({ queries, pending, deciding }) {
     this.error = null;
+    this.#deciding = deciding;
     if (!this.#stops.length) {
       this.#release(queries); // the view was left before they came
       return;
@@ -229,6 +234,7 @@ export class Labeller extends Store {
     this.pending = reply?.pending ?? this.pending;
     this.labels = reply?.labels_used ?? this.labels;
     this.emit();
+    if (!this.current) this.fill(); // what is asked next may have waited for this answer
   }
 
   /**

@@ -53,17 +53,21 @@ export function usePredictionFile(settle = (columns) => columns) {
 /**
  * Upload the file to a campaign, and report the progress.
  * @param {string} name of the campaign @param {File} file @param {Record<string, string>} columns
- * @param {(progress: string) => void} report
+ * @param {boolean} atOnce @param {(progress: string) => void} report
  */
-export async function upload(name, file, columns, report) {
+export async function upload(name, file, columns, atOnce, report) {
   report('Uploading …');
   const ask = () => api.campaign(name)
-    .then(({ rounds }) => rounds > 0 && report(`Uploading … ${count(rounds, 'item')} so far`))
+    .then(({ rounds, waiting_items: waiting }) => rounds + sum(waiting))
+    .then((items) => items > 0 && report(`Uploading … ${count(items, 'item')} so far`))
     .catch(() => undefined);
   const timer = setInterval(ask, 1000);
   try {
-    return await api.upload(name, file, columns);
+    return await api.upload(name, file, columns, atOnce);
   } finally {
     clearInterval(timer);
   }
 }
+
+/** How many items of files wait to be asked about. @param {Record<string, number>} waiting */
+export const sum = (waiting) => Object.values(waiting).reduce((before, items) => before + items, 0);

@@ -60,10 +60,10 @@ function Summary({ name, standing }) {
 }
 
 /** How much of the budget is spent, and what happened to the items. @param {{standing: Api.StandingDocument}} props */
-function Spent({ standing: { budget, labels_used: labels, labels_saved: saved, pending, skipped, state } }) {
+function Spent({ standing: { budget, labels_used: labels, labels_saved: saved, pending, skipped } }) {
   const parts = [
     budget === null ? `${count(labels, 'label')} bought` : `${number(labels)} of ${count(budget, 'label')} bought`,
-    pending > 0 && `${number(pending)} ${isFinished(state) ? 'withdrawn' : 'awaited'}`,
+    pending > 0 && `${number(pending)} awaited`,
     skipped > 0 && `${number(skipped)} skipped`,
     saved > skipped && `${count(saved - skipped, 'item')} not asked about`,
   ];
@@ -90,7 +90,8 @@ function Next({ name, standing: { pending, state, budget, certificate, labels_us
   const pool = certificate.kind === 'pool';
   const more = pool && state.name === 'budget-spent' && budget !== null;
   const settle = { paused: 'Resume it', archived: 'Bring it back', 'budget-spent': pool ? '' : 'Raise the budget' }[String(state.name)];
-  const labelling = !idle && !finished && (pending > 0 || (pool && state.name === 'running'));
+  const asks = pending > 0 || state.name === 'waiting-for-labels' || (pool && state.name === 'running');
+  const labelling = !idle && !finished && asks;
   return html`<p class="actions">
     ${over && session.owns && html`<${Finish} name=${name} />`}
     ${more && session.owns && html`<${AskMore} name=${name} budget=${budget} main />`}

@@ -15,7 +15,7 @@ declare namespace Api {
     id: number;
     key: string | null;
     label: number | string | null;
-    state: "waiting" | "labelled" | "skipped" | "reference";
+    state: "waiting" | "labelled" | "skipped" | "reference" | "withdrawn";
   }
 
   interface Answers {
@@ -107,6 +107,7 @@ declare namespace Api {
     pending: number;
     skipped: number;
     references: number;
+    waiting_items: Record<string, number>;
     pick: number | string | null;
     tied: Array<number | string> | null;
   }
@@ -123,6 +124,29 @@ declare namespace Api {
     key: string | null;
     item: Record<string, unknown> | null;
     votes: Array<[number | string | null, number]>;
+  }
+
+  interface FedRecord {
+    event: number;
+    at: string;
+    kind: "fed";
+    round: number;
+    items: number;
+    dropped: boolean;
+    by: string | null;
+  }
+
+  interface FeedRecord {
+    event: number;
+    at: string;
+    kind: "feed";
+    place: number;
+    file: string;
+    mark: string;
+    upto: number;
+    key: string;
+    item: Record<string, unknown> | null;
+    predictions: Array<number | string | null>;
   }
 
   interface FieldsRecord {
@@ -149,6 +173,7 @@ declare namespace Api {
     rounds: number;
     known: number;
     queries: number;
+    waiting: number;
   }
 
   interface Health {
@@ -156,7 +181,7 @@ declare namespace Api {
   }
 
   interface HistoryPage {
-    records: Array<AskRecord | ItemRecord | FieldsRecord | QuestionRecord | LabelRecord | SkipRecord | RetractRecord | JoinRecord | LeaveRecord | ReviseRecord>;
+    records: Array<AskRecord | ItemRecord | FieldsRecord | QuestionRecord | LabelRecord | SkipRecord | RetractRecord | JoinRecord | LeaveRecord | ReviseRecord | FeedRecord | FedRecord>;
     next: number | null;
   }
 
@@ -166,6 +191,10 @@ declare namespace Api {
     kind: "item";
     id: number;
     predictions: Array<number | string | null>;
+  }
+
+  interface ItemsDropped {
+    dropped: number;
   }
 
   interface JoinRecord {
@@ -213,6 +242,7 @@ declare namespace Api {
   interface Leased {
     queries: Array<Waiting>;
     pending: number;
+    deciding: boolean;
   }
 
   interface LeaveRecord {
@@ -244,6 +274,7 @@ declare namespace Api {
     algorithm?: "model-picker" | "label-efficient" | "vote-entropy" | "structural-committee" | "importance-weighted" | "efficient-active" | "race";
     options?: Record<string, unknown> | null;
     name: string;
+    guidelines?: string;
   }
 
   interface NewLabel {

@@ -101,7 +101,7 @@ def test_changes_that_make_no_sense_are_refused_and_change_nothing(url: str) -> 
         {"archived": None},
         {"stop_when": mp.Certified(gap=0.1)},
         {"seed": 4},
-        {"name": "d"},
+        {"name": ""},
     ):
         with pytest.raises(InputError):
             campaign.revise(**given)
@@ -198,7 +198,7 @@ def test_questions_that_finishing_withdraws_do_not_wait_until_it_goes_on(url: st
         first, second = (query.id for query in campaign.pending(2))
         label = "ham"
     else:
-        campaign, label = begun(url, budget=2), "cat"
+        campaign, label = begun(url, budget=2, budget_way="cap"), "cat"
         first, second = campaign.ask(ROW).id, campaign.ask(ROW).id
     left = 3 if pool else 0
     campaign.tell(first, label)

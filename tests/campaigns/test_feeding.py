@@ -162,7 +162,9 @@ def test_an_item_that_somebody_asks_about_meanwhile_is_decided_once(memory: str,
 
 
 @pytest.mark.parametrize("at_once", [False, True])
-def test_a_wrong_item_is_named_and_nothing_that_is_read_with_it_is_taken(url: str, tmp_path: Path, at_once: bool) -> None:
+def test_a_wrong_item_is_named_and_nothing_that_is_read_with_it_is_taken(
+    url: str, tmp_path: Path, at_once: bool
+) -> None:
     campaign = make(url, classes=["ham", "spam"])
     mp.ModelCollection([["ham"] * 4] * 2 + [["jam"] * 4], models=MODELS).save(tmp_path / "x.csv")
     with pytest.raises(mp.InputError, match=r"x\.csv, row 3: .*jam"):

@@ -95,8 +95,8 @@ def test_a_file_is_asked_about_as_labels_come_or_all_at_once(page: Page, server:
     assert campaign.terms.guidelines == "Be kind."
     assert sum(campaign.waiting_items().values()) > 0
     page.goto(f"{server.url}/#/c/{name}/files")
-    page.on("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Drop them").click()
+    page.get_by_role("button", name="Yes, ask about none of them").click()
     expect(page.get_by_role("heading", name="Items that wait")).to_have_count(0)
     assert campaign.waiting_items() == {}
     page.get_by_label("File of predictions").set_input_files(predictions("later.csv"))

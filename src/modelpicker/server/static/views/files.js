@@ -54,11 +54,11 @@ const HINT = 'CSV, TSV, Parquet, NumPy (.npz) or JSON lines, with the models of 
  * @param {{campaign: Api.Described, changed: () => void}} props
  */
 function WaitingItems({ campaign: { name, waiting_items: waiting, state }, changed }) {
+  const [sure, setSure] = useState(false);
   const [error, setError] = useState(/** @type {Error|null} */ (null));
   const drop = () => {
-    if (confirm(`Ask about none of these ${count(sum(waiting), 'item')}? Labels stay.`)) {
-      api.dropItems(name).then(changed, setError);
-    }
+    setSure(false);
+    api.dropItems(name).then(changed, setError);
   };
   if (!sum(waiting)) return null;
   return html`<section class="card" aria-labelledby="waiting-title">
@@ -69,7 +69,9 @@ function WaitingItems({ campaign: { name, waiting_items: waiting, state }, chang
     <p class="form-error" role="alert">${error?.message}</p>
     <p class="actions">
       ${!isIdle(state) && html`<a class="button" href=${inCampaign(name, 'label')}>Label the next item</a>`}
-      <button type="button" onClick=${drop}>Drop them</button>
+      ${sure ? html`<button type="button" class="danger" onClick=${drop}>Yes, ask about none of them</button>
+          <button type="button" onClick=${() => setSure(false)}>Keep them</button>`
+        : html`<button type="button" onClick=${() => setSure(true)}>Drop them</button>`}
     </p>
   </section>`;
 }

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 
 from playwright.sync_api import FilePayload, Page, expect
@@ -102,7 +103,7 @@ def test_a_file_is_asked_about_as_labels_come_or_all_at_once(page: Page, server:
     page.get_by_label("File of predictions").set_input_files(predictions("later.csv"))
     page.get_by_label("Decide about all items now").check()
     page.get_by_role("button", name="Upload").click()
-    expect(page.get_by_text("known already")).to_be_visible()
+    expect(page.get_by_text(re.compile(r"\d+ items known already\."))).to_be_visible()
     assert campaign.rounds == 60
     assert campaign.waiting_items() == {}
 

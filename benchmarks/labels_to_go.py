@@ -48,7 +48,7 @@ def by_plays_without_doubt(pool: PoolPicker) -> Guess | None:
     trial = pool._next_on_trial()
     start = start_of(pool, trial)
     forecast = play_from(pool, trial, start._replace(doubt=np.zeros_like(start.doubt)))
-    found = None if forecast is None else forecast.labels_to_go()
+    found = None if forecast is None else forecast.labels_to_go(0.0)
     return None if found is None else Guess(found.low, found.expected, found.high)
 
 

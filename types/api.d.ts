@@ -101,6 +101,8 @@ declare namespace Api {
     finished: boolean;
     guidelines: string;
     state: StateDocument;
+    to_go: ToGoDocument | null;
+    more: OutlookDocument | null;
     rounds: number;
     labels_used: number;
     labels_saved: number;
@@ -329,6 +331,17 @@ declare namespace Api {
     parts: Array<OptionDocument>;
   }
 
+  interface OutlookAnswer {
+    outlook: OutlookDocument | null;
+  }
+
+  interface OutlookDocument {
+    labels: number;
+    chance: number;
+    confidence: number;
+    sentence: string;
+  }
+
   interface Problem {
     type: string;
     title: string;
@@ -420,6 +433,8 @@ declare namespace Api {
     certified: boolean;
     reached: boolean | null;
     state: StateDocument;
+    to_go: ToGoDocument | null;
+    more: OutlookDocument | null;
     remark: string;
     standing: Array<StandingEntry>;
   }
@@ -468,6 +483,13 @@ declare namespace Api {
     skipped: number;
     pick: number | string | null;
     tied: number | null;
+  }
+
+  interface ToGoDocument {
+    expected: number;
+    low: number;
+    high: number;
+    words: string;
   }
 
   interface TokenDocument {

@@ -87,7 +87,8 @@ def _say_next(pick: "Pick", session: LabelSession, name: str, storage: str | Non
     if pick.state.over:
         say(visible(f"  {command(f'ask {called} FILE')}  adds more items; then it asks again"))
     else:
-        say(visible(f"  {command(f'revise {called} --budget N')}  allows more labels"))
+        more = "N" if pick.budget is None else pick.budget + (pick.more.labels if pick.more else pick.budget)
+        say(visible(f"  {command(f'revise {called} --budget {more}')}  allows more labels"))
 
 
 def _feed_of(campaign: "Campaign", file: str) -> "FileFeed":

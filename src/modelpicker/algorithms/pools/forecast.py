@@ -4,8 +4,9 @@ The rest of the proof is played forward many times (`forecast_kernel.py`). The c
 an estimate changes nothing in the pool, and the same pool always gives the same estimate.
 """
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +19,8 @@ from modelpicker.algorithms.pools.forecast_kernel import (
     play_forward,
 )
 from modelpicker.algorithms.pools.gain import FINE, LOOKING, OUT, SURE, VERY_SURE
-from modelpicker.certificates.pool_proof import PoolProof
+from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
+from modelpicker.certificates.pool_proof import USUAL_SPREAD, PoolProof, confidence_of
 from modelpicker.kernels.compiler import CompiledKernel
 from modelpicker.kernels.primitives import Floats, Ints
 
@@ -34,31 +36,15 @@ COINS = 2**14 - 3
 # With fewer labels of contested items nothing is said.
 TOO_EARLY = 10
 FEWEST_PLAYS = 8
-LOW, HIGH = 0.1, 0.9
+# What is usual counts as much as so many labels.
+FEW_TESTED = 5.0
+LOW, HIGH = 0.05, 0.95
+# The ends of the range are moved apart by this: the plays know no more than the pool does, which may be wrong.
+MARGIN = 1.25
+# A range whose ends are farther apart says nothing.
+WIDEST = 20.0
 
 play = CompiledKernel(play_forward, {}, "pool-picker forecast")
-
-
-@dataclass(frozen=True, slots=True)
-class LabelsToGo:
-    """About how many more labels are needed until the pick is certified."""
-
-    expected: int
-    low: int
-    """In nine of ten plays at least so many."""
-    high: int
-    """In nine of ten plays at most so many."""
-
-
-@dataclass(frozen=True, slots=True)
-class PoolOutlook:
-    """What a number of further labels would buy, as far as can be told."""
-
-    labels: int
-    chance: float
-    """How likely the pick is certified by then."""
-    confidence: float
-    """With how much confidence it is likely to be within the tolerance by then: the median."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,31 +52,38 @@ class Forecast:
     """All plays: the wealth of the weakest proof, one row per play and one column per label."""
 
     weakest: Floats
+    items: int
+    """Items without a label on which models differ: with all of them labelled, the pick is certain."""
+    confidence: float
+    """That is wanted, and the share of the error that may be used."""
+    share: float
 
     @property
     def needed(self) -> Ints:
-        """The labels until the pick is certified, one per play; one more than was played if it is not."""
+        """The labels until the pick is certified, one per play, in order; one more than was played if it is not."""
         over = self.weakest >= OVER
         needed = np.where(over.any(axis=1), over.argmax(axis=1) + 1, self.weakest.shape[1] + 1)
-        return np.sort(needed)
+        return np.sort(np.minimum(needed, self.items))
 
-    def labels_to_go(self) -> LabelsToGo | None:
-        """The middle of the plays, and nine of ten of them from either side; None if they are too far apart."""
-        needed = self.needed
+    def labels_to_go(self, audit: float) -> LabelsToGo | None:
+        """The middle of the plays, and a range that most of them are in; None if they are too far apart.
+
+        `audit` is the share of labels that the proof does not need.
+        """
+        needed, played = self.needed, self.weakest.shape[1]
         low, expected, high = (int(needed[int(share * len(needed))]) for share in (LOW, 0.5, HIGH))
-        if high > self.weakest.shape[1]:
+        if high > played or high > WIDEST * low:
             return None
-        return LabelsToGo(expected, low, high)
+        low, high = max(1, int(low / MARGIN)), min(self.items, math.ceil(high * MARGIN))
+        return LabelsToGo(*(math.ceil(labels / (1.0 - audit)) for labels in (expected, low, high)))
 
-    def outlook(self, labels: int, share: float, confidence: float) -> PoolOutlook | None:
+    def outlook(self, labels: int, audit: float) -> PoolOutlook | None:
         """How the plays stand after so many labels; None if they do not go so far."""
-        if not 1 <= labels <= self.weakest.shape[1]:
+        played = min(max(1, int(labels * (1.0 - audit))), self.items)
+        if played > self.weakest.shape[1]:
             return None
-        after = self.weakest[:, labels - 1]
-        middle = float(np.median(after))
-        return PoolOutlook(
-            labels, float((after >= OVER).mean()), min(confidence, max(0.0, 1.0 - 1.0 / (middle * share)))
-        )
+        reached = confidence_of(float(np.median(self.weakest[:, played - 1])), self.share)
+        return PoolOutlook(labels, float((self.needed <= played).mean()), min(self.confidence, reached))
 
 
 def make_forecast(pool: "PoolPicker") -> Forecast | None:
@@ -116,14 +109,14 @@ def play_from(pool: "PoolPicker", trial: int, start: ForecastStart) -> Forecast 
         labels=len(pool._learned),
     )
     random = np.random.Generator(np.random.Philox(key=[pool.seed, len(pool._learned)]))
-    farthest = min(FARTHEST, int(pool._unlabelled().sum()))
-    weakest = np.full((PLAYS, farthest), OVER)
+    items = int(pool._unlabelled().sum())
+    weakest = np.full((PLAYS, min(FARTHEST, items)), OVER)
     normals = random.standard_normal((PLAYS, len(pool.models) + 1))
     room = _room(len(pool.models), len(pool.classes))
-    plays = play(
-        start, goal, pool._rows, free, trial, random.random(COINS), normals, room, weakest, MOST_CELLS
-    )
-    return Forecast(weakest[:plays]) if plays >= FEWEST_PLAYS else None
+    plays = play(start, goal, pool._rows, free, trial, random.random(COINS), normals, room, weakest, MOST_CELLS)
+    if plays < FEWEST_PLAYS:
+        return None
+    return Forecast(weakest[:plays], items, pool.confidence, pool.error_share)
 
 
 def start_of(pool: "PoolPicker", trial: int) -> ForecastStart:
@@ -137,12 +130,9 @@ def start_of(pool: "PoolPicker", trial: int) -> ForecastStart:
     unsure = found.unsure / np.maximum(1e-9, found.split)
     ahead = found.ahead - found.ahead[trial]
     mean = (ahead - counts.known) / np.maximum(1.0, left)
-    said = rows[pool._learned]
-    right = (said == pool._labels[pool._learned][:, None]).astype(np.float64)
-    drawn = rows[proof.drawn]
-    apart = drawn != drawn[:, [trial]]
-    hit = (drawn == proof.truth[proof.drawn][:, None]).astype(np.float64)
-    x = hit[:, [trial]] - hit
+    tested, _, sizes = _outcomes(pool, pool._learned, trial)
+    drawn, drawn_sum, drawn_size = _outcomes(pool, proof.drawn, trial)
+    spread = (sizes + FEW_TESTED * USUAL_SPREAD) / (tested + FEW_TESTED)
     wealth, best, money = _wealth(proof, trial)
     return ForecastStart(
         known=counts.known.astype(np.float64),
@@ -151,16 +141,24 @@ def start_of(pool: "PoolPicker", trial: int) -> ForecastStart:
         winnable=(counts.winnable + answering) / np.maximum(1.0, left),
         ahead=ahead,
         doubt=found.doubt.copy(),
-        spread=np.clip(unsure + mean * mean, np.abs(mean), 1.0),
+        spread=np.clip(spread, np.abs(mean), 1.0),
         unsure=unsure,
-        tested=(said != said[:, [trial]]).sum(axis=0).astype(np.float64),
-        drawn=apart.sum(axis=0).astype(np.float64),
-        drawn_sum=x.sum(axis=0),
-        drawn_size=np.abs(x).sum(axis=0),
+        tested=tested,
+        drawn=drawn,
+        drawn_sum=drawn_sum,
+        drawn_size=drawn_size,
         wealth=wealth,
         best=best,
         money=money,
     )
+
+
+def _outcomes(pool: "PoolPicker", items: list[int], trial: int) -> tuple[Floats, Floats, Floats]:
+    """Of labelled items: on how many the model on trial and each other differ, the sum of x, and of its size."""
+    said = pool._rows[items]
+    right = (said == pool._labels[items][:, None]).astype(np.float64)
+    x = right[:, [trial]] - right
+    return (said != said[:, [trial]]).sum(axis=0).astype(np.float64), x.sum(axis=0), np.abs(x).sum(axis=0)
 
 
 def _wealth(proof: PoolProof, model: int) -> tuple[Floats, Floats, Floats]:
@@ -178,7 +176,7 @@ def _wealth(proof: PoolProof, model: int) -> tuple[Floats, Floats, Floats]:
 
 def _room(models: int, classes: int) -> ForecastRoom:
     """Room for a play."""
-    floats = {name: np.zeros(models) for name in ForecastRoom._fields}
+    floats: dict[str, Any] = {name: np.zeros(models) for name in ForecastRoom._fields}
     return ForecastRoom(
         **floats
         | {

@@ -1,8 +1,8 @@
 """The rest of a proof, played forward many times: a kernel.
 
 Each play begins with what is known now, and with gaps between the models that are drawn at random from what is
-thought of them. Then it asks as `PoolPicker` does: by worth, until the leader is clear; then for the proof, with the
-same bets. A label is a coin: one for all rivals, so that the leader is right or wrong against all of them at once.
+thought of them. Then it asks as `PoolPicker` does: by worth, until the leader is clear; then for the proof, with
+the same bets. A label is a coin: one for all rivals, so that the leader is right or wrong against all at once.
 """
 
 from typing import NamedTuple

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.algorithms.pools.audit import Audit, count_right
-from modelpicker.algorithms.pools.forecast import Forecast, LabelsToGo, PoolOutlook, make_forecast
+from modelpicker.algorithms.pools.forecast import Forecast, make_forecast
 from modelpicker.algorithms.pools.gain import (
     FINE,
     LOOKING,
@@ -23,6 +23,7 @@ from modelpicker.algorithms.pools.gain import (
     new_comparison,
 )
 from modelpicker.algorithms.pools.label_model import REMEMBERED, learn_item, new_label_model
+from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
 from modelpicker.algorithms.pools.pool_input import (
     PIECE,
     contested_items,
@@ -238,6 +239,8 @@ class PoolPicker:
             for place, name in enumerate(self.models)
         }
 
+    # What is to come.
+
     def labels_to_go(self) -> LabelsToGo | None:
         """About how many more labels are needed until the pick is certified; None if it is too early to say.
 
@@ -246,20 +249,26 @@ class PoolPicker:
         if self.certified:
             return LabelsToGo(0, 0, 0)
         forecast = self._foresee()
-        return None if forecast is None else forecast.labels_to_go()
+        return None if forecast is None else forecast.labels_to_go(self._audit.share)
 
     def outlook(self, labels: int) -> PoolOutlook | None:
-        """What so many more labels would buy, as far as can be told; None if it is too early to say."""
-        check_count("labels", labels)
+        """What so many more labels would buy; None if it is too early to say. An estimate, not a promise."""
+        labels = check_count("labels", labels)
         if self.certified:
             return PoolOutlook(labels, 1.0, self.confidence)
         forecast = self._foresee()
-        return None if forecast is None else forecast.outlook(labels, self.error_share, self.confidence)
+        return None if forecast is None else forecast.outlook(labels, self._audit.share)
+
+    @property
+    def reached_confidence(self) -> float:
+        """The confidence with which the recommended model is proved to be within the tolerance by now."""
+        return self._proof.confidence_in(self._pick(), self.error_share)
 
     def _foresee(self) -> Forecast | None:
         """The estimate by what is known now; made once."""
         self._look()
-        known = (len(self), len(self._learned), int((self._labels == UNKNOWABLE).sum()), self.tolerance, self.confidence, self.error_share)
+        given_up = int((self._labels == UNKNOWABLE).sum())
+        known = (len(self), len(self._learned), given_up, self.tolerance, self.confidence, self.error_share)
         if self._forecast is None or self._forecast[0] != known:
             self._forecast = (known, make_forecast(self))
         return self._forecast[1]

@@ -1,6 +1,6 @@
 """How good `labels_to_go` is: the estimate on the way to the proof, beside the labels that were needed in the end.
 
-    python -m benchmarks.labels_to_go [--files 40] [--case digits]
+    python -m benchmarks.labels_to_go [--files 24] [--case digits]
 
 The tables of docs/pools.md. Every file is played to its proof, one label at a time. At a quarter, half and three
 quarters of the way the estimates are compared with the truth. A ratio of 2 is an estimate that is twice too large.
@@ -132,7 +132,7 @@ def table(records: list[Record], cases: list[str]) -> Iterator[str]:
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--files", type=int, default=40)
+    parser.add_argument("--files", type=int, default=24)
     parser.add_argument("--case")
     given = parser.parse_args()
     records: list[Record] = []

@@ -162,6 +162,18 @@ declare namespace Api {
     next: number | null;
   }
 
+  interface IntakeDocument {
+    name: string;
+    phase: "reading" | "storing" | "comparing";
+    done: number;
+    total: number;
+    words: string;
+  }
+
+  interface Intakes {
+    intakes: Array<IntakeDocument>;
+  }
+
   interface ItemRecord {
     event: number;
     at: string;

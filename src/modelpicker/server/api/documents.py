@@ -310,6 +310,22 @@ class Summaries(BaseModel):
     campaigns: list[Summary]
 
 
+class IntakeDocument(BaseModel):
+    """A file that a campaign is just being made of."""
+
+    name: Annotated[str, Field(description="What the campaign will be called.")]
+    phase: Literal["reading", "storing", "comparing"]
+    done: Annotated[Count, Field(description="Items that are stored.")]
+    total: Count
+    words: Annotated[str, Field(description="For people.")]
+
+
+class Intakes(BaseModel):
+    """The files that campaigns are just being made of."""
+
+    intakes: list[IntakeDocument]
+
+
 class ToGoDocument(BaseModel):
     """About how many more labels a pool needs until the pick is certified: an estimate."""
 

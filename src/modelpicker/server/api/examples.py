@@ -207,6 +207,17 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         ],
         "problem": None,
     },
+    "Intakes": {
+        "intakes": [
+            {
+                "name": "tickets",
+                "phase": "storing",
+                "done": 400_000,
+                "total": 1_000_000,
+                "words": "Storing: 400,000 of 1,000,000 items",
+            }
+        ]
+    },
     "FileTaken": {"rounds": 5400, "known": 109, "queries": 83},
     "LabelRows": {
         "labels": [

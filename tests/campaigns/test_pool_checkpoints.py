@@ -157,8 +157,8 @@ def test_a_server_that_is_killed_and_one_that_is_stopped_go_on_where_they_were(f
         process.process.send_signal(signal.SIGTERM)
         assert process.process.wait(60) == 0
     assert in_log(file) == 0
-    with copied(file) as place:
-        twin = mp.open_campaign(place, "pool")
-        check(twin, place)
+    with copied(file) as copy:
+        twin = mp.open_campaign(copy, "pool")
+        check(twin, copy)
         assert (twin.rounds, twin.best().labels_used) == (200, 24)
         label(twin, collection(), 1)

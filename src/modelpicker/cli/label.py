@@ -87,8 +87,15 @@ def _say_next(pick: "Pick", session: LabelSession, name: str, storage: str | Non
     if pick.state.over:
         say(visible(f"  {command(f'ask {called} FILE')}  adds more items; then it asks again"))
     else:
-        more = "N" if pick.budget is None else pick.budget + (pick.more.labels if pick.more else pick.budget)
-        say(visible(f"  {command(f'revise {called} --budget {more}')}  allows more labels"))
+        say(visible(f"  {command(f'revise {called} --budget {_larger(pick)}')}  allows more labels"))
+
+
+def _larger(pick: "Pick") -> int:
+    """The budget that the state of a spent one offers."""
+    from modelpicker.campaigns.results.pool_pick import half_again
+
+    budget = pick.budget or 0
+    return budget + (half_again(budget) if pick.more is None else pick.more.labels)
 
 
 def _feed_of(campaign: "Campaign", file: str) -> "FileFeed":

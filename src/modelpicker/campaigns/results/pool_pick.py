@@ -132,10 +132,15 @@ def _spent_unproved(budget: int, pool: PoolPicker) -> Status:
 
 def offered_labels(pool: PoolPicker, budget: int | None) -> int:
     """How many more labels to offer: enough, if that is not many more than were bought; else half as many again."""
-    half = max(FEW, round((budget or pool.labels_used) / 2 / FEW) * FEW)
+    half = half_again(budget or pool.labels_used)
     to_go = pool.labels_to_go()
     enough = half if to_go is None else -(-to_go.high // FEW) * FEW
     return enough if enough <= 2 * half else half
+
+
+def half_again(labels: int) -> int:
+    """Half as many labels, in steps of ten."""
+    return max(FEW, round(labels / 2 / FEW) * FEW)
 
 
 def what_more_buys(pool: PoolPicker, budget: int | None) -> PoolOutlook | None:

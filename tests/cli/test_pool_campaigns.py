@@ -12,6 +12,7 @@ from modelpicker.campaigns.storage.database import open_storage
 from tests.campaigns.pools import collection, truth
 from tests.campaigns.servers import Server
 from tests.cli.campaigning import call, document, lines
+from tests.cli.test_columns import at_terminal
 
 ITEMS = 120
 
@@ -89,6 +90,20 @@ class TestCreate:
         assert campaign.label_of("n4") == "ham"
         record = next(one for one in campaign.history("n4") if one["kind"] == "fields")
         assert record["item"] == {"nr": "n4", "what": "t4"}
+
+    @pytest.mark.slow
+    def test_at_a_terminal_it_says_what_it_is_doing(self, folder: Path) -> None:
+        code, said = at_terminal(folder, b"", "create", "two", "--pool", "items.csv")
+        assert code == 0
+        phases = (
+            "Reading items.csv",
+            "Finding the items on which models differ",
+            "Comparing the models",
+            "Created",
+        )
+        places = [said.find(phase) for phase in phases]
+        assert -1 not in places
+        assert places == sorted(places)
 
     def test_what_is_certified_from_the_start_says_so(self, folder: Path) -> None:
         done = call(folder, "create", "known", "--pool", "items.csv", "--use-labels")

@@ -208,7 +208,9 @@ def test_an_intake_says_how_far_it_has_come_and_leaves_nothing_behind(
     stored = Intake.stored
     monkeypatch.setattr(Intake, "stored", noted)
     begin(server, table(), name=name).raise_for_status()
-    assert [(one["name"], one["phase"], one["words"]) for one in seen][:1] == [(name, "reading", "Reading the file")]
+    assert [(one["name"], one["phase"], one["words"]) for one in seen][:1] == [
+        (name, "reading", "Reading the file")
+    ]
     assert stored(3, 9).words == "Storing: 3 of 9 items"
     assert stored(9, 9).words == "Finding the items on which models differ"
     assert server.get("/intakes").json() == {"intakes": []}

@@ -113,7 +113,9 @@ def test_labels_to_go_are_said_while_labelling_and_in_the_standing_and_what_more
     page.get_by_role("button", name=f"Ask about {pick.more.labels} more").click()
     expect(page.locator(".summary .spent")).to_contain_text(pick.to_go.words)
     page.get_by_role("link", name="Label the next item").click()
-    expect(page.get_by_role("article")).to_contain_text(f"12 of at most {12 + pick.more.labels}, {pick.to_go.words}")
+    expect(page.get_by_role("article")).to_contain_text(
+        f"12 of at most {12 + pick.more.labels}, {pick.to_go.words}"
+    )
 
 
 def test_with_many_classes_the_candidates_for_this_item_come_first(page: Page, server: Serving, name: str) -> None:

@@ -34,7 +34,7 @@ MOST_CELLS = 2**22
 # Coins that are drawn for an estimate; the plays go through them again and again.
 COINS = 2**14 - 3
 # With fewer labels of contested items nothing is said.
-TOO_EARLY = 10
+FORECAST_FROM = 10
 FEWEST_PLAYS = 8
 # What is usual counts as much as so many labels.
 FEW_TESTED = 5.0
@@ -88,7 +88,7 @@ class Forecast:
 
 def make_forecast(pool: "PoolPicker") -> Forecast | None:
     """Play the rest of the proof forward; None if too little is known."""
-    if len(pool._learned) < TOO_EARLY:
+    if len(pool._learned) < FORECAST_FROM:
         return None
     trial = pool._next_on_trial()
     return play_from(pool, trial, start_of(pool, trial))

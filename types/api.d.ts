@@ -101,6 +101,8 @@ declare namespace Api {
     finished: boolean;
     guidelines: string;
     state: StateDocument;
+    to_go: ToGoDocument | null;
+    more: OutlookDocument | null;
     rounds: number;
     labels_used: number;
     labels_saved: number;
@@ -183,6 +185,18 @@ declare namespace Api {
   interface HistoryPage {
     records: Array<AskRecord | ItemRecord | FieldsRecord | QuestionRecord | LabelRecord | SkipRecord | RetractRecord | JoinRecord | LeaveRecord | ReviseRecord | FeedRecord | FedRecord>;
     next: number | null;
+  }
+
+  interface IntakeDocument {
+    name: string;
+    phase: "reading" | "storing" | "comparing";
+    done: number;
+    total: number;
+    words: string;
+  }
+
+  interface Intakes {
+    intakes: Array<IntakeDocument>;
   }
 
   interface ItemRecord {
@@ -360,6 +374,17 @@ declare namespace Api {
     parts: Array<OptionDocument>;
   }
 
+  interface OutlookAnswer {
+    outlook: OutlookDocument | null;
+  }
+
+  interface OutlookDocument {
+    labels: number;
+    chance: number;
+    confidence: number;
+    sentence: string;
+  }
+
   interface Problem {
     type: string;
     title: string;
@@ -451,6 +476,8 @@ declare namespace Api {
     certified: boolean;
     reached: boolean | null;
     state: StateDocument;
+    to_go: ToGoDocument | null;
+    more: OutlookDocument | null;
     remark: string;
     standing: Array<StandingEntry>;
   }
@@ -499,6 +526,13 @@ declare namespace Api {
     skipped: number;
     pick: number | string | null;
     tied: number | null;
+  }
+
+  interface ToGoDocument {
+    expected: number;
+    low: number;
+    high: number;
+    words: string;
   }
 
   interface TokenDocument {

@@ -40,6 +40,8 @@ OPERATIONS = {
     "standing": "GET /api/v1/campaigns/{name}/standing",
     "certificate": "GET /api/v1/campaigns/{name}/certificate",
     "report": "GET /api/v1/campaigns/{name}/report",
+    "list_intakes": "GET /api/v1/intakes",
+    "outlook": "GET /api/v1/campaigns/{name}/outlook",
     "charts": "GET /api/v1/campaigns/{name}/charts",
     "follow": "GET /api/v1/campaigns/{name}/live",
     "history": "GET /api/v1/campaigns/{name}/history",

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from modelpicker.algorithms import Decision
+from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
 from modelpicker.algorithms.validation import check_count, check_model, check_models
 from modelpicker.campaigns.events.event_store import (
     OPEN,
@@ -430,6 +431,15 @@ class Campaign(CampaignTransactions):
     def _state_of(self, id: int | str) -> RoundState | None:
         with self.looking() as store:
             return store.state(self._number_of(store, id, store.head().rounds))
+
+    def labels_to_go(self) -> LabelsToGo | None:
+        """About how many more labels are needed until the pick is certified; None on a stream: nobody can tell."""
+        return None
+
+    def outlook(self, labels: int) -> PoolOutlook | None:
+        """What so many more labels would buy; None on a stream: nobody can tell."""
+        check_count("labels", labels)
+        return None
 
     def certificate(self, confidence: float = 0.95, kind: CertificateKind = "stream") -> Certificate:
         """How sure the pick is, in a statement that holds whenever one looks; `best` has one as well.

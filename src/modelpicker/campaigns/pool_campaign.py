@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from modelpicker.algorithms import Decision
+from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
 from modelpicker.campaigns.campaign import Campaign, check_annotator, check_most, seconds_of
 from modelpicker.campaigns.events.event_store import EventStore, RoundState
 from modelpicker.campaigns.events.pool_events import Question
@@ -198,6 +199,16 @@ class PoolCampaign(Campaign):
         """The number of the last event, and the pick as of then."""
         with self.reading_pool() as (_, projection):
             return projection.event, campaign_pick(projection)
+
+    def labels_to_go(self) -> LabelsToGo | None:
+        """About how many more labels are needed until the pick is certified; None if it is too early to say."""
+        with self.reading_pool() as (_, projection):
+            return projection.picker.labels_to_go()
+
+    def outlook(self, labels: int) -> PoolOutlook | None:
+        """What so many more labels would buy; None if it is too early to say. An estimate, not a promise."""
+        with self.reading_pool() as (_, projection):
+            return projection.picker.outlook(labels)
 
     def certificate(self, confidence: float = 0.95, kind: CertificateKind = "stream") -> Certificate:
         """What is proved about the pick, of exactly the items that are in the pool, whenever you look.

@@ -5,7 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Protocol
 
-from modelpicker.algorithms import Decision
+from modelpicker.algorithms import Decision, LabelsToGo, PoolOutlook
 from modelpicker.campaigns.results.pick import (
     AnswerRecord,
     AskedFile,
@@ -93,6 +93,12 @@ class AnyCampaign(Protocol):
 
     def release(self, *ids: int | str) -> None:
         """Give leased queries back."""
+
+    def labels_to_go(self) -> LabelsToGo | None:
+        """About how many more labels a pool needs; None on a stream, and if it is too early to say."""
+
+    def outlook(self, labels: int) -> PoolOutlook | None:
+        """What so many more labels of a pool would buy; None on a stream, and if it is too early to say."""
 
     def answers(self) -> list[AnswerRecord]:
         """All queries with their labels, and labels that were kept for reference."""

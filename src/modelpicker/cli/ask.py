@@ -28,6 +28,7 @@ from modelpicker.cli.shared.terminal import (
     standard_input,
     storing,
     visible,
+    waiting,
 )
 from modelpicker.errors import FileError, InputError, ModelPickerError, NotFoundError, brief
 
@@ -182,9 +183,10 @@ def _add(campaign: "Campaign", file: str, read: dict[str, Any], use_labels: bool
 
     found = read_collection(open_with, file, None, file_reading(campaign, read))
     print_notes(found.notes)
-    with storing("Storing the items", len(found)) as progress:
+    with storing(len(found)) as progress:
         added = campaign.add_items(found, use_labels=use_labels, progress=progress)
-    pick = campaign.best()
+    with waiting("Comparing the models"):
+        pick = campaign.best()
     if as_json:
         facts = {"new": added.new, "known": added.known, "labels": added.labels}
         print_json({"campaign": campaign.name, "decisions": [], **facts, **pick.document()})

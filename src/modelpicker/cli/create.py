@@ -35,6 +35,7 @@ from modelpicker.cli.shared.terminal import (
     say,
     storing,
     visible,
+    waiting,
 )
 
 if TYPE_CHECKING:
@@ -220,13 +221,14 @@ def _create_pool(
     if known and not settings["use_labels"]:
         left_out = f"{count(known, 'label')} in the file {'is' if known == 1 else 'are'} left out."
         say(f"{left_out} (To use them: --use-labels)")
-    with storing("Storing the items", len(found)) as progress:
+    with storing(len(found)) as progress:
         return create_campaign(storage, name, pool=found, progress=progress, **settings)
 
 
 def _say_pool(campaign: "Campaign", called: str) -> None:
     """What there is now, and what to do with it."""
-    pick, goal = campaign.best(), campaign.settings.options
+    with waiting("Comparing the models"):
+        pick, goal = campaign.best(), campaign.settings.options
     say(visible(f"Created {campaign.name} in {campaign.storage.url}: {count(pick.rounds, 'item')}."))
     if pick.references:
         say(f"{count(pick.references, 'label')} of the file {'is' if pick.references == 1 else 'are'} used.")

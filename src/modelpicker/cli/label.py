@@ -88,7 +88,15 @@ def _say_next(pick: "Pick", session: LabelSession, name: str, storage: str | Non
     if pick.state.over:
         say(visible(f"  {command(f'ask {called} FILE')}  adds more items; then it asks again"))
     else:
-        say(visible(f"  {command(f'revise {called} --budget N')}  allows more labels"))
+        say(visible(f"  {command(f'revise {called} --budget {_larger(pick)}')}  allows more labels"))
+
+
+def _larger(pick: "Pick") -> int:
+    """The budget that the state of a spent one offers."""
+    from modelpicker.campaigns.results.pool_pick import half_again
+
+    budget = pick.budget or 0
+    return budget + (half_again(budget) if pick.more is None else pick.more.labels)
 
 
 def _ask_about(campaign: "Campaign", file: str) -> None:

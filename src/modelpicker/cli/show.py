@@ -113,6 +113,7 @@ def show(name: Name, storage: StorageOption = None, as_json: Json = False) -> No
         "items": _items(settings, pick),
         "labels": f"{pick.labels_used:,} bought, {pick.pending:,} waiting, {pick.skipped:,} skipped, "
         f"{pick.references:,} {'for reference' if settings.pool is None else 'known without asking'}",
+        **({"to go": pick.to_go_sentence} if pick.to_go_sentence else {}),
         "pick": leader(pick),
         "certificate": pick.certificate.sentence,
     }

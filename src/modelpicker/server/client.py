@@ -17,7 +17,7 @@ from urllib.parse import quote, urlencode
 
 import numpy.typing as npt
 
-from modelpicker.algorithms import Decision
+from modelpicker.algorithms import Decision, LabelsToGo, PoolOutlook
 from modelpicker.algorithms.budgets import BudgetWay
 from modelpicker.campaigns.results.pick import (
     AnswerRecord,
@@ -344,10 +344,21 @@ class RemoteCampaign:
             certificate=Certificate(**found["certificate"]),
             certified=found["certified"],
             reached=found["reached"],
+            to_go=_to_go(found.get("to_go")),
+            more=_outlook(found.get("more")),
             state=Status(*(found["state"][part] for part in ("name", "reason", "next", "takes_items"))),
             remark=found["remark"],
             **{name: found[name] for name in same},
         )
+
+    def labels_to_go(self) -> LabelsToGo | None:
+        """About how many more labels a pool needs; None on a stream, and if it is too early to say."""
+        return _to_go(self.describe()["to_go"])
+
+    def outlook(self, labels: int) -> PoolOutlook | None:
+        """What so many more labels of a pool would buy; None on a stream, and if it is too early to say."""
+        asked = urlencode({"labels": labels})
+        return _outlook(self._transport.call("GET", f"{self._path}/outlook?{asked}")["outlook"])
 
     def certificate(self, confidence: float = 0.95, kind: CertificateKind = "stream") -> Certificate:
         """How sure the pick is, in a statement that holds whenever one looks."""
@@ -482,6 +493,14 @@ def _decision(made: Mapping[str, Any]) -> Decision:
         prediction=made["prediction"],
         recommended=made["recommended"],
     )
+
+
+def _to_go(found: Mapping[str, Any] | None) -> LabelsToGo | None:
+    return None if found is None else LabelsToGo(found["expected"], found["low"], found["high"])
+
+
+def _outlook(found: Mapping[str, Any] | None) -> PoolOutlook | None:
+    return None if found is None else PoolOutlook(found["labels"], found["chance"], found["confidence"])
 
 
 def _query(one: Mapping[str, Any]) -> Query:

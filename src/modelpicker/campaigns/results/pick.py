@@ -6,11 +6,13 @@ The client needs these, and neither SQLAlchemy nor Arrow: nothing here may impor
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
 from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.status import Status
 from modelpicker.certificates.certificate import Certificate
 from modelpicker.encoding import ClassName, ModelName
 
+TOO_EARLY = "It is too early to say how many more labels are needed."
 Item: TypeAlias = dict[str, Any]
 """What is shown of an item, by name."""
 
@@ -74,6 +76,10 @@ class Pick:
     """Whether the goal is reached: that of `stop_when`, or of a race; None where there is no goal."""
     state: Status
     """Where the campaign stands, why, and what to do next."""
+    to_go: LabelsToGo | None = field(default=None, compare=False)
+    """About how many more labels of a pool are needed; None on a stream, and if it is too early to say."""
+    more: PoolOutlook | None = field(default=None, compare=False)
+    """What more labels would buy, where the budget of a pool is spent and nothing is proved."""
     remark: str = ""
     """What the algorithm has to say of how it stands; empty if nothing."""
     course: Course | None = field(default=None, compare=False, repr=False)
@@ -84,6 +90,14 @@ class Pick:
         """Whether there is a reason for the pick: a label, or a proof that needs none."""
         learned = self.certificate.kind == "pool" and self.references > 0  # which a stream does not learn from
         return self.labels_used > 0 or learned or self.certified
+
+    @property
+    def to_go_sentence(self) -> str:
+        """About how many more labels are needed; empty on a stream, and where nothing more is asked."""
+        asks = self.state.name in ("running", "waiting-for-labels", "paused")
+        if self.certificate.kind != "pool" or not asks:
+            return ""
+        return TOO_EARLY if self.to_go is None else f"{self.to_go.words.capitalize()}."
 
     def report(self, title: str = "") -> str:
         """One page for whoever has to decide, as HTML; `title` names the data.
@@ -112,6 +126,8 @@ class Pick:
             "certified": self.certified,
             "reached": self.reached,
             "state": self.state.document(),
+            "to_go": None if self.to_go is None else self.to_go.document(),
+            "more": None if self.more is None else self.more.document(),
             "remark": self.remark,
             "standing": [
                 {

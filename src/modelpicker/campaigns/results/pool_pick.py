@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
+from modelpicker.algorithms.pools.outlook import PoolOutlook
 from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.campaigns.results.course import Course
-from modelpicker.campaigns.results.pick import Pick, Standing
+from modelpicker.campaigns.results.pick import TOO_EARLY, Pick, Standing
 from modelpicker.campaigns.results.status import (
     ARCHIVED,
     PAUSED,
@@ -21,6 +22,8 @@ from modelpicker.encoding import ModelName
 
 # Models are level if their estimates differ by less than this share of an item.
 LEVEL = 1e-6
+# Labels are offered in such steps.
+FEW = 10
 
 
 def make_pool_pick(pool: PoolPicker, *, budget: int | None, skipped: int, spent: bool) -> Pick:
@@ -58,6 +61,8 @@ def make_pool_pick(pool: PoolPicker, *, budget: int | None, skipped: int, spent:
         certified=certified,
         reached=certified,
         state=certified_status(in_short(certificate)) if certified else _status(pool, budget, skipped, spent),
+        to_go=None if certified else pool.labels_to_go(),
+        more=what_more_buys(pool, budget) if spent and not certified else None,
         remark=_remark(pool, best),
     )
 
@@ -72,6 +77,8 @@ def campaign_pick(projection: PoolProjection) -> Pick:
         made = replace(made, state=finished_status(in_short(made.certificate) if made.certified else ""))
     elif not made.certified:
         made = replace(made, state=PAUSED if projection.terms.paused else _campaign_status(projection))
+        if made.state.name == "budget-spent":
+            made = replace(made, more=what_more_buys(pool, budget))
     return replace(
         made,
         labels_used=counts.labels,
@@ -109,12 +116,36 @@ def _campaign_status(projection: PoolProjection) -> Status:
 
 
 def _spent_unproved(budget: int, pool: PoolPicker) -> Status:
-    """All labels are bought and the goal is not reached: how sure it is by then."""
+    """All labels are bought and the goal is not reached: how sure it is by then, and what more would buy."""
     spent = budget_spent(budget)
-    certificate = pool.certificate(pool.confidence)
-    known = f"By now {in_short(certificate)}." if certificate.gap < 1 else "Nothing is proved by now."
-    reason = f"{spent.reason} {known} The goal was {rounded_up(pool.tolerance)}."
-    return replace(spent, reason=reason, next="Ask about more items, or use the pick as it stands.")
+    sure = int(100 * pool.reached_confidence)
+    wanted, goal = f"within {rounded_up(pool.tolerance)} of the best", f"{100 * pool.confidence:.12g}%"
+    known = f"Nothing is proved by now; the goal was a pick {wanted}, with confidence {goal}."
+    if sure:
+        known = f"By now the pick is proved to be {wanted} with confidence {sure}%; the goal was {goal}."
+    more = what_more_buys(pool, budget)
+    buys = TOO_EARLY if more is None else more.sentence
+    offered = offered_labels(pool, budget)
+    step = f"Ask about {offered:,} more (a budget of {budget + offered:,}), or use the pick as it stands."
+    return replace(spent, reason=f"{spent.reason} {known} {buys}", next=step)
+
+
+def offered_labels(pool: PoolPicker, budget: int | None) -> int:
+    """How many more labels to offer: enough, if that is not many more than were bought; else half as many again."""
+    half = half_again(budget or pool.labels_used)
+    to_go = pool.labels_to_go()
+    enough = half if to_go is None else -(-to_go.high // FEW) * FEW
+    return enough if enough <= 2 * half else half
+
+
+def half_again(labels: int) -> int:
+    """Half as many labels, in steps of ten."""
+    return max(FEW, round(labels / 2 / FEW) * FEW)
+
+
+def what_more_buys(pool: PoolPicker, budget: int | None) -> PoolOutlook | None:
+    """What the labels that are offered would buy; None if it is too early to say."""
+    return pool.outlook(offered_labels(pool, budget))
 
 
 def with_course(pick: Pick, pool: PoolPicker, course: Course | None) -> Pick:
@@ -135,7 +166,7 @@ def _tied(pool: PoolPicker, behind: dict[ModelName, float]) -> tuple[ModelName, 
 def _status(pool: PoolPicker, budget: int | None, skipped: int, spent: bool) -> Status:
     """Where a pool stands that is not certified."""
     if budget is not None and spent:
-        return budget_spent(budget)
+        return _spent_unproved(budget, pool)
     if not pool.done:
         told = "1 label has" if pool.labels_used == 1 else f"{pool.labels_used:,} labels have"
         return Status("running", f"{told} been told so far.", "Label more items.", takes_items=False)

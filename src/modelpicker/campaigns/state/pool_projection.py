@@ -15,6 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from modelpicker.algorithms.pools.forecast import FORECAST_FROM
 from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.algorithms.pools.pool_state import (
     PoolQuestion,
@@ -140,8 +141,10 @@ class PoolProjection(CampaignState):
 
     def warm_up(self) -> None:
         """Have the kernels compiled."""
-        small = PoolPicker([["a", "b"], ["b", "a"]], tolerance=0.0)
-        small.tell(small.ask(1)[0], "a")
+        small = PoolPicker([["a", "b"], ["b", "a"]] * FORECAST_FROM, tolerance=0.0)
+        for item in small.ask(FORECAST_FROM):
+            small.tell(item, "a")
+        small.labels_to_go()
         small.ask(1)
 
     # What it does.

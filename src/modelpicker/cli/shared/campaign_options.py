@@ -225,6 +225,8 @@ def print_pick(pick: "Pick", *, seen: str | None = None, step: str | None = None
     typer.echo("")
     typer.echo(_counted(pick) if seen is None else seen)
     print_sentence(in_words(pick, step))
+    if pick.to_go_sentence:
+        print_sentence(pick.to_go_sentence)
     typer.echo("")
     if goal:
         print_sentence(goal)

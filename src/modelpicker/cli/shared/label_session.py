@@ -200,7 +200,8 @@ class LabelSession:
         """How many labels are from this person, and how many there are in all."""
         mine = self.labelled if self.by is None else sum(label is not None for label in self._own().values())
         most = "" if pick.budget is None else f" of at most {pick.budget:,}"
-        return f"{mine:,} by you, {pick.labels_used:,}{most}{'' if most else ' in all'}"
+        to_go = "" if pick.to_go is None else f", {pick.to_go.words}"
+        return f"{mine:,} by you, {pick.labels_used:,}{most}{'' if most else ' in all'}{to_go}"
 
 
 def took_back(label: "ClassName | None", item: int, fields: Mapping[str, Any]) -> str:
@@ -218,6 +219,8 @@ def may_stop(pick: "Pick") -> list[str]:
     told = [f"May I stop? {_answer(pick)}"]
     if pick.named and not pick.state.over:
         told.append(f"If you stop now, the pick is {pick.model}. {pick.certificate.sentence}")
+    if pick.to_go_sentence:
+        told.append(pick.to_go_sentence)
     labels = count(pick.labels_used, "label")
     if pick.budget is not None:
         labels = f"{pick.labels_used:,} of at most {count(pick.budget, 'label')}"

@@ -312,6 +312,48 @@ class Summaries(BaseModel):
     campaigns: list[Summary]
 
 
+class IntakeDocument(BaseModel):
+    """A file that a campaign is just being made of."""
+
+    name: Annotated[str, Field(description="What the campaign will be called.")]
+    phase: Literal["reading", "storing", "comparing"]
+    done: Annotated[Count, Field(description="Items that are stored.")]
+    total: Count
+    words: Annotated[str, Field(description="For people.")]
+
+
+class Intakes(BaseModel):
+    """The files that campaigns are just being made of."""
+
+    intakes: list[IntakeDocument]
+
+
+class ToGoDocument(BaseModel):
+    """About how many more labels a pool needs until the pick is certified: an estimate."""
+
+    expected: Count
+    low: Annotated[Count, Field(description="It is likely that at least so many are needed.")]
+    high: Annotated[Count, Field(description="It is likely that at most so many are needed.")]
+    words: Annotated[str, Field(description="For people.")]
+
+
+class OutlookDocument(BaseModel):
+    """What so many more labels of a pool would buy: an estimate."""
+
+    labels: Count
+    chance: Annotated[Chance, Field(description="That the pick is certified by then.")]
+    confidence: Annotated[Chance, Field(description="That the proof is likely to have by then.")]
+    sentence: Annotated[str, Field(description="For people.")]
+
+
+class OutlookAnswer(BaseModel):
+    """What is to come in a pool."""
+
+    outlook: Annotated[
+        OutlookDocument | None, Field(description="Null on a stream, and if it is too early to say.")
+    ]
+
+
 class Described(SettingsSent):  # type: ignore[misc]  # its other fields are made from their descriptions
     """A campaign: what it is made with, how far it has come, who leads."""
 
@@ -322,6 +364,13 @@ class Described(SettingsSent):  # type: ignore[misc]  # its other fields are mad
     finished: bool
     guidelines: Annotated[str, Field(description="What annotators read beside the item.")]
     state: StateDocument
+    to_go: Annotated[
+        ToGoDocument | None, Field(description="Labels to go; null on a stream, and if it is too early to say.")
+    ]
+    more: Annotated[
+        OutlookDocument | None,
+        Field(description="What more labels would buy, where the budget of a pool is spent and nothing is proved."),
+    ]
     rounds: Count
     labels_used: Count
     labels_saved: Annotated[Count, Field(description="Rounds without a label that wait for none.")]
@@ -441,6 +490,13 @@ class StandingDocument(BaseModel):
     certified: Annotated[bool, Field(description="Whether that is sure enough to stop.")]
     reached: Annotated[bool | None, Field(description="Whether the goal is reached; null where there is none.")]
     state: StateDocument
+    to_go: Annotated[
+        ToGoDocument | None, Field(description="Labels to go; null on a stream, and if it is too early to say.")
+    ]
+    more: Annotated[
+        OutlookDocument | None,
+        Field(description="What more labels would buy, where the budget of a pool is spent and nothing is proved."),
+    ]
     remark: Annotated[str, Field(description="What the algorithm has to say of how it stands; may be empty.")]
     standing: Annotated[list[StandingEntry], Field(description="The pick first, then by estimates.")]
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from modelpicker.algorithms import ModelPicker
+from modelpicker.algorithms import ModelPicker, PoolOutlook
 from modelpicker.campaigns.setting_options import BY_NAME
 from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.server.api.setting_documents import algorithm_document, option_document
@@ -118,6 +118,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "guidelines": "Spam is what nobody asked for.",
         "state": _STATE,
         "waiting_items": {"tickets.csv": 2310},
+        "to_go": None,
+        "more": None,
         "pick": "gpt",
         "tied": ["gpt"],
     },
@@ -128,6 +130,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "Retracted": {"id": 17, "labels_used": 57, "pending": 3},
     "Members": {"models": ["bert", "roberta", "gpt", "roberta-2"]},
     "CertificateDocument": _CERTIFICATE,
+    "OutlookAnswer": {"outlook": PoolOutlook(50, 0.8, 0.95).document()},
     "StandingDocument": _COUNTS
     | {
         "event": 1901,
@@ -140,6 +143,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "certified": False,
         "reached": None,
         "state": _STATE,
+        "to_go": None,
+        "more": None,
         "remark": "",
         "standing": [entry | {"labels": 57, "since": 0, "covered": 1720.5} for entry in _STANDING],
     },
@@ -202,6 +207,17 @@ EXAMPLES: dict[str, dict[str, Any]] = {
             }
         ],
         "problem": None,
+    },
+    "Intakes": {
+        "intakes": [
+            {
+                "name": "tickets",
+                "phase": "storing",
+                "done": 400_000,
+                "total": 1_000_000,
+                "words": "Storing: 400,000 of 1,000,000 items",
+            }
+        ]
     },
     "FileTaken": {"rounds": 0, "known": 109, "queries": 0, "waiting": 5400},
     "ItemsDropped": {"dropped": 5400},

@@ -72,7 +72,17 @@ def describe(campaign: Campaign, caller: Caller) -> dict[str, Any]:
         "models": None if secret else list(campaign.models),
         **{
             name: document[name]
-            for name in ("state", "rounds", "labels_used", "labels_saved", "pending", "skipped", "references")
+            for name in (
+                "state",
+                "to_go",
+                "more",
+                "rounds",
+                "labels_used",
+                "labels_saved",
+                "pending",
+                "skipped",
+                "references",
+            )
         },
         "waiting_items": campaign.waiting_items(),
         "pick": None if secret else document["pick"],

@@ -56,6 +56,16 @@ async def look(
         )
 
 
+@router.get("/intakes", responses=replies(documents.Intakes, *CLOSED))
+async def list_intakes(caller: Owner, service: Service) -> Response:
+    """List the files that campaigns are just being made of, and how far they have come."""
+    # Another thread adds to them meanwhile.
+    found = dict(service.intakes)
+    return json_response(
+        {"intakes": [{"name": name, **one._asdict(), "words": one.words} for name, one in found.items()]}
+    )
+
+
 @router.post(
     "/campaigns/{name}/files", responses=replies(documents.FileTaken, *NAMED, 409, 422), openapi_extra=FILE
 )

@@ -29,6 +29,7 @@ from modelpicker.server.api.received_files import (
 )
 from modelpicker.server.api.responses import json_response
 from modelpicker.server.api.routes.common import VERSION, Service, describe
+from modelpicker.server.context import Intake
 from modelpicker.server.live.group_commit import reach
 from modelpicker.server.network.middleware import FILE_KIND
 
@@ -92,17 +93,25 @@ async def create_pool(
     reading = Reading(columns=chosen_roles(wanted.columns))
     async with received(request, wanted.filename, service.configuration.largest_file) as file:
 
+        def stored(done: int, total: int) -> None:
+            service.intakes[wanted.name] = Intake.stored(done, total)
+
         def begin() -> dict[str, Any]:
             reach(service.configuration.storage)
             campaign = create_campaign(
                 service.configuration.storage,
                 wanted.name,
                 pool=open_with(file.path, None, reading),
+                progress=stored,
                 **wanted.model_dump(exclude={"name", "filename", "columns"}),
             )
             return describe(campaign, caller)
 
-        document = await run_in_threadpool(read_file, wanted.filename, file.path, begin)
+        service.intakes[wanted.name] = Intake("reading")
+        try:
+            document = await run_in_threadpool(read_file, wanted.filename, file.path, begin)
+        finally:
+            service.intakes.pop(wanted.name, None)
     made = json_response(document, 201)
     made.headers["Location"] = f"{VERSION}/campaigns/{quote(wanted.name, safe='')}"
     return made

@@ -59,6 +59,17 @@ async def certificate(
     return json_response((await queue.read(lambda campaign: campaign.certificate(confidence, kind))).document())
 
 
+@router.get("/outlook", responses=replies(documents.OutlookAnswer, *NAMED, 422))
+async def outlook(
+    caller: Reader,
+    queue: Found,
+    labels: Annotated[int, Query(ge=1, le=LARGEST_COUNT, description="So many more labels.")],
+) -> Response:
+    """Estimate what more labels of a pool would buy."""
+    found = await queue.read(lambda campaign: campaign.outlook(labels))
+    return json_response({"outlook": None if found is None else found.document()})
+
+
 @router.get("/charts", responses=replies(documents.ChartsDocument, *NAMED))
 async def charts(caller: Reader, queue: Found) -> Response:
     """Tell what the page's charts are drawn from."""

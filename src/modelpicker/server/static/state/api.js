@@ -117,6 +117,8 @@ export const api = {
     const more = new URLSearchParams({ name, ...wanted });
     return call('POST', `campaigns${filename(file, columns)}&${more}`, { raw: file });
   },
+  /** Files that campaigns are just being made of. @returns {Promise<Api.Intakes>} */
+  intakes: () => call('GET', 'intakes'),
   /** @param {string} name @returns {Promise<Api.Described>} */
   campaign: (name) => call('GET', at(name)),
   /** @param {string} name @returns {Promise<Api.Classes>} */

@@ -51,6 +51,24 @@ export function usePredictionFile(settle = (columns) => columns) {
 /** @typedef {ReturnType<typeof usePredictionFile>} PredictionFile */
 
 /**
+ * Begin a campaign on the items of the file, and report the progress: first the upload, then what the server does.
+ * @param {string} name of the campaign @param {File} file @param {Record<string, string>} columns
+ * @param {Record<string, string>} wanted @param {(progress: string) => void} report
+ */
+export async function createPool(name, file, columns, wanted, report) {
+  report('Uploading …');
+  const ask = () => api.intakes()
+    .then(({ intakes }) => intakes.filter((one) => one.name === name).forEach(({ words }) => report(`${words} …`)))
+    .catch(() => undefined);
+  const timer = setInterval(ask, 700);
+  try {
+    return await api.createPool(name, file, columns, wanted);
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/**
  * Upload the file to a campaign, and report the progress.
  * @param {string} name of the campaign @param {File} file @param {Record<string, string>} columns
  * @param {boolean} atOnce @param {(progress: string) => void} report

@@ -9,7 +9,7 @@ import { Failure, Loading, useLoaded } from '../parts/loading.js';
 import { blankPool, PoolFields, poolOf } from '../parts/pool_fields.js';
 import { blankStream, hasTooFewModels, refuseMissing, StreamFields, streamOf } from '../parts/stream_fields.js';
 import { api } from '../state/api.js';
-import { FORMATS, upload, usePredictionFile } from '../state/prediction_file.js';
+import { createPool, FORMATS, upload, usePredictionFile } from '../state/prediction_file.js';
 import { go, home, inCampaign, useView } from '../state/router.js';
 
 const NAMED = 6;
@@ -82,8 +82,7 @@ function CreateForm({ known, campaigns }) {
     if (kind === 'stream') return api.create(/** @type {Api.NewCampaign} */ (asked));
     if (!file) throw new Error('Choose a file first.');
     if (encodeURIComponent(guidelines).length > LONGEST_ENCODED) throw new Error(TOO_LONG);
-    setBusy(`Storing ${count(seen?.items ?? 0, 'item')} …`);
-    return api.createPool(called, file, source.chosen, /** @type {Record<string, string>} */ (asked));
+    return createPool(called, file, source.chosen, /** @type {Record<string, string>} */ (asked), setBusy);
   };
   const read = file ? seen && !seen.problem && !source.busy && !source.error : kind === 'stream';
   const few = read && hasTooFewModels(stream, seen);

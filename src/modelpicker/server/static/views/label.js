@@ -13,7 +13,7 @@ import { Failure, Loading, useLoaded } from '../parts/loading.js';
 import { Messages } from '../parts/messages.js';
 import { AskMore, Finish, GoOn, ReportLink } from '../parts/next_steps.js';
 import { usePressGuard } from '../parts/press_guard.js';
-import { isFinished, isIdle, isOver, StateBadge, StateLine } from '../parts/state_badge.js';
+import { asks, isFinished, isIdle, isOver, StateBadge, StateLine } from '../parts/state_badge.js';
 import { annotator } from '../state/annotator.js';
 import { api } from '../state/api.js';
 import { connection } from '../state/connection.js';
@@ -204,7 +204,8 @@ function progress(labeller, campaign) {
   if (campaign?.algorithm !== POOL) return labeller.left === null ? '' : `${count(labeller.left, 'item')} to label`;
   const all = Math.max(labeller.labels ?? 0, campaign.labels_used); // whichever is newer
   const team = campaign.budget === null ? `${number(all)} in all` : `${number(all)} of at most ${number(campaign.budget)}`;
-  return `${number(labeller.own)} by you, ${team}`;
+  const toGo = campaign.to_go && asks(campaign.state) ? `, ${campaign.to_go.words}` : '';
+  return `${number(labeller.own)} by you, ${team}${toGo}`;
 }
 
 /**
@@ -268,7 +269,7 @@ function Done({ name, labeller, others: taken }) {
  * Where to go next. The main button is the next step that the state names; while others label there is no main button.
  * @param {{name: string, campaign: Api.Described, others: boolean, changed: () => void}} props
  */
-function Steps({ name, campaign: { state, algorithm, budget }, others, changed }) {
+function Steps({ name, campaign: { state, algorithm, budget, more: offered }, others, changed }) {
   if (!session.seesStanding) return null;
   const adds = session.owns && state.takes_items && algorithm !== POOL;
   const idle = isIdle(state) && session.owns;
@@ -285,7 +286,7 @@ function Steps({ name, campaign: { state, algorithm, budget }, others, changed }
   if (session.owns && state.name === 'budget-spent' && !more) steps.push(step('settings', 'Raise the budget'));
   return html`<p class="actions">
     ${finishes && html`<${Finish} name=${name} done=${changed} />`}
-    ${more && html`<${AskMore} name=${name} budget=${budget} main done=${changed} />`}
+    ${more && html`<${AskMore} name=${name} budget=${budget} offered=${offered} main done=${changed} />`}
     ${(result || more) && html`<${ReportLink} name=${name} main=${isFinished(state)} />`}
     ${main === 'files' || main === 'settings' ? steps.reverse() : steps}
     ${session.owns && isFinished(state) && html`<${GoOn} name=${name} done=${changed} />`}

@@ -6,7 +6,15 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from modelpicker.algorithms import Decision
-from modelpicker.campaigns.results.pick import AnswerRecord, CampaignCounts, GivenAnswer, LabelFilter, Pick, Query
+from modelpicker.campaigns.results.pick import (
+    AnswerRecord,
+    CampaignCounts,
+    GivenAnswer,
+    ItemNote,
+    LabelFilter,
+    Pick,
+    Query,
+)
 from modelpicker.certificates.certificate import Certificate, CertificateKind
 from modelpicker.encoding import ClassName, ModelName
 
@@ -109,6 +117,12 @@ class AnyCampaign(Protocol):
 
     def labels(self, wanted: LabelFilter = LabelFilter()) -> list[GivenAnswer]:  # noqa: B008 (it is frozen)
         """Every answer that holds now, the newest first."""
+
+    def note(self, id: int | str, text: str = "", *, flagged: bool = False, annotator: str | None = None) -> None:
+        """Note something about an item that was asked about; nothing is learned from it."""
+
+    def notes(self) -> list[ItemNote]:
+        """What people have noted about items, the newest first."""
 
     def export(self, path: str | Path) -> None:
         """Write the whole campaign to a file, `.jsonl` or `.parquet`."""

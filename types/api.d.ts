@@ -156,7 +156,7 @@ declare namespace Api {
   }
 
   interface HistoryPage {
-    records: Array<AskRecord | ItemRecord | FieldsRecord | QuestionRecord | LabelRecord | SkipRecord | RetractRecord | JoinRecord | LeaveRecord | ReviseRecord>;
+    records: Array<AskRecord | ItemRecord | FieldsRecord | QuestionRecord | LabelRecord | SkipRecord | RetractRecord | NoteRecord | JoinRecord | LeaveRecord | ReviseRecord>;
     next: number | null;
   }
 
@@ -196,12 +196,13 @@ declare namespace Api {
   interface LabelRow {
     id: number;
     key: string | null;
-    state: "labelled" | "skipped" | "reference";
+    state: "labelled" | "skipped" | "reference" | "waiting";
     label: number | string | null;
     by: string | null;
     at: string;
     item: Record<string, unknown> | null;
     predictions: Array<[number | string, number | string | null]>;
+    notes: Array<NoteDocument>;
   }
 
   interface LabelRows {
@@ -213,6 +214,7 @@ declare namespace Api {
   interface Leased {
     queries: Array<Waiting>;
     pending: number;
+    own: number | null;
   }
 
   interface LeaveRecord {
@@ -269,6 +271,13 @@ declare namespace Api {
     model: number | string;
   }
 
+  interface NewNote {
+    id: number | string;
+    text?: string;
+    flagged?: boolean;
+    annotator?: string | null;
+  }
+
   interface NewRetraction {
     id: number | string;
     lease?: number | null;
@@ -314,6 +323,34 @@ declare namespace Api {
     predictions?: boolean;
   }
 
+  interface NoteDocument {
+    text: string;
+    flagged: boolean;
+    id: number;
+    by: string | null;
+    at: string;
+  }
+
+  interface NoteList {
+    notes: Array<NoteDocument>;
+  }
+
+  interface NoteRecord {
+    event: number;
+    at: string;
+    kind: "note";
+    id: number;
+    text: string;
+    flagged: boolean;
+    by: string | null;
+  }
+
+  interface Noted {
+    text: string;
+    flagged: boolean;
+    id: number;
+  }
+
   interface OptionDocument {
     name: string;
     title: string;
@@ -327,6 +364,11 @@ declare namespace Api {
     below: boolean;
     choices: Array<string>;
     parts: Array<OptionDocument>;
+  }
+
+  interface OwnNote {
+    text: string;
+    flagged: boolean;
   }
 
   interface Problem {
@@ -384,6 +426,7 @@ declare namespace Api {
     name: string | null;
     sees_predictions: boolean;
     tokens_needed: boolean;
+    media_hosts: Array<string>;
     demo: boolean;
     version: string;
   }
@@ -499,6 +542,8 @@ declare namespace Api {
     item: Record<string, unknown> | null;
     key: string | null;
     classes: Array<number | string> | null;
+    candidates: Array<number | string> | null;
+    note: OwnNote | null;
     leased_until: number | null;
     leased_by: string | null;
   }

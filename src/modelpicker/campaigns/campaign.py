@@ -31,7 +31,7 @@ from modelpicker.campaigns.events.event_types import (
     Revision,
     Rounds,
 )
-from modelpicker.campaigns.events.history import HistoryRecord, records_of, records_of_round
+from modelpicker.campaigns.events.history import ANSWERED, HistoryRecord, records_of, records_of_round
 from modelpicker.campaigns.input.batches import frame_batch
 from modelpicker.campaigns.input.rows import count_rows, encode_one
 from modelpicker.campaigns.input.validation import (
@@ -428,6 +428,11 @@ class Campaign(CampaignTransactions):
         """The label that is known of a round; None if there is none."""
         state = self._state_of(id)
         return None if state is None else state.label
+
+    def answered_by(self, id: int | str) -> str | None:
+        """Who answered last, or took an answer back; None if nobody has, or did not say who they are."""
+        said = [record for record in self.history(id) if record["kind"] in ANSWERED]
+        return said[-1]["by"] if said else None
 
     def leased_by(self, id: int | str) -> str | None:
         """Who has leased a query; None if nobody has."""

@@ -23,6 +23,7 @@ from modelpicker.campaigns.results.pick import (
     AnswerRecord,
     CampaignCounts,
     GivenAnswer,
+    ItemNote,
     LabelFilter,
     Pick,
     Query,
@@ -395,9 +396,18 @@ class RemoteCampaign:
             page = self._transport.call(
                 "GET", f"{self._path}/labels?{urlencode({**asked, 'first': len(found), 'most': MOST})}"
             )
-            found += [GivenAnswer(**one | {"predictions": dict(one["predictions"])}) for one in page["labels"]]
+            found += [_given_answer(one) for one in page["labels"]]
             if not page["labels"] or len(found) >= page["total"]:
                 return found
+
+    def note(self, id: int | str, text: str = "", *, flagged: bool = False, annotator: str | None = None) -> None:
+        """Note something about an item that was asked about; without a text and a flag, the note is taken back."""
+        body = {"id": id, "text": text, "flagged": flagged, "annotator": annotator}
+        self._transport.call("POST", f"{self._path}/notes", body)
+
+    def notes(self) -> list[ItemNote]:
+        """What people have noted about items, the newest first."""
+        return [ItemNote(**one) for one in self._transport.call("GET", f"{self._path}/notes")["notes"]]
 
     def upload(self, path: str | Path, columns: "Mapping[str, Role] | None" = None) -> dict[str, int]:
         """Send a file of predictions; how many rounds were new, known, and queried.
@@ -455,6 +465,11 @@ def _decision(made: Mapping[str, Any]) -> Decision:
         prediction=made["prediction"],
         recommended=made["recommended"],
     )
+
+
+def _given_answer(one: Mapping[str, Any]) -> GivenAnswer:
+    notes = tuple(ItemNote(**note) for note in one["notes"])
+    return GivenAnswer(**{**one, "predictions": dict(one["predictions"]), "notes": notes})
 
 
 def _query(one: Mapping[str, Any]) -> Query:

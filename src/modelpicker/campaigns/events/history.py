@@ -40,7 +40,7 @@ HistoryRecord: TypeAlias = dict[str, Any]
 ASK = "ask"
 ANSWERS = (Question.kind, Answer.kind, Reference.kind, Retraction.kind, Note.kind)
 # Records of answers, which streams and pools both have.
-ANSWERED = ("label", "skip", "reference", "retract", Note.kind)
+ANSWERED = ("label", "skip", "reference", "retract")
 
 
 def as_time(microseconds: int) -> str:
@@ -159,7 +159,7 @@ def _event(
     """One event from its records."""
     record = records[0]
     models = members(settings, changes)
-    if record["kind"] in ANSWERED:
+    if record["kind"] in (*ANSWERED, Note.kind):
         return _answer(record, settings, rounds)
     if record["kind"] == "revise":
         return _revision(record, settings, rounds)

@@ -27,12 +27,12 @@ export function digitKeys(classes) {
 
 /**
  * With many classes, those that models gave for this item come first, then those that were used before.
- * @param {{classes: Name[], said: Name[]|null, id: number, open: boolean, recent: Name[], refresh: () => void,
- *          choose: Choose}} props
+ * @param {{classes: Name[], candidates: Name[]|null, open: boolean, recent: Name[], refresh: () => void,
+ *          choose: Choose}} props `candidates`: as the server shuffled them
  */
-export function ClassPicker({ classes, said, id, open, recent, refresh, choose }) {
+export function ClassPicker({ classes, candidates: said, open, recent, refresh, choose }) {
   const many = classes.length > MOST_BUTTONS;
-  const candidates = many && said?.length ? shuffled(said, id).slice(0, RECENT_SLOTS) : [];
+  const candidates = many ? (said ?? []).slice(0, RECENT_SLOTS) : [];
   const quick = !many ? classes : candidates.length ? candidates : recent;
   const digits = many && classes.every(isNumber) ? new Map() : digitKeys(quick);
   /** @type {{current: HTMLElement}} */
@@ -53,23 +53,6 @@ export function ClassPicker({ classes, said, id, open, recent, refresh, choose }
     </div>`}
     ${(many || open) && html`<${ClassSearch} ...${{ classes, open, many, box, refresh, choose }} />`}
   </div>`;
-}
-
-/**
- * Classes in an order that says nothing about the models, and stays the same for the item.
- * @param {Name[]} names each once @param {number} id of the item
- */
-export function shuffled(names, id) {
-  return [...names].map((name) => /** @type {[number, Name]} */ ([scatter(`${id} ${name}`), name]))
-    .sort(([one], [other]) => one - other).map(([, name]) => name);
-}
-
-/** A number that looks random, the same for the same text (FNV-1a). @param {string} words */
-function scatter(words) {
-  let value = 0x811c9dc5;
-  for (const letter of words) value = Math.imul(value ^ (letter.codePointAt(0) ?? 0), 0x01000193);
-  value = Math.imul(value ^ (value >>> 15), 0x2c1b3c6d);
-  return (value ^ (value >>> 12)) >>> 0;
 }
 
 /** @param {{name: Name, digit?: string, choose: Choose}} props */

@@ -119,7 +119,16 @@ def test_the_command_line_goes_over_variables_over_the_file(tmp_path: Path, star
     assert (started.configuration.largest_body, started.configuration.largest_file) == (1000, 2000)
     assert call(tmp_path, "serve", **VARIABLES).returncode == 0
     assert found(started) == (
-        *("sqlite:///variable.db", "variable", 2, False, ("variable.example",), ("variable.example",), "text", False),
+        *(
+            "sqlite:///variable.db",
+            "variable",
+            2,
+            False,
+            ("variable.example",),
+            ("variable.example",),
+            "text",
+            False,
+        ),
     )
     assert call(tmp_path, "serve", *OPTIONS, **VARIABLES).returncode == 0
     assert found(started) == (
@@ -175,7 +184,7 @@ def test_any_address_but_this_machines_own_needs_tokens(host: str, alone: bool) 
         ("[serve]\nallowed_hosts = ['*']", "allowed host '*'"),
         ("[serve]\nmedia_hosts = [1]", "media_hosts is [1]"),
         ("[serve]\nmedia_hosts = ['https://a.example']", "media host 'https://a.example'"),
-        ("[serve]\nmedia_hosts = [\"a.example; script-src *\"]", "media host 'a.example; script-src *'"),
+        ('[serve]\nmedia_hosts = ["a.example; script-src *"]', "media host 'a.example; script-src *'"),
         ("[serve]\nmedia_hosts = ['*']", "media host '*'"),
         ("[serve]\nlog_format = 'xml'", "log_format is 'xml'"),
         ("[serve]\nlargest_body = 0", "largest_body=0"),

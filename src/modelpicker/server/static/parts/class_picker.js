@@ -32,8 +32,9 @@ export function digitKeys(classes) {
  */
 export function ClassPicker({ classes, candidates: said, open, recent, refresh, choose }) {
   const many = classes.length > MOST_BUTTONS;
-  const candidates = many ? (said ?? []).slice(0, RECENT_SLOTS) : [];
-  const quick = !many ? classes : candidates.length ? candidates : recent;
+  const candidates = many ? said ?? [] : [];
+  const used = recent.filter((name) => !candidates.includes(name));
+  const quick = many ? [...candidates, ...used].slice(0, RECENT_SLOTS) : classes;
   const digits = many && classes.every(isNumber) ? new Map() : digitKeys(quick);
   /** @type {{current: HTMLElement}} */
   const box = useRef(null);
@@ -45,20 +46,20 @@ export function ClassPicker({ classes, candidates: said, open, recent, refresh, 
   const kind = `classes${!many && classes.every(isDigit) ? ' digits' : ''}${many ? ' many' : ''}`;
   return html`<div class=${kind}>
     ${places.length > 0 && html`<div class="class-buttons" role="group"
-        aria-label=${!many ? 'Classes' : candidates.length ? 'Candidates for this item' : 'Classes used before'}>
+        aria-label=${many ? 'Candidates for this item, then classes used before' : 'Classes'}>
       ${places.map((name, place) => (name === undefined
         ? html`<span class="free-place" key=${`free ${place}`}></span>`
-        : html`<${ClassButton} key=${`${typeof name} ${name}`} name=${name}
+        : html`<${ClassButton} key=${`${typeof name} ${name}`} name=${name} used=${many && !candidates.includes(name)}
             digit=${[...digits].find(([, other]) => other === name)?.[0]} choose=${choose} />`))}
     </div>`}
     ${(many || open) && html`<${ClassSearch} ...${{ classes, open, many, box, refresh, choose }} />`}
   </div>`;
 }
 
-/** @param {{name: Name, digit?: string, choose: Choose}} props */
-function ClassButton({ name, digit, choose }) {
+/** @param {{name: Name, used: boolean, digit?: string, choose: Choose}} props `used`: no candidate, but used before */
+function ClassButton({ name, used, digit, choose }) {
   const told = digit !== undefined && digit !== String(name); // the button "7" need not say that its key is 7
-  return html`<button type="button" class="class-button" aria-keyshortcuts=${digit}
+  return html`<button type="button" class=${used ? 'class-button used' : 'class-button'} aria-keyshortcuts=${digit}
       onClick=${(event) => choose(name, event)}>
     <bdi>${text(name)}</bdi>${told && html`<kbd aria-hidden="true">${digit}</kbd>`}
   </button>`;

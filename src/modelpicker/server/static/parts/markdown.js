@@ -98,13 +98,18 @@ function heading(lines, at) {
 }
 
 /**
- * Points, with numbers as they were written. One line alone that begins like a point is none.
+ * Points, with numbers as they were written. One line alone that begins like a point is none, and so is one with
+ * another mark than that above it, unless it is indented.
  * @param {string[]} lines @param {number} at
  */
 function points(lines, at) {
   const rows = [];
   let next = at;
-  for (let row; next < lines.length && (row = POINT.exec(lines[next])); next += 1) rows.push(row);
+  for (let row; next < lines.length && (row = POINT.exec(lines[next])); next += 1) {
+    const [first] = rows;
+    if (first && row[1].length <= first[1].length && row[2].at(-1) !== first[2].at(-1)) break;
+    rows.push(row);
+  }
   if (rows.length < 2) return null;
   const made = html`<ul class="points">${rows.map(([, indent, mark, text]) => html`
     <li class=${`indent-${Math.min(4, Math.floor(indent.length / 2))}`} dir="auto">

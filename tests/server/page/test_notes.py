@@ -34,10 +34,11 @@ def test_an_item_is_flagged_and_noted_before_and_after_its_answer(labeller: Pers
     expect(box).to_be_focused()
     box.type("1 or 2? s")  # no key labels while somebody types
     box.press("Control+Enter")
-    expect(desk.item.locator(".own-note")).to_have_text("Flagged 1 or 2? s")
+    expect(desk.item.locator(".own-note")).to_have_text("1 or 2? s")
     settled(page)
     page.reload()
-    expect(desk.item.locator(".own-note")).to_have_text("Flagged 1 or 2? s")
+    expect(desk.item.locator(".own-note")).to_have_text("1 or 2? s")
+    expect(page.get_by_role("button", name="Flag")).to_have_attribute("aria-pressed", "true")
     desk.press("1")
     desk.sees("Message number 1")
     expect(desk.item.locator(".own-note")).to_have_count(0)
@@ -57,7 +58,7 @@ def test_an_item_is_flagged_and_noted_before_and_after_its_answer(labeller: Pers
     desk.sees("Message number 2")
     page.keyboard.press("u")
     desk.sees("Message number 1")
-    expect(desk.item.locator(".own-note")).to_have_text("Flagged")
+    expect(page.get_by_role("button", name="Flag")).to_have_attribute("aria-pressed", "true")
     page.context.set_offline(False)
     settled(page)
     assert noted(campaign) == [(0, "It is 1.", False), (1, "", True)]

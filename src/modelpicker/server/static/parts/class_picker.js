@@ -42,15 +42,13 @@ export function ClassPicker({ classes, candidates: said, open, recent, refresh, 
   const chosen = (name) => (event) => choose(name, event);
   const keys = Object.fromEntries([...digits].map(([digit, name]) => [digit, chosen(name)]));
   useKeyboardShortcuts({ ...keys, '/': () => box.current?.focus() });
-  const places = many ? Array.from({ length: RECENT_SLOTS }, (_, place) => quick[place]) : quick;
   const kind = `classes${!many && classes.every(isDigit) ? ' digits' : ''}${many ? ' many' : ''}`;
   return html`<div class=${kind}>
-    ${places.length > 0 && html`<div class="class-buttons" role="group"
+    ${(many || quick.length > 0) && html`<div class="class-buttons" role="group"
         aria-label=${many ? 'Candidates for this item, then classes used before' : 'Classes'}>
-      ${places.map((name, place) => (name === undefined
-        ? html`<span class="free-place" key=${`free ${place}`}></span>`
-        : html`<${ClassButton} key=${`${typeof name} ${name}`} name=${name} used=${many && !candidates.includes(name)}
-            digit=${[...digits].find(([, other]) => other === name)?.[0]} choose=${choose} />`))}
+      ${quick.map((name) => html`<${ClassButton} key=${`${typeof name} ${name}`} name=${name}
+        used=${many && !candidates.includes(name)} digit=${[...digits].find(([, other]) => other === name)?.[0]}
+        choose=${choose} />`)}
     </div>`}
     ${(many || open) && html`<${ClassSearch} ...${{ classes, open, many, box, refresh, choose }} />`}
   </div>`;

@@ -5,12 +5,8 @@ import { html, useEffect, useRef, useState } from '../lib/html.js';
 
 const LONGEST = 2_000;
 
-/** What somebody noted about the item on screen. @param {{note: Api.OwnNote|null}} props */
-export function OwnNote({ note }) {
-  if (!note || !(note.text || note.flagged)) return null;
-  return html`<p class="own-note">
-    ${note.flagged && html`<strong class="flag">Flagged</strong>`} <bdi>${note.text}</bdi></p>`;
-}
+/** What somebody noted about the item on screen. The button says whether it is flagged. @param {{note: Api.OwnNote|null}} props */
+export const OwnNote = ({ note }) => (note?.text ? html`<p class="own-note" dir="auto">${note.text}</p>` : null);
 
 /**
  * A dialog to write a note. It does not go on to the next item.

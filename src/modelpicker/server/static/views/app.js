@@ -94,7 +94,7 @@ function Routed({ route: { view, name } }) {
 
 /** A view that may have to be fetched first. @param {{view: string, name: string}} props */
 function Later({ view, name }) {
-  const [View, setView] = useState(/** @type {View|null} */ (VIEWS[view] ?? null));
+  const [View, setView] = useState(/** @type {() => View|null} */ (() => VIEWS[view] ?? null));
   const [failed, setFailed] = useState(false);
   useEffect(() => {
     LATER[view]().then((loaded) => {

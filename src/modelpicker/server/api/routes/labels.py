@@ -135,8 +135,10 @@ async def release(
 
 async def _has_many_classes(queue: CommitQueue) -> bool:
     """Whether there are more classes than the page has buttons for."""
-    given = queue.campaign.classes
-    return len(await queue.read(Campaign.known_classes) if given is None else given) > MANY_CLASSES
+    known = queue.campaign.classes
+    if known is None:
+        known = tuple(await queue.read(lambda campaign: campaign.known_classes()))
+    return len(known) > MANY_CLASSES
 
 
 def _candidates(query: Waiting) -> list[ClassName]:

@@ -218,7 +218,7 @@ function Card({ query, progress: words, said, guidelines }) {
  */
 function progress(labeller, campaign) {
   const own = `${number(labeller.own ?? 0)} by you`;
-  if (campaign?.algorithm !== POOL) return labeller.left === null ? '' : `${own}, ${number(labeller.left)} to label`;
+  if (campaign?.algorithm !== POOL) return labeller.left === null ? '' : `${own}, ${count(labeller.left, 'item')} to label`;
   const all = Math.max(labeller.labels ?? 0, campaign.labels_used); // whichever is newer
   const team = campaign.budget === null ? `${number(all)} in all` : `${number(all)} of at most ${number(campaign.budget)}`;
   const { to_go: rest } = campaign;

@@ -15,10 +15,9 @@
     ],
     label: [
       'lib/media', 'parts/campaign_head', 'parts/class_picker', 'parts/class_search', 'parts/guidelines',
-      'parts/headline', 'parts/help', 'parts/interval_bar', 'parts/item', 'parts/keyboard_shortcuts',
-      'parts/leader_aside', 'parts/markdown', 'parts/moving_rows', 'parts/new_class', 'parts/next_steps',
-      'parts/note', 'parts/press_guard', 'parts/state_badge', 'parts/text', 'state/labeller',
-      'state/live_standing', 'state/media', 'state/recent_classes', 'views/label',
+      'parts/help', 'parts/item', 'parts/keyboard_shortcuts', 'parts/markdown', 'parts/new_class',
+      'parts/next_steps', 'parts/note', 'parts/press_guard', 'parts/state_badge', 'parts/text', 'state/labeller',
+      'state/media', 'state/recent_classes', 'views/label',
     ],
     standing: [
       'lib/media', 'lib/plot', 'lib/save', 'parts/campaign_head', 'parts/chart', 'parts/disagreement',

@@ -8,7 +8,6 @@ import { Guidelines } from '../parts/guidelines.js';
 import { Help } from '../parts/help.js';
 import { Item } from '../parts/item.js';
 import { useKeyboardShortcuts } from '../parts/keyboard_shortcuts.js';
-import { LeaderAside } from '../parts/leader_aside.js';
 import { Failure, Loading, useLoaded } from '../parts/loading.js';
 import { Messages } from '../parts/messages.js';
 import { AskMore, Finish, GoOn, ReportLink } from '../parts/next_steps.js';
@@ -162,11 +161,20 @@ function Desk({ name, labeller, vocabulary, refresh }) {
         </div>
       </div>
     </div>
-    ${wide && session.seesStanding && html`<${LeaderAside} name=${name} />`}
+    ${wide && session.seesStanding && html`<${Leaders} name=${name} />`}
     <${Help} open=${help} close=${() => setHelp(false)} />
     ${noting && html`<${NoteDialog} key=${noting.id} query=${noting} close=${() => setNoting(null)}
       save=${(note) => labeller.note(noting, note)} />`}
   </div>`;
+}
+
+/** The leaders beside the item. They are fetched after it, and their place is kept. @param {{name: string}} props */
+function Leaders({ name }) {
+  const [Aside, setAside] = useState(/** @type {((props: {name: string}) => object)|null} */ (null));
+  useEffect(() => {
+    import('../parts/leader_aside.js').then(({ LeaderAside }) => setAside(() => LeaderAside), () => undefined);
+  }, []);
+  return Aside ? html`<${Aside} name=${name} />` : html`<aside class="leader-aside" aria-label="Standing"></aside>`;
 }
 
 /**

@@ -183,7 +183,7 @@ declare namespace Api {
   }
 
   interface HistoryPage {
-    records: Array<AskRecord | ItemRecord | FieldsRecord | QuestionRecord | LabelRecord | SkipRecord | RetractRecord | JoinRecord | LeaveRecord | ReviseRecord | FeedRecord | FedRecord>;
+    records: Array<AskRecord | ItemRecord | FieldsRecord | QuestionRecord | LabelRecord | SkipRecord | RetractRecord | NoteRecord | JoinRecord | LeaveRecord | ReviseRecord | FeedRecord | FedRecord>;
     next: number | null;
   }
 
@@ -239,12 +239,13 @@ declare namespace Api {
   interface LabelRow {
     id: number;
     key: string | null;
-    state: "labelled" | "skipped" | "reference";
+    state: "labelled" | "skipped" | "reference" | "waiting";
     label: number | string | null;
     by: string | null;
     at: string;
     item: Record<string, unknown> | null;
     predictions: Array<[number | string, number | string | null]>;
+    notes: Array<NoteDocument>;
   }
 
   interface LabelRows {
@@ -257,6 +258,7 @@ declare namespace Api {
     queries: Array<Waiting>;
     pending: number;
     deciding: boolean;
+    own: number | null;
   }
 
   interface LeaveRecord {
@@ -314,6 +316,13 @@ declare namespace Api {
     model: number | string;
   }
 
+  interface NewNote {
+    id: number | string;
+    text?: string;
+    flagged?: boolean;
+    annotator?: string | null;
+  }
+
   interface NewRetraction {
     id: number | string;
     lease?: number | null;
@@ -359,6 +368,34 @@ declare namespace Api {
     predictions?: boolean;
   }
 
+  interface NoteDocument {
+    text: string;
+    flagged: boolean;
+    id: number;
+    by: string | null;
+    at: string;
+  }
+
+  interface NoteList {
+    notes: Array<NoteDocument>;
+  }
+
+  interface NoteRecord {
+    event: number;
+    at: string;
+    kind: "note";
+    id: number;
+    text: string;
+    flagged: boolean;
+    by: string | null;
+  }
+
+  interface Noted {
+    text: string;
+    flagged: boolean;
+    id: number;
+  }
+
   interface OptionDocument {
     name: string;
     title: string;
@@ -383,6 +420,11 @@ declare namespace Api {
     chance: number;
     confidence: number;
     sentence: string;
+  }
+
+  interface OwnNote {
+    text: string;
+    flagged: boolean;
   }
 
   interface Problem {
@@ -440,6 +482,7 @@ declare namespace Api {
     name: string | null;
     sees_predictions: boolean;
     tokens_needed: boolean;
+    media_hosts: Array<string>;
     demo: boolean;
     version: string;
   }
@@ -564,6 +607,8 @@ declare namespace Api {
     item: Record<string, unknown> | null;
     key: string | null;
     classes: Array<number | string> | null;
+    candidates: Array<number | string> | null;
+    note: OwnNote | null;
     leased_until: number | null;
     leased_by: string | null;
   }

@@ -359,3 +359,34 @@ def test_finish__withdraws_open_questions_and_can_be_taken_back(campaign: AnyCam
 
 def test_report__is_a_page_that_names_the_campaign(campaign: AnyCampaign) -> None:
     assert campaign.report().startswith("<!doctype html>")
+
+
+def test_note__is_one_for_each_person(campaign: AnyCampaign) -> None:
+    campaign.note("first", "half of it is missing", annotator="mia")
+    campaign.note(0, "all of it is there", flagged=True, annotator="mia")
+    campaign.note(0, flagged=True, annotator="tom")
+    campaign.note(0, annotator="tom")
+    campaign.tell("first", "yes")
+    assert [(note.text, note.flagged, note.by) for note in campaign.labels()[0].notes] == [
+        ("all of it is there", True, "mia")
+    ]
+    with pytest.raises(mp.InputError):
+        campaign.note("first", "x" * 2_001)
+    with pytest.raises(mp.NotFoundError):
+        campaign.note("nowhere", "x")
+    with pytest.raises(mp.ConflictError):
+        campaign.note("third", "nobody is asked about it")
+
+
+def test_notes__has_all_of_them_and_flagged_items_are_found(campaign: AnyCampaign) -> None:
+    assert campaign.notes() == []
+    campaign.note("second", "which one?", flagged=True, annotator="mia")
+    campaign.note("first", "fine", annotator="tom")
+    assert [(note.id, note.text, note.flagged, note.by) for note in campaign.notes()] == [
+        (0, "fine", False, "tom"),
+        (1, "which one?", True, "mia"),
+    ]
+    assert [(one.id, one.state, one.flagged) for one in campaign.labels(LabelFilter(flagged=True))] == [
+        (1, "waiting", True)
+    ]
+    assert campaign.labels(LabelFilter(flagged=False)) == []

@@ -22,6 +22,8 @@ OPERATIONS = {
     "revise": "PATCH /api/v1/campaigns/{name}",
     "delete": "DELETE /api/v1/campaigns/{name}",
     "list_labels": "GET /api/v1/campaigns/{name}/labels",
+    "list_notes": "GET /api/v1/campaigns/{name}/notes",
+    "note": "POST /api/v1/campaigns/{name}/notes",
     "list_all_tokens": "GET /api/v1/tokens",
     "make_token": "POST /api/v1/tokens",
     "drop_token": "DELETE /api/v1/tokens/{name}",
@@ -69,6 +71,7 @@ OPEN = {
     "sign_out": set[int](),
 }
 CONFLICTS = {
+    "note",
     "revise",
     "make_token",
     "drop_token",

@@ -13,6 +13,7 @@ import numpy as np
 from modelpicker.algorithms import Decision
 from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
 from modelpicker.algorithms.validation import check_count, check_model, check_models
+from modelpicker.campaigns.annotators import person_of
 from modelpicker.campaigns.events.event_store import (
     OPEN,
     REFERENCE,
@@ -25,28 +26,38 @@ from modelpicker.campaigns.events.event_types import (
     Answer,
     Joining,
     Leaving,
+    Note,
     Reference,
     Retraction,
     Revision,
     Rounds,
 )
-from modelpicker.campaigns.events.history import HistoryRecord, records_of, records_of_round
+from modelpicker.campaigns.events.history import ANSWERED, HistoryRecord, records_of, records_of_round
 from modelpicker.campaigns.input.batches import KeptFile, frame_batch
 from modelpicker.campaigns.input.rows import count_rows, encode_one
-from modelpicker.campaigns.input.validation import Decisions, check_item, check_items, check_key, check_keys
+from modelpicker.campaigns.input.validation import (
+    Decisions,
+    check_item,
+    check_items,
+    check_key,
+    check_keys,
+    check_note,
+)
 from modelpicker.campaigns.names import check_name
 from modelpicker.campaigns.results.assembly import best_place, make_pick
-from modelpicker.campaigns.results.labels import find_labels
+from modelpicker.campaigns.results.labels import find_labels, find_notes
 from modelpicker.campaigns.results.pick import (
     AddedItems,
     AnswerRecord,
     AskedFile,
     CampaignCounts,
     GivenAnswer,
+    ItemNote,
     LabelFilter,
     Pick,
     Query,
 )
+from modelpicker.campaigns.state.answer_counts import AnswerCounts
 from modelpicker.campaigns.state.ask import decide_new, decide_rounds, new_ones
 from modelpicker.campaigns.state.base import KnownAnswers
 from modelpicker.campaigns.state.classes import KnownClasses
@@ -99,7 +110,8 @@ class Campaign(CampaignTransactions):
     def forget(self) -> None:
         """Let go of all that is kept in memory; it is found in the storage again."""
         super().forget()
-        self.__dict__.pop("_known_classes", None)
+        for name in ("_known_classes", "_answer_counts"):
+            self.__dict__.pop(name, None)
 
     @property
     def budget(self) -> int | None:
@@ -412,6 +424,61 @@ class Campaign(CampaignTransactions):
         with self.reading_state() as (store, state):
             return list(find_labels(store, state, wanted))
 
+    def note(self, id: int | str, text: str = "", *, flagged: bool = False, annotator: str | None = None) -> None:
+        """Note something about an item that was asked about, before or after it is answered; nothing is learned.
+
+        Args:
+            id: the `id` of a decision, or the key that the item was asked with.
+            text: at most 2,000 characters. It takes the place of what the same annotator noted before.
+            flagged: whether the item should be looked at again. Without a text and a flag, the note is taken back.
+            annotator: who says so.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://doctest-note", "tickets", models=["bert", "gpt"])
+        >>> asked = campaign.ask(["spam", "ham"], key="msg-17")
+        >>> campaign.note("msg-17", "Half of it is missing.", flagged=True, annotator="mia")
+        >>> [(note.id, note.text, note.flagged, note.by) for note in campaign.notes()]
+        [(0, 'Half of it is missing.', True, 'mia')]
+        """
+        text, flagged = check_note(text, flagged)
+        by = check_annotator(annotator)
+        with self.writing() as change:
+            change.state.terms.check_answers()
+            number = self._number_of(change.store, id, change.head.rounds)
+            if change.store.state(number) is None:
+                raise ConflictError(f"nobody was asked about round {number}, so there is nothing to note.")
+            known = self._own_note(change.store, [number], by).get(number)
+            if (text, flagged) != (("", False) if known is None else (known.text, known.flagged)):
+                change.touched = True
+                change.add(Note(number, text, flagged, by))
+
+    def notes(self) -> list[ItemNote]:
+        """What people have noted about items, the newest first: one note per item and person."""
+        with self.looking() as store:
+            found = [note for notes in find_notes(store).values() for note in notes]
+        return sorted(found, key=lambda note: note.at, reverse=True)
+
+    def own_notes(self, ids: Iterable[int], annotator: str | None) -> dict[int, ItemNote]:
+        """What one person has noted about some items, whatever they signed with."""
+        with self.looking() as store:
+            return self._own_note(store, ids, annotator)
+
+    @staticmethod
+    def _own_note(store: EventStore, ids: Iterable[int], by: str | None) -> dict[int, ItemNote]:
+        person = person_of(by or "")
+        found = find_notes(store, ids)
+        return {
+            number: note for number, notes in found.items() for note in notes if person_of(note.by or "") == person
+        }
+
+    def labels_by(self, annotator: str) -> int:
+        """How many labels of one person hold, whatever they signed with; quick, however many labels there are."""
+        return self._answer_counts.of(annotator)
+
+    @cached_property
+    def _answer_counts(self) -> AnswerCounts:
+        return AnswerCounts(self)
+
     def annotators(self) -> list[str]:
         """Everybody who has answered, by name."""
         with self.looking() as store:
@@ -422,6 +489,11 @@ class Campaign(CampaignTransactions):
         """The label that is known of a round; None if there is none."""
         state = self._state_of(id)
         return None if state is None else state.label
+
+    def answered_by(self, id: int | str) -> str | None:
+        """Who answered last, or took an answer back; None if nobody has, or did not say who they are."""
+        said = [record for record in self.history(id) if record["kind"] in ANSWERED]
+        return said[-1]["by"] if said else None
 
     def leased_by(self, id: int | str) -> str | None:
         """Who has leased a query; None if nobody has."""

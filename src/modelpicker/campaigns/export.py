@@ -26,6 +26,7 @@ from modelpicker.campaigns.events.event_store import (
 from modelpicker.campaigns.events.event_types import (
     Answer,
     Event,
+    Note,
     Reference,
     Retraction,
     changes_the_past,
@@ -80,6 +81,8 @@ COLUMNS = {
     "upto": "int64",
     "items": "int64",
     "dropped": "bool",
+    "text": "string",
+    "flagged": "bool",
 }
 ROWS_AT_ONCE = 20_000
 
@@ -187,6 +190,8 @@ def _check_state(store: EventStore, event: Event) -> None:
     """An answer must be one that could have been given then."""
     if isinstance(event, Question) and store.state(event.round) is not None:
         raise InputError(f"item {event.round} cannot have been asked about then.")
+    if isinstance(event, Note) and store.state(event.round) is None:
+        raise InputError(f"round {event.round} had neither a query nor an answer, so that nothing was noted then.")
     if isinstance(event, Answer | Reference | Retraction):
         known = store.state(event.round)
         state = None if known is None else known.state

@@ -11,6 +11,7 @@ from modelpicker.campaigns.results.pick import (
     AskedFile,
     CampaignCounts,
     GivenAnswer,
+    ItemNote,
     LabelFilter,
     Pick,
     Query,
@@ -132,6 +133,12 @@ class AnyCampaign(Protocol):
 
     def labels(self, wanted: LabelFilter = LabelFilter()) -> list[GivenAnswer]:  # noqa: B008 (it is frozen)
         """Every answer that holds now, the newest first."""
+
+    def note(self, id: int | str, text: str = "", *, flagged: bool = False, annotator: str | None = None) -> None:
+        """Note something about an item that was asked about; nothing is learned from it."""
+
+    def notes(self) -> list[ItemNote]:
+        """What people have noted about items, the newest first."""
 
     def export(self, path: str | Path) -> None:
         """Write the whole campaign to a file, `.jsonl` or `.parquet`."""

@@ -24,6 +24,7 @@ from modelpicker.campaigns.results.pick import (
     AskedFile,
     CampaignCounts,
     GivenAnswer,
+    ItemNote,
     LabelFilter,
     Pick,
     Query,
@@ -416,9 +417,18 @@ class RemoteCampaign:
             page = self._transport.call(
                 "GET", f"{self._path}/labels?{urlencode({**asked, 'first': len(found), 'most': MOST})}"
             )
-            found += [GivenAnswer(**one | {"predictions": dict(one["predictions"])}) for one in page["labels"]]
+            found += [_given_answer(one) for one in page["labels"]]
             if not page["labels"] or len(found) >= page["total"]:
                 return found
+
+    def note(self, id: int | str, text: str = "", *, flagged: bool = False, annotator: str | None = None) -> None:
+        """Note something about an item that was asked about; without a text and a flag, the note is taken back."""
+        body = {"id": id, "text": text, "flagged": flagged, "annotator": annotator}
+        self._transport.call("POST", f"{self._path}/notes", body)
+
+    def notes(self) -> list[ItemNote]:
+        """What people have noted about items, the newest first."""
+        return [ItemNote(**one) for one in self._transport.call("GET", f"{self._path}/notes")["notes"]]
 
     def ask_file(self, source: str | Path, *, at_once: bool = False) -> AskedFile:
         """Send a file of predictions: its items are asked about as labels come, or all decided about `at_once`."""
@@ -501,6 +511,11 @@ def _to_go(found: Mapping[str, Any] | None) -> LabelsToGo | None:
 
 def _outlook(found: Mapping[str, Any] | None) -> PoolOutlook | None:
     return None if found is None else PoolOutlook(found["labels"], found["chance"], found["confidence"])
+
+
+def _given_answer(one: Mapping[str, Any]) -> GivenAnswer:
+    notes = tuple(ItemNote(**note) for note in one["notes"])
+    return GivenAnswer(**{**one, "predictions": dict(one["predictions"]), "notes": notes})
 
 
 def _query(one: Mapping[str, Any]) -> Query:

@@ -13,6 +13,7 @@ from modelpicker.campaigns.events.event_types import (
     Event,
     Joining,
     Leaving,
+    Note,
     Reference,
     Retraction,
     Revision,
@@ -245,7 +246,7 @@ class EventStore:
             case Revision(changes=changes):
                 if "finished" in changes:
                     self._withdraw(changes["finished"])
-            case Joining() | Leaving() | Items() | FeedItems() | Fed():
+            case Joining() | Leaving() | Items() | FeedItems() | Fed() | Note():
                 pass
 
     def _index_rounds(self, event: Rounds) -> None:
@@ -429,6 +430,14 @@ class EventStore:
             statement = statement.where(events.c.round == number)
         if upto is not None:
             statement = statement.where(events.c.number <= upto)
+        for row in self.connection.execute(statement.order_by(events.c.number), {"mine": self.campaign}):
+            yield _stored(row)
+
+    def notes(self, rounds: Iterable[int] | None = None) -> Iterator[Stored]:
+        """What was noted, in order: about some rounds, or about any."""
+        statement = _EVENT.where(events.c.kind == Note.kind)
+        if rounds is not None:
+            statement = statement.where(events.c.round.in_(list(rounds)))
         for row in self.connection.execute(statement.order_by(events.c.number), {"mine": self.campaign}):
             yield _stored(row)
 

@@ -124,10 +124,22 @@ class Revision:
     by: str | None = None
 
 
-PlainEvent: TypeAlias = Answer | Reference | Retraction | Joining | Leaving | Question | Revision | Fed
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What somebody noted about an item; the last note of each person holds, and nothing is learned from it."""
+
+    kind: ClassVar[str] = "note"
+    round: int
+    text: str
+    flagged: bool
+    """Whether the item should be looked at again."""
+    by: str | None = None
+
+
+PlainEvent: TypeAlias = Answer | Reference | Retraction | Joining | Leaving | Question | Revision | Fed | Note
 Event: TypeAlias = Rounds | Items | ItemFields | FeedItems | PlainEvent
 PLAIN: dict[str, type[PlainEvent]] = {
-    kind.kind: kind for kind in (Answer, Reference, Retraction, Joining, Leaving, Question, Revision, Fed)
+    kind.kind: kind for kind in (Answer, Reference, Retraction, Joining, Leaving, Question, Revision, Fed, Note)
 }
 LARGE: dict[str, type[Items | ItemFields | FeedItems]] = {
     kind.kind: kind for kind in (Items, ItemFields, FeedItems)

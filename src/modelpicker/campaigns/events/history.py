@@ -16,6 +16,7 @@ from modelpicker.campaigns.events.event_types import (
     Event,
     Joining,
     Leaving,
+    Note,
     Reference,
     Retraction,
     Revision,
@@ -27,7 +28,7 @@ from modelpicker.campaigns.events.feed_history import feed_event, feed_records
 from modelpicker.campaigns.events.pool_events import ItemFields, Items, Question
 from modelpicker.campaigns.events.pool_history import POOL_KINDS, pool_event, pool_records
 from modelpicker.campaigns.input.rows import ClassCodes, encode_many
-from modelpicker.campaigns.input.validation import check_item, check_key
+from modelpicker.campaigns.input.validation import check_item, check_key, check_note
 from modelpicker.campaigns.names import check_name
 from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.campaigns.state.feed import FeedState
@@ -40,9 +41,7 @@ HistoryRecord: TypeAlias = dict[str, Any]
 """An event, or one round of it: `event`, `at`, `kind`, `id` or `round`, and what is particular to its kind."""
 
 ASK = "ask"
-ANSWERS = (Question.kind, Answer.kind, Reference.kind, Retraction.kind)
-
-
+ANSWERS = (Question.kind, Answer.kind, Reference.kind, Retraction.kind, Note.kind)
 # Records of answers, which streams and pools both have.
 ANSWERED = ("label", "skip", "reference", "retract")
 
@@ -91,8 +90,8 @@ def _records(stored: Stored, models: Sequence[ModelName]) -> Iterator[HistoryRec
             yield from pool_records(head, event, models)
         case FeedItems() | Fed() as event:
             yield from feed_records(head, event)
-        case Answer() | Reference() | Retraction() as event:
-            yield {**head, **_answer_record(event)}
+        case Answer() | Reference() | Retraction() | Note() as event:
+            yield _said(head, event)
         case Joining(round=number, model=model, heir_of=heir_of):
             yield {**head, "kind": "join", "round": number, "model": model, "heir_of": heir_of}
         case Leaving(round=number, model=model):
@@ -101,23 +100,19 @@ def _records(stored: Stored, models: Sequence[ModelName]) -> Iterator[HistoryRec
             yield {**head, "kind": "revise", "round": number, "changes": dict(changes), "by": by}
 
 
-def _answer_record(event: Answer | Reference | Retraction) -> HistoryRecord:
-    """What was said about a round."""
-    facts: HistoryRecord = {"id": event.round, "by": event.by}
+def _said(head: HistoryRecord, event: Answer | Reference | Retraction | Note) -> HistoryRecord:
+    """The record of what somebody said about one round."""
     match event:
-        case Retraction(reference=reference):
-            return {"kind": "retract", **facts, "reference": reference}
-        case Answer(label=None, replaces=replaces):
-            return {"kind": "skip", **facts, "replaces": replaces}
-        case _:
-            kind = "label" if isinstance(event, Answer) else "reference"
-            return {
-                "kind": kind,
-                "id": event.round,
-                "label": event.label,
-                "by": event.by,
-                "replaces": event.replaces,
-            }
+        case Answer(round=number, label=None, by=by, replaces=replaces):
+            return {**head, "kind": "skip", "id": number, "by": by, "replaces": replaces}
+        case Answer(round=number, label=label, by=by, replaces=replaces):
+            return {**head, "kind": "label", "id": number, "label": label, "by": by, "replaces": replaces}
+        case Reference(round=number, label=label, by=by, replaces=replaces):
+            return {**head, "kind": "reference", "id": number, "label": label, "by": by, "replaces": replaces}
+        case Retraction(round=number, by=by, reference=reference):
+            return {**head, "kind": "retract", "id": number, "by": by, "reference": reference}
+        case Note(round=number, text=text, flagged=flagged, by=by):
+            return {**head, "kind": Note.kind, "id": number, "text": text, "flagged": flagged, "by": by}
 
 
 def _rounds(head: HistoryRecord, rounds: Rounds, models: Sequence[ModelName]) -> Iterator[HistoryRecord]:
@@ -171,7 +166,7 @@ def _event(
     """One event from its records."""
     record = records[0]
     models = members(settings, changes)
-    if record["kind"] in ANSWERED:
+    if record["kind"] in (*ANSWERED, Note.kind):
         return _answer(record, settings, rounds)
     if record["kind"] == "revise":
         return _revision(record, settings, rounds)
@@ -214,10 +209,12 @@ def _revision(record: HistoryRecord, settings: CampaignSettings, rounds: int) ->
 
 
 def _answer(record: HistoryRecord, settings: CampaignSettings, rounds: int) -> Event:
-    """A label, a skip, a reference, or one taken back."""
+    """A label, a skip, a reference, or one taken back; or a note."""
     number, by = record["id"], check_key(record["by"], "by")
     if type(number) is not int or not 0 <= number < rounds:
         raise InputError(f"there is no round {brief(number)} so far.")
+    if record["kind"] == Note.kind:
+        return Note(number, *check_note(record["text"], record["flagged"]), by)
     if record["kind"] == "retract":
         return Retraction(number, by, record["reference"] is True)
     if record["kind"] == "skip":

@@ -169,20 +169,41 @@ class AnswerRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class ItemNote:
+    """What somebody noted about an item."""
+
+    id: int
+    text: str
+    """Empty if the item was only flagged."""
+    flagged: bool
+    """Whether the item should be looked at again."""
+    by: str | None
+    at: str
+    """When: ISO 8601, UTC."""
+
+
+@dataclass(frozen=True, slots=True)
 class GivenAnswer:
-    """An answer that holds now."""
+    """An answer that holds now; or an item that was flagged, and has none yet."""
 
     id: int
     key: str | None
     state: str
-    """"labelled", "skipped" or "reference"."""
+    """"labelled", "skipped" or "reference"; "waiting" if the item was flagged before anybody answered."""
     label: ClassName | None
     by: str | None
     at: str
-    """When it was given: ISO 8601, UTC."""
+    """When it was given: ISO 8601, UTC; when the item was flagged, if nobody has answered."""
     item: Item | None
     predictions: dict[ModelName, ClassName | None]
     """What each model said that took part then; None where it abstained."""
+    notes: tuple[ItemNote, ...] = ()
+    """What people noted about the item, one note each."""
+
+    @property
+    def flagged(self) -> bool:
+        """Whether somebody wants the item to be looked at again."""
+        return any(note.flagged for note in self.notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,10 +211,12 @@ class LabelFilter:
     """Which answers are wanted; None wants all."""
 
     search: str | None = None
-    """Text that is in the key or in any field of the item; case does not matter."""
+    """Text that is in the key, in any field of the item, or in a note; case does not matter."""
     label: str | None = None
     annotator: str | None = None
     state: str | None = None
+    flagged: bool | None = None
+    """True: only items that somebody flagged, also those that nobody has answered yet. False: only the others."""
 
 
 @dataclass

@@ -176,6 +176,11 @@ class CampaignTransactions:
         with self.looking() as store:
             return store.head().events
 
+    @property
+    def in_group(self) -> bool:
+        """Whether changes are under way in this thread that are not on disk yet."""
+        return self._group is not None
+
     def warm_up(self) -> None:
         """Compile what decides many rounds at once, beside whatever else goes on: worth it where many will come."""
         new_state(self.settings).warm_up()

@@ -109,6 +109,7 @@ SERVER_SETTINGS: dict[str, type | tuple[type, ...]] = {
     "port": int,
     "tokens": bool,
     "allowed_hosts": list,
+    "media_hosts": list,
     "largest_body": int,
     "largest_file": int,
     "log_format": str,
@@ -141,9 +142,11 @@ def server_settings() -> dict[str, Any]:
             raise InputError(f"{SETTINGS}: {name} under [serve] is {brief(value)}, which it cannot be.")
     if found.get("log_format", "text") not in ("text", "json"):
         raise InputError(f"{SETTINGS}: log_format is {brief(found['log_format'])}; pass text or json.")
-    if not all(isinstance(name, str) for name in found.get("allowed_hosts", [])):
-        raise InputError(f"{SETTINGS}: allowed_hosts is {brief(found['allowed_hosts'])}; pass a list of names.")
-    return found | ({"allowed_hosts": tuple(found["allowed_hosts"])} if "allowed_hosts" in found else {})
+    hosts = {name: found[name] for name in ("allowed_hosts", "media_hosts") if name in found}
+    for name, listed in hosts.items():
+        if not all(isinstance(host, str) for host in listed):
+            raise InputError(f"{SETTINGS}: {name} is {brief(listed)}; pass a list of names.")
+    return found | {name: tuple(listed) for name, listed in hosts.items()}
 
 
 def _settings() -> dict[str, Any]:

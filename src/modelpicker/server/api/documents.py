@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, Field, StrictInt, StrictStr, WithJsonSchema
 
+from modelpicker.campaigns.input.validation import LONGEST_NOTE
 from modelpicker.campaigns.results.status import StateName
 from modelpicker.campaigns.terms import LONGEST_GUIDELINES
 from modelpicker.options import LARGEST_COUNT
@@ -237,6 +238,17 @@ class NewRetraction(Taken):
     annotator: Annotator = None
 
 
+class NewNote(Taken):
+    """What somebody notes about an item. Without a text and a flag, an earlier note is taken back."""
+
+    id: Id
+    text: Annotated[
+        StrictStr, Field(max_length=LONGEST_NOTE, description="A short text.", examples=["Half of it is missing."])
+    ] = ""
+    flagged: Annotated[bool, Field(description="Whether the item should be looked at again.")] = False
+    annotator: Annotator = None
+
+
 class NewLease(Taken):
     """Queries to be kept for an annotator."""
 
@@ -391,6 +403,32 @@ class Classes(BaseModel):
     open: Annotated[bool, Field(description="Whether any other class may be told as well.")]
 
 
+class OwnNote(BaseModel):
+    """What the caller has noted about an item."""
+
+    text: str
+    flagged: bool
+
+
+class Noted(OwnNote):
+    """A note that is on disk."""
+
+    id: Count
+
+
+class NoteDocument(Noted):
+    """What somebody noted about an item."""
+
+    by: Annotated[str | None, Field(description="Who noted it.")]
+    at: Timestamp
+
+
+class NoteList(BaseModel):
+    """What people have noted, the newest first."""
+
+    notes: list[NoteDocument]
+
+
 class Waiting(BaseModel):
     """A query that waits for its label."""
 
@@ -400,6 +438,14 @@ class Waiting(BaseModel):
     classes: Annotated[
         list[Called] | None, Field(description="What models say of it; null for who may not see that.")
     ]
+    candidates: Annotated[
+        list[Called] | None,
+        Field(
+            description="With many classes, the different classes that models say, shuffled: for everybody, "
+            "and without which model says what. Null with few classes."
+        ),
+    ]
+    note: Annotated[OwnNote | None, Field(description="What the caller has noted about it.")]
     leased_until: Annotated[float | None, Field(description="When its lease expires: seconds since 1970.")]
     leased_by: str | None
 
@@ -411,6 +457,9 @@ class Leased(BaseModel):
     pending: Annotated[Count, Field(description="How many queries wait in all.")]
     deciding: Annotated[
         bool, Field(description="Whether items of files are still gone through for the next query: ask again.")
+    ]
+    own: Annotated[
+        Count | None, Field(description="How many labels the annotator has given that hold; null if unnamed.")
     ]
 
 
@@ -625,11 +674,11 @@ class Answered(BaseModel):
 
 
 class LabelRow(BaseModel):
-    """An answer that holds now."""
+    """An answer that holds now; or a flagged item that has none yet."""
 
     id: Count
     key: str | None
-    state: Literal["labelled", "skipped", "reference"]
+    state: Literal["labelled", "skipped", "reference", "waiting"]
     label: Called | None
     by: Annotated[str | None, Field(description="Who gave it.")]
     at: Timestamp
@@ -637,6 +686,7 @@ class LabelRow(BaseModel):
     predictions: Annotated[
         list[tuple[Called, Called | None]], Field(description="What each model said; null where it abstained.")
     ]
+    notes: Annotated[list[NoteDocument], Field(description="What people noted about the item, one note each.")]
 
 
 class LabelRows(BaseModel):
@@ -661,6 +711,9 @@ class SessionDocument(BaseModel):
     name: str | None
     sees_predictions: bool
     tokens_needed: bool
+    media_hosts: Annotated[
+        list[str], Field(description="Hosts from which the page shows pictures and plays audio.")
+    ]
     demo: bool
     version: str
 

@@ -39,6 +39,8 @@ _QUERY = {
     "item": {"text": "You have won!"},
     "key": "msg-17",
     "classes": ["ham", "spam"],
+    "candidates": None,
+    "note": {"text": "Half of it is missing.", "flagged": True},
     "leased_until": 1773480713.5,
     "leased_by": "desk 2",
 }
@@ -49,6 +51,7 @@ _STANDING = [
 ]
 _AT = {"event": 1901, "at": "2026-03-14T09:26:53.589793+00:00"}
 
+_NOTE = {"id": 17, "text": "Half of it is missing.", "flagged": True, "by": "desk 2", "at": _AT["at"]}
 _RULE = {"gap": 0.01, "confidence": 0.95, "kind": "population"}
 
 _CERTIFICATE = {
@@ -91,6 +94,9 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "NewLabels": {"labels": [[17, "spam"], ["msg-18", "ham"], [19, None]]},
     "NewSkip": {"id": 17, "annotator": "desk 2"},
     "NewRetraction": {"id": 17, "lease": 300, "annotator": "desk 2"},
+    "NewNote": {"id": 17, "text": "Half of it is missing.", "flagged": True, "annotator": "desk 2"},
+    "Noted": {"id": 17, "text": "Half of it is missing.", "flagged": True},
+    "NoteList": {"notes": [_NOTE]},
     "NewLease": {"most": 5, "seconds": 300, "annotator": "desk 2"},
     "NewModel": {"model": "roberta-2"},
     "NewSession": {"token": "mp_0123456789abcdef_…"},
@@ -124,7 +130,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "tied": ["gpt"],
     },
     "Classes": {"classes": ["ham", "spam"], "open": False},
-    "Leased": {"queries": [_QUERY], "pending": 3, "deciding": False},
+    "Leased": {"queries": [_QUERY], "pending": 3, "deciding": False, "own": 12},
     "Told": {"id": 17, "label": "spam", "labels_used": 58, "pending": 2},
     "ToldMany": {"told": 3, "labels_used": 59, "pending": 0},
     "Retracted": {"id": 17, "labels_used": 57, "pending": 3},
@@ -232,6 +238,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
                 "at": _AT["at"],
                 "item": {"text": "You have won!"},
                 "predictions": [["bert", "spam"], ["roberta", "ham"], ["gpt", "spam"]],
+                "notes": [_NOTE],
             }
         ],
         "total": 57,
@@ -244,6 +251,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "name": "desk 2",
         "sees_predictions": False,
         "tokens_needed": True,
+        "media_hosts": ["cdn.example.org"],
         "demo": False,
         "version": "0.1.0",
     },
@@ -251,8 +259,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
 }
 ANSWERS_CSV = "id,key,label,state\r\n17,msg-17,spam,labelled\r\n18,msg-18,,waiting\r\n"
 LABELS_CSV = (
-    "id,key,label,state,annotator,time,item.text,model.bert\r\n"
-    "17,msg-17,spam,labelled,mia,2026-11-18T09:30:00.000000+00:00,You have won!,spam\r\n"
+    "id,key,label,state,annotator,time,flagged,note,item.text,model.bert\r\n"
+    "17,msg-17,spam,labelled,mia,2026-11-18T09:30:00.000000+00:00,False,,You have won!,spam\r\n"
 )
 FILE_CSV = 'id,text,bert,roberta,gpt\nmsg-17,"You have won!",spam,ham,spam\n'
 LIVE = 'retry: 2000\n\nevent: standing\nid: 1901\ndata: {"event":1901,"pick":"gpt"}\n\n'

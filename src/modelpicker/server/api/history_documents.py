@@ -90,6 +90,16 @@ class RetractRecord(Happened):
     reference: bool
 
 
+class NoteRecord(Happened):
+    """What somebody noted about an item."""
+
+    kind: Literal["note"]
+    id: Count
+    text: str
+    flagged: bool
+    by: str | None
+
+
 class JoinRecord(Happened):
     """A model that joined; it took over the record of another."""
 
@@ -147,6 +157,7 @@ RecordDocument: TypeAlias = Annotated[
     | LabelRecord
     | SkipRecord
     | RetractRecord
+    | NoteRecord
     | JoinRecord
     | LeaveRecord
     | ReviseRecord

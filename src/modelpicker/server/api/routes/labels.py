@@ -3,12 +3,14 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
 
 from modelpicker.campaigns import Campaign
 from modelpicker.campaigns import Query as Waiting
+from modelpicker.encoding import ClassName
 from modelpicker.errors import ConflictError, InputError
 from modelpicker.server.access.callers import Anybody, Caller, Labeller
 from modelpicker.server.api import documents
@@ -16,6 +18,7 @@ from modelpicker.server.api.fast_route import FastRoute
 from modelpicker.server.api.problems import Problem, problem_responses
 from modelpicker.server.api.responses import json_response
 from modelpicker.server.api.routes.common import NAMED, VERSION, Found, counts, operation_id, replies
+from modelpicker.server.live.group_commit import CommitQueue
 
 PREFIX = f"{VERSION}/campaigns/{{name}}"
 router = APIRouter(prefix=PREFIX, tags=["labels"], route_class=FastRoute, generate_unique_id_function=operation_id)
@@ -23,6 +26,8 @@ waiting = APIRouter(prefix=PREFIX, tags=["labels"], generate_unique_id_function=
 MOST = 1_000
 # Seconds that somebody waits for the next question, if many items of a file need no label.
 PATIENCE = 1.0
+# With more classes than these the page has no button for each, and shows candidates instead.
+MANY_CLASSES = 12
 
 
 @router.post("/labels", responses=replies(documents.Told, *NAMED, 409, 422))
@@ -73,8 +78,8 @@ async def retract(caller: Labeller, queue: Found, body: documents.NewRetraction)
 
     def change(campaign: Campaign) -> dict[str, Any]:
         if caller.role == "annotator":
-            by_whom = list(campaign.history(body.id))[-1].get("by")
-            _check_own(by_whom, caller, "that answer is somebody else's; ask an owner to take it back.")
+            otherwise = "that answer is somebody else's; ask an owner to take it back."
+            _check_own(campaign.answered_by(body.id), caller, otherwise)
         campaign.retract(body.id, lease=body.lease, annotator=by)
         return {"id": campaign.number_of(body.id), **counts(campaign)}
 
@@ -88,7 +93,12 @@ async def list_queries(
     most: Annotated[int, Query(ge=1, le=MOST, description="At most so many.")] = 100,
 ) -> Response:
     """List queries that wait for a label, oldest first; nobody is kept from them."""
-    return json_response(await queue.read(lambda campaign: _waiting(campaign, campaign.waiting(most), caller)))
+    many = await _has_many_classes(queue)
+
+    def look(campaign: Campaign) -> dict[str, Any]:
+        return _waiting(campaign, campaign.waiting(most), caller, caller.annotator(None), many)
+
+    return json_response(await queue.read(look))
 
 
 @router.post("/leases", responses=replies(documents.Leased, *NAMED, 422))
@@ -98,10 +108,11 @@ async def lease(caller: Labeller, queue: Found, body: documents.NewLease) -> Res
     Of items that are asked about as labels come, an annotator has one at a time.
     """
     by = caller.annotator(body.annotator)
+    many = await _has_many_classes(queue)
 
     def change(campaign: Campaign) -> dict[str, Any]:
         found = campaign.pending(body.most, lease=body.seconds, annotator=by)
-        return _waiting(campaign, found, caller)
+        return _waiting(campaign, found, caller, by, many)
 
     # Items of files are gone through in short transactions, so that others who write get their turn.
     late = time.monotonic() + PATIENCE
@@ -133,7 +144,23 @@ async def release(
     await queue.do(change)
 
 
-def _waiting(campaign: Campaign, found: list[Waiting], caller: Caller) -> dict[str, Any]:
+async def _has_many_classes(queue: CommitQueue) -> bool:
+    """Whether there are more classes than the page has buttons for."""
+    known = queue.campaign.classes
+    if known is None:
+        known = tuple(await queue.read(lambda campaign: campaign.known_classes()))
+    return len(known) > MANY_CLASSES
+
+
+def _candidates(query: Waiting) -> list[ClassName]:
+    """The classes that models say of an item, in an order that says nothing about the models and stays the same."""
+    return sorted(query.classes, key=lambda name: sha256(f"{query.id} {name!r}".encode()).digest())
+
+
+def _waiting(
+    campaign: Campaign, found: list[Waiting], caller: Caller, by: str | None, many: bool
+) -> dict[str, Any]:
+    notes = campaign.own_notes([one.id for one in found], by)
     return {
         "queries": [
             {
@@ -141,6 +168,8 @@ def _waiting(campaign: Campaign, found: list[Waiting], caller: Caller) -> dict[s
                 "item": one.item,
                 "key": one.key,
                 "classes": list(one.classes) if caller.predictions else None,
+                "candidates": _candidates(one) if many else None,
+                "note": {"text": note.text, "flagged": note.flagged} if (note := notes.get(one.id)) else None,
                 "leased_until": one.leased_until,
                 "leased_by": one.leased_by,
             }
@@ -148,6 +177,7 @@ def _waiting(campaign: Campaign, found: list[Waiting], caller: Caller) -> dict[s
         ],
         "pending": campaign.counts().waiting,
         "deciding": not found and campaign.deciding,
+        "own": None if by is None else campaign.labels_by(by),
     }
 
 

@@ -148,6 +148,9 @@ export const api = {
   /** @param {string} name @param {Api.NewRetraction} json @returns {Promise<Api.Retracted>} */
   retract: (name, json) => call('POST', at(name, '/retractions'), { json, keepalive: true }),
 
+  /** @param {string} name @param {Api.NewNote} json @returns {Promise<Api.Noted>} */
+  note: (name, json) => call('POST', at(name, '/notes'), { json, keepalive: true }),
+
   /** @param {string} name @returns {Promise<Api.StandingDocument>} */
   standing: (name) => call('GET', at(name, '/standing')),
   /** @param {string} name @returns {Promise<Api.ChartsDocument>} */

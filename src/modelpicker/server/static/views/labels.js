@@ -10,16 +10,21 @@ import { api, labelsUrl } from '../state/api.js';
 import { session } from '../state/session.js';
 
 /**
- * @typedef {{search: string, label: string, annotator: string, state: string}} Filter
+ * @typedef {{search: string, label: string, annotator: string, state: string, flagged: string}} Filter
  * @typedef {{campaign: string, vocabulary: Api.Classes, changed: () => void}} Context
  */
 
+/** How an answer without a label is called. @type {Record<string, string>} */
+const ANSWERS = { skipped: 'skipped', waiting: 'not answered' };
 const PAGE = 50;
 const TYPING = 300; // milliseconds without a key before it is searched
 /** @type {Filter} */
-const ALL = { search: '', label: '', annotator: '', state: '' };
+const ALL = { search: '', label: '', annotator: '', state: '', flagged: '' };
 /** @type {[string, string][]} */
 const STATES = [['', 'all'], ['labelled', 'labelled'], ['skipped', 'skipped'], ['reference', 'for reference']];
+
+/** @type {[string, string][]} */
+const FLAGS = [['', 'all'], ['true', 'flagged'], ['false', 'not flagged']];
 
 /** @param {{name: string}} props */
 export function LabelsView({ name }) {
@@ -67,11 +72,12 @@ function Filters({ filter, set, vocabulary, annotators }) {
   const named = (/** @type {Name[]} */ names) => /** @type {[string, string][]} */ ([['', 'all'],
     ...names.map((one) => [String(one), String(one)])]);
   return html`<form class="card filters" onSubmit=${(event) => event.preventDefault()} role="search">
-    <${Input} label="Search" type="search" value=${filter.search} placeholder="Text or key"
+    <${Input} label="Search" type="search" value=${filter.search} placeholder="Text, key or note"
       set=${(search) => set({ search })} maxlength="200" />
     <${Select} label="Class" value=${filter.label} options=${named(vocabulary.classes)} set=${(label) => set({ label })} />
     <${Select} label="Annotator" value=${filter.annotator} options=${named(annotators)} set=${(annotator) => set({ annotator })} />
     <${Select} label="Kind" value=${filter.state} options=${STATES} set=${(state) => set({ state })} />
+    <${Select} label="Flag" value=${filter.flagged} options=${FLAGS} set=${(flagged) => set({ flagged })} />
   </form>`;
 }
 
@@ -87,17 +93,22 @@ function Row({ row, context }) {
       <div class="thumb" tabindex="0" role="group" aria-label=${`Content of ${itemName(row)}`}><${Item} query=${row} /></div>
     </div>
     <div class="label-facts">
-      <p><strong class="badge"><bdi>${row.state === 'skipped' ? 'skipped' : text(row.label)}</bdi></strong>
+      <p><strong class="badge"><bdi>${ANSWERS[row.state] ?? text(row.label)}</bdi></strong>
+        ${row.notes.some(({ flagged }) => flagged) && html` <strong class="flag">flagged</strong>`}
         ${row.state === 'reference' && html` <span class="quiet-text">for reference</span>`}</p>
-      <p class="quiet-text"><bdi>${row.by ?? 'nobody named'}</bdi> · <time datetime=${row.at}>${when(row.at)}</time></p>
+      ${row.state !== 'waiting' && html`<p class="quiet-text"><bdi>${row.by ?? 'nobody named'}</bdi> · <time
+        datetime=${row.at}>${when(row.at)}</time></p>`}
+      ${row.notes.map((note) => html`<p key=${note.by} class="given-note" dir="auto">${note.text || 'Flagged, without a note.'}
+        <span class="quiet-text"> <bdi>${note.by ?? 'nobody named'}</bdi> · <time datetime=${note.at}>${when(note.at)}</time></span></p>`)}
       <details><summary>${row.label === null ? 'What models said' : `${number(right)} of ${count(row.predictions.length, 'model')} agree`}</summary>
         <dl class="said-list" tabindex="0">${row.predictions.map(([model, said]) => html`<div key=${String(model)}
           class=${said === row.label ? 'same' : ''}><dt><bdi>${text(model)}</bdi></dt><dd><bdi>${text(said)}</bdi></dd></div>`)}</dl>
       </details>
       ${session.owns && (editing
         ? html`<${Correct} ...${{ row, context, done: () => setEditing(false) }} />`
-        : html`<p class="actions"><button type="button" onClick=${() => setEditing(true)}>Correct</button>
-            <button type="button" onClick=${retract}>Take back</button></p>`)}
+        : html`<p class="actions"><button type="button" onClick=${() => setEditing(true)}>
+              ${row.state === 'waiting' ? 'Answer' : 'Correct'}</button>
+            ${row.state !== 'waiting' && html`<button type="button" onClick=${retract}>Take back</button>`}</p>`)}
       <p class="form-error" role="alert">${error?.message}</p>
     </div>
   </li>`;

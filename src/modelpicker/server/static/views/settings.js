@@ -114,7 +114,7 @@ function GuidelinesForm({ campaign: { guidelines }, change }) {
   return html`<form class="card form" onSubmit=${submit}>
     <h2>Guidelines</h2>
     <${Lines} label="For annotators" rows="5" maxlength="10000" value=${typed} set=${setTyped}
-      hint="They are shown beside the item, as you write them." />
+      hint="They are shown beside the item. **Bold**, lists, links and other Markdown are understood." />
     <p class="actions"><button disabled=${typed.trim() === guidelines}>Save guidelines</button></p>
   </form>`;
 }

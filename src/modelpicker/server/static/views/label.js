@@ -251,7 +251,7 @@ function lastAction(last, current) {
 }
 
 /** What was done to a note, in words. @param {Api.OwnNote|null} note */
-const noted = (note) => (note?.flagged ? 'Flagged' : note?.text ? 'Noted about' : 'Nothing is noted any more about');
+const noted = (note) => (note?.flagged ? 'Flagged' : note?.text ? 'Noted about' : 'No flag and no note on');
 
 /** Whether the last action was an answer. @param {Labeller['last']} last @returns {last is NonNullable<Labeller['last']>} */
 const isAnswer = (last) => last?.did === 'label' || last?.did === 'skip';

@@ -17,8 +17,9 @@ from modelpicker.campaigns.input.rows import Rows, some_rows
 from modelpicker.campaigns.results.pick import Item
 from modelpicker.encoding import ClassName, Matrix, ModelName
 
-# The items of a page, and the bytes of what is shown of them.
-ITEMS_AT_ONCE = 500
+# The items of a page, and the bytes of what is shown of them. A page is decided about in one transaction at most:
+# others who write should not wait for long.
+ITEMS_AT_ONCE = 250
 BYTES_AT_ONCE = 2**18
 
 

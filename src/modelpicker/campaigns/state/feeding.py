@@ -14,9 +14,9 @@ from modelpicker.algorithms.runner import Outcome
 from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.feed_events import Fed, FeedItems, feed_pages
 from modelpicker.campaigns.input.batches import KeptFile
-from modelpicker.campaigns.input.rows import ClassCodes, Rows, encode_many, some_rows
+from modelpicker.campaigns.input.rows import ClassCodes, encode_many, some_rows
 from modelpicker.campaigns.results.pick import Item
-from modelpicker.campaigns.state.ask import may_stop, store_rounds
+from modelpicker.campaigns.state.ask import may_stop, new_ones, store_rounds
 from modelpicker.campaigns.state.projection import Projection
 from modelpicker.campaigns.state.transactions import Transaction
 from modelpicker.encoding import ClassName
@@ -77,57 +77,66 @@ def feeds(store: EventStore, state: Projection) -> bool:
 
 def decide_next(change: Transaction) -> FeedStep:
     """Decide about items that wait, up to the first whose label is asked for; those of one page at most."""
-    if not feeds(change.store, change.projection):
+    state = change.projection
+    if not feeds(change.store, state):
         return "stopped"
     change.touched = True
-    state = change.projection
     page = change.store.feed_page(state.feed.taken)
-    start = place = state.feed.taken - page.first
-    rows = page.rows(state.models)
-    known = set(change.store.rounds_of(page.keys[start:]))
-    made: list[_Decided] = []
-    while place < len(page) and not (made and made[-1].outcome.queried[0]):
-        if page.keys[place] not in known:
-            if made and state.terms.stop_when is not None and may_stop(change.store, state):
-                break
-            known.add(page.keys[place])
-            made.append(_decide(change, rows, place))
-        place += 1
-    if made:
-        _store(change, page, rows, made)
-    _take(change, Fed(change.head.rounds, place - start))
-    return "query" if made and made[-1].outcome.queried[0] else "going on"
+    start = state.feed.taken - page.first
+    made, end = _decide(change, page, _new_places(change.store, page, start))
+    if made.places:
+        _store(change, page, made)
+    _take(change, Fed(change.head.rounds, end - start))
+    return "query" if made.places and made.outcomes[-1].queried[-1] else "going on"
+
+
+def _new_places(store: EventStore, page: FeedItems, start: int) -> list[int]:
+    """The places of a page whose items were not asked about before."""
+    keys = page.keys[start:]
+    places, _ = new_ones(keys, store.rounds_of(keys), 0)
+    return [start + place for place in places]
 
 
 class _Decided(NamedTuple):
-    """What was decided about the item at a place of a page."""
+    """What was decided about items of a page, in the order of their places."""
 
-    place: int
-    outcome: Outcome
-    predicted: ClassName | None
-
-
-def _decide(change: Transaction, rows: Rows, place: int) -> _Decided:
-    own = some_rows(rows, [place])
-    outcome = change.projection.decide(own)
-    said = int(outcome.predicted[0])
-    return _Decided(place, outcome, None if said < 0 else own.classes[said])
+    places: list[int]
+    outcomes: list[Outcome]
+    predicted: list[ClassName | None]
 
 
-def _store(change: Transaction, page: FeedItems, rows: Rows, made: list[_Decided]) -> None:
-    """Store rounds that were decided one by one."""
-    places = [one.place for one in made]
-    some = some_rows(rows, places)
+def _decide(change: Transaction, page: FeedItems, places: list[int]) -> tuple[_Decided, int]:
+    """Decide about items up to the first query; and the place at which the next call goes on."""
+    state, made = change.projection, _Decided([], [], [])
+    rows = page.rows(state.models)
+    # A goal may be certified after any item; where there is one, it is looked at before each.
+    pieces = [places] if state.terms.stop_when is None else [[place] for place in places]
+    for piece in pieces if places else ():
+        if made.places and may_stop(change.store, state):
+            return made, piece[0]
+        some = some_rows(rows, piece)
+        outcome = state.decide(some, until_query=True)
+        names = [*some.classes, None]  # -1 is the last
+        made.places.extend(piece[: len(outcome.queried)])
+        made.outcomes.append(outcome)
+        made.predicted.extend(names[code] for code in outcome.predicted.tolist())
+        if outcome.queried[-1]:
+            return made, made.places[-1] + 1
+    return made, len(page)
+
+
+def _store(change: Transaction, page: FeedItems, made: _Decided) -> None:
+    """Store rounds that were decided one after the other."""
+    some = some_rows(page.rows(change.projection.models), made.places)
     code = {name: number for number, name in enumerate(some.classes)}
     whole = Outcome(
-        np.concatenate([one.outcome.queried for one in made]),
-        np.concatenate([one.outcome.probability for one in made]),
-        np.concatenate([one.outcome.recommended for one in made]),
-        np.array([ABSTAINED if one.predicted is None else code[one.predicted] for one in made]),
+        np.concatenate([one.queried for one in made.outcomes]),
+        np.concatenate([one.probability for one in made.outcomes]),
+        np.concatenate([one.recommended for one in made.outcomes]),
+        np.array([ABSTAINED if name is None else code[name] for name in made.predicted]),
     )
-    store_rounds(
-        change, some, whole, [page.item(place) for place in places], [page.keys[place] for place in places]
-    )
+    items = [page.item(place) for place in made.places]
+    store_rounds(change, some, whole, items, [page.keys[place] for place in made.places])
 
 
 def _take(change: Transaction, event: Fed) -> None:

@@ -19,7 +19,7 @@ from modelpicker.algorithms.base import STATE_VERSION
 from modelpicker.algorithms.budgets import Paced
 from modelpicker.algorithms.pacing import CLOSED, MISSED, SPENT, BudgetPlan, make_plan, new_pace
 from modelpicker.algorithms.run_modes import CAMPAIGN, Replay
-from modelpicker.algorithms.runner import Outcome, Runner, new_outcome, no_labels, runner
+from modelpicker.algorithms.runner import Outcome, Runner, first_rounds, new_outcome, no_labels, runner
 from modelpicker.campaigns.events.event_store import LABELLED, OPEN, EventStore, Stored
 from modelpicker.campaigns.events.event_store import SKIPPED as SKIPPED_STATE
 from modelpicker.campaigns.events.event_types import (
@@ -282,25 +282,32 @@ class Projection(CampaignState):
         )
         return bool(query), float(probability), recommended, said if said < 0 else present[said]
 
-    def decide(self, rows: Rows, *, closed: bool = False) -> Outcome:
-        """Decide rounds; few are interpreted, so that nobody waits for Numba. If `closed`, none is queried."""
+    def decide(self, rows: Rows, *, closed: bool = False, until_query: bool = False) -> Outcome:
+        """Decide rounds; few are interpreted, so that nobody waits for Numba.
+
+        If `closed`, none is queried. With `until_query` the first that is queried is the last that is decided.
+        """
         outcome = new_outcome(len(rows.codes))
         plan = CLOSED if closed else self.plan
         first, missed = self.picker.rounds, self.pace[MISSED]
-        if self.runner.worth_compiling(len(rows.codes)):
+        if not until_query and self.runner.worth_compiling(len(rows.codes)):
             self._play(rows.codes, no_labels(len(rows.codes)), outcome, plan, decided=False)
         else:
             for i, codes in enumerate(rows.codes.tolist()):
                 query, probability, recommended, said = self.observe(codes, plan)
                 outcome.queried[i], outcome.probability[i] = query, probability
                 outcome.recommended[i], outcome.predicted[i] = recommended, said
+                if until_query and query:
+                    outcome = first_rounds(outcome, i + 1)
+                    break
+        done = len(outcome.queried)
         self._record(
-            rows.codes,
+            rows.codes[:done],
             first,
-            no_labels(len(rows.codes)),
+            no_labels(done),
             outcome.queried,
             outcome.probability,
-            _last(len(rows.codes), self.pace[MISSED] - missed),
+            _last(done, self.pace[MISSED] - missed),
         )
         self._note_queries(first, outcome.queried, outcome.probability)
         return outcome

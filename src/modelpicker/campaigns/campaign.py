@@ -24,6 +24,7 @@ from modelpicker.campaigns.events.event_types import (
     Answer,
     Joining,
     Leaving,
+    Opinion,
     Reference,
     Retraction,
     Revision,
@@ -34,22 +35,27 @@ from modelpicker.campaigns.input.batches import frame_batch
 from modelpicker.campaigns.input.rows import count_rows, encode_one
 from modelpicker.campaigns.input.validation import Decisions, check_item, check_items, check_key, check_keys
 from modelpicker.campaigns.names import check_name
+from modelpicker.campaigns.people import person_of
+from modelpicker.campaigns.results.agreement import Agreement, measure_agreement
 from modelpicker.campaigns.results.assembly import best_place, make_pick
-from modelpicker.campaigns.results.labels import find_labels
+from modelpicker.campaigns.results.labels import find_conflicts, find_labels, opinions_of
 from modelpicker.campaigns.results.pick import (
     AddedItems,
     AnswerRecord,
     CampaignCounts,
+    Conflict,
     GivenAnswer,
+    GivenOpinion,
     LabelFilter,
     Pick,
     Query,
 )
 from modelpicker.campaigns.state.ask import decide_new, decide_rounds, new_ones
-from modelpicker.campaigns.state.base import KnownAnswers
 from modelpicker.campaigns.state.classes import KnownClasses
+from modelpicker.campaigns.state.opinions import KnownAnswers
 from modelpicker.campaigns.state.projection import Projection
-from modelpicker.campaigns.state.tell import budget_spent, store_answer
+from modelpicker.campaigns.state.tell import store_answer
+from modelpicker.campaigns.state.tell_opinion import budget_spent, needed_of, settle_conflict, withdraw
 from modelpicker.campaigns.state.transactions import CampaignTransactions, Transaction, WriteGroup
 from modelpicker.campaigns.terms import Terms, check_changes
 from modelpicker.certificates.certificate import MOST_MODELS, Certificate, CertificateKind
@@ -273,19 +279,47 @@ class Campaign(CampaignTransactions):
             change.state.terms.check_answers()
             number = self._number_of(change.store, id, change.head.rounds)
             known = change.store.state(number)
-            if known is None or known.state == WAITING:
-                raise ConflictError(f"round {number} has no answer to take back.")
-            if known.state == SKIPPED and change.state.left < 1:
-                raise budget_spent(number)
-            change.touched = True
-            change.add(Retraction(number, by, reference=known.state == REFERENCE))
-            if known.state == REFERENCE:
-                change.state.counts.references -= 1
+            if known is not None and known.state != REFERENCE and needed_of(change, number) > 1:
+                withdraw(change, known, by)
             else:
-                if seconds is not None:
-                    until = self.storage.now(change.store.connection) + seconds
-                    change.store.lease([number], until, by)
-                change.state.count(number, KnownAnswers(known.label), None)
+                _take_back(change, number, known, by)
+            if seconds is not None and known is not None and known.state != REFERENCE:
+                change.store.lease([number], self.storage.now(change.store.connection) + seconds, by)
+
+    # Items that several people label.
+
+    def settle(self, id: int | str, label: ClassName | None, *, annotator: str | None = None) -> None:
+        """Decide what an item is on which people disagree; until then it counts at its worst.
+
+        Said twice, it counts once. An item that waits for another person can be settled as well. `tell` with
+        `replace` corrects a label that was settled.
+
+        Args:
+            id: the `id` of a query, or the key of its item.
+            label: a class; None if nobody can tell.
+            annotator: who says so.
+        """
+        by = check_annotator(annotator)
+        with self.writing() as change:
+            number = self._number_of(change.store, id, change.head.rounds)
+            settle_conflict(change, number, self._label(change, number, label), by)
+
+    def conflicts(self) -> list[Conflict]:
+        """The items on which people disagree, with what each of them said; `settle` decides."""
+        with self.looking() as store:
+            return find_conflicts(store)
+
+    def agreement(self) -> Agreement:
+        """How far people agree on the items that several of them labelled."""
+        with self.looking() as store:
+            return measure_agreement(store.all_opinions())
+
+    def opinion_of(self, id: int | str, annotator: str | None) -> GivenOpinion | None:
+        """What a person said of an item that several people label; None if they said nothing."""
+        with self.looking() as store:
+            number = self._number_of(store, id, store.head().rounds)
+            found = (one for one in opinions_of(store, number) if person_of(one.by) == person_of(annotator))
+            return next(found, None)
 
     def _number_of(self, store: EventStore, id: object, rounds: int) -> int:
         """The round that an id or a key stands for."""
@@ -354,8 +388,10 @@ class Campaign(CampaignTransactions):
     def annotators(self) -> list[str]:
         """Everybody who has answered, by name."""
         with self.looking() as store:
-            events = [stored.event for stored in store.others((Answer.kind, Reference.kind))]
-        return sorted({event.by for event in events if isinstance(event, Answer | Reference) and event.by})
+            events = [stored.event for stored in store.others((Answer.kind, Opinion.kind, Reference.kind))]
+        return sorted(
+            {event.by for event in events if isinstance(event, Answer | Opinion | Reference) and event.by}
+        )
 
     def label_of(self, id: int | str) -> ClassName | None:
         """The label that is known of a round; None if there is none."""
@@ -552,6 +588,20 @@ class Campaign(CampaignTransactions):
             change.store.rename(name)
             change.add(Revision(change.head.rounds, {"name": name}, by))
         self.name = name
+
+
+def _take_back(change: Transaction, number: int, known: RoundState | None, by: str | None) -> None:
+    """Take back the answer to a query that one person labels, or a label that was kept for reference."""
+    if known is None or known.state == WAITING:
+        raise ConflictError(f"round {number} has no answer to take back.")
+    if known.state == SKIPPED and change.state.left < 1:
+        raise budget_spent(number)
+    change.touched = True
+    change.add(Retraction(number, by, reference=known.state == REFERENCE))
+    if known.state == REFERENCE:
+        change.state.counts.references -= 1
+    else:
+        change.state.count(number, KnownAnswers(known.label), None)
 
 
 def _decision(rounds: Rounds, number: int, projection: Projection) -> Decision:

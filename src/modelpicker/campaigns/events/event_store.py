@@ -13,16 +13,20 @@ from modelpicker.campaigns.events.event_types import (
     Event,
     Joining,
     Leaving,
+    Opinion,
     Reference,
     Retraction,
     Revision,
     Rounds,
+    Withdrawal,
     decode,
     encode,
     seal,
     unseal,
 )
+from modelpicker.campaigns.events.opinion_store import OpinionStore, StoredOpinion, unanswered_by
 from modelpicker.campaigns.events.pool_events import ItemFields, Items, Question
+from modelpicker.campaigns.people import person_of
 from modelpicker.campaigns.results.pick import Item
 from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.campaigns.storage.schema import answers, campaigns, events, keys, snapshots
@@ -30,9 +34,11 @@ from modelpicker.campaigns.storage.statements import Prepared
 from modelpicker.encoding import ClassName
 from modelpicker.errors import ConflictError, NotFoundError, StorageError, brief
 
-# States of an answer. Waiting queries have none yet; references are labels of rounds that were never queried.
-WAITING, LABELLED, SKIPPED, REFERENCE = range(4)
-STATE_NAMES = ("waiting", "labelled", "skipped", "reference")
+# States of an answer. Waiting queries have none yet; references are labels of rounds that were never queried; of a
+# round in conflict people said different things.
+WAITING, LABELLED, SKIPPED, REFERENCE, CONFLICT = range(5)
+STATE_NAMES = ("waiting", "labelled", "skipped", "reference", "conflict")
+OPEN = (WAITING, CONFLICT)
 # Keys that are looked for at once: SQLite takes some 32,000 variables.
 KEYS_AT_ONCE = 10_000
 # Events that are read at once, and the bytes that they may have: one may have ten thousand rounds.
@@ -235,6 +241,11 @@ class EventStore:
                 _ADD_ANSWER.run(self.connection, {**_NEW, **values, "asked": event.number})
             case Answer():
                 self._set_answer(event.round, SKIPPED if event.label is None else LABELLED, event.label)
+            case Opinion():
+                self._index_opinion(event)
+            case Withdrawal():
+                self._opinions.drop(event)
+                self._open_again(event.round)
             case Reference():
                 self._set_reference(event)
             case Retraction():
@@ -269,6 +280,34 @@ class EventStore:
     def _set_answer(self, number: int, state: int, label: ClassName | None) -> None:
         values = {"new_state": state, "new_label": None if label is None else json.dumps(label)}
         _SET_ANSWER.run(self.connection, {"mine": self.campaign, "wanted": number, **values})
+
+    @property
+    def _opinions(self) -> OpinionStore:
+        return OpinionStore(self.connection, self.campaign)
+
+    def opinions(self, number: int) -> list[StoredOpinion]:
+        """What people say of a round that several people label."""
+        return self._opinions.of(number)
+
+    def all_opinions(self) -> list[tuple[int, StoredOpinion]]:
+        """What people say of all rounds that several people label, in the order of the rounds."""
+        return self._opinions.all()
+
+    def _index_opinion(self, event: Opinion) -> None:
+        """A person's lease ends with their opinion; opinions that differ, once all are in, are a conflict."""
+        self._opinions.set(event)
+        found = [one.label for one in self.opinions(event.round)]
+        alike = all(type(label) is type(found[0]) and label == found[0] for label in found)
+        self._set_answer(event.round, WAITING if alike or len(found) < event.needed else CONFLICT, None)
+        known = self.state(event.round)
+        if known is not None and known.leased_by is not None and person_of(known.leased_by) == person_of(event.by):
+            self.lease([event.round], None, None)
+
+    def _open_again(self, number: int) -> None:
+        """An opinion is missing again; if there was an answer, the next event takes it back."""
+        known = self.state(number)
+        if known is not None and known.state == CONFLICT:
+            self._set_answer(number, WAITING, None)
 
     def _set_reference(self, event: Reference) -> None:
         self._forget(event.round)
@@ -305,14 +344,19 @@ class EventStore:
         """Queries that wait for an answer, oldest first: of a pool, in the order in which they were asked."""
         return self._waiting(most, pool)
 
+    def waiting_for(self, by: str | None, most: int, *, pool: bool = False) -> list[RoundState]:
+        """Those that a person has not answered, leased or not."""
+        return self._waiting(most, pool, unanswered_by(by))
+
     def waiting_from(self, first: int) -> set[int]:
         """Which rounds wait for a label, from that one on."""
         return {state.round for state in self._waiting(None, False, answers.c.round >= first)}
 
     def free(self, now: float, by: str | None, most: int, *, pool: bool = False) -> list[RoundState]:
-        """Those that nobody has leased, but for this annotator."""
+        """Those that nobody else has leased, and that this person has not answered."""
         free = sa.or_(answers.c.leased_until.is_(None), answers.c.leased_until <= now)
-        return self._waiting(most, pool, free if by is None else sa.or_(free, answers.c.leased_by == by))
+        mine = free if by is None else sa.or_(free, answers.c.leased_by == by)
+        return self._waiting(most, pool, mine, unanswered_by(by))
 
     def _waiting(self, most: int | None, pool: bool, *conditions: sa.ColumnElement[bool]) -> list[RoundState]:
         order = answers.c.asked if pool else answers.c.round
@@ -503,7 +547,7 @@ class EventStore:
             "keys": (keys.c.key, keys.c.round),
             "answers": (answers.c.round, answers.c.state, answers.c.label, answers.c.asked),
         }
-        return {
+        found: dict[str, list[Any]] = {
             name: list(
                 self.connection.execute(
                     sa.select(*chosen).where(chosen[0].table.c.campaign == self.campaign).order_by(chosen[0])
@@ -511,11 +555,13 @@ class EventStore:
             )
             for name, chosen in columns.items()
         }
+        return found | {"opinions": self._opinions.indexed()}
 
     def clear_index(self) -> None:
         """Empty the tables that are found from events."""
         for table in (answers, keys):
             self.connection.execute(sa.delete(table).where(table.c.campaign == self.campaign))
+        self._opinions.clear()
 
 
 def _state(row: Any) -> RoundState:

@@ -16,10 +16,12 @@ from modelpicker.campaigns.events.event_types import (
     Event,
     Joining,
     Leaving,
+    Opinion,
     Reference,
     Retraction,
     Revision,
     Rounds,
+    Withdrawal,
     rounds_in,
 )
 from modelpicker.campaigns.events.pool_events import ItemFields, Items, Question
@@ -27,6 +29,7 @@ from modelpicker.campaigns.events.pool_history import POOL_KINDS, pool_event, po
 from modelpicker.campaigns.input.rows import ClassCodes, encode_many
 from modelpicker.campaigns.input.validation import check_item, check_key
 from modelpicker.campaigns.names import check_name
+from modelpicker.campaigns.setting_options import MOST_PEOPLE
 from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.campaigns.state.projection import ModelChange, members
 from modelpicker.campaigns.terms import check_changes
@@ -37,11 +40,11 @@ HistoryRecord: TypeAlias = dict[str, Any]
 """An event, or one round of it: `event`, `at`, `kind`, `id` or `round`, and what is particular to its kind."""
 
 ASK = "ask"
-ANSWERS = (Question.kind, Answer.kind, Reference.kind, Retraction.kind)
+ANSWERS = (Question.kind, Answer.kind, Opinion.kind, Withdrawal.kind, Reference.kind, Retraction.kind)
 
 
 # Records of answers, which streams and pools both have.
-ANSWERED = ("label", "skip", "reference", "retract")
+ANSWERED = ("label", "skip", "opinion", "withdraw", "reference", "retract")
 
 
 def as_time(microseconds: int) -> str:
@@ -86,20 +89,33 @@ def _records(stored: Stored, models: Sequence[ModelName]) -> Iterator[HistoryRec
             yield from _rounds(head, rounds, models)
         case Items() | ItemFields() | Question() as event:
             yield from pool_records(head, event, models)
-        case Answer(round=number, label=None, by=by, replaces=replaces):
-            yield {**head, "kind": "skip", "id": number, "by": by, "replaces": replaces}
-        case Answer(round=number, label=label, by=by, replaces=replaces):
-            yield {**head, "kind": "label", "id": number, "label": label, "by": by, "replaces": replaces}
-        case Reference(round=number, label=label, by=by, replaces=replaces):
-            yield {**head, "kind": "reference", "id": number, "label": label, "by": by, "replaces": replaces}
-        case Retraction(round=number, by=by, reference=reference):
-            yield {**head, "kind": "retract", "id": number, "by": by, "reference": reference}
+        case Answer() | Opinion() | Withdrawal() | Reference() | Retraction() as answer:
+            yield {**head, **_answered(answer)}
         case Joining(round=number, model=model, heir_of=heir_of):
             yield {**head, "kind": "join", "round": number, "model": model, "heir_of": heir_of}
         case Leaving(round=number, model=model):
             yield {**head, "kind": "leave", "round": number, "model": model}
         case Revision(round=number, changes=changes, by=by):
             yield {**head, "kind": "revise", "round": number, "changes": dict(changes), "by": by}
+
+
+def _answered(event: Answer | Opinion | Withdrawal | Reference | Retraction) -> HistoryRecord:
+    """What somebody said of a round, or took back."""
+    match event:
+        case Answer(round=number, label=label, by=by, replaces=replaces, of_opinions=of_opinions):
+            said = (
+                {"kind": "skip", "id": number} if label is None else {"kind": "label", "id": number, "label": label}
+            )
+            return {**said, "by": by, "replaces": replaces, **({"of_opinions": True} if of_opinions else {})}
+        case Opinion(round=number, label=label, by=by, needed=needed, replaces=replaces):
+            said = {"kind": "opinion", "id": number, "label": label}
+            return {**said, "by": by, "needed": needed, "replaces": replaces}
+        case Withdrawal(round=number, whose=whose, by=by):
+            return {"kind": "withdraw", "id": number, "whose": whose, "by": by}
+        case Reference(round=number, label=label, by=by, replaces=replaces):
+            return {"kind": "reference", "id": number, "label": label, "by": by, "replaces": replaces}
+        case Retraction(round=number, by=by, reference=reference):
+            return {"kind": "retract", "id": number, "by": by, "reference": reference}
 
 
 def _rounds(head: HistoryRecord, rounds: Rounds, models: Sequence[ModelName]) -> Iterator[HistoryRecord]:
@@ -194,13 +210,29 @@ def _answer(record: HistoryRecord, settings: CampaignSettings, rounds: int) -> E
         raise InputError(f"there is no round {brief(number)} so far.")
     if record["kind"] == "retract":
         return Retraction(number, by, record["reference"] is True)
+    if record["kind"] == "withdraw":
+        return Withdrawal(number, check_key(record["whose"], "whose"), by)
+    if record["kind"] == "opinion":
+        return _opinion(record, settings, number, by)
+    of_opinions = record.get("of_opinions") is True
     if record["kind"] == "skip":
-        return Answer(number, None, by, record["replaces"] is True)
+        return Answer(number, None, by, record["replaces"] is True, of_opinions)
     label = ClassCodes(settings.classes).name(record["label"], f"label of {number}")
     if label is None:
         raise InputError(f"the label of {number} is missing.")
-    kind = Reference if record["kind"] == "reference" else Answer
-    return kind(number, label, by, record["replaces"] is True)
+    if record["kind"] == "reference":
+        return Reference(number, label, by, record["replaces"] is True)
+    return Answer(number, label, by, record["replaces"] is True, of_opinions)
+
+
+def _opinion(record: HistoryRecord, settings: CampaignSettings, number: int, by: str | None) -> Opinion:
+    """What one of several people said."""
+    needed, label = record["needed"], record["label"]
+    if type(needed) is not int or not 2 <= needed <= MOST_PEOPLE:
+        raise InputError(f"round {number} cannot have needed {brief(needed)} people.")
+    if label is not None:
+        label = ClassCodes(settings.classes).name(label, f"label of {number}")
+    return Opinion(number, label, by, needed, record["replaces"] is True)
 
 
 def _asked(

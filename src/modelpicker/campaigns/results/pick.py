@@ -51,6 +51,7 @@ class Pick:
     tied: tuple[ModelName, ...]
     """The models whose estimates are the smallest, and rest on labels; all models before the first label."""
     labels_used: int
+    """How many labels people gave; where several people label an item, each of theirs counts."""
     rounds: int
     covered: int
     """Of how many rounds the estimates speak.
@@ -76,6 +77,8 @@ class Pick:
     """Where the campaign stands, why, and what to do next."""
     remark: str = ""
     """What the algorithm has to say of how it stands; empty if nothing."""
+    conflicts: int = 0
+    """Items on which people disagree; they wait for somebody who settles them."""
     course: Course | None = field(default=None, compare=False, repr=False)
     """How it came about, where that was noted."""
 
@@ -107,6 +110,7 @@ class Pick:
             "pending": self.pending,
             "skipped": self.skipped,
             "references": self.references,
+            "conflicts": self.conflicts,
             "budget": self.budget,
             "certificate": self.certificate.document(),
             "certified": self.certified,
@@ -149,17 +153,39 @@ class AnswerRecord:
     key: str | None
     label: ClassName | None
     state: str
-    """"waiting", "labelled", "skipped" or "reference"."""
+    """"waiting", "labelled", "skipped", "reference" or "conflict"."""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenOpinion:
+    """What one person says of an item that several people label."""
+
+    by: str | None
+    label: ClassName | None
+    """None if they cannot tell."""
+    at: str
+    """When it was given: ISO 8601, UTC."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """An item on which people disagree."""
+
+    id: int
+    key: str | None
+    item: Item | None
+    opinions: tuple[GivenOpinion, ...]
+    """What each of them said, in the order in which they said it."""
 
 
 @dataclass(frozen=True, slots=True)
 class GivenAnswer:
-    """An answer that holds now."""
+    """An answer that holds now; of an item that several people label, also one that is not complete."""
 
     id: int
     key: str | None
     state: str
-    """"labelled", "skipped" or "reference"."""
+    """"labelled", "skipped", "reference"; with opinions also "waiting" for another person, or "conflict"."""
     label: ClassName | None
     by: str | None
     at: str
@@ -167,6 +193,8 @@ class GivenAnswer:
     item: Item | None
     predictions: dict[ModelName, ClassName | None]
     """What each model said that took part then; None where it abstained."""
+    opinions: tuple[GivenOpinion, ...] = ()
+    """What each person said, where several people label the item."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +216,8 @@ class CampaignCounts:
     skipped: int = 0
     references: int = 0
     waiting: int = 0
+    conflicts: int = 0
+    """Items that several people labelled, and not the same way; they wait for somebody who settles them."""
 
 
 @dataclass(frozen=True, slots=True)

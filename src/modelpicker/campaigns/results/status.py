@@ -13,6 +13,7 @@ StateName: TypeAlias = Literal[
     "waiting-for-labels",
     "certified",
     "won",
+    "conflicts",
     "budget-spent",
     "all-items-asked",
     "paused",
@@ -24,6 +25,7 @@ TITLES: dict[StateName, str] = {
     "waiting-for-labels": "Waiting for labels",
     "certified": "Certified",
     "won": "Won",
+    "conflicts": "Conflicts to settle",
     "budget-spent": "Budget spent",
     "all-items-asked": "All items asked",
     "paused": "Paused",
@@ -82,15 +84,19 @@ class Facts:
     """What brings more items, if that is known."""
     idle: Idle = None
     """Why nobody is asked for anything, if so."""
+    conflicts: int = 0
+    """Items on which people disagree."""
 
 
 ARCHIVED = Status("archived", "It was put away, and takes no items and no labels.", "Bring it back to go on.")
 PAUSED = Status("paused", "Nobody is asked for labels for now.", "Resume it to go on.")
 
 
-def finished_status(proved: str) -> Status:
+def finished_status(proved: str, conflicts: int = 0) -> Status:
     """Somebody took the result."""
     how = f"It was finished: {proved}." if proved else "It was finished before the pick was proved."
+    if conflicts:
+        how += f" {'1 conflict was' if conflicts == 1 else f'{conflicts:,} conflicts were'} not settled."
     return Status("finished", how, "Read the report.", takes_items=False)
 
 
@@ -107,7 +113,7 @@ def _find(facts: Facts) -> Status:
     if facts.idle == "archived":
         return ARCHIVED
     if facts.idle == "finished":
-        return finished_status(facts.proved)
+        return finished_status(facts.proved, facts.conflicts)
     if facts.proved:
         return _proved(facts)
     if facts.idle == "paused":
@@ -115,6 +121,8 @@ def _find(facts: Facts) -> Status:
     if facts.pending:
         waits = "1 item waits" if facts.pending == 1 else f"{facts.pending:,} items wait"
         return Status("waiting-for-labels", f"{waits} for a label.", "Label what waits.")
+    if facts.conflicts:
+        return conflicts_status(facts.conflicts, "Nothing waits for a label")
     if facts.budget is not None and facts.labels >= facts.budget:
         return budget_spent(facts.budget)
     if facts.rounds and facts.rounds == facts.items:
@@ -129,6 +137,17 @@ def _find(facts: Facts) -> Status:
         return Status("running", "No item has come yet.", go_on or "Add items with the models' predictions.")
     seen = "1 item has come" if facts.rounds == 1 else f"{facts.rounds:,} items have come"
     return Status("running", f"{seen} so far, and nothing waits for a label.", go_on or "Add more items.")
+
+
+def conflicts_status(conflicts: int, why: str) -> Status:
+    """Nobody can be asked any more, but people disagree on some items."""
+    many = conflicts != 1
+    items = f"{conflicts:,} items" if many else "1 item"
+    return Status(
+        "conflicts",
+        f"{why}. People labelled {items} in different ways.",
+        f"Settle {conflicts:,} conflicts." if many else "Settle 1 conflict.",
+    )
 
 
 def budget_spent(budget: int) -> Status:

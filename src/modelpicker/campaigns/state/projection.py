@@ -20,24 +20,26 @@ from modelpicker.algorithms.budgets import Paced
 from modelpicker.algorithms.pacing import CLOSED, MISSED, SPENT, BudgetPlan, make_plan, new_pace
 from modelpicker.algorithms.run_modes import CAMPAIGN, Replay
 from modelpicker.algorithms.runner import Outcome, Runner, new_outcome, no_labels, runner
-from modelpicker.campaigns.events.event_store import LABELLED, EventStore, Stored
+from modelpicker.campaigns.events.event_store import LABELLED, OPEN, EventStore, Stored
 from modelpicker.campaigns.events.event_store import SKIPPED as SKIPPED_STATE
-from modelpicker.campaigns.events.event_store import WAITING as WAITING_STATE
 from modelpicker.campaigns.events.event_types import (
     Answer,
     Event,
     Joining,
     Leaving,
+    Opinion,
     Reference,
     Retraction,
     Revision,
     Rounds,
+    Withdrawal,
     changes_the_past,
 )
 from modelpicker.campaigns.input.rows import Rows
 from modelpicker.campaigns.results.pick import CampaignCounts
 from modelpicker.campaigns.settings import CampaignSettings
-from modelpicker.campaigns.state.base import NO_TERMS, CampaignState, KnownAnswers, check_settings
+from modelpicker.campaigns.state.base import NO_TERMS, CampaignState, check_settings
+from modelpicker.campaigns.state.opinions import KnownAnswers, OpinionBook
 from modelpicker.campaigns.terms import Terms
 from modelpicker.certificates.certificate import Certificate, CertificateKind, Certified, state
 from modelpicker.certificates.evidence_kernels import evidence_kernels
@@ -98,6 +100,7 @@ class Projection(CampaignState):
     event: int = 0
     counts: CampaignCounts = field(default_factory=CampaignCounts)
     changes: list[ModelChange] = field(default_factory=list)
+    opinions: OpinionBook = field(default_factory=OpinionBook)
     terms: Terms = NO_TERMS
     """The budget and the goal that hold now, and whether anybody is asked; those of the settings, to begin with."""
     _unanswered: dict[int, float] | None = None
@@ -131,6 +134,7 @@ class Projection(CampaignState):
             self,
             pace=self.pace.copy(),
             counts=replace(self.counts),
+            opinions=self.opinions.copy(),
             changes=list(self.changes),
             _unanswered=None,
             _labelled=None,
@@ -208,8 +212,8 @@ class Projection(CampaignState):
         """The queries that wait or were skipped, each with its probability."""
         if self._unanswered is None:
             self._unanswered = {}
-            if self.counts.waiting or self.counts.skipped:
-                for found in list(store.answered(WAITING_STATE, SKIPPED_STATE)):
+            if self.counts.waiting or self.counts.conflicts or self.counts.skipped:
+                for found in list(store.answered(*OPEN, SKIPPED_STATE)):
                     rounds = store.rounds_with(found.round)
                     self._unanswered[found.round] = float(rounds.probability[found.round - rounds.first])
         return self._unanswered
@@ -414,6 +418,8 @@ class Projection(CampaignState):
                 self.count(number, None, KnownAnswers(label))
                 if label is not None:
                     self.learn(store, number, label)
+            case Opinion() | Withdrawal() as opinion:
+                self.take_opinion(opinion)
             case Reference(replaces=replaces):
                 self.counts.references += not replaces
             case Retraction():
@@ -422,7 +428,7 @@ class Projection(CampaignState):
                 self.revise(changes)
         self.event = stored.number
 
-    def count(self, number: int, before: KnownAnswers | None, after: KnownAnswers | None) -> None:
+    def _count(self, number: int, before: KnownAnswers | None, after: KnownAnswers | None) -> None:
         """Count an answer that took the place of another, or of none; a skip gives its label back to the budget."""
         if before is not None:
             self._unanswered = self._labelled = None  # the past has changed: looked up again
@@ -445,6 +451,7 @@ class Projection(CampaignState):
             "pace": self.pace.tolist(),
             "counts": dict(vars(self.counts)),
             "terms": self.terms.document(),
+            "opinions": self.opinions.document(),
             "changes": [
                 [change.kind, {name: getattr(change, name) for name in change.__slots__}] for change in self.changes
             ],
@@ -463,6 +470,7 @@ class Projection(CampaignState):
                 int(document["event"]),
                 CampaignCounts(**document["counts"]),
                 [kinds[kind](**fields) for kind, fields in document["changes"]],
+                OpinionBook.load(document.get("opinions", {})),
                 Terms.of(settings).revised(document.get("terms", {})),  # older ones have none
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -556,6 +564,8 @@ def _revise(projection: Projection, told: dict[int, KnownAnswers], event: Event)
         case Answer(round=number, label=label):
             projection.count(number, told.get(number), KnownAnswers(label))
             told[number] = KnownAnswers(label)
+        case Opinion() | Withdrawal() as opinion:
+            projection.take_opinion(opinion)
         case Retraction(reference=True):
             projection.counts.references -= 1
         case Retraction(round=number):

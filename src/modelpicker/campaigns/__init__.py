@@ -17,12 +17,15 @@ if TYPE_CHECKING:
         list_campaigns,
         open_campaign,
     )
+    from modelpicker.campaigns.results.agreement import Agreement, ClassAgreement, PairAgreement
     from modelpicker.campaigns.results.dashboard import Dashboard
     from modelpicker.campaigns.results.pick import (
         AddedItems,
         AnswerRecord,
         CampaignCounts,
+        Conflict,
         GivenAnswer,
+        GivenOpinion,
         LabelFilter,
         Pick,
         Query,
@@ -35,16 +38,21 @@ if TYPE_CHECKING:
 __all__ = [
     "Added",
     "AddedItems",
+    "Agreement",
     "AnswerRecord",
     "AnyCampaign",
     "BehindError",
     "Campaign",
     "CampaignCounts",
+    "ClassAgreement",
+    "Conflict",
     "Dashboard",
     "Decisions",
     "GivenAnswer",
+    "GivenOpinion",
     "LabelFilter",
     "Listed",
+    "PairAgreement",
     "Pick",
     "Query",
     "Standing",
@@ -61,6 +69,11 @@ __all__ = [
     "pick",
 ]
 HOMES = {
+    "Agreement": "results.agreement",
+    "ClassAgreement": "results.agreement",
+    "PairAgreement": "results.agreement",
+    "Conflict": "results.pick",
+    "GivenOpinion": "results.pick",
     "Added": "state.transactions",
     "AddedItems": "results.pick",
     "AnswerRecord": "results.pick",

@@ -35,7 +35,6 @@ from modelpicker.campaigns.input.batches import frame_batch
 from modelpicker.campaigns.input.rows import count_rows, encode_one
 from modelpicker.campaigns.input.validation import Decisions, check_item, check_items, check_key, check_keys
 from modelpicker.campaigns.names import check_name
-from modelpicker.campaigns.people import person_of
 from modelpicker.campaigns.results.agreement import Agreement, measure_agreement
 from modelpicker.campaigns.results.assembly import best_place, make_pick
 from modelpicker.campaigns.results.labels import find_conflicts, find_labels, opinions_of
@@ -314,12 +313,16 @@ class Campaign(CampaignTransactions):
         with self.looking() as store:
             return measure_agreement(store.all_opinions())
 
-    def opinion_of(self, id: int | str, annotator: str | None) -> GivenOpinion | None:
-        """What a person said of an item that several people label; None if they said nothing."""
+    def opinions(self, id: int | str) -> tuple[GivenOpinion, ...]:
+        """What people say of an item that several people label, in the order in which they said it."""
         with self.looking() as store:
-            number = self._number_of(store, id, store.head().rounds)
-            found = (one for one in opinions_of(store, number) if person_of(one.by) == person_of(annotator))
-            return next(found, None)
+            return opinions_of(store, self._number_of(store, id, store.head().rounds))
+
+    @property
+    def labels_bought(self) -> int:
+        """How many labels people gave; where several people label an item, each of theirs counts."""
+        with self.reading_state() as (_, state):
+            return state.bought
 
     def _number_of(self, store: EventStore, id: object, rounds: int) -> int:
         """The round that an id or a key stands for."""

@@ -6,7 +6,16 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from modelpicker.algorithms import Decision
-from modelpicker.campaigns.results.pick import AnswerRecord, CampaignCounts, GivenAnswer, LabelFilter, Pick, Query
+from modelpicker.campaigns.results.agreement import Agreement
+from modelpicker.campaigns.results.pick import (
+    AnswerRecord,
+    CampaignCounts,
+    Conflict,
+    GivenAnswer,
+    LabelFilter,
+    Pick,
+    Query,
+)
 from modelpicker.certificates.certificate import Certificate, CertificateKind
 from modelpicker.encoding import ClassName, ModelName
 
@@ -109,6 +118,15 @@ class AnyCampaign(Protocol):
 
     def labels(self, wanted: LabelFilter = LabelFilter()) -> list[GivenAnswer]:  # noqa: B008 (it is frozen)
         """Every answer that holds now, the newest first."""
+
+    def conflicts(self) -> list[Conflict]:
+        """The items on which people disagree, with what each of them said."""
+
+    def settle(self, id: int | str, label: ClassName | None, *, annotator: str | None = None) -> None:
+        """Decide what an item is on which people disagree; None if nobody can tell."""
+
+    def agreement(self) -> Agreement:
+        """How far people agree on the items that several of them labelled."""
 
     def export(self, path: str | Path) -> None:
         """Write the whole campaign to a file, `.jsonl` or `.parquet`."""

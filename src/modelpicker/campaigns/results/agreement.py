@@ -1,9 +1,9 @@
 """How far people agree who labelled the same items.
 
 Cohen's kappa compares two people. Fleiss' kappa compares all of them. The agreement of an item is the share of
-pairs of its opinions that are the same. The mean over all items with at least two opinions is compared with what chance
-would give, by how often each class was said of those items. Items may have different numbers of opinions. Where all
-have the same number, it is Fleiss' own. "Cannot tell" is a class of its own, named None.
+pairs of its opinions that are the same. The mean over all items with at least two opinions is compared with what
+chance would give, by how often each class was said of those items. Items may have different numbers of opinions.
+Where all have the same number, it is Fleiss' own. "Cannot tell" is a class of its own, named None.
 """
 
 from collections import Counter

@@ -2,7 +2,8 @@
 
 `events` is the truth and is only ever added to. `answers`, `opinions` and `keys` are found from it again, and so is
 the state in `snapshots`: they make asking, telling and opening quick. `samples` are for charts: how the models
-stood now and then. `tokens` say who may use the service. Changes go through `migrations/`, and `SCHEMA` names the last.
+stood now and then. `tokens` say who may use the service. Changes go through `migrations/`, and `SCHEMA` names the
+last.
 """
 
 from sqlalchemy import (

@@ -55,8 +55,7 @@ Found = Annotated[CommitQueue, Depends(find_queue)]
 
 def counts(campaign: Campaign) -> dict[str, int]:
     """How far the labelling has come."""
-    found = campaign.counts()
-    return {"labels_used": found.labels, "pending": found.waiting}
+    return {"labels_used": campaign.labels_bought, "pending": campaign.counts().waiting}
 
 
 def describe(campaign: Campaign, caller: Caller) -> dict[str, Any]:
@@ -72,8 +71,18 @@ def describe(campaign: Campaign, caller: Caller) -> dict[str, Any]:
         "models": None if secret else list(campaign.models),
         **{
             name: document[name]
-            for name in ("state", "rounds", "labels_used", "labels_saved", "pending", "skipped", "references")
+            for name in (
+                "state",
+                "rounds",
+                "labels_used",
+                "labels_saved",
+                "pending",
+                "skipped",
+                "references",
+                "conflicts",
+            )
         },
+        "labels_known": campaign.counts().labels,
         "pick": None if secret else document["pick"],
         "tied": None if secret else document["tied"],
     }

@@ -8,6 +8,8 @@ from fastapi import APIRouter, Path, Query, Response
 
 from modelpicker.campaigns import Campaign
 from modelpicker.campaigns import Query as Waiting
+from modelpicker.campaigns.people import person_of
+from modelpicker.encoding import ClassName
 from modelpicker.errors import ConflictError, InputError
 from modelpicker.server.access.callers import Anybody, Caller, Labeller
 from modelpicker.server.api import documents
@@ -31,7 +33,7 @@ async def tell(caller: Labeller, queue: Found, body: documents.NewLabel) -> Resp
     def change(campaign: Campaign) -> dict[str, Any]:
         with _discreet(caller):
             campaign.tell(body.id, body.label, replace=body.replace, annotator=by)
-        return _told(campaign, body.id)
+        return _told(campaign, body.id, body.label)
 
     return json_response(await queue.do(change))
 
@@ -58,7 +60,7 @@ async def skip(caller: Labeller, queue: Found, body: documents.NewSkip) -> Respo
 
     def change(campaign: Campaign) -> dict[str, Any]:
         campaign.skip(body.id, replace=body.replace, annotator=by)
-        return _told(campaign, body.id)
+        return _told(campaign, body.id, None)
 
     return json_response(await queue.do(change))
 
@@ -70,7 +72,10 @@ async def retract(caller: Labeller, queue: Found, body: documents.NewRetraction)
 
     def change(campaign: Campaign) -> dict[str, Any]:
         if caller.role == "annotator":
+            opinions = {person_of(one.by) for one in campaign.opinions(body.id)}
             by_whom = list(campaign.history(body.id))[-1].get("by")
+            if opinions:  # several people label the item: each takes back what they said, whoever came last
+                by_whom = caller.name if person_of(by) in opinions else None
             _check_own(by_whom, caller, "that answer is somebody else's; ask an owner to take it back.")
         campaign.retract(body.id, lease=body.lease, annotator=by)
         return {"id": campaign.number_of(body.id), **counts(campaign)}
@@ -139,10 +144,10 @@ def _waiting(campaign: Campaign, found: list[Waiting], caller: Caller) -> dict[s
     }
 
 
-def _told(campaign: Campaign, called: int | str) -> dict[str, Any]:
-    """What was told, as it is known now: classes may be told by their place."""
-    number = campaign.number_of(called)
-    return {"id": number, "label": campaign.label_of(number), **counts(campaign)}
+def _told(campaign: Campaign, called: int | str, label: ClassName | None) -> dict[str, Any]:
+    """What was told, as the campaign calls it: classes may be told by their place. Others may have said otherwise."""
+    name = campaign.vocabulary.name(label, f"label of {called}")
+    return {"id": campaign.number_of(called), "label": name, **counts(campaign)}
 
 
 @contextmanager

@@ -173,7 +173,8 @@ async def list_labels(
     label: Annotated[str | None, Query(max_length=500, description="Only this class.")] = None,
     annotator: Annotated[str | None, Query(max_length=500, description="Only what this person said.")] = None,
     state: Annotated[
-        Literal["labelled", "skipped", "reference"] | None, Query(description="Only answers of this kind.")
+        Literal["labelled", "skipped", "reference", "waiting", "conflict"] | None,
+        Query(description="Only answers of this kind."),
     ] = None,
     first: Annotated[int, Query(ge=0, le=LARGEST_COUNT, description="Leave out so many.")] = 0,
     most: Annotated[int, Query(ge=1, le=1000, description="At most so many.")] = 50,

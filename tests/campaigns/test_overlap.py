@@ -325,9 +325,8 @@ def test_three_people_and_a_pool_labelled_to_the_end(url: str) -> None:
 
 
 def test_when_all_items_are_in_conflict_the_next_step_is_to_settle_them(memory: str) -> None:
-    campaign = mp.create_campaign(
-        memory, "few", pool=[["a", "b"], ["b", "a"], ["a", "b"]], tolerance=0.0, overlap=2
-    )
+    pool = [["a", "b"], ["b", "a"], ["a", "b"]]
+    campaign = mp.create_campaign(memory, "few", pool=pool, tolerance=0.0, overlap=2)
     for query in campaign.pending(5):
         campaign.tell(query.id, "a", annotator="ann")
         campaign.tell(query.id, "b", annotator="bob")

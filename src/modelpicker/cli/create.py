@@ -92,6 +92,7 @@ def create(
     kind: algorithm_options.KindNamed = None,
     algorithm: algorithm_options.Named = BY_NAME["algorithm"].default,
     option: algorithm_options.Options = None,
+    overlap: Annotated[float, typer.Option(help=BY_NAME["overlap"].help)] = BY_NAME["overlap"].default,
     seed: Annotated[int, typer.Option(min=0, help=BY_NAME["seed"].help)] = BY_NAME["seed"].default,
     use_labels: Annotated[
         bool,
@@ -128,7 +129,8 @@ def create(
         _refuse(typed, OF_STREAMS, "is for streams; leave it out with --pool.")
         read = how_to_read(models, fields, classes, normalise, text, label, id_column, ignore)
         given = {"tolerance": stop_gap, "confidence": confidence, "use_labels": use_labels}
-    where, more = storage_url(storage), {"classes": as_classes(classes), "seed": seed, **settings}
+    where = storage_url(storage)
+    more = {"classes": as_classes(classes), "overlap": overlap, "seed": seed, **settings}
     if pool is None:
         campaign = _create_stream(where, name, given | more)
     else:

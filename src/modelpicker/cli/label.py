@@ -53,6 +53,8 @@ def label(
     `pick` began goes on with its file, if that is there.
     """
     campaign = opened(storage, name)
+    if by is None and campaign.settings.overlap != 1:
+        raise typer.BadParameter("several people label each item here: say who you are.", param_hint="--by")
     who = by or (None if campaign.settings.source is None else ANNOTATOR)  # as `pick` has it
     feeder = _feeder_of(campaign) if items is None else _feed_of(campaign, items)
     session = LabelSession(campaign, lease, who, wait=wait, feeder=feeder)

@@ -14,9 +14,8 @@ _COUNTS = {
     "pending": 3,
     "skipped": 1,
     "references": 0,
-    "conflicts": 1,
+    "conflicts": 0,
 }
-
 _CAMPAIGN = {
     "name": "tickets",
     "created": "2026-03-14T09:26:53.589793+00:00",

@@ -145,7 +145,7 @@ def _waiting(campaign: Campaign, found: list[Waiting], caller: Caller) -> dict[s
 
 
 def _told(campaign: Campaign, called: int | str, label: ClassName | None) -> dict[str, Any]:
-    """What was told, as the campaign calls it: classes may be told by their place. Others may have said otherwise."""
+    """What was told, as the campaign calls it: classes may be told by their place."""
     name = campaign.vocabulary.name(label, f"label of {called}")
     return {"id": campaign.number_of(called), "label": name, **counts(campaign)}
 

@@ -3,6 +3,7 @@
 import { count, itemName, number, text } from '../lib/format.js';
 import { html, useEffect, useState } from '../lib/html.js';
 import { CampaignHead } from '../parts/campaign_head.js';
+import { Opinions, Overlap } from '../parts/conflicts.js';
 import { Input, Select } from '../parts/fields.js';
 import { Item } from '../parts/item.js';
 import { Failure, Loading, useLoaded } from '../parts/loading.js';
@@ -20,6 +21,11 @@ const TYPING = 300; // milliseconds without a key before it is searched
 const ALL = { search: '', label: '', annotator: '', state: '' };
 /** @type {[string, string][]} */
 const STATES = [['', 'all'], ['labelled', 'labelled'], ['skipped', 'skipped'], ['reference', 'for reference']];
+/** Those of a campaign in which several people label an item. @type {[string, string][]} */
+const OPEN_STATES = [['conflict', 'in conflict'], ['waiting', 'waiting for another person']];
+
+/** What is said of an item whose label is not known. @type {Record<string, string>} */
+const OPEN = { conflict: 'in conflict', waiting: 'waits for another person' };
 
 /** @param {{name: string}} props */
 export function LabelsView({ name }) {
@@ -28,6 +34,8 @@ export function LabelsView({ name }) {
   const wanted = useSettled(filter);
   const { value, error, again } = useLoaded(() => api.labels(name, { ...wanted, first, most: PAGE }), [name, wanted, first]);
   const { value: vocabulary } = useLoaded(() => api.classes(name), [name]);
+  const { value: campaign } = useLoaded(() => api.campaign(name), [name]);
+  const several = campaign !== null && campaign.overlap !== 1;
   const set = (/** @type {Partial<Filter>} */ change) => {
     setFilter((before) => ({ ...before, ...change }));
     setFirst(0);
@@ -36,7 +44,8 @@ export function LabelsView({ name }) {
     if (error?.temporary === false) return html`<${Failure} error=${error} again=${again} />`;
     if (!value || !vocabulary) return html`<${Loading} what="the labels" error=${error} />`;
     const context = { campaign: name, vocabulary, changed: again };
-    return html`<${Filters} ...${{ filter, set, vocabulary, annotators: value.annotators }} />
+    return html`${several && html`<${Overlap} ...${{ name, vocabulary, changed: again }} />`}
+      <${Filters} ...${{ filter, set, vocabulary, annotators: value.annotators, several }} />
       <div class="title-row">
         <p role="status">${count(value.total, 'answer')}</p>
         <a class="button" href=${labelsUrl(name, wanted)} download>Download these as CSV</a>
@@ -62,8 +71,11 @@ function useSettled(value) {
   return settled;
 }
 
-/** @param {{filter: Filter, set: (change: Partial<Filter>) => void, vocabulary: Api.Classes, annotators: string[]}} props */
-function Filters({ filter, set, vocabulary, annotators }) {
+/**
+ * @param {{filter: Filter, set: (change: Partial<Filter>) => void, vocabulary: Api.Classes, annotators: string[],
+ *          several: boolean}} props
+ */
+function Filters({ filter, set, vocabulary, annotators, several }) {
   const named = (/** @type {Name[]} */ names) => /** @type {[string, string][]} */ ([['', 'all'],
     ...names.map((one) => [String(one), String(one)])]);
   return html`<form class="card filters" onSubmit=${(event) => event.preventDefault()} role="search">
@@ -71,7 +83,7 @@ function Filters({ filter, set, vocabulary, annotators }) {
       set=${(search) => set({ search })} maxlength="200" />
     <${Select} label="Class" value=${filter.label} options=${named(vocabulary.classes)} set=${(label) => set({ label })} />
     <${Select} label="Annotator" value=${filter.annotator} options=${named(annotators)} set=${(annotator) => set({ annotator })} />
-    <${Select} label="Kind" value=${filter.state} options=${STATES} set=${(state) => set({ state })} />
+    <${Select} label="Kind" value=${filter.state} options=${several ? [...STATES, ...OPEN_STATES] : STATES} set=${(state) => set({ state })} />
   </form>`;
 }
 
@@ -87,8 +99,9 @@ function Row({ row, context }) {
       <div class="thumb" tabindex="0" role="group" aria-label=${`Content of ${itemName(row)}`}><${Item} query=${row} /></div>
     </div>
     <div class="label-facts">
-      <p><strong class="badge"><bdi>${row.state === 'skipped' ? 'skipped' : text(row.label)}</bdi></strong>
+      <p><strong class="badge"><bdi>${OPEN[row.state] ?? (row.state === 'skipped' ? 'skipped' : text(row.label))}</bdi></strong>
         ${row.state === 'reference' && html` <span class="quiet-text">for reference</span>`}</p>
+      ${row.opinions.length > 0 && html`<${Opinions} opinions=${row.opinions} />`}
       <p class="quiet-text"><bdi>${row.by ?? 'nobody named'}</bdi> · <time datetime=${row.at}>${when(row.at)}</time></p>
       <details><summary>${row.label === null ? 'What models said' : `${number(right)} of ${count(row.predictions.length, 'model')} agree`}</summary>
         <dl class="said-list" tabindex="0">${row.predictions.map(([model, said]) => html`<div key=${String(model)}
@@ -96,7 +109,8 @@ function Row({ row, context }) {
       </details>
       ${session.owns && (editing
         ? html`<${Correct} ...${{ row, context, done: () => setEditing(false) }} />`
-        : html`<p class="actions"><button type="button" onClick=${() => setEditing(true)}>Correct</button>
+        : html`<p class="actions">
+            ${!OPEN[row.state] && html`<button type="button" onClick=${() => setEditing(true)}>Correct</button>`}
             <button type="button" onClick=${retract}>Take back</button></p>`)}
       <p class="form-error" role="alert">${error?.message}</p>
     </div>

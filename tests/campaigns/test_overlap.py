@@ -8,6 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 import modelpicker as mp
+from modelpicker.campaigns.results.campaign_report import campaign_report
 from modelpicker.campaigns.results.labels import as_table
 from modelpicker.campaigns.state.opinions import people_needed
 from modelpicker.campaigns.storage.schema import opinions
@@ -501,3 +502,16 @@ def test_a_state_that_was_kept_goes_on_with_its_opinions(file_url: str) -> None:
     again.settle(item, "ham")
     check(again, file_url)
     assert without_times(campaign) == without_times(again)
+
+
+def test_a_report_counts_every_person_and_what_is_not_settled(memory: str) -> None:
+    campaign = eventful(memory)
+    report = campaign_report(campaign)
+    assert {one.name: one.labels for one in report.annotators} == {"ann": 1, "bob": 3, "cid": 1, "not named": 0}
+    assert {one.name: one.skipped for one in report.annotators}["not named"] == 1
+    assert "5 labels were bought" in report.cost
+    assert "2 items are in conflict" in report.cost
+    assert report.settings["overlap"] == "2 people per item"
+    assert report.pick.labelled == campaign.counts().labels == 1
+    assert "Labelling all 120 items would take 119 more labels." in report.saving
+    assert "in conflict" in campaign.report()

@@ -88,6 +88,12 @@ class Pick:
         learned = self.certificate.kind == "pool" and self.references > 0  # which a stream does not learn from
         return self.labels_used > 0 or learned or self.certified
 
+    @property
+    def labelled(self) -> int:
+        """How many items have a label that was asked for; fewer than `labels_used` where several people label."""
+        unasked = self.references if self.certificate.kind == "pool" else 0
+        return self.rounds - self.labels_saved - self.pending - self.conflicts - unasked
+
     def report(self, title: str = "") -> str:
         """One page for whoever has to decide, as HTML; `title` names the data.
 

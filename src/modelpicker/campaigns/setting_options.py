@@ -8,6 +8,7 @@ that editors can show them; a test compares. No NumPy here: `modelpicker --help`
 from dataclasses import replace
 
 from modelpicker.certificates.stop_rule import CONFIDENCE, GAP, STOP_RULE
+from modelpicker.errors import InputError, brief
 from modelpicker.options import LARGEST_SEED, Option, count
 
 # So many different people may label one item.
@@ -69,6 +70,16 @@ SETTINGS: tuple[Option, ...] = (
     Option("options", dict, "Options of the algorithm; those left out keep their defaults.", None),
 )
 BY_NAME = {option.name: option for option in SETTINGS}
+
+
+def check_overlap(overlap: object) -> float:
+    """How many people label an item, as a whole number; or a share below 1."""
+    number: float = BY_NAME["overlap"].check(overlap)
+    if number >= 1 and number != int(number):
+        raise InputError(f"overlap={brief(overlap)}: pass {BY_NAME['overlap'].range}.", parameter="overlap")
+    return number if number < 1 else int(number)
+
+
 # The goal of a campaign on a pool, and which settings go with a pool: how it picks is settled.
 TOLERANCE = replace(
     GAP,

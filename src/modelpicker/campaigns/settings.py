@@ -22,6 +22,7 @@ from modelpicker.campaigns.setting_options import (
     POOL_GOAL,
     POOL_SETTINGS,
     SETTINGS,
+    check_overlap,
 )
 from modelpicker.campaigns.sources import FileSource
 from modelpicker.certificates.certificate import MOST_MODELS, Certified
@@ -239,14 +240,6 @@ def _checked_options(options: object) -> dict[str, Any]:
     if not (isinstance(options, Mapping) and all(isinstance(name, str) for name in options)):
         raise InputError(f"options {brief(options)}: pass them by name, such as {{'query_scale': 2.0}}.")
     return dict(options)
-
-
-def check_overlap(overlap: object) -> float:
-    """How many people label an item, as a whole number; or a share below 1."""
-    number: float = BY_NAME["overlap"].check(overlap)
-    if number >= 1 and number != int(number):
-        raise InputError(f"overlap={brief(overlap)}: pass {BY_NAME['overlap'].range}.", parameter="overlap")
-    return number if number < 1 else int(number)
 
 
 def stopping_rule(stop_when: object) -> Certified | None:

@@ -2,6 +2,14 @@
 // Do not edit: run .venv/bin/python -m tools.page_types
 
 declare namespace Api {
+  interface AgreementDocument {
+    items: number;
+    agreed: number | null;
+    kappa: number | null;
+    pairs: Array<PairDocument>;
+    classes: Array<ClassAgreementDocument>;
+  }
+
   interface AlgorithmDocument {
     name: string;
     summary: string;
@@ -15,7 +23,7 @@ declare namespace Api {
     id: number;
     key: string | null;
     label: number | string | null;
-    state: "waiting" | "labelled" | "skipped" | "reference" | "withdrawn";
+    state: "waiting" | "labelled" | "skipped" | "reference" | "conflict" | "withdrawn";
   }
 
   interface Answers {
@@ -55,6 +63,12 @@ declare namespace Api {
     disagreement: Disagreement;
   }
 
+  interface ClassAgreementDocument {
+    label: number | string | null;
+    opinions: number;
+    kappa: number | null;
+  }
+
   interface ClassPair {
     classes: Array<number | string>;
     rounds: number;
@@ -69,6 +83,18 @@ declare namespace Api {
     name: string;
     role: "model" | "shown" | "id" | "label" | "left out";
     doubt: string;
+  }
+
+  interface ConflictDocument {
+    id: number;
+    key: string | null;
+    item: Record<string, unknown> | null;
+    opinions: Array<OpinionDocument>;
+  }
+
+  interface ConflictList {
+    conflicts: Array<ConflictDocument>;
+    total: number;
   }
 
   interface Decided {
@@ -91,6 +117,7 @@ declare namespace Api {
     budget_way: "paced" | "cap";
     expected_rounds: number | null;
     stop_when: StoppingRule | null;
+    overlap: number;
     seed: string;
     algorithm: string;
     options: Record<string, unknown>;
@@ -110,6 +137,8 @@ declare namespace Api {
     skipped: number;
     references: number;
     waiting_items: Record<string, number>;
+    conflicts: number;
+    labels_known: number;
     pick: number | string | null;
     tied: Array<number | string> | null;
   }
@@ -183,7 +212,7 @@ declare namespace Api {
   }
 
   interface HistoryPage {
-    records: Array<AskRecord | ItemRecord | FieldsRecord | QuestionRecord | LabelRecord | SkipRecord | RetractRecord | NoteRecord | JoinRecord | LeaveRecord | ReviseRecord | FeedRecord | FedRecord>;
+    records: Array<AskRecord | ItemRecord | FieldsRecord | QuestionRecord | LabelRecord | SkipRecord | OpinionRecord | WithdrawRecord | RetractRecord | NoteRecord | JoinRecord | LeaveRecord | ReviseRecord | FeedRecord | FedRecord>;
     next: number | null;
   }
 
@@ -234,18 +263,20 @@ declare namespace Api {
     label: number | string;
     by: string | null;
     replaces: boolean;
+    of_opinions?: boolean;
   }
 
   interface LabelRow {
     id: number;
     key: string | null;
-    state: "labelled" | "skipped" | "reference" | "waiting";
+    state: "labelled" | "skipped" | "reference" | "waiting" | "conflict" | "withdrawn";
     label: number | string | null;
     by: string | null;
     at: string;
     item: Record<string, unknown> | null;
     predictions: Array<[number | string, number | string | null]>;
     notes: Array<NoteDocument>;
+    opinions: Array<OpinionDocument>;
   }
 
   interface LabelRows {
@@ -286,6 +317,7 @@ declare namespace Api {
     budget_way?: "paced" | "cap";
     expected_rounds?: number | null;
     stop_when?: StoppingRule | null;
+    overlap?: number;
     seed?: number;
     algorithm?: "model-picker" | "label-efficient" | "vote-entropy" | "structural-committee" | "importance-weighted" | "efficient-active" | "race";
     options?: Record<string, unknown> | null;
@@ -345,6 +377,12 @@ declare namespace Api {
     token: string;
   }
 
+  interface NewSettlement {
+    id: number | string;
+    label: number | string | null;
+    annotator?: string | null;
+  }
+
   interface NewSkip {
     id: number | string;
     replace?: boolean;
@@ -396,6 +434,23 @@ declare namespace Api {
     id: number;
   }
 
+  interface OpinionDocument {
+    by: string | null;
+    label: number | string | null;
+    at: string;
+  }
+
+  interface OpinionRecord {
+    event: number;
+    at: string;
+    kind: "opinion";
+    id: number;
+    label: number | string | null;
+    by: string | null;
+    needed: number;
+    replaces: boolean;
+  }
+
   interface OptionDocument {
     name: string;
     title: string;
@@ -427,6 +482,13 @@ declare namespace Api {
     flagged: boolean;
   }
 
+  interface PairDocument {
+    annotators: Array<string>;
+    items: number;
+    agreed: number;
+    kappa: number | null;
+  }
+
   interface Problem {
     type: string;
     title: string;
@@ -444,6 +506,7 @@ declare namespace Api {
     number: number;
     leader: number | string;
     draw: unknown;
+    needed?: number;
   }
 
   interface RecentRounds {
@@ -500,6 +563,7 @@ declare namespace Api {
     id: number;
     by: string | null;
     replaces: boolean;
+    of_opinions?: boolean;
   }
 
   interface StandingDocument {
@@ -513,6 +577,7 @@ declare namespace Api {
     pending: number;
     skipped: number;
     references: number;
+    conflicts: number;
     budget: number | null;
     weighted: boolean;
     certificate: CertificateDocument;
@@ -538,7 +603,7 @@ declare namespace Api {
   }
 
   interface StateDocument {
-    name: "running" | "waiting-for-labels" | "certified" | "won" | "budget-spent" | "all-items-asked" | "paused" | "finished" | "archived";
+    name: "running" | "waiting-for-labels" | "certified" | "won" | "conflicts" | "budget-spent" | "all-items-asked" | "paused" | "finished" | "archived";
     title: string;
     reason: string;
     next: string;
@@ -619,6 +684,15 @@ declare namespace Api {
     labels: Array<number>;
     rounds: Array<number>;
     values: Array<Array<number | null>>;
+  }
+
+  interface WithdrawRecord {
+    event: number;
+    at: string;
+    kind: "withdraw";
+    id: number;
+    whose: string | null;
+    by: string | null;
   }
 
   interface Wrong {

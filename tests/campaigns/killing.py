@@ -106,7 +106,35 @@ def label_pool(campaign: mp.Campaign, first: int, last: int, say: Callable[[str]
             say(f"label {query.id} {said}")
 
 
-KINDS = {"stream": (material, create, work), "pool": (pool_material, create_pool, label_pool)}
+def create_overlap(url: str) -> mp.Campaign:
+    """The campaign on a pool of whose items two people label each."""
+    return mp.create_campaign(url, NAME, pool=pool_material(), seed=7, tolerance=0.0, overlap=2)
+
+
+def label_overlap(campaign: mp.Campaign, first: int, last: int, say: Callable[[str], object]) -> None:
+    """Two people label a pool in turn, disagree now and then, and somebody settles it."""
+    items = pool_material()
+    while True:
+        for conflict in campaign.conflicts():
+            campaign.settle(conflict.id, truth(items, conflict.id), annotator="boss")
+            say(f"label {conflict.id} {truth(items, conflict.id)}")
+        number = campaign.labels_bought
+        say(f"next {number}")
+        if number >= last:
+            return
+        person = ("ann", "bob")[number % 2]
+        query = campaign.pending(1, lease=1e6, annotator=person)[0]
+        wrong = person == "bob" and query.id % 5 == 0
+        said = "toast" if wrong else truth(items, query.id)
+        campaign.tell(query.id, said, annotator=person)
+        say(f"opinion {query.id} {said} {person}")
+
+
+KINDS = {
+    "stream": (material, create, work),
+    "pool": (pool_material, create_pool, label_pool),
+    "overlap": (pool_material, create_overlap, label_overlap),
+}
 
 
 def survive(url: str, kills: int, seed: int, longest: float = 0.06, kind: str = "stream") -> Survival:

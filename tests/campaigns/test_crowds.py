@@ -103,6 +103,39 @@ def test_many_processes_label_one_pool_without_errors(kind: str, request: pytest
     examine_pool(url, 6, done)
 
 
+def overlap_member(url: str, who: int) -> list[int]:
+    """Label a pool of which two people label each item; the third process is often wrong."""
+    campaign = mp.open_campaign(url, "crowd")
+    items, done = collection(200), []
+    for _ in range(EACH):
+        for query in campaign.pending(1, lease=600, annotator=f"member {who}/process"):
+            said = "toast" if who == 2 and query.id % 2 else truth(items, query.id)
+            campaign.tell(query.id, said, annotator=f"member {who}/process")
+            done.append(query.id)
+    campaign.close()
+    return done
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_many_processes_give_each_item_to_two_of_them(kind: str, request: pytest.FixtureRequest) -> None:
+    """Nobody is given an item twice, nobody is refused, and no item has a third opinion."""
+    url = request.getfixturevalue("file_url") if kind == "sqlite" else request.getfixturevalue("server").database()
+    made = mp.create_campaign(url, "crowd", pool=collection(200), budget=101, tolerance=0.0, overlap=2)
+    made.storage.close()
+    with crowd(4) as members:
+        done = members.starmap(overlap_member, [(url, who) for who in range(4)])
+    campaign = mp.open_campaign(url, "crowd")
+    assert all(len(each) == len(set(each)) for each in done)
+    rows = campaign.labels()
+    people = [[str(one.by) for one in row.opinions] for row in rows]
+    assert all(len(each) == len(set(each)) <= 2 for each in people)
+    assert sum(map(len, people)) == sum(map(len, done)) == campaign.labels_bought <= 100
+    assert campaign.counts().conflicts == len(campaign.conflicts())
+    assert campaign.counts().labels > 10
+    check(campaign, url)
+
+
 def test_threads_may_label_one_pool(url: str) -> None:
     items = collection(200)
     campaign = mp.create_campaign(url, "threads", pool=items, tolerance=0.0)

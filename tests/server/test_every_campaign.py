@@ -390,3 +390,43 @@ def test_notes__has_all_of_them_and_flagged_items_are_found(campaign: AnyCampaig
         (1, "waiting", True)
     ]
     assert campaign.labels(LabelFilter(flagged=False)) == []
+
+
+def disagreed(make: Make) -> AnyCampaign:
+    """On the first item two people disagree, on the second they agree."""
+    made = make(**ALWAYS, overlap=2)
+    made.ask_many([SPLIT, SPLIT], items=[{"text": "a"}, None], keys=["first", "second"])
+    made.tell_many({"first": "yes", "second": "no"}, annotator="ann")
+    made.tell_many({"first": "no", "second": "no"}, annotator="bob")
+    return made
+
+
+def test_conflicts__are_items_with_what_each_person_said(make: Make) -> None:
+    made = disagreed(make)
+    (conflict,) = made.conflicts()
+    assert (conflict.id, conflict.key, conflict.item) == (0, "first", {"text": "a"})
+    assert [(one.by, one.label) for one in conflict.opinions] == [("ann", "yes"), ("bob", "no")]
+    assert made.counts() == CampaignCounts(labels=1, conflicts=1)
+    assert (made.best().labels_used, made.best().conflicts) == (4, 1)
+    assert [[one.label for one in row.opinions] for row in made.labels()] == [["no", "no"], ["yes", "no"]]
+
+
+def test_settle__makes_the_label_once(make: Make) -> None:
+    made = disagreed(make)
+    made.settle("first", "no", annotator="boss")
+    made.settle(0, "no")
+    assert made.conflicts() == []
+    assert made.counts() == CampaignCounts(labels=2)
+    with pytest.raises(mp.ConflictError, match="settled already"):
+        made.settle(0, "yes")
+    with pytest.raises(mp.NotFoundError):
+        made.settle(9, "yes")
+
+
+def test_agreement__is_measured_over_items_that_several_labelled(make: Make) -> None:
+    found = disagreed(make).agreement()
+    assert (found.items, found.agreed) == (2, 0.5)
+    assert found.kappa == pytest.approx((0.5 - 10 / 16) / (1 - 10 / 16))
+    (pair,) = found.pairs
+    assert pair == mp.PairAgreement(("ann", "bob"), 2, 0.5, 0.0)
+    assert [(one.label, one.opinions) for one in found.classes] == [("no", 3), ("yes", 1)]

@@ -36,6 +36,9 @@ OPERATIONS = {
     "tell_many": "POST /api/v1/campaigns/{name}/labels/batch",
     "skip": "POST /api/v1/campaigns/{name}/skips",
     "retract": "POST /api/v1/campaigns/{name}/retractions",
+    "list_conflicts": "GET /api/v1/campaigns/{name}/conflicts",
+    "settle": "POST /api/v1/campaigns/{name}/settlements",
+    "agreement": "GET /api/v1/campaigns/{name}/agreement",
     "list_queries": "GET /api/v1/campaigns/{name}/queries",
     "lease": "POST /api/v1/campaigns/{name}/leases",
     "release": "DELETE /api/v1/campaigns/{name}/leases/{id}",
@@ -84,6 +87,7 @@ CONFLICTS = {
     "tell_many",
     "skip",
     "retract",
+    "settle",
     "release",
 }
 

@@ -17,13 +17,16 @@ if TYPE_CHECKING:
         list_campaigns,
         open_campaign,
     )
+    from modelpicker.campaigns.results.agreement import Agreement, ClassAgreement, PairAgreement
     from modelpicker.campaigns.results.dashboard import Dashboard
     from modelpicker.campaigns.results.pick import (
         AddedItems,
         AnswerRecord,
         AskedFile,
         CampaignCounts,
+        Conflict,
         GivenAnswer,
+        GivenOpinion,
         ItemNote,
         LabelFilter,
         Pick,
@@ -37,18 +40,23 @@ if TYPE_CHECKING:
 __all__ = [
     "Added",
     "AddedItems",
+    "Agreement",
     "AnswerRecord",
     "AnyCampaign",
     "AskedFile",
     "BehindError",
     "Campaign",
     "CampaignCounts",
+    "ClassAgreement",
+    "Conflict",
     "Dashboard",
     "Decisions",
     "GivenAnswer",
+    "GivenOpinion",
     "ItemNote",
     "LabelFilter",
     "Listed",
+    "PairAgreement",
     "Pick",
     "Query",
     "Standing",
@@ -65,6 +73,11 @@ __all__ = [
     "pick",
 ]
 HOMES = {
+    "Agreement": "results.agreement",
+    "ClassAgreement": "results.agreement",
+    "PairAgreement": "results.agreement",
+    "Conflict": "results.pick",
+    "GivenOpinion": "results.pick",
     "Added": "state.transactions",
     "AddedItems": "results.pick",
     "AnswerRecord": "results.pick",

@@ -15,10 +15,10 @@ from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
 from modelpicker.algorithms.validation import check_count, check_model, check_models
 from modelpicker.campaigns.annotators import person_of
 from modelpicker.campaigns.events.event_store import (
-    OPEN,
     REFERENCE,
     SKIPPED,
     STATE_NAMES,
+    UNANSWERED,
     EventStore,
     RoundState,
 )
@@ -27,6 +27,7 @@ from modelpicker.campaigns.events.event_types import (
     Joining,
     Leaving,
     Note,
+    Opinion,
     Reference,
     Retraction,
     Revision,
@@ -44,14 +45,17 @@ from modelpicker.campaigns.input.validation import (
     check_note,
 )
 from modelpicker.campaigns.names import check_name
+from modelpicker.campaigns.results.agreement import Agreement, measure_agreement
 from modelpicker.campaigns.results.assembly import best_place, make_pick
-from modelpicker.campaigns.results.labels import find_labels, find_notes
+from modelpicker.campaigns.results.labels import find_conflicts, find_labels, find_notes, opinions_of
 from modelpicker.campaigns.results.pick import (
     AddedItems,
     AnswerRecord,
     AskedFile,
     CampaignCounts,
+    Conflict,
     GivenAnswer,
+    GivenOpinion,
     ItemNote,
     LabelFilter,
     Pick,
@@ -59,11 +63,12 @@ from modelpicker.campaigns.results.pick import (
 )
 from modelpicker.campaigns.state.answer_counts import AnswerCounts
 from modelpicker.campaigns.state.ask import decide_new, decide_rounds, new_ones
-from modelpicker.campaigns.state.base import KnownAnswers
 from modelpicker.campaigns.state.classes import KnownClasses
 from modelpicker.campaigns.state.feeding import FeedStep, decide_next, drop_items, feeds, keep_items
+from modelpicker.campaigns.state.opinions import KnownAnswers
 from modelpicker.campaigns.state.projection import Projection
-from modelpicker.campaigns.state.tell import budget_spent, store_answer
+from modelpicker.campaigns.state.tell import store_answer
+from modelpicker.campaigns.state.tell_opinion import budget_spent, needed_of, settle_conflict, withdraw
 from modelpicker.campaigns.state.transactions import CampaignTransactions, Transaction, WriteGroup
 from modelpicker.campaigns.terms import Terms, check_changes
 from modelpicker.certificates.certificate import MOST_MODELS, Certificate, CertificateKind
@@ -346,19 +351,51 @@ class Campaign(CampaignTransactions):
             change.state.terms.check_answers()
             number = self._number_of(change.store, id, change.head.rounds)
             known = change.store.state(number)
-            if known is None or known.state in OPEN:
-                raise ConflictError(f"round {number} has no answer to take back.")
-            if known.state == SKIPPED and change.state.left < 1:
-                raise budget_spent(number)
-            change.touched = True
-            change.add(Retraction(number, by, reference=known.state == REFERENCE))
-            if known.state == REFERENCE:
-                change.state.counts.references -= 1
+            if known is not None and known.state != REFERENCE and needed_of(change, number) > 1:
+                withdraw(change, known, by)
             else:
-                if seconds is not None:
-                    until = self.storage.now(change.store.connection) + seconds
-                    change.store.lease([number], until, by)
-                change.state.count(number, KnownAnswers(known.label), None)
+                _take_back(change, number, known, by)
+            if seconds is not None and known is not None and known.state != REFERENCE:
+                change.store.lease([number], self.storage.now(change.store.connection) + seconds, by)
+
+    # Items that several people label.
+
+    def settle(self, id: int | str, label: ClassName | None, *, annotator: str | None = None) -> None:
+        """Decide what an item is on which people disagree; until then it counts at its worst.
+
+        Said twice, it counts once. An item that waits for another person can be settled as well. `tell` with
+        `replace` corrects a label that was settled.
+
+        Args:
+            id: the `id` of a query, or the key of its item.
+            label: a class; None if nobody can tell.
+            annotator: who says so.
+        """
+        by = check_annotator(annotator)
+        with self.writing() as change:
+            number = self._number_of(change.store, id, change.head.rounds)
+            settle_conflict(change, number, self._label(change, number, label), by)
+
+    def conflicts(self) -> list[Conflict]:
+        """The items on which people disagree, with what each of them said; `settle` decides."""
+        with self.looking() as store:
+            return find_conflicts(store)
+
+    def agreement(self) -> Agreement:
+        """How far people agree on the items that several of them labelled."""
+        with self.looking() as store:
+            return measure_agreement(store.all_opinions())
+
+    def opinions(self, id: int | str) -> tuple[GivenOpinion, ...]:
+        """What people say of an item that several people label, in the order in which they said it."""
+        with self.looking() as store:
+            return opinions_of(store, self._number_of(store, id, store.head().rounds))
+
+    @property
+    def labels_bought(self) -> int:
+        """How many labels people gave; where several people label an item, each of theirs counts."""
+        with self.reading_state() as (_, state):
+            return state.bought
 
     def _number_of(self, store: EventStore, id: object, rounds: int) -> int:
         """The round that an id or a key stands for."""
@@ -465,11 +502,9 @@ class Campaign(CampaignTransactions):
 
     @staticmethod
     def _own_note(store: EventStore, ids: Iterable[int], by: str | None) -> dict[int, ItemNote]:
-        person = person_of(by or "")
+        person = person_of(by)
         found = find_notes(store, ids)
-        return {
-            number: note for number, notes in found.items() for note in notes if person_of(note.by or "") == person
-        }
+        return {number: note for number, notes in found.items() for note in notes if person_of(note.by) == person}
 
     def labels_by(self, annotator: str) -> int:
         """How many labels of one person hold, whatever they signed with; quick, however many labels there are."""
@@ -482,8 +517,10 @@ class Campaign(CampaignTransactions):
     def annotators(self) -> list[str]:
         """Everybody who has answered, by name."""
         with self.looking() as store:
-            events = [stored.event for stored in store.others((Answer.kind, Reference.kind))]
-        return sorted({event.by for event in events if isinstance(event, Answer | Reference) and event.by})
+            events = [stored.event for stored in store.others((Answer.kind, Opinion.kind, Reference.kind))]
+        return sorted(
+            {event.by for event in events if isinstance(event, Answer | Opinion | Reference) and event.by}
+        )
 
     def label_of(self, id: int | str) -> ClassName | None:
         """The label that is known of a round; None if there is none."""
@@ -727,6 +764,20 @@ class Campaign(CampaignTransactions):
     def rename(self, name: str, *, annotator: str | None = None) -> None:
         """Call it something else; the history keeps when, and who said so."""
         self.revise(name=name, annotator=annotator)
+
+
+def _take_back(change: Transaction, number: int, known: RoundState | None, by: str | None) -> None:
+    """Take back the answer to a query that one person labels, or a label that was kept for reference."""
+    if known is None or known.state in UNANSWERED:
+        raise ConflictError(f"round {number} has no answer to take back.")
+    if known.state == SKIPPED and change.state.left < 1:
+        raise budget_spent(number)
+    change.touched = True
+    change.add(Retraction(number, by, reference=known.state == REFERENCE))
+    if known.state == REFERENCE:
+        change.state.counts.references -= 1
+    else:
+        change.state.count(number, KnownAnswers(known.label), None)
 
 
 def _decision(rounds: Rounds, number: int, projection: Projection) -> Decision:

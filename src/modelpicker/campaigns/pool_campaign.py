@@ -151,7 +151,7 @@ class PoolCampaign(Campaign):
                 return []
             now = self.storage.now(change.store.connection)
             if seconds is None:
-                found = change.store.waiting(most, pool=True)
+                found = change.store.waiting_for(by, most, pool=True)
             else:
                 found = change.store.free(now, by, most, pool=True)
             found = [*found, *self._ask_new(change, min(most - len(found), MOST_NEW))]
@@ -182,9 +182,9 @@ class PoolCampaign(Campaign):
             return []
         change.touched = True
         made = []
-        for question in change.pool.ask(most):
-            event = Question.of(question, change.pool.questions)
-            change.pool.note_question()
+        for question, needed in change.pool.ask(most):
+            event = Question.of(question, change.pool.questions, needed)
+            change.pool.note_question(event.round, needed)
             change.add(event)
             made.append(event.round)
         return [state for state in map(change.store.state, made) if state is not None]

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from modelpicker.algorithms import Decision, LabelsToGo, PoolOutlook
+from modelpicker.campaigns.results.agreement import Agreement
 from modelpicker.campaigns.results.pick import (
     AnswerRecord,
     AskedFile,
     CampaignCounts,
+    Conflict,
     GivenAnswer,
     ItemNote,
     LabelFilter,
@@ -139,6 +141,15 @@ class AnyCampaign(Protocol):
 
     def notes(self) -> list[ItemNote]:
         """What people have noted about items, the newest first."""
+
+    def conflicts(self) -> list[Conflict]:
+        """The items on which people disagree, with what each of them said."""
+
+    def settle(self, id: int | str, label: ClassName | None, *, annotator: str | None = None) -> None:
+        """Decide what an item is on which people disagree; None if nobody can tell."""
+
+    def agreement(self) -> Agreement:
+        """How far people agree on the items that several of them labelled."""
 
     def export(self, path: str | Path) -> None:
         """Write the whole campaign to a file, `.jsonl` or `.parquet`."""

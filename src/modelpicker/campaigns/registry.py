@@ -54,6 +54,7 @@ def create_campaign(
     budget_way: BudgetWay = "paced",
     expected_rounds: int | None = None,
     stop_when: Certified | None = None,
+    overlap: float = 1,
     seed: int = 0,
     algorithm: AlgorithmChoice = "model-picker",
     options: Mapping[str, Any] | None = None,
@@ -67,7 +68,8 @@ def create_campaign(
     """Begin a campaign: on a stream, whose items arrive one by one; or on a pool, whose items are all there.
 
     A pool is a file, a collection or a data frame. What is asked next is decided when somebody is ready to answer,
-    and it ends when the pick is proved for exactly these items. Only models, classes, budget and seed go with it.
+    and it ends when the pick is proved for exactly these items. Only models, classes, budget, overlap and seed go
+    with it.
 
     Args:
         storage: `sqlite:///file.db` (made where there is none), `postgresql://…`, or `memory://` for tests.
@@ -81,6 +83,9 @@ def create_campaign(
         stop_when: No label is asked for while the pick is certified to be this close to the best model. By default,
             it does not stop for that. Items that come meanwhile count against a certificate of the stream, so that
             it may ask again.
+        overlap: How many different people label each item: 2 or more, or a share such as 0.2 of the items that two
+            people label. Each of their labels counts against the budget. An item whose labels differ counts at its
+            worst until `settle` says what it is.
         seed: What all randomness is drawn from: the same seed and the same predictions give the same decisions.
         algorithm: Decides which labels are asked for, and which model is recommended. Its name, or a class of your
             own that passes `check_algorithm`.
@@ -115,6 +120,7 @@ def create_campaign(
         "budget_way": budget_way,
         "expected_rounds": expected_rounds,
         "stop_when": stop_when,
+        "overlap": overlap,
         "seed": seed,
         "algorithm": algorithm,
         "options": options,

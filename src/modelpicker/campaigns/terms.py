@@ -87,6 +87,7 @@ def check_changes(settings: CampaignSettings, given: Mapping[str, Any], spent: f
         check_guidelines(changes["guidelines"])
     if "budget" in changes:
         changes["budget"] = BY_NAME["budget"].check(changes["budget"])
+        settings.check_paid(changes["budget"])
         if changes["budget"] is not None and changes["budget"] < spent:
             raise ConflictError(
                 f"budget {changes['budget']:,}: {spent:,.0f} labels are bought or asked for already; pass at least "

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from modelpicker.campaigns.setting_options import BY_NAME
+from modelpicker.campaigns.setting_options import BY_NAME, check_overlap
 from modelpicker.certificates.stop_rule import CONFIDENCE, GAP
 from modelpicker.cli.shared import algorithm_options
 from modelpicker.cli.shared.campaign_options import (
@@ -37,6 +37,7 @@ from modelpicker.cli.shared.terminal import (
     visible,
     waiting,
 )
+from modelpicker.errors import InputError
 
 if TYPE_CHECKING:
     from modelpicker.campaigns import Campaign
@@ -59,6 +60,14 @@ OF_POOLS = {
     "id_column": "--id",
     "ignore": "--ignore",
 }
+
+
+def _people(overlap: float) -> float:
+    """How many people label an item; what makes no sense is wrong usage."""
+    try:
+        return check_overlap(overlap)
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from error
 
 
 @with_settings
@@ -101,6 +110,9 @@ def create(
     kind: algorithm_options.KindNamed = None,
     algorithm: algorithm_options.Named = BY_NAME["algorithm"].default,
     option: algorithm_options.Options = None,
+    overlap: Annotated[float, typer.Option(help=BY_NAME["overlap"].help, callback=_people)] = BY_NAME[
+        "overlap"
+    ].default,
     seed: Annotated[int, typer.Option(min=0, help=BY_NAME["seed"].help)] = BY_NAME["seed"].default,
     use_labels: Annotated[
         bool,
@@ -133,6 +145,10 @@ def create(
     }
     if pool is None:
         _refuse(typed, OF_POOLS, "goes with --pool FILE only; pass that as well, or leave it out.")
+        if overlap != 1 and settings["budget"] is not None:
+            raise typer.BadParameter(
+                "it does not go with a budget on a stream; pass --pool.", param_hint="--overlap"
+            )
         given = _stream(models, stop_gap, confidence, kind, algorithm, option)
     else:
         _refuse(typed, OF_STREAMS, "is for streams; leave it out with --pool.")
@@ -140,7 +156,7 @@ def create(
         given = {"tolerance": stop_gap, "confidence": confidence, "use_labels": use_labels}
     told = "" if guidelines is None else read_guidelines(guidelines)
     where = storage_url(storage)
-    more = {"classes": as_classes(classes), "seed": seed, "guidelines": told, **settings}
+    more = {"classes": as_classes(classes), "overlap": overlap, "seed": seed, "guidelines": told, **settings}
     if pool is None:
         campaign = _create_stream(where, name, given | more)
     else:

@@ -52,6 +52,8 @@ def label(
     `pick` began goes on with its file, if that is there.
     """
     campaign = opened(storage, name)
+    if by is None and campaign.settings.overlap != 1:
+        raise typer.BadParameter("several people label each item here: say who you are.", param_hint="--by")
     who = by or (None if campaign.settings.source is None else ANNOTATOR)  # as `pick` has it
     if items is not None:
         _ask_about(campaign, items)

@@ -16,6 +16,7 @@ from modelpicker.server.api.openapi import DESCRIPTION, TAGS, describe_api
 from modelpicker.server.api.problems import as_problem
 from modelpicker.server.api.routes import (
     campaigns,
+    conflicts,
     files,
     health,
     labels,
@@ -42,6 +43,8 @@ ROUTERS = (
     rounds.router,
     labels.router,
     labels.waiting,
+    conflicts.router,
+    conflicts.settling,
     notes.router,
     pools.router,
     campaigns.router,

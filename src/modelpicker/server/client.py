@@ -19,11 +19,14 @@ import numpy.typing as npt
 
 from modelpicker.algorithms import Decision, LabelsToGo, PoolOutlook
 from modelpicker.algorithms.budgets import BudgetWay
+from modelpicker.campaigns.results.agreement import Agreement, ClassAgreement, PairAgreement
 from modelpicker.campaigns.results.pick import (
     AnswerRecord,
     AskedFile,
     CampaignCounts,
+    Conflict,
     GivenAnswer,
+    GivenOpinion,
     ItemNote,
     LabelFilter,
     Pick,
@@ -103,6 +106,7 @@ class Client:
         budget_way: BudgetWay = "paced",
         expected_rounds: int | None = None,
         stop_when: Certified | None = None,
+        overlap: float = 1,
         seed: int = 0,
         algorithm: str = "model-picker",
         options: Mapping[str, Any] | None = None,
@@ -123,7 +127,7 @@ class Client:
                 raise InputError(f"{refused[0]} does not go with pool; say with columns which columns are models.")
             goal = {"tolerance": tolerance, "confidence": confidence, "budget": budget}
             given = {one: value for one, value in goal.items() if value is not None}
-            more = {"use_labels": use_labels, "seed": seed, "guidelines": guidelines}
+            more = {"overlap": overlap, "use_labels": use_labels, "seed": seed, "guidelines": guidelines}
             return self._create_pool(name, Path(pool), columns, {**given, **more})
         if models is None:
             raise InputError("models: pass the models of the stream, or pool= with a file of items.")
@@ -136,6 +140,7 @@ class Client:
             "budget_way": budget_way,
             "expected_rounds": expected_rounds,
             "stop_when": None if stop_when is None else stop_when.document(),
+            "overlap": overlap,
             "seed": seed,
             "algorithm": algorithm,
             "options": dict(options or {}),
@@ -164,7 +169,8 @@ class Client:
 
 def _is_same_pool(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     """Whether a campaign is on a pool with this goal."""
-    shown = {**found["options"], "budget": found["budget"], "seed": int(found["seed"])}
+    same = {name: found[name] for name in ("budget", "overlap")}
+    shown = {**found["options"], **same, "seed": int(found["seed"])}
     return found["algorithm"] == POOL_ALGORITHM and all(
         shown[name] == value for name, value in wanted.items() if name != "use_labels"
     )
@@ -229,7 +235,8 @@ class RemoteCampaign:
     def counts(self) -> CampaignCounts:
         """How many labels, skips, references and unanswered queries there are."""
         found = self.describe()
-        return CampaignCounts(found["labels_used"], found["skipped"], found["references"], found["pending"])
+        same = ("labels_known", "skipped", "references", "pending", "conflicts")
+        return CampaignCounts(*(found[name] for name in same))
 
     def answers(self) -> list[AnswerRecord]:
         """All queries with their labels, and labels that were kept for reference, in the order of the rounds."""
@@ -349,6 +356,7 @@ class RemoteCampaign:
             more=_outlook(found.get("more")),
             state=Status(*(found["state"][part] for part in ("name", "reason", "next", "takes_items"))),
             remark=found["remark"],
+            conflicts=found["conflicts"],
             **{name: found[name] for name in same},
         )
 
@@ -420,6 +428,27 @@ class RemoteCampaign:
             found += [_given_answer(one) for one in page["labels"]]
             if not page["labels"] or len(found) >= page["total"]:
                 return found
+
+    def conflicts(self) -> list[Conflict]:
+        """The items on which people disagree, with what each of them said; `settle` decides."""
+        found: list[Conflict] = []
+        while True:
+            page = self._transport.call("GET", f"{self._path}/conflicts?first={len(found)}&most={MOST}")
+            found += [Conflict(**one | {"opinions": _opinions(one)}) for one in page["conflicts"]]
+            if not page["conflicts"] or len(found) >= page["total"]:
+                return found
+
+    def settle(self, id: int | str, label: ClassName | None, *, annotator: str | None = None) -> None:
+        """Decide what an item is on which people disagree; None if nobody can tell."""
+        body = {"id": id, "label": label, "annotator": annotator}
+        self._transport.call("POST", f"{self._path}/settlements", body)
+
+    def agreement(self) -> Agreement:
+        """How far people agree on the items that several of them labelled."""
+        found = self._transport.call("GET", f"{self._path}/agreement")
+        pairs = [PairAgreement(**one | {"annotators": tuple(one["annotators"])}) for one in found["pairs"]]
+        classes = [ClassAgreement(**one) for one in found["classes"]]
+        return Agreement(**found | {"pairs": tuple(pairs), "classes": tuple(classes)})
 
     def note(self, id: int | str, text: str = "", *, flagged: bool = False, annotator: str | None = None) -> None:
         """Note something about an item that was asked about; without a text and a flag, the note is taken back."""
@@ -515,7 +544,12 @@ def _outlook(found: Mapping[str, Any] | None) -> PoolOutlook | None:
 
 def _given_answer(one: Mapping[str, Any]) -> GivenAnswer:
     notes = tuple(ItemNote(**note) for note in one["notes"])
-    return GivenAnswer(**{**one, "predictions": dict(one["predictions"]), "notes": notes})
+    said = {"predictions": dict(one["predictions"]), "notes": notes, "opinions": _opinions(one)}
+    return GivenAnswer(**{**one, **said})
+
+
+def _opinions(one: Mapping[str, Any]) -> tuple[GivenOpinion, ...]:
+    return tuple(GivenOpinion(**opinion) for opinion in one["opinions"])
 
 
 def _query(one: Mapping[str, Any]) -> Query:

@@ -8,22 +8,26 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
+from modelpicker.campaigns.annotators import person_of
 from modelpicker.campaigns.events.event_types import (
     Answer,
     Event,
     Joining,
     Leaving,
     Note,
+    Opinion,
     Reference,
     Retraction,
     Revision,
     Rounds,
+    Withdrawal,
     decode,
     encode,
     seal,
     unseal,
 )
 from modelpicker.campaigns.events.feed_events import Fed, FeedItems
+from modelpicker.campaigns.events.opinion_store import OpinionStore, StoredOpinion, unanswered_by
 from modelpicker.campaigns.events.pool_events import ItemFields, Items, Question
 from modelpicker.campaigns.results.pick import Item
 from modelpicker.campaigns.settings import CampaignSettings
@@ -33,10 +37,12 @@ from modelpicker.encoding import ClassName
 from modelpicker.errors import ConflictError, NotFoundError, StorageError, brief
 
 # States of an answer. Waiting queries have none yet, and those that were withdrawn need none, as the campaign is
-# finished; references are labels of rounds that were never queried.
-WAITING, LABELLED, SKIPPED, REFERENCE, WITHDRAWN = range(5)
-STATE_NAMES = ("waiting", "labelled", "skipped", "reference", "withdrawn")
-OPEN = (WAITING, WITHDRAWN)
+# finished; references are labels of rounds that were never queried; of a round in conflict people said different
+# things.
+WAITING, LABELLED, SKIPPED, REFERENCE, WITHDRAWN, CONFLICT = range(6)
+STATE_NAMES = ("waiting", "labelled", "skipped", "reference", "withdrawn", "conflict")
+UNANSWERED = (WAITING, WITHDRAWN)
+OPEN = (*UNANSWERED, CONFLICT)
 # Keys that are looked for at once: SQLite takes some 32,000 variables.
 KEYS_AT_ONCE = 10_000
 # Events that are read at once, and the bytes that they may have: one may have ten thousand rounds.
@@ -239,13 +245,14 @@ class EventStore:
                 _ADD_ANSWER.run(self.connection, {**_NEW, **values, "asked": event.number})
             case Answer():
                 self._set_answer(event.round, SKIPPED if event.label is None else LABELLED, event.label)
+            case Opinion() | Withdrawal():
+                self._index_opinion(event)
             case Reference():
                 self._set_reference(event)
             case Retraction():
                 self._retract(event.round)
-            case Revision(changes=changes):
-                if "finished" in changes:
-                    self._withdraw(changes["finished"])
+            case Revision():
+                self._withdraw(event)
             case Joining() | Leaving() | Items() | FeedItems() | Fed() | Note():
                 pass
 
@@ -277,6 +284,39 @@ class EventStore:
         values = {"new_state": state, "new_label": None if label is None else json.dumps(label)}
         _SET_ANSWER.run(self.connection, {"mine": self.campaign, "wanted": number, **values})
 
+    @property
+    def _opinions(self) -> OpinionStore:
+        return OpinionStore(self.connection, self.campaign)
+
+    def opinions(self, number: int) -> list[StoredOpinion]:
+        """What people say of a round that several people label."""
+        return self._opinions.of(number)
+
+    def all_opinions(self) -> list[tuple[int, StoredOpinion]]:
+        """What people say of all rounds that several people label, in the order of the rounds."""
+        return self._opinions.all()
+
+    def _index_opinion(self, event: Opinion | Withdrawal) -> None:
+        """A person's lease ends with their opinion; opinions that differ, once all are in, are a conflict."""
+        if isinstance(event, Withdrawal):
+            self._opinions.drop(event)
+            self._open_again(event.round)
+            return
+        self._opinions.set(event)
+        found = [one.label for one in self.opinions(event.round)]
+        alike = all(type(label) is type(found[0]) and label == found[0] for label in found)
+        known = self.state(event.round)
+        still = WITHDRAWN if known is not None and known.state == WITHDRAWN else WAITING
+        self._set_answer(event.round, still if alike or len(found) < event.needed else CONFLICT, None)
+        if known is not None and known.leased_by is not None and person_of(known.leased_by) == person_of(event.by):
+            self.lease([event.round], None, None)
+
+    def _open_again(self, number: int) -> None:
+        """An opinion is missing again; if there was an answer, the next event takes it back."""
+        known = self.state(number)
+        if known is not None and known.state == CONFLICT:
+            self._set_answer(number, WITHDRAWN if self._finished() else WAITING, None)
+
     def _set_reference(self, event: Reference) -> None:
         self._forget(event.round)
         _ADD_ANSWER.run(
@@ -298,9 +338,11 @@ class EventStore:
             self._set_answer(number, WITHDRAWN if self._finished() else WAITING, None)
             self.lease([number], None, None)
 
-    def _withdraw(self, finished: bool) -> None:
-        """Withdraw the queries that wait, or bring them back."""
-        before, after = (WAITING, WITHDRAWN) if finished else (WITHDRAWN, WAITING)
+    def _withdraw(self, event: Revision) -> None:
+        """Withdraw the queries that wait if the result is taken, or bring them back."""
+        if "finished" not in event.changes:
+            return
+        before, after = (WAITING, WITHDRAWN) if event.changes["finished"] else (WITHDRAWN, WAITING)
         mine = sa.update(answers).where(answers.c.campaign == self.campaign, answers.c.state == before)
         self.connection.execute(mine.values(state=after))
 
@@ -328,14 +370,19 @@ class EventStore:
         """Queries that wait for an answer, oldest first: of a pool, in the order in which they were asked."""
         return self._waiting(most, pool)
 
+    def waiting_for(self, by: str | None, most: int, *, pool: bool = False) -> list[RoundState]:
+        """Those that a person has not answered, leased or not."""
+        return self._waiting(most, pool, unanswered_by(by))
+
     def waiting_from(self, first: int) -> set[int]:
         """Which rounds wait for a label, from that one on."""
         return {state.round for state in self._waiting(None, False, answers.c.round >= first)}
 
     def free(self, now: float, by: str | None, most: int, *, pool: bool = False) -> list[RoundState]:
-        """Those that nobody has leased, but for this annotator."""
+        """Those that nobody else has leased, and that this person has not answered."""
         free = sa.or_(answers.c.leased_until.is_(None), answers.c.leased_until <= now)
-        return self._waiting(most, pool, free if by is None else sa.or_(free, answers.c.leased_by == by))
+        mine = free if by is None else sa.or_(free, answers.c.leased_by == by)
+        return self._waiting(most, pool, mine, unanswered_by(by))
 
     def _waiting(self, most: int | None, pool: bool, *conditions: sa.ColumnElement[bool]) -> list[RoundState]:
         order = answers.c.asked if pool else answers.c.round
@@ -541,7 +588,7 @@ class EventStore:
             "keys": (keys.c.key, keys.c.round),
             "answers": (answers.c.round, answers.c.state, answers.c.label, answers.c.asked),
         }
-        return {
+        found: dict[str, list[Any]] = {
             name: list(
                 self.connection.execute(
                     sa.select(*chosen).where(chosen[0].table.c.campaign == self.campaign).order_by(chosen[0])
@@ -549,11 +596,13 @@ class EventStore:
             )
             for name, chosen in columns.items()
         }
+        return found | {"opinions": self._opinions.indexed()}
 
     def clear_index(self) -> None:
         """Empty the tables that are found from events."""
         for table in (answers, keys):
             self.connection.execute(sa.delete(table).where(table.c.campaign == self.campaign))
+        self._opinions.clear()
 
 
 def _state(row: Any) -> RoundState:

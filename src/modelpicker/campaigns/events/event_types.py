@@ -9,7 +9,7 @@ import json
 import struct
 import zlib
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -71,6 +71,34 @@ class Answer:
     by: str | None = None
     replaces: bool = False
     """Whether there was another answer before."""
+    of_opinions: bool = False
+    """Whether several people labelled the round: they agreed, or somebody settled it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What one person says of a round that several people label; it is learned when all of them agree."""
+
+    kind: ClassVar[str] = "opinion"
+    round: int
+    label: ClassName | None
+    """None if they cannot tell."""
+    by: str | None
+    needed: int
+    """How many different people label the round."""
+    replaces: bool = False
+    """Whether the same person said something else before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawal:
+    """An opinion taken back."""
+
+    kind: ClassVar[str] = "withdrawal"
+    round: int
+    whose: str | None
+    by: str | None = None
+    """Who took it back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +164,11 @@ class Note:
     by: str | None = None
 
 
-PlainEvent: TypeAlias = Answer | Reference | Retraction | Joining | Leaving | Question | Revision | Fed | Note
+PlainEvent: TypeAlias = (
+    Answer | Opinion | Withdrawal | Reference | Retraction | Joining | Leaving | Question | Revision | Fed | Note
+)
 Event: TypeAlias = Rounds | Items | ItemFields | FeedItems | PlainEvent
-PLAIN: dict[str, type[PlainEvent]] = {
-    kind.kind: kind for kind in (Answer, Reference, Retraction, Joining, Leaving, Question, Revision, Fed, Note)
-}
+PLAIN: dict[str, type[PlainEvent]] = {kind.kind: kind for kind in get_args(PlainEvent)}
 LARGE: dict[str, type[Items | ItemFields | FeedItems]] = {
     kind.kind: kind for kind in (Items, ItemFields, FeedItems)
 }

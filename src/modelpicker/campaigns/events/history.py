@@ -17,10 +17,12 @@ from modelpicker.campaigns.events.event_types import (
     Joining,
     Leaving,
     Note,
+    Opinion,
     Reference,
     Retraction,
     Revision,
     Rounds,
+    Withdrawal,
     rounds_in,
 )
 from modelpicker.campaigns.events.feed_events import Fed, FeedItems
@@ -30,6 +32,7 @@ from modelpicker.campaigns.events.pool_history import POOL_KINDS, pool_event, po
 from modelpicker.campaigns.input.rows import ClassCodes, encode_many
 from modelpicker.campaigns.input.validation import check_item, check_key, check_note
 from modelpicker.campaigns.names import check_name
+from modelpicker.campaigns.setting_options import MOST_PEOPLE
 from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.campaigns.state.feed import FeedState
 from modelpicker.campaigns.state.projection import ModelChange, members
@@ -41,9 +44,9 @@ HistoryRecord: TypeAlias = dict[str, Any]
 """An event, or one round of it: `event`, `at`, `kind`, `id` or `round`, and what is particular to its kind."""
 
 ASK = "ask"
-ANSWERS = (Question.kind, Answer.kind, Reference.kind, Retraction.kind, Note.kind)
+ANSWERS = (Question.kind, Answer.kind, Opinion.kind, Withdrawal.kind, Reference.kind, Retraction.kind, Note.kind)
 # Records of answers, which streams and pools both have.
-ANSWERED = ("label", "skip", "reference", "retract")
+ANSWERED = ("label", "skip", "opinion", "withdraw", "reference", "retract")
 
 
 def as_time(microseconds: int) -> str:
@@ -90,8 +93,8 @@ def _records(stored: Stored, models: Sequence[ModelName]) -> Iterator[HistoryRec
             yield from pool_records(head, event, models)
         case FeedItems() | Fed() as event:
             yield from feed_records(head, event)
-        case Answer() | Reference() | Retraction() | Note() as event:
-            yield _said(head, event)
+        case Answer() | Opinion() | Withdrawal() | Reference() | Retraction() | Note() as said:
+            yield {**head, **_said(said)}
         case Joining(round=number, model=model, heir_of=heir_of):
             yield {**head, "kind": "join", "round": number, "model": model, "heir_of": heir_of}
         case Leaving(round=number, model=model):
@@ -100,19 +103,25 @@ def _records(stored: Stored, models: Sequence[ModelName]) -> Iterator[HistoryRec
             yield {**head, "kind": "revise", "round": number, "changes": dict(changes), "by": by}
 
 
-def _said(head: HistoryRecord, event: Answer | Reference | Retraction | Note) -> HistoryRecord:
-    """The record of what somebody said about one round."""
+def _said(event: Answer | Opinion | Withdrawal | Reference | Retraction | Note) -> HistoryRecord:
+    """What somebody said of a round, noted about it, or took back."""
     match event:
-        case Answer(round=number, label=None, by=by, replaces=replaces):
-            return {**head, "kind": "skip", "id": number, "by": by, "replaces": replaces}
-        case Answer(round=number, label=label, by=by, replaces=replaces):
-            return {**head, "kind": "label", "id": number, "label": label, "by": by, "replaces": replaces}
+        case Answer(round=number, label=label, by=by, replaces=replaces, of_opinions=of_opinions):
+            said = (
+                {"kind": "skip", "id": number} if label is None else {"kind": "label", "id": number, "label": label}
+            )
+            return {**said, "by": by, "replaces": replaces, **({"of_opinions": True} if of_opinions else {})}
+        case Opinion(round=number, label=label, by=by, needed=needed, replaces=replaces):
+            said = {"kind": "opinion", "id": number, "label": label}
+            return {**said, "by": by, "needed": needed, "replaces": replaces}
+        case Withdrawal(round=number, whose=whose, by=by):
+            return {"kind": "withdraw", "id": number, "whose": whose, "by": by}
         case Reference(round=number, label=label, by=by, replaces=replaces):
-            return {**head, "kind": "reference", "id": number, "label": label, "by": by, "replaces": replaces}
+            return {"kind": "reference", "id": number, "label": label, "by": by, "replaces": replaces}
         case Retraction(round=number, by=by, reference=reference):
-            return {**head, "kind": "retract", "id": number, "by": by, "reference": reference}
+            return {"kind": "retract", "id": number, "by": by, "reference": reference}
         case Note(round=number, text=text, flagged=flagged, by=by):
-            return {**head, "kind": Note.kind, "id": number, "text": text, "flagged": flagged, "by": by}
+            return {"kind": Note.kind, "id": number, "text": text, "flagged": flagged, "by": by}
 
 
 def _rounds(head: HistoryRecord, rounds: Rounds, models: Sequence[ModelName]) -> Iterator[HistoryRecord]:
@@ -217,13 +226,29 @@ def _answer(record: HistoryRecord, settings: CampaignSettings, rounds: int) -> E
         return Note(number, *check_note(record["text"], record["flagged"]), by)
     if record["kind"] == "retract":
         return Retraction(number, by, record["reference"] is True)
+    if record["kind"] == "withdraw":
+        return Withdrawal(number, check_key(record["whose"], "whose"), by)
+    if record["kind"] == "opinion":
+        return _opinion(record, settings, number, by)
+    of_opinions = record.get("of_opinions") is True
     if record["kind"] == "skip":
-        return Answer(number, None, by, record["replaces"] is True)
+        return Answer(number, None, by, record["replaces"] is True, of_opinions)
     label = ClassCodes(settings.classes).name(record["label"], f"label of {number}")
     if label is None:
         raise InputError(f"the label of {number} is missing.")
-    kind = Reference if record["kind"] == "reference" else Answer
-    return kind(number, label, by, record["replaces"] is True)
+    if record["kind"] == "reference":
+        return Reference(number, label, by, record["replaces"] is True)
+    return Answer(number, label, by, record["replaces"] is True, of_opinions)
+
+
+def _opinion(record: HistoryRecord, settings: CampaignSettings, number: int, by: str | None) -> Opinion:
+    """What one of several people said."""
+    needed, label = record["needed"], record["label"]
+    if type(needed) is not int or not 2 <= needed <= MOST_PEOPLE:
+        raise InputError(f"round {number} cannot have needed {brief(needed)} people.")
+    if label is not None:
+        label = ClassCodes(settings.classes).name(label, f"label of {number}")
+    return Opinion(number, label, by, needed, record["replaces"] is True)
 
 
 def _asked(

@@ -123,9 +123,11 @@ class Question:
     """The place of the model that led."""
     draw: dict[str, Any] | None = None
     """How it was drawn for the proof: the model on trial, those still in play, and what was expected of them."""
+    needed: int = 1
+    """How many different people label it."""
 
     @classmethod
-    def of(cls, question: PoolQuestion, number: int) -> Self:
+    def of(cls, question: PoolQuestion, number: int, needed: int = 1) -> Self:
         """The event of a question."""
         draw = question.draw
         stored = None
@@ -136,7 +138,7 @@ class Question:
                 "expected": _packed(draw.expected),
                 "variance": _packed(draw.variance),
             }
-        return cls(question.item, number, question.leader, stored)
+        return cls(question.item, number, question.leader, stored, needed)
 
     @property
     def question(self) -> PoolQuestion:

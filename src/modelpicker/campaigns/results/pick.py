@@ -53,6 +53,7 @@ class Pick:
     tied: tuple[ModelName, ...]
     """The models whose estimates are the smallest, and rest on labels; all models before the first label."""
     labels_used: int
+    """How many labels people gave; where several people label an item, each of theirs counts."""
     rounds: int
     covered: int
     """Of how many rounds the estimates speak.
@@ -82,6 +83,8 @@ class Pick:
     """What more labels would buy, where the budget of a pool is spent and nothing is proved."""
     remark: str = ""
     """What the algorithm has to say of how it stands; empty if nothing."""
+    conflicts: int = 0
+    """Items on which people disagree; they wait for somebody who settles them."""
     course: Course | None = field(default=None, compare=False, repr=False)
     """How it came about, where that was noted."""
 
@@ -98,6 +101,12 @@ class Pick:
         if self.certificate.kind != "pool" or not asks:
             return ""
         return TOO_EARLY if self.to_go is None else f"{self.to_go.words.capitalize()}."
+
+    @property
+    def labelled(self) -> int:
+        """How many items have a label that was asked for; fewer than `labels_used` where several people label."""
+        unasked = self.references if self.certificate.kind == "pool" else 0
+        return self.rounds - self.labels_saved - self.pending - self.conflicts - unasked
 
     def report(self, title: str = "") -> str:
         """One page for whoever has to decide, as HTML; `title` names the data.
@@ -121,6 +130,7 @@ class Pick:
             "pending": self.pending,
             "skipped": self.skipped,
             "references": self.references,
+            "conflicts": self.conflicts,
             "budget": self.budget,
             "certificate": self.certificate.document(),
             "certified": self.certified,
@@ -165,7 +175,7 @@ class AnswerRecord:
     key: str | None
     label: ClassName | None
     state: str
-    """"waiting", "labelled", "skipped", "reference" or "withdrawn"."""
+    """"waiting", "labelled", "skipped", "reference", "conflict" or "withdrawn"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,13 +193,36 @@ class ItemNote:
 
 
 @dataclass(frozen=True, slots=True)
+class GivenOpinion:
+    """What one person says of an item that several people label."""
+
+    by: str | None
+    label: ClassName | None
+    """None if they cannot tell."""
+    at: str
+    """When it was given: ISO 8601, UTC."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """An item on which people disagree."""
+
+    id: int
+    key: str | None
+    item: Item | None
+    opinions: tuple[GivenOpinion, ...]
+    """What each of them said, in the order in which they said it."""
+
+
+@dataclass(frozen=True, slots=True)
 class GivenAnswer:
-    """An answer that holds now; or an item that was flagged, and has none yet."""
+    """An answer that holds now, or opinions that are not complete; or an item that was flagged before."""
 
     id: int
     key: str | None
     state: str
-    """"labelled", "skipped" or "reference"; "waiting" if the item was flagged before anybody answered."""
+    """"labelled", "skipped" or "reference"; "waiting" for somebody, or "withdrawn", if it was flagged or one person
+    has answered so far; or "conflict"."""
     label: ClassName | None
     by: str | None
     at: str
@@ -199,6 +232,8 @@ class GivenAnswer:
     """What each model said that took part then; None where it abstained."""
     notes: tuple[ItemNote, ...] = ()
     """What people noted about the item, one note each."""
+    opinions: tuple[GivenOpinion, ...] = ()
+    """What each person said, where several people label the item."""
 
     @property
     def flagged(self) -> bool:
@@ -229,11 +264,13 @@ class CampaignCounts:
     waiting: int = 0
     withdrawn: int = 0
     """Queries that nobody need answer any more, as the campaign is finished."""
+    conflicts: int = 0
+    """Items that several people labelled, and not the same way; they wait for somebody who settles them."""
 
     @property
     def unanswered(self) -> int:
         """Queries without a label."""
-        return self.waiting + self.withdrawn + self.skipped
+        return self.waiting + self.withdrawn + self.conflicts + self.skipped
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from modelpicker.campaigns.results.status import (
     Status,
     budget_spent,
     certified_status,
+    conflicts_status,
     finished_status,
     in_short,
 )
@@ -74,17 +75,19 @@ def campaign_pick(projection: PoolProjection) -> Pick:
     if projection.terms.archived:
         made = replace(made, state=ARCHIVED)
     elif projection.terms.finished:
-        made = replace(made, state=finished_status(in_short(made.certificate) if made.certified else ""))
+        proved = in_short(made.certificate) if made.certified else ""
+        made = replace(made, state=finished_status(proved, counts.conflicts))
     elif not made.certified:
         made = replace(made, state=PAUSED if projection.terms.paused else _campaign_status(projection))
         if made.state.name == "budget-spent":
             made = replace(made, more=what_more_buys(pool, budget))
     return replace(
         made,
-        labels_used=counts.labels,
+        labels_used=projection.bought,
         references=counts.references,
         pending=counts.waiting,
-        labels_saved=len(pool) - counts.labels - counts.references - counts.waiting,
+        conflicts=counts.conflicts,
+        labels_saved=len(pool) - counts.labels - counts.references - counts.waiting - counts.conflicts,
         state=replace(made.state, takes_items=not projection.terms.idle),
     )
 
@@ -92,16 +95,20 @@ def campaign_pick(projection: PoolProjection) -> Pick:
 def _campaign_status(projection: PoolProjection) -> Status:
     """Why a campaign on a pool that is not certified asks, or does not ask."""
     pool, counts, budget = projection.picker, projection.counts, projection.terms.budget
-    waits = "1 item waits" if counts.waiting == 1 else f"{counts.waiting:,} items wait"
-    if budget is not None and projection.left < 1:
+    waits = _waits(projection)
+    if budget is not None and not projection.can_pay:
         if counts.waiting:
-            reason = f"All labels of the budget of {budget:,} are asked for: {waits} for a label."
-            return Status("waiting-for-labels", reason, "Label what waits.")
-        return _spent_unproved(budget, pool)
+            reason = f"All labels of the budget of {budget:,} are asked for: {waits}."
+            return Status("waiting-for-labels", reason, _next_label(projection))
+        if counts.conflicts:
+            return conflicts_status(counts.conflicts, "The labels of the budget are bought")
+        return _spent_unproved(budget, pool, int(projection.left))
     if not pool.left:
         if counts.waiting:
-            reason = f"All items on which models differ were asked about: {waits} for a label."
-            return Status("waiting-for-labels", reason, "Label what waits.")
+            reason = f"All items on which models differ were asked about: {waits}."
+            return Status("waiting-for-labels", reason, _next_label(projection))
+        if counts.conflicts:
+            return conflicts_status(counts.conflicts, "All items on which models differ were asked about")
         return _status(pool, budget, counts.skipped, spent=False)
     known = counts.labels + counts.references
     told = (
@@ -111,13 +118,37 @@ def _campaign_status(projection: PoolProjection) -> Status:
         if known == 1
         else f"{known:,} labels are known"
     )
-    open_ones = f", and {waits} for a label" if counts.waiting else ""
-    return Status("running", f"{told}{open_ones}. Models differ on {pool.contested:,} items.", "Label more items.")
+    open_ones = f", and {waits}" if counts.waiting else ""
+    disagree = "1 conflict waits" if counts.conflicts == 1 else f"{counts.conflicts:,} conflicts wait"
+    unsettled = f" {disagree} to be settled." if counts.conflicts else ""
+    reason = f"{told}{open_ones}. Models differ on {pool.contested:,} items.{unsettled}"
+    return Status("running", reason, "Label more items.")
 
 
-def _spent_unproved(budget: int, pool: PoolPicker) -> Status:
+def _waits(projection: PoolProjection) -> str:
+    """How many items wait for a label, and how many of them for another person's."""
+    waiting, half = projection.counts.waiting, projection.opinions.half_answered
+    waits = "1 item waits" if waiting == 1 else f"{waiting:,} items wait"
+    if not half:
+        return f"{waits} for a label"
+    if half == waiting:
+        return f"{waits} for the label of another person"
+    return f"{waits} for a label, {half:,} of them from another person"
+
+
+def _next_label(projection: PoolProjection) -> str:
+    """What to do about items that wait."""
+    if projection.opinions.half_answered == projection.counts.waiting:
+        return "Ask another person to label what waits."
+    return "Label what waits."
+
+
+def _spent_unproved(budget: int, pool: PoolPicker, left: int) -> Status:
     """All labels are bought and the goal is not reached: how sure it is by then, and what more would buy."""
     spent = budget_spent(budget)
+    if left:
+        few = f"{budget - left:,} of the {budget:,} labels of the budget are bought"
+        spent = replace(spent, reason=f"{few}; the rest is too few for another item that several people label.")
     sure = int(100 * pool.reached_confidence)
     wanted, goal = f"within {rounded_up(pool.tolerance)} of the best", f"{100 * pool.confidence:.12g}%"
     known = f"Nothing is proved by now; the goal was a pick {wanted}, with confidence {goal}."
@@ -166,7 +197,7 @@ def _tied(pool: PoolPicker, behind: dict[ModelName, float]) -> tuple[ModelName, 
 def _status(pool: PoolPicker, budget: int | None, skipped: int, spent: bool) -> Status:
     """Where a pool stands that is not certified."""
     if budget is not None and spent:
-        return _spent_unproved(budget, pool)
+        return _spent_unproved(budget, pool, 0)
     if not pool.done:
         told = "1 label has" if pool.labels_used == 1 else f"{pool.labels_used:,} labels have"
         return Status("running", f"{told} been told so far.", "Label more items.", takes_items=False)

@@ -27,18 +27,21 @@ from modelpicker.campaigns.events.event_types import (
     Event,
     Joining,
     Leaving,
+    Opinion,
     Reference,
     Retraction,
     Revision,
     Rounds,
+    Withdrawal,
     changes_the_past,
 )
 from modelpicker.campaigns.events.feed_events import Fed, FeedItems
 from modelpicker.campaigns.input.rows import Rows
 from modelpicker.campaigns.results.pick import CampaignCounts
 from modelpicker.campaigns.settings import CampaignSettings
-from modelpicker.campaigns.state.base import NO_TERMS, CampaignState, KnownAnswers, check_settings
+from modelpicker.campaigns.state.base import NO_TERMS, CampaignState, check_settings
 from modelpicker.campaigns.state.feed import FeedState
+from modelpicker.campaigns.state.opinions import KnownAnswers, OpinionBook
 from modelpicker.campaigns.terms import Terms
 from modelpicker.certificates.certificate import Certificate, CertificateKind, Certified, state
 from modelpicker.certificates.evidence_kernels import evidence_kernels
@@ -99,6 +102,7 @@ class Projection(CampaignState):
     event: int = 0
     counts: CampaignCounts = field(default_factory=CampaignCounts)
     changes: list[ModelChange] = field(default_factory=list)
+    opinions: OpinionBook = field(default_factory=OpinionBook)
     terms: Terms = NO_TERMS
     """The budget and the goal that hold now, and whether anybody is asked; those of the settings, to begin with."""
     feed: FeedState = field(default_factory=FeedState)
@@ -134,6 +138,7 @@ class Projection(CampaignState):
             self,
             pace=self.pace.copy(),
             counts=replace(self.counts),
+            opinions=self.opinions.copy(),
             changes=list(self.changes),
             feed=self.feed.copy(),
             _unanswered=None,
@@ -430,6 +435,8 @@ class Projection(CampaignState):
                 self.count(number, None, KnownAnswers(label))
                 if label is not None:
                     self.learn(store, number, label)
+            case Opinion() | Withdrawal() as opinion:
+                self.take_opinion(opinion)
             case Reference(replaces=replaces):
                 self.counts.references += not replaces
             case Retraction():
@@ -440,7 +447,7 @@ class Projection(CampaignState):
                 self.feed.follow(kept)
         self.event = stored.number
 
-    def count(self, number: int, before: KnownAnswers | None, after: KnownAnswers | None) -> None:
+    def _count(self, number: int, before: KnownAnswers | None, after: KnownAnswers | None) -> None:
         """Count an answer that took the place of another, or of none; a skip gives its label back to the budget."""
         if before is not None:
             self._unanswered = self._labelled = None  # the past has changed: looked up again
@@ -464,6 +471,7 @@ class Projection(CampaignState):
             "counts": dict(vars(self.counts)),
             "terms": self.terms.document(),
             "feed": self.feed.document(),
+            "opinions": self.opinions.document(),
             "changes": [
                 [change.kind, {name: getattr(change, name) for name in change.__slots__}] for change in self.changes
             ],
@@ -482,6 +490,7 @@ class Projection(CampaignState):
                 int(document["event"]),
                 CampaignCounts(**document["counts"]),
                 [kinds[kind](**fields) for kind, fields in document["changes"]],
+                OpinionBook.load(document.get("opinions", {})),
                 Terms.of(settings).revised(document.get("terms", {})),  # older ones have none
                 FeedState.load(document.get("feed")),
             )
@@ -576,6 +585,8 @@ def _revise(projection: Projection, told: dict[int, KnownAnswers], event: Event)
         case Answer(round=number, label=label):
             projection.count(number, told.get(number), KnownAnswers(label))
             told[number] = KnownAnswers(label)
+        case Opinion() | Withdrawal() as opinion:
+            projection.take_opinion(opinion)
         case Retraction(reference=True):
             projection.counts.references -= 1
         case Retraction(round=number):

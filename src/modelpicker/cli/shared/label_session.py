@@ -86,7 +86,9 @@ class LabelSession:
         others = self.campaign.counts().waiting
         if self.pool and (not others or self.campaign.best().state.over):
             return  # the pick says why
-        if others:
+        if others and self.campaign.settings.overlap != 1:
+            say("", f"Nothing is left for you: {self.campaign.best().state.reason}")
+        elif others:
             waits = "1 more item waits" if others == 1 else f"{others:,} more items wait"
             say("", f"{waits}, but somebody else is labelling {'it' if others == 1 else 'them'} just now.")
         elif self.feeder is None:

@@ -227,6 +227,14 @@ class NewSkip(Taken):
     annotator: Annotator = None
 
 
+class NewSettlement(Taken):
+    """What an item is on which people disagree."""
+
+    id: Id
+    label: Annotated[Said, Field(description="A class; null if nobody can tell.", examples=["spam"])]
+    annotator: Annotator = None
+
+
 class NewRetraction(Taken):
     """An answer to be taken back."""
 
@@ -392,6 +400,10 @@ class Described(SettingsSent):  # type: ignore[misc]  # its other fields are mad
     waiting_items: Annotated[
         dict[str, Count], Field(description="How many items of each file wait to be asked about, in their order.")
     ]
+    conflicts: Annotated[Count, Field(description="Items on which people disagree, and that nobody has settled.")]
+    labels_known: Annotated[
+        Count, Field(description="Items whose label was asked for and is known; fewer where several people label.")
+    ]
     pick: Annotated[Called | None, Field(description="The best model so far; null before the first label.")]
     tied: Annotated[list[Called] | None, Field(description="The models tied for the first place.")]
 
@@ -533,6 +545,7 @@ class StandingDocument(BaseModel):
     pending: Count
     skipped: Count
     references: Count
+    conflicts: Annotated[Count, Field(description="Items on which people disagree, and that nobody has settled.")]
     budget: Count | None
     weighted: Annotated[bool, Field(description="Whether estimates are of the whole stream, and not of labels.")]
     certificate: Annotated[CertificateDocument, Field(description="How sure the pick is.")]
@@ -670,15 +683,69 @@ class Answered(BaseModel):
     id: Count
     key: str | None
     label: Called | None
-    state: Literal["waiting", "labelled", "skipped", "reference", "withdrawn"]
+    state: Literal["waiting", "labelled", "skipped", "reference", "conflict", "withdrawn"]
 
 
-class LabelRow(BaseModel):
-    """An answer that holds now; or a flagged item that has none yet."""
+class OpinionDocument(BaseModel):
+    """What one person says of an item that several people label."""
+
+    by: Annotated[str | None, Field(description="Who gave it.")]
+    label: Annotated[Called | None, Field(description="Null if they cannot tell.")]
+    at: Timestamp
+
+
+class ConflictDocument(BaseModel):
+    """An item on which people disagree."""
 
     id: Count
     key: str | None
-    state: Literal["labelled", "skipped", "reference", "waiting"]
+    item: dict[str, Any] | None
+    opinions: Annotated[list[OpinionDocument], Field(description="In the order in which they were given.")]
+
+
+class ConflictList(BaseModel):
+    """Items on which people disagree."""
+
+    conflicts: list[ConflictDocument]
+    total: Annotated[Count, Field(description="How many there are in all.")]
+
+
+Kappa: TypeAlias = Annotated[float | None, Field(ge=-1, le=1, description="Null where it is undefined.")]
+
+
+class PairDocument(BaseModel):
+    """How far two people agree."""
+
+    annotators: Annotated[list[str], Field(min_length=2, max_length=2, description="Empty for one without a name.")]
+    items: Annotated[Count, Field(description="How many items both labelled.")]
+    agreed: Annotated[Chance, Field(description="The share of these on which they said the same.")]
+    kappa: Annotated[Kappa, Field(description="Cohen's kappa; null where it is undefined.")]
+
+
+class ClassAgreementDocument(BaseModel):
+    """How far people agree on whether an item is of one class."""
+
+    label: Annotated[Called | None, Field(description="Null for those who cannot tell.")]
+    opinions: Annotated[Count, Field(description="How often it was said.")]
+    kappa: Kappa
+
+
+class AgreementDocument(BaseModel):
+    """How far people agree on the items that several of them labelled."""
+
+    items: Annotated[Count, Field(description="How many items have at least two opinions.")]
+    agreed: Annotated[Chance | None, Field(description="The share of these on which all said the same.")]
+    kappa: Annotated[Kappa, Field(description="Fleiss' kappa; null where it is undefined.")]
+    pairs: Annotated[list[PairDocument], Field(description="Every two people with items in common.")]
+    classes: Annotated[list[ClassAgreementDocument], Field(description="Every class that was said.")]
+
+
+class LabelRow(BaseModel):
+    """An answer that holds now, or opinions that are not complete; or a flagged item that has no answer yet."""
+
+    id: Count
+    key: str | None
+    state: Literal["labelled", "skipped", "reference", "waiting", "conflict", "withdrawn"]
     label: Called | None
     by: Annotated[str | None, Field(description="Who gave it.")]
     at: Timestamp
@@ -687,6 +754,9 @@ class LabelRow(BaseModel):
         list[tuple[Called, Called | None]], Field(description="What each model said; null where it abstained.")
     ]
     notes: Annotated[list[NoteDocument], Field(description="What people noted about the item, one note each.")]
+    opinions: Annotated[
+        list[OpinionDocument], Field(description="What each person said, where several people label the item.")
+    ]
 
 
 class LabelRows(BaseModel):

@@ -7,7 +7,15 @@ from modelpicker.campaigns.setting_options import BY_NAME
 from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.server.api.setting_documents import algorithm_document, option_document
 
-_COUNTS = {"rounds": 1840, "labels_used": 57, "labels_saved": 1780, "pending": 3, "skipped": 1, "references": 0}
+_COUNTS = {
+    "rounds": 1840,
+    "labels_used": 57,
+    "labels_saved": 1780,
+    "pending": 3,
+    "skipped": 1,
+    "references": 0,
+    "conflicts": 0,
+}
 _CAMPAIGN = {
     "name": "tickets",
     "created": "2026-03-14T09:26:53.589793+00:00",
@@ -52,6 +60,8 @@ _STANDING = [
 _AT = {"event": 1901, "at": "2026-03-14T09:26:53.589793+00:00"}
 
 _NOTE = {"id": 17, "text": "Half of it is missing.", "flagged": True, "by": "desk 2", "at": _AT["at"]}
+_OPINIONS = [{"by": "mia", "label": "spam", "at": _AT["at"]}, {"by": "tom", "label": "ham", "at": _AT["at"]}]
+
 _RULE = {"gap": 0.01, "confidence": 0.95, "kind": "population"}
 
 _CERTIFICATE = {
@@ -93,6 +103,23 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "NewLabel": {"id": 17, "label": "spam", "annotator": "desk 2"},
     "NewLabels": {"labels": [[17, "spam"], ["msg-18", "ham"], [19, None]]},
     "NewSkip": {"id": 17, "annotator": "desk 2"},
+    "NewSettlement": {"id": 17, "label": "spam"},
+    "ConflictList": {
+        "conflicts": [
+            {"id": 17, "key": "msg-17", "item": {"text": "You have won!"}, "opinions": _OPINIONS},
+        ],
+        "total": 1,
+    },
+    "AgreementDocument": {
+        "items": 20,
+        "agreed": 0.9,
+        "kappa": 0.7802,
+        "pairs": [{"annotators": ["mia", "tom"], "items": 20, "agreed": 0.9, "kappa": 0.7826}],
+        "classes": [
+            {"label": "ham", "opinions": 26, "kappa": 0.7802},
+            {"label": "spam", "opinions": 14, "kappa": 0.7802},
+        ],
+    },
     "NewRetraction": {"id": 17, "lease": 300, "annotator": "desk 2"},
     "NewNote": {"id": 17, "text": "Half of it is missing.", "flagged": True, "annotator": "desk 2"},
     "Noted": {"id": 17, "text": "Half of it is missing.", "flagged": True},
@@ -118,6 +145,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     | CampaignSettings.check(**_SETTINGS).document()
     | _COUNTS
     | {
+        "labels_known": 57,
         "paused": False,
         "archived": False,
         "finished": False,
@@ -239,6 +267,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
                 "item": {"text": "You have won!"},
                 "predictions": [["bert", "spam"], ["roberta", "ham"], ["gpt", "spam"]],
                 "notes": [_NOTE],
+                "opinions": [],
             }
         ],
         "total": 57,

@@ -55,8 +55,7 @@ Found = Annotated[CommitQueue, Depends(find_queue)]
 
 def counts(campaign: Campaign) -> dict[str, int]:
     """How far the labelling has come."""
-    found = campaign.counts()
-    return {"labels_used": found.labels, "pending": found.waiting}
+    return {"labels_used": campaign.labels_bought, "pending": campaign.counts().waiting}
 
 
 def describe(campaign: Campaign, caller: Caller) -> dict[str, Any]:
@@ -82,9 +81,11 @@ def describe(campaign: Campaign, caller: Caller) -> dict[str, Any]:
                 "pending",
                 "skipped",
                 "references",
+                "conflicts",
             )
         },
         "waiting_items": campaign.waiting_items(),
+        "labels_known": campaign.counts().labels,
         "pick": None if secret else document["pick"],
         "tied": None if secret else document["tied"],
     }

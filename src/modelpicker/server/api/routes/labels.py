@@ -10,6 +10,7 @@ from fastapi import APIRouter, Path, Query, Response
 
 from modelpicker.campaigns import Campaign
 from modelpicker.campaigns import Query as Waiting
+from modelpicker.campaigns.annotators import person_of
 from modelpicker.encoding import ClassName
 from modelpicker.errors import ConflictError, InputError
 from modelpicker.server.access.callers import Anybody, Caller, Labeller
@@ -39,7 +40,7 @@ async def tell(caller: Labeller, queue: Found, body: documents.NewLabel) -> Resp
     def change(campaign: Campaign) -> dict[str, Any]:
         with _discreet(caller):
             campaign.tell(body.id, body.label, replace=body.replace, annotator=by)
-        return _told(campaign, body.id)
+        return _told(campaign, body.id, body.label)
 
     return json_response(await queue.do(change))
 
@@ -66,7 +67,7 @@ async def skip(caller: Labeller, queue: Found, body: documents.NewSkip) -> Respo
 
     def change(campaign: Campaign) -> dict[str, Any]:
         campaign.skip(body.id, replace=body.replace, annotator=by)
-        return _told(campaign, body.id)
+        return _told(campaign, body.id, None)
 
     return json_response(await queue.do(change))
 
@@ -78,8 +79,11 @@ async def retract(caller: Labeller, queue: Found, body: documents.NewRetraction)
 
     def change(campaign: Campaign) -> dict[str, Any]:
         if caller.role == "annotator":
-            otherwise = "that answer is somebody else's; ask an owner to take it back."
-            _check_own(campaign.answered_by(body.id), caller, otherwise)
+            opinions = {person_of(one.by) for one in campaign.opinions(body.id)}
+            by_whom = campaign.answered_by(body.id)
+            if opinions:  # several people label the item: each takes back what they said, whoever came last
+                by_whom = caller.name if person_of(by) in opinions else None
+            _check_own(by_whom, caller, "that answer is somebody else's; ask an owner to take it back.")
         campaign.retract(body.id, lease=body.lease, annotator=by)
         return {"id": campaign.number_of(body.id), **counts(campaign)}
 
@@ -181,10 +185,10 @@ def _waiting(
     }
 
 
-def _told(campaign: Campaign, called: int | str) -> dict[str, Any]:
-    """What was told, as it is known now: classes may be told by their place."""
-    number = campaign.number_of(called)
-    return {"id": number, "label": campaign.label_of(number), **counts(campaign)}
+def _told(campaign: Campaign, called: int | str, label: ClassName | None) -> dict[str, Any]:
+    """What was told, as the campaign calls it: classes may be told by their place."""
+    name = campaign.vocabulary.name(label, f"label of {called}")
+    return {"id": campaign.number_of(called), "label": name, **counts(campaign)}
 
 
 @contextmanager

@@ -29,6 +29,7 @@ from modelpicker.server.api.received_files import (
 )
 from modelpicker.server.api.responses import json_response
 from modelpicker.server.api.routes.common import VERSION, Service, describe
+from modelpicker.server.api.setting_documents import PeopleField
 from modelpicker.server.context import Intake
 from modelpicker.server.live.group_commit import reach
 from modelpicker.server.network.middleware import FILE_KIND
@@ -47,6 +48,7 @@ class NewPool(BaseModel):
     budget: Annotated[
         int | None, Field(ge=0, le=LARGEST_COUNT, description="At most so many labels are asked for.")
     ] = None
+    overlap: Annotated[PeopleField, Field(description=BY_NAME["overlap"].help)] = 1
     use_labels: Annotated[
         bool, Field(description="Whether labels in the file are known from the start; else they are left out.")
     ] = False

@@ -186,8 +186,10 @@ async def list_labels(
     label: Annotated[str | None, Query(max_length=500, description="Only this class.")] = None,
     annotator: Annotated[str | None, Query(max_length=500, description="Only what this person said.")] = None,
     state: Annotated[
-        Literal["labelled", "skipped", "reference", "waiting"] | None,
-        Query(description="Only answers of this kind; items that wait are found if they are flagged."),
+        Literal["labelled", "skipped", "reference", "waiting", "conflict", "withdrawn"] | None,
+        Query(
+            description="Only answers of this kind. Items that wait are found if they are flagged or half answered."
+        ),
     ] = None,
     flagged: Annotated[bool | None, Query(description="Only items that somebody flagged, or only others.")] = None,
     first: Annotated[int, Query(ge=0, le=LARGEST_COUNT, description="Leave out so many.")] = 0,

@@ -137,6 +137,13 @@ export const api = {
   /** @param {string} name @param {Record<string, string|number>} wanted @returns {Promise<Api.LabelRows>} */
   labels: (name, wanted) => call('GET', at(name, `/labels${query(wanted)}`)),
 
+  /** @param {string} name @param {number} most @returns {Promise<Api.ConflictList>} */
+  conflicts: (name, most) => call('GET', at(name, `/conflicts${query({ most })}`)),
+  /** @param {string} name @param {Api.NewSettlement} json @returns {Promise<Api.Told>} */
+  settle: (name, json) => call('POST', at(name, '/settlements'), { json }),
+  /** @param {string} name @returns {Promise<Api.AgreementDocument>} */
+  agreement: (name) => call('GET', at(name, '/agreement')),
+
   /** @param {string} name @param {Api.NewLease} json @returns {Promise<Api.Leased>} */
   lease: (name, json) => call('POST', at(name, '/leases'), { json }),
   /** @param {string} name @param {number} id */

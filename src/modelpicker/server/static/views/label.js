@@ -305,14 +305,16 @@ function Steps({ name, campaign: { state, algorithm, budget, more: offered }, ot
   if (!session.seesStanding) return null;
   const adds = session.owns && state.takes_items && algorithm !== POOL;
   const idle = isIdle(state) && session.owns;
+  const settles = state.name === 'conflicts' && session.owns;
   const finishes = session.owns && isOver(state);
   const more = session.owns && state.name === 'budget-spent' && algorithm === POOL && budget !== null;
   const main = others || more || finishes || isFinished(state) || state.name === 'waiting-for-labels' ? null
-    : idle ? 'settings' : state.name === 'running' && adds ? 'files' : 'standing';
-  const step = (/** @type {'files'|'standing'|'settings'} */ view, /** @type {string} */ words) => html`
+    : idle ? 'settings' : settles ? 'labels' : state.name === 'running' && adds ? 'files' : 'standing';
+  const step = (/** @type {'files'|'standing'|'settings'|'labels'} */ view, /** @type {string} */ words) => html`
     <a key=${view} class=${view === main ? 'button primary' : 'button'} href=${inCampaign(name, view)}>${words}</a>`;
   const result = isOver(state) || isFinished(state);
   const steps = [step('standing', result ? 'See the result' : 'See the standing')];
+  if (settles) steps.unshift(step('labels', 'Settle conflicts'));
   if (adds) steps.push(step('files', 'Add predictions'));
   if (idle) steps.push(step('settings', state.name === 'paused' ? 'Resume it' : 'Bring it back'));
   if (session.owns && state.name === 'budget-spent' && !more) steps.push(step('settings', 'Raise the budget'));

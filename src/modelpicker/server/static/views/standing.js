@@ -60,12 +60,13 @@ function Summary({ name, standing }) {
 }
 
 /** How much of the budget is spent, and what happened to the items. @param {{standing: Api.StandingDocument}} props */
-function Spent({ standing: { budget, labels_used: labels, labels_saved: saved, pending, skipped, state, to_go: toGo } }) {
+function Spent({ standing: { budget, labels_used: labels, labels_saved: saved, pending, skipped, conflicts, state, to_go: toGo } }) {
   const parts = [
     budget === null ? `${count(labels, 'label')} bought` : `${number(labels)} of ${count(budget, 'label')} bought`,
     toGo && asks(state) && toGo.words,
     pending > 0 && `${number(pending)} awaited`,
     skipped > 0 && `${number(skipped)} skipped`,
+    conflicts > 0 && `${number(conflicts)} in conflict`,
     saved > skipped && `${count(saved - skipped, 'item')} not asked about`,
   ];
   const share = (/** @type {number} */ part) => `${Math.min(100, (100 * part) / (budget || 1))}%`;
@@ -97,6 +98,7 @@ function Next({ name, standing: { pending, state, budget, certificate, labels_us
     ${over && session.owns && html`<${Finish} name=${name} />`}
     ${more && session.owns && html`<${AskMore} name=${name} budget=${budget} offered=${offered} main />`}
     ${session.owns && settle && html`<a class=${idle ? 'button primary' : 'button'} href=${inCampaign(name, 'settings')}>${settle}</a>`}
+    ${state.name === 'conflicts' && session.owns && html`<a class="button primary" href=${inCampaign(name, 'labels')}>Settle conflicts</a>`}
     ${labelling && !over && html`<a class="button primary" href=${inCampaign(name, 'label')}>
       ${pending > 0 || labels > 0 ? 'Label the next item' : 'Label the first item'}</a>`}
     ${(labels > 0 || over) && html`<${ReportLink} name=${name} main=${finished || (over && !session.owns)} />`}

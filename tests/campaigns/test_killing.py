@@ -25,7 +25,7 @@ def said(record: dict[str, Any]) -> str | None:
             return f"{record['kind']} {record['id']}"
         case "fields" if record["key"].startswith("new"):
             return f"item {record['key']}"
-        case "item" | "fields":
+        case "item" | "fields" | "feed" | "fed":
             return None
     raise AssertionError(record)
 
@@ -74,6 +74,18 @@ def test_a_pool_in_sqlite_survives_twenty_kills(file_url: str, memory: str) -> N
     survival = run_killing(file_url, 20, 0, 0.15, "pool")
     assert survival.kills == 20
     examine(file_url, survival, memory, "pool")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_file_that_is_asked_about_survives_twenty_kills(
+    kind: str, file_url: str, server: Server, memory: str
+) -> None:
+    url = file_url if kind == "sqlite" else server.database()
+    killing.create_with_file(url).storage.close()
+    survival = run_killing(url, 20, 0, 0.15, "file")
+    assert survival.kills == 20
+    examine(url, survival, memory, "file")
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ from modelpicker.campaigns.events.event_types import (
     seal,
     unseal,
 )
-from modelpicker.campaigns.events.feed_events import Fed, FeedItems
+from modelpicker.campaigns.events.feed_events import FeedItems, FeedTaken
 from modelpicker.campaigns.events.pool_events import ItemFields, Items, Question
 from modelpicker.campaigns.results.pick import Item
 from modelpicker.campaigns.settings import CampaignSettings
@@ -245,7 +245,7 @@ class EventStore:
             case Revision(changes=changes):
                 if "finished" in changes:
                     self._withdraw(changes["finished"])
-            case Joining() | Leaving() | Items() | FeedItems() | Fed():
+            case Joining() | Leaving() | Items() | FeedItems() | FeedTaken():
                 pass
 
     def _index_rounds(self, event: Rounds) -> None:

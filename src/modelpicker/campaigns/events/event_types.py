@@ -14,7 +14,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from modelpicker.campaigns.events.feed_events import Fed, FeedItems
+from modelpicker.campaigns.events.feed_events import FeedItems, FeedTaken
 from modelpicker.campaigns.events.pool_events import ItemFields, Items, Question
 from modelpicker.campaigns.results.pick import Item
 from modelpicker.encoding import ClassName, Matrix, ModelName
@@ -124,10 +124,10 @@ class Revision:
     by: str | None = None
 
 
-PlainEvent: TypeAlias = Answer | Reference | Retraction | Joining | Leaving | Question | Revision | Fed
+PlainEvent: TypeAlias = Answer | Reference | Retraction | Joining | Leaving | Question | Revision | FeedTaken
 Event: TypeAlias = Rounds | Items | ItemFields | FeedItems | PlainEvent
 PLAIN: dict[str, type[PlainEvent]] = {
-    kind.kind: kind for kind in (Answer, Reference, Retraction, Joining, Leaving, Question, Revision, Fed)
+    kind.kind: kind for kind in (Answer, Reference, Retraction, Joining, Leaving, Question, Revision, FeedTaken)
 }
 LARGE: dict[str, type[Items | ItemFields | FeedItems]] = {
     kind.kind: kind for kind in (Items, ItemFields, FeedItems)

@@ -130,10 +130,38 @@ def label_overlap(campaign: mp.Campaign, first: int, last: int, say: Callable[[s
         say(f"opinion {query.id} {said} {person}")
 
 
+@cache
+def file_material() -> mp.ModelCollection:
+    """The items of a file, made once."""
+    return collection(POOL_ITEMS)
+
+
+def create_with_file(url: str) -> mp.Campaign:
+    """A stream that asks about the items of a file as labels come."""
+    campaign = mp.create_campaign(
+        url, NAME, models=MODELS, seed=7, algorithm="label-efficient", options={"probability": 0.5}
+    )
+    campaign.ask_file(file_material())
+    return campaign
+
+
+def label_file(campaign: mp.Campaign, first: int, last: int, say: Callable[[str], object]) -> None:
+    """Label what is asked until there are so many answers; what is done depends only on what is in the storage."""
+    items = file_material()
+    while (number := campaign.counts().labels) < last:
+        say(f"next {number}")
+        query = campaign.pending(1, lease=1e6, annotator="worker")[0]
+        label = truth(items, int(str(query.key).split()[-1]))
+        campaign.tell(query.id, label)
+        say(f"label {query.id} {label}")
+    say(f"next {number}")
+
+
 KINDS = {
     "stream": (material, create, work),
     "pool": (pool_material, create_pool, label_pool),
     "overlap": (pool_material, create_overlap, label_overlap),
+    "file": (file_material, create_with_file, label_file),
 }
 
 

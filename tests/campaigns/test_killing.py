@@ -27,7 +27,7 @@ def said(record: dict[str, Any]) -> str | None:
             return f"{record['kind']} {record['id']}"
         case "fields" if record["key"].startswith("new"):
             return f"item {record['key']}"
-        case "item" | "fields":
+        case "item" | "fields" | "feed" | "fed":
             return None
     raise AssertionError(record)
 
@@ -94,6 +94,18 @@ def test_a_pool_that_two_people_label_survives_forty_kills_of_clients_of_postgre
     survival = run_killing(url, 40, 3, 0.25, "overlap")
     assert survival.kills == 40
     examine(url, survival, memory, "overlap")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_file_that_is_asked_about_survives_twenty_kills(
+    kind: str, file_url: str, server: Server, memory: str
+) -> None:
+    url = file_url if kind == "sqlite" else server.database()
+    killing.create_with_file(url).storage.close()
+    survival = run_killing(url, 20, 0, 0.15, "file")
+    assert survival.kills == 20
+    examine(url, survival, memory, "file")
 
 
 @pytest.mark.slow

@@ -117,6 +117,7 @@ def test_a_campaign_is_described_with_what_it_was_made_with(server: Running, api
         "paused": False,
         "archived": False,
         "finished": False,
+        "waiting_items": {},
         "guidelines": "",
         "state": {
             "name": "running",

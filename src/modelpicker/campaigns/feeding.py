@@ -74,7 +74,8 @@ def _by_row(campaign: Campaign, file: KeptFile, first: int, batch: Batch, error:
         try:
             encode_many(take_rows(batch.predictions, [place]), models, campaign.vocabulary)
         except InputError as found:
-            return InputError(f"{file.name}, row {first + place + 1}: {found}".removeprefix(", "))
+            where = f"{file.name}, row" if file.name else "row"
+            return InputError(f"{where} {first + place + 1}: {found}")
     return error
 
 

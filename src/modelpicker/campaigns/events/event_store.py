@@ -26,7 +26,7 @@ from modelpicker.campaigns.events.event_types import (
     seal,
     unseal,
 )
-from modelpicker.campaigns.events.feed_events import Fed, FeedItems
+from modelpicker.campaigns.events.feed_events import FeedItems, FeedTaken
 from modelpicker.campaigns.events.opinion_store import OpinionStore, StoredOpinion, unanswered_by
 from modelpicker.campaigns.events.pool_events import ItemFields, Items, Question
 from modelpicker.campaigns.results.pick import Item
@@ -253,7 +253,7 @@ class EventStore:
                 self._retract(event.round)
             case Revision():
                 self._withdraw(event)
-            case Joining() | Leaving() | Items() | FeedItems() | Fed() | Note():
+            case Joining() | Leaving() | Items() | FeedItems() | FeedTaken() | Note():
                 pass
 
     def _index_rounds(self, event: Rounds) -> None:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from modelpicker.campaigns.events.feed_events import Fed, FeedItems
+from modelpicker.campaigns.events.feed_events import FeedItems, FeedTaken
 from modelpicker.campaigns.events.pool_events import ItemFields, Items, Question
 from modelpicker.campaigns.results.pick import Item
 from modelpicker.encoding import ClassName, Matrix, ModelName
@@ -165,7 +165,7 @@ class Note:
 
 
 PlainEvent: TypeAlias = (
-    Answer | Opinion | Withdrawal | Reference | Retraction | Joining | Leaving | Question | Revision | Fed | Note
+    Answer | Opinion | Withdrawal | Reference | Retraction | Joining | Leaving | Question | Revision | FeedTaken | Note
 )
 Event: TypeAlias = Rounds | Items | ItemFields | FeedItems | PlainEvent
 PLAIN: dict[str, type[PlainEvent]] = {kind.kind: kind for kind in get_args(PlainEvent)}

@@ -90,7 +90,7 @@ class FeedItems:
 
 
 @dataclass(frozen=True, slots=True)
-class Fed:
+class FeedTaken:
     """Items that no longer wait: they were decided about, were known already, or were dropped."""
 
     kind: ClassVar[str] = "fed"

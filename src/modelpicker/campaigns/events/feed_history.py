@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from modelpicker.campaigns.events.feed_events import Fed, FeedItems
+from modelpicker.campaigns.events.feed_events import FeedItems, FeedTaken
 from modelpicker.campaigns.input.rows import ClassCodes, encode_many
 from modelpicker.campaigns.input.validation import check_item, check_key
 from modelpicker.campaigns.settings import CampaignSettings
@@ -12,9 +12,9 @@ from modelpicker.encoding import ModelName
 from modelpicker.errors import InputError, brief
 
 
-def feed_records(head: dict[str, Any], event: FeedItems | Fed) -> Iterator[dict[str, Any]]:
+def feed_records(head: dict[str, Any], event: FeedItems | FeedTaken) -> Iterator[dict[str, Any]]:
     """The records of an event, each of which begins with `head`."""
-    if isinstance(event, Fed):
+    if isinstance(event, FeedTaken):
         facts = {"round": event.round, "items": event.items, "dropped": event.dropped, "by": event.by}
         yield {**head, "kind": "fed", **facts}
         return
@@ -35,13 +35,13 @@ def feed_records(head: dict[str, Any], event: FeedItems | Fed) -> Iterator[dict[
 
 def feed_event(
     records: list[dict[str, Any]], models: Sequence[ModelName], settings: CampaignSettings, rounds: int
-) -> FeedItems | Fed:
+) -> FeedItems | FeedTaken:
     """One event from its records; there have been so many rounds before. Counts are checked with the state."""
     record = records[0]
     if record["kind"] == "fed":
         if type(record["items"]) is not int or record["items"] < 0 or record["round"] != rounds:
             raise InputError(f"{brief(record['items'])} items cannot have been taken there.")
-        return Fed(rounds, record["items"], record["dropped"] is True, check_key(record["by"], "by"))
+        return FeedTaken(rounds, record["items"], record["dropped"] is True, check_key(record["by"], "by"))
     first, file, mark, upto = (record[name] for name in ("place", "file", "mark", "upto"))
     if [one["place"] for one in records] != list(range(first, first + len(records))):
         raise InputError(f"item {first} of {brief(file)} was expected; records are missing or out of order.")

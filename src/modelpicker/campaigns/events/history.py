@@ -25,7 +25,7 @@ from modelpicker.campaigns.events.event_types import (
     Withdrawal,
     rounds_in,
 )
-from modelpicker.campaigns.events.feed_events import Fed, FeedItems
+from modelpicker.campaigns.events.feed_events import FeedItems, FeedTaken
 from modelpicker.campaigns.events.feed_history import feed_event, feed_records
 from modelpicker.campaigns.events.pool_events import ItemFields, Items, Question
 from modelpicker.campaigns.events.pool_history import POOL_KINDS, pool_event, pool_records
@@ -91,7 +91,7 @@ def _records(stored: Stored, models: Sequence[ModelName]) -> Iterator[HistoryRec
             yield from _rounds(head, rounds, models)
         case Items() | ItemFields() | Question() as event:
             yield from pool_records(head, event, models)
-        case FeedItems() | Fed() as event:
+        case FeedItems() | FeedTaken() as event:
             yield from feed_records(head, event)
         case Answer() | Opinion() | Withdrawal() | Reference() | Retraction() | Note() as said:
             yield {**head, **_said(said)}

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
-from modelpicker.campaigns.events.feed_events import Fed, FeedItems
+from modelpicker.campaigns.events.feed_events import FeedItems, FeedTaken
 from modelpicker.errors import StorageError
 
 
@@ -57,7 +57,7 @@ class FeedState:
         """Move on by an event; others than these mean nothing here."""
         if isinstance(event, FeedItems):
             self.keep(event)
-        elif isinstance(event, Fed):
+        elif isinstance(event, FeedTaken):
             self.take(event)
 
     def keep(self, event: FeedItems) -> None:
@@ -70,7 +70,7 @@ class FeedState:
         else:
             self.runs.append(KeptRun(event.file, event.mark, len(event), event.upto))
 
-    def take(self, event: Fed) -> None:
+    def take(self, event: FeedTaken) -> None:
         """Some items no longer wait; a file whose items were dropped may come again."""
         if not 0 <= event.items <= self.waiting:
             raise StorageError(f"{event.items:,} items cannot have been taken; bring back a backup.")

@@ -12,7 +12,7 @@ import numpy as np
 
 from modelpicker.algorithms.runner import Outcome
 from modelpicker.campaigns.events.event_store import EventStore
-from modelpicker.campaigns.events.feed_events import Fed, FeedItems, feed_pages
+from modelpicker.campaigns.events.feed_events import FeedItems, FeedTaken, feed_pages
 from modelpicker.campaigns.input.batches import KeptFile
 from modelpicker.campaigns.input.rows import ClassCodes, encode_many, some_rows
 from modelpicker.campaigns.results.pick import Item
@@ -64,7 +64,7 @@ def drop_items(change: Transaction, by: str | None) -> int:
     waiting = change.projection.feed.waiting
     if waiting:
         change.touched = True
-        _take(change, Fed(change.head.rounds, waiting, dropped=True, by=by))
+        _take(change, FeedTaken(change.head.rounds, waiting, dropped=True, by=by))
     return waiting
 
 
@@ -86,7 +86,7 @@ def decide_next(change: Transaction) -> FeedStep:
     made, end = _decide(change, page, _new_places(change.store, page, start))
     if made.places:
         _store(change, page, made)
-    _take(change, Fed(change.head.rounds, end - start))
+    _take(change, FeedTaken(change.head.rounds, end - start))
     return "query" if made.places and made.outcomes[-1].queried[-1] else "going on"
 
 
@@ -139,6 +139,6 @@ def _store(change: Transaction, page: FeedItems, made: _Decided) -> None:
     store_rounds(change, some, whole, items, [page.keys[place] for place in made.places])
 
 
-def _take(change: Transaction, event: Fed) -> None:
+def _take(change: Transaction, event: FeedTaken) -> None:
     change.add(event)
     change.projection.feed.take(event)

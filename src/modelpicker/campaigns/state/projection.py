@@ -35,7 +35,7 @@ from modelpicker.campaigns.events.event_types import (
     Withdrawal,
     changes_the_past,
 )
-from modelpicker.campaigns.events.feed_events import Fed, FeedItems
+from modelpicker.campaigns.events.feed_events import FeedItems, FeedTaken
 from modelpicker.campaigns.input.rows import Rows
 from modelpicker.campaigns.results.pick import CampaignCounts
 from modelpicker.campaigns.settings import CampaignSettings
@@ -443,7 +443,7 @@ class Projection(CampaignState):
                 self.counts.references -= 1
             case Revision(changes=changes):
                 self.revise(changes)
-            case FeedItems() | Fed() as kept:
+            case FeedItems() | FeedTaken() as kept:
                 self.feed.follow(kept)
         self.event = stored.number
 
@@ -595,5 +595,5 @@ def _revise(projection: Projection, told: dict[int, KnownAnswers], event: Event)
             projection.counts.references += not replaces
         case Revision(changes=changes):
             projection.revise(changes)
-        case FeedItems() | Fed() as kept:
+        case FeedItems() | FeedTaken() as kept:
             projection.feed.follow(kept)

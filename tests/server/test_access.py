@@ -207,6 +207,8 @@ MAY: dict[str, set[str | None]] = {
     "GET /api/v1/campaigns/{name}/certificate": READERS,
     "GET /api/v1/campaigns/{name}/report": READERS,
     "GET /api/v1/campaigns/{name}/charts": READERS,
+    "GET /api/v1/campaigns/{name}/outlook": READERS,
+    "GET /api/v1/intakes": {"owner"},
     "GET /api/v1/campaigns/{name}/live": READERS,
     "GET /api/v1/campaigns/{name}/history": READERS,
     "GET /api/v1/campaigns/{name}/answers": READERS,

@@ -102,6 +102,16 @@ def test_budget__that_is_spent_asks_for_nothing_more(make: Make) -> None:
     assert made.best().state.name == "budget-spent"
 
 
+def test_labels_to_go__nobody_can_tell_on_a_stream(campaign: AnyCampaign) -> None:
+    assert campaign.labels_to_go() is None
+
+
+def test_outlook__nobody_can_tell_on_a_stream(campaign: AnyCampaign) -> None:
+    assert campaign.outlook(10) is None
+    with pytest.raises(mp.InputError):
+        campaign.outlook(0)
+
+
 def test_rounds__count_every_item(campaign: AnyCampaign) -> None:
     assert campaign.rounds == 3
 

@@ -197,6 +197,8 @@ MAY: dict[str, set[str | None]] = {
     "PATCH /api/v1/campaigns/{name}": {"owner"},
     "DELETE /api/v1/campaigns/{name}": {"owner"},
     "GET /api/v1/campaigns/{name}/labels": READERS,
+    "GET /api/v1/campaigns/{name}/notes": READERS,
+    "POST /api/v1/campaigns/{name}/notes": LABELLERS,
     "GET /api/v1/tokens": {"owner"},
     "POST /api/v1/tokens": {"owner"},
     "DELETE /api/v1/tokens/{name}": {"owner"},

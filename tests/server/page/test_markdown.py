@@ -1,7 +1,5 @@
 """Text with markup: shown as its author meant it, never as HTML, and ordinary text as it is."""
 
-import time
-
 from playwright.sync_api import Page, expect
 
 import modelpicker as mp
@@ -100,10 +98,8 @@ def test_hostile_lengths_do_not_hang_the_page(page: Page, server: Serving, name:
     ]
     campaign_of(server.storage, name, [{"text": text} for text in texts])
     desk = Desk(page, server.url, name).open()
-    began = time.monotonic()
-    for number in range(len(texts)):
+    for number in range(len(texts)):  # a page that hangs shows no next item before the wait ends
         expect(desk.item).to_have_attribute("aria-label", f"Item msg-{number}")
         desk.press("1")
     expect(page.locator(".item-pane .empty")).to_be_visible()
-    assert time.monotonic() - began < 60  # a hanging page takes minutes; this one takes seconds
     assert mp.open_campaign(server.storage, name).counts().labels == len(texts)

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Path, Query, Response
 
@@ -97,12 +97,9 @@ async def list_queries(
     most: Annotated[int, Query(ge=1, le=MOST, description="At most so many.")] = 100,
 ) -> Response:
     """List queries that wait for a label, oldest first; nobody is kept from them."""
-    many = await _has_many_classes(queue)
-
-    def look(campaign: Campaign) -> dict[str, Any]:
-        return _waiting(campaign, campaign.waiting(most), caller, caller.annotator(None), many)
-
-    return json_response(await queue.read(look))
+    around = await _around(queue, caller.annotator(None))
+    found = await queue.read(lambda campaign: _waiting(campaign, campaign.waiting(most), caller, around))
+    return json_response(found)
 
 
 @router.post("/leases", responses=replies(documents.Leased, *NAMED, 422))
@@ -111,12 +108,11 @@ async def lease(caller: Labeller, queue: Found, body: documents.NewLease) -> Res
 
     Of items that are asked about as labels come, an annotator has one at a time.
     """
-    by = caller.annotator(body.annotator)
-    many = await _has_many_classes(queue)
+    around = await _around(queue, caller.annotator(body.annotator))
 
     def change(campaign: Campaign) -> dict[str, Any]:
-        found = campaign.pending(body.most, lease=body.seconds, annotator=by)
-        return _waiting(campaign, found, caller, by, many)
+        found = campaign.pending(body.most, lease=body.seconds, annotator=around.by)
+        return _waiting(campaign, found, caller, around)
 
     # Items of files are gone through in short transactions, so that others who write get their turn.
     late = time.monotonic() + PATIENCE
@@ -148,12 +144,23 @@ async def release(
     await queue.do(change)
 
 
-async def _has_many_classes(queue: CommitQueue) -> bool:
+class Around(NamedTuple):
+    """What goes with queries that somebody is given; looked up before anything is changed."""
+
+    by: str | None
+    own: int | None
+    """How many of their labels hold."""
+    many: bool
     """Whether there are more classes than the page has buttons for."""
-    known = queue.campaign.classes
-    if known is None:
-        known = tuple(await queue.read(lambda campaign: campaign.known_classes()))
-    return len(known) > MANY_CLASSES
+
+
+async def _around(queue: CommitQueue, by: str | None) -> Around:
+    def look(campaign: Campaign) -> Around:
+        known = campaign.known_classes() if campaign.classes is None else campaign.classes
+        own = None if by is None else campaign.labels_by(by)
+        return Around(by, own, len(known) > MANY_CLASSES)
+
+    return await queue.read(look)
 
 
 def _candidates(query: Waiting) -> list[ClassName]:
@@ -161,10 +168,8 @@ def _candidates(query: Waiting) -> list[ClassName]:
     return sorted(query.classes, key=lambda name: sha256(f"{query.id} {name!r}".encode()).digest())
 
 
-def _waiting(
-    campaign: Campaign, found: list[Waiting], caller: Caller, by: str | None, many: bool
-) -> dict[str, Any]:
-    notes = campaign.own_notes([one.id for one in found], by)
+def _waiting(campaign: Campaign, found: list[Waiting], caller: Caller, around: Around) -> dict[str, Any]:
+    notes = campaign.own_notes([one.id for one in found], around.by)
     return {
         "queries": [
             {
@@ -172,7 +177,7 @@ def _waiting(
                 "item": one.item,
                 "key": one.key,
                 "classes": list(one.classes) if caller.predictions else None,
-                "candidates": _candidates(one) if many else None,
+                "candidates": _candidates(one) if around.many else None,
                 "note": {"text": note.text, "flagged": note.flagged} if (note := notes.get(one.id)) else None,
                 "leased_until": one.leased_until,
                 "leased_by": one.leased_by,
@@ -181,7 +186,7 @@ def _waiting(
         ],
         "pending": campaign.counts().waiting,
         "deciding": not found and campaign.deciding,
-        "own": None if by is None else campaign.labels_by(by),
+        "own": around.own,
     }
 
 

@@ -1,6 +1,6 @@
 /** Every answer: who gave it, when, to which item, and what each model said. Owners correct and take back. */
 
-import { count, itemName, number, text } from '../lib/format.js';
+import { count, itemName, number, text, when } from '../lib/format.js';
 import { html, useEffect, useState } from '../lib/html.js';
 import { CampaignHead } from '../parts/campaign_head.js';
 import { Opinions, Overlap } from '../parts/conflicts.js';
@@ -116,9 +116,6 @@ function Row({ row, context }) {
     </div>
   </li>`;
 }
-
-/** In this browser's time. @param {string} at */
-const when = (at) => new Date(at).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
 
 /** @param {{row: Api.LabelRow, context: Context, done: () => void}} props */
 function Correct({ row, context: { campaign, vocabulary, changed }, done }) {

@@ -121,8 +121,8 @@ class Run:
 
 
 # Seldom done by chance, and tested elsewhere: deleting wants the name of the campaign twice (test_terms.py),
-# beginning a campaign takes settings without a query, or a file with one (test_pools.py), and settling wants two people
-# who disagree (test_overlap.py).
+# beginning a campaign takes settings without a query, or a file with one (test_pools.py), and settling wants two
+# people who disagree (test_overlap.py).
 SELDOM_BY_CHANCE = {"delete", "create_campaign", "settle"}
 ALWAYS = {
     "not_a_server_error",

@@ -294,7 +294,8 @@ class Campaign(CampaignTransactions):
 
         Told twice, it counts once. Another label for the same query is a conflict, unless `replace` says that the
         first was wrong: then everything is learned anew as if it had never been said. The label of a round that was
-        not queried is kept for reference, and never touches the estimates of a stream; a pool learns from it.
+        not queried is kept for reference, and never touches the estimates of a stream; a pool learns from it. Where
+        several people label an item (`overlap`), it is an opinion, and learned when all of them agree.
 
         Args:
             id: the `id` of a decision, or the key that the item was asked with.
@@ -339,6 +340,8 @@ class Campaign(CampaignTransactions):
         self, id: int | str, *, lease: float | timedelta | None = None, annotator: str | None = None
     ) -> None:
         """Take back the answer to a query, which then waits again; everything is learned anew without it.
+
+        Of an item that several people label, it is what the annotator said; if they said nothing, all opinions.
 
         Args:
             id: the `id` of a decision, or the key that the item was asked with.
@@ -572,9 +575,15 @@ class Campaign(CampaignTransactions):
         Args:
             most: at most so many; all by default, and one if they are leased.
             lease: for how many seconds, or how long, they are kept from others. Nobody else is given a leased query
+        <<<<<<< HEAD
                 until its lease has expired; an answer counts whenever it comes, if nobody else gave one. With
                 neither this nor `most`, all open queries, and no item of a file is decided about.
             annotator: who takes them. The same annotator is given again what they have leased already.
+        =======
+                until its lease has expired; an answer counts whenever it comes, if nobody else gave one.
+            annotator: who takes them. The same annotator is given again what they have leased already; nobody is
+                given an item that they have answered.
+        >>>>>>> wip-overlap
         """
         by = check_annotator(annotator)
         seconds = None if lease is None else seconds_of(lease)

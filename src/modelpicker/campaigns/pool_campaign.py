@@ -138,7 +138,8 @@ class PoolCampaign(Campaign):
             most: at most so many, of which up to 100 are new; one if they are leased. Without it and without a
                 lease, all open questions, and none is new.
             lease: for how many seconds, or how long, they are kept from others.
-            annotator: who takes them. The same annotator is given again what they have leased already.
+            annotator: who takes them. The same annotator is given again what they have leased already; nobody is
+                given an item that they have answered.
         """
         by = check_annotator(annotator)
         if most is None and lease is None:

@@ -39,6 +39,7 @@ def test_two_people_disagree_and_the_owner_settles_it_in_the_labels_view(
     again = Desk(page.context.new_page(), server.url, name)  # another tab of the same browser is no other person
     again.page.goto(again.address)
     expect(again.page.get_by_role("heading", name="Others have the rest")).to_be_visible()
+    expect(again.page.get_by_text("2 items wait for other people.")).to_be_visible()
     other = Desk(other_context.new_page(), server.url, name).open()
     other.press("1")
     wait_until(lambda: campaign.counts().labels == 1)
@@ -55,6 +56,9 @@ def test_two_people_disagree_and_the_owner_settles_it_in_the_labels_view(
     row = page.locator(".labels-view > .label-list > li").filter(has_text="in conflict")
     expect(row.get_by_role("button", name="Correct")).to_have_count(0)
     expect(row.locator(".said-list").first.locator("div")).to_have_count(2)
+    page.get_by_role("link", name="Settings").click()
+    expect(page.locator(".facts div").filter(has_text="People per item")).to_contain_text("2")
+    page.get_by_role("link", name="Labels").click()
     page.get_by_label("Kind").select_option("conflict")
     expect(page.get_by_text("1 answer", exact=True)).to_be_visible()
     conflicts.get_by_role("group", name="Settle").get_by_role("button", name="class-01").click()

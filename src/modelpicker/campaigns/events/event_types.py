@@ -165,7 +165,17 @@ class Note:
 
 
 PlainEvent: TypeAlias = (
-    Answer | Opinion | Withdrawal | Reference | Retraction | Joining | Leaving | Question | Revision | FeedTaken | Note
+    Answer
+    | Opinion
+    | Withdrawal
+    | Reference
+    | Retraction
+    | Joining
+    | Leaving
+    | Question
+    | Revision
+    | FeedTaken
+    | Note
 )
 Event: TypeAlias = Rounds | Items | ItemFields | FeedItems | PlainEvent
 PLAIN: dict[str, type[PlainEvent]] = {kind.kind: kind for kind in get_args(PlainEvent)}

@@ -1,6 +1,6 @@
 /** Items that several people label: on which they disagree, how far they agree, and what the owner says. */
 
-import { count, itemName, number, percent, text } from '../lib/format.js';
+import { count, itemName, number, percent, text, when } from '../lib/format.js';
 import { html, useState } from '../lib/html.js';
 import { api } from '../state/api.js';
 import { session } from '../state/session.js';
@@ -17,7 +17,10 @@ const who = (by) => by || 'nobody named';
 /** @param {number|null} kappa */
 const figure = (kappa) => (kappa === null ? 'undefined' : FIGURES.format(kappa).replace('-', '−'));
 
-/** Everything about a campaign in which several people label an item. @param {{name: string, vocabulary: Api.Classes, changed: () => void}} props */
+/**
+ * Everything about a campaign in which several people label an item.
+ * @param {{name: string, vocabulary: Api.Classes, changed: () => void}} props
+ */
 export function Overlap({ name, vocabulary, changed }) {
   const { value, again } = useLoaded(() => Promise.all([api.conflicts(name, MOST), api.agreement(name)]), [name]);
   if (!value) return null;
@@ -40,7 +43,7 @@ export function Overlap({ name, vocabulary, changed }) {
 /** The opinions about an item. @param {{opinions: Api.OpinionDocument[]}} props */
 export function Opinions({ opinions }) {
   return html`<dl class="said-list">${opinions.map(({ by, label, at }) => html`<div key=${`${by} ${at}`}>
-    <dt><bdi>${who(by)}</bdi></dt><dd><bdi>${said(label)}</bdi></dd></div>`)}</dl>`;
+    <dt><bdi>${who(by)}</bdi> <time class="quiet-text" datetime=${at}>${when(at)}</time></dt><dd><bdi>${said(label)}</bdi></dd></div>`)}</dl>`;
 }
 
 /** @param {{name: string, conflict: Api.ConflictDocument, vocabulary: Api.Classes, settled: () => void}} props */
@@ -64,6 +67,7 @@ function ConflictRow({ name, conflict, vocabulary, settled }) {
     <div class="label-facts">
       <${Opinions} opinions=${conflict.opinions} />
       ${session.owns && html`<p class="actions" role="group" aria-label=${`Settle ${itemName(conflict)}`}>
+        <span class="quiet-text">Settle as</span>
         ${labels.map((label) => html`<button key=${String(label)} type="button" disabled=${busy}
           onClick=${() => settle(label)}><bdi>${text(label)}</bdi></button>`)}
         <button type="button" disabled=${busy} onClick=${() => settle(null)}>Cannot tell</button>

@@ -284,7 +284,9 @@ function Done({ name, labeller, others: taken }) {
   const { state } = campaign;
   const others = taken && !isIdle(state) && !isFinished(state) && !isOver(state);
   const rest = labeller.left ?? 0;
-  const left = `${count(rest, 'item')} ${rest === 1 ? 'is' : 'are'} with other annotators just now.`;
+  const left = campaign.overlap === 1
+    ? `${count(rest, 'item')} ${rest === 1 ? 'is' : 'are'} with other annotators just now.`
+    : `${count(rest, 'item')} ${rest === 1 ? 'waits' : 'wait'} for other people.`;
   const more = state.name === 'running' || state.name === 'waiting-for-labels';
   return html`<div class="card empty">
     <h2>${others ? 'Others have the rest' : more ? 'Nothing to label just now' : state.title}</h2>

@@ -1,6 +1,6 @@
 /** Every answer: who gave it, when, to which item, and what each model said. Owners correct and take back. */
 
-import { count, itemName, number, text } from '../lib/format.js';
+import { count, itemName, number, text, when } from '../lib/format.js';
 import { html, useEffect, useState } from '../lib/html.js';
 import { CampaignHead } from '../parts/campaign_head.js';
 import { Opinions, Overlap } from '../parts/conflicts.js';
@@ -128,6 +128,7 @@ function Row({ row, context }) {
   </li>`;
 }
 
+<<<<<<< HEAD
 /** What the answer to an item is called. @param {Api.LabelRow} row */
 function answerOf({ state, label, opinions }) {
   if (state === 'skipped') return 'skipped';
@@ -139,6 +140,8 @@ function answerOf({ state, label, opinions }) {
 /** In this browser's time. @param {string} at */
 const when = (at) => new Date(at).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
 
+=======
+>>>>>>> wip-overlap
 /** @param {{row: Api.LabelRow, context: Context, done: () => void}} props */
 function Correct({ row, context: { campaign, vocabulary, changed }, done }) {
   const [typed, setTyped] = useState(row.label === null ? '' : String(row.label));

@@ -121,17 +121,11 @@ class Run:
                 self.faults.append(f"{check.name}: {failure.message}\n{check.failure_info.code_sample}")
 
 
-<<<<<<< HEAD
-# Seldom done by chance: deleting wants the name of the campaign twice (test_terms.py), and beginning a campaign
-# takes settings without a query, or a file with one (each has a test of its own below).
-SELDOM_BY_CHANCE = {"delete", "create_campaign"}
-CAMPAIGNS = f"{API}/campaigns"
-=======
-# Seldom done by chance, and tested elsewhere: deleting wants the name of the campaign twice (test_terms.py),
-# beginning a campaign takes settings without a query, or a file with one (test_pools.py), and settling wants two
-# people who disagree (test_overlap.py).
+# Seldom done by chance: deleting wants the name of the campaign twice (test_terms.py), beginning a campaign takes
+# settings without a query, or a file with one (each has a test of its own below), and settling wants two people who
+# disagree (test_overlap.py).
 SELDOM_BY_CHANCE = {"delete", "create_campaign", "settle"}
->>>>>>> wip-overlap
+CAMPAIGNS = f"{API}/campaigns"
 ALWAYS = {
     "not_a_server_error",
     "status_code_conformance",

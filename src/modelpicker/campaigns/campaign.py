@@ -575,15 +575,10 @@ class Campaign(CampaignTransactions):
         Args:
             most: at most so many; all by default, and one if they are leased.
             lease: for how many seconds, or how long, they are kept from others. Nobody else is given a leased query
-        <<<<<<< HEAD
                 until its lease has expired; an answer counts whenever it comes, if nobody else gave one. With
                 neither this nor `most`, all open queries, and no item of a file is decided about.
-            annotator: who takes them. The same annotator is given again what they have leased already.
-        =======
-                until its lease has expired; an answer counts whenever it comes, if nobody else gave one.
             annotator: who takes them. The same annotator is given again what they have leased already; nobody is
                 given an item that they have answered.
-        >>>>>>> wip-overlap
         """
         by = check_annotator(annotator)
         seconds = None if lease is None else seconds_of(lease)
@@ -623,7 +618,9 @@ class Campaign(CampaignTransactions):
         change: Transaction, now: float, most: int, seconds: float | None, by: str | None
     ) -> list[RoundState]:
         """Queries that wait; if they are to be leased, those that nobody else has leased."""
-        return change.store.waiting(most) if seconds is None else change.store.free(now, by, most)
+        if seconds is None:
+            return change.store.waiting_for(by, most)
+        return change.store.free(now, by, most)
 
     def waiting(self, most: int | None = None) -> list[Query]:
         """Queries that wait for an answer, oldest first, leased or not; nothing is asked or leased."""

@@ -128,7 +128,6 @@ function Row({ row, context }) {
   </li>`;
 }
 
-<<<<<<< HEAD
 /** What the answer to an item is called. @param {Api.LabelRow} row */
 function answerOf({ state, label, opinions }) {
   if (state === 'skipped') return 'skipped';
@@ -137,11 +136,6 @@ function answerOf({ state, label, opinions }) {
   return opinions.length ? 'waits for another person' : 'not answered';
 }
 
-/** In this browser's time. @param {string} at */
-const when = (at) => new Date(at).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
-
-=======
->>>>>>> wip-overlap
 /** @param {{row: Api.LabelRow, context: Context, done: () => void}} props */
 function Correct({ row, context: { campaign, vocabulary, changed }, done }) {
   const [typed, setTyped] = useState(row.label === null ? '' : String(row.label));

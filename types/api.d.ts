@@ -138,6 +138,7 @@ declare namespace Api {
     references: number;
     waiting_items: Record<string, number>;
     conflicts: number;
+    withdrawn: number;
     labels_known: number;
     pick: number | string | null;
     tied: Array<number | string> | null;

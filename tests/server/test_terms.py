@@ -120,6 +120,8 @@ def test_labels_are_listed_with_who_when_and_what_models_said(server: Running) -
         "state": "labelled",
         "annotator": "tom",
         "time": rows[2].at,
+        "flagged": "False",
+        "note": "",
         "item.text": "Message 1",
         "model.ant": "spam",
         "model.bee": "ham",

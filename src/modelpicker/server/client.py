@@ -235,8 +235,8 @@ class RemoteCampaign:
     def counts(self) -> CampaignCounts:
         """How many labels, skips, references and unanswered queries there are."""
         found = self.describe()
-        same = ("labels_known", "skipped", "references", "pending", "conflicts")
-        return CampaignCounts(*(found[name] for name in same))
+        same = {name: found[name] for name in ("skipped", "references", "withdrawn", "conflicts")}
+        return CampaignCounts(labels=found["labels_known"], waiting=found["pending"], **same)
 
     def answers(self) -> list[AnswerRecord]:
         """All queries with their labels, and labels that were kept for reference, in the order of the rounds."""

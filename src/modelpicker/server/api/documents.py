@@ -401,6 +401,7 @@ class Described(SettingsSent):  # type: ignore[misc]  # its other fields are mad
         dict[str, Count], Field(description="How many items of each file wait to be asked about, in their order.")
     ]
     conflicts: Annotated[Count, Field(description="Items on which people disagree, and that nobody has settled.")]
+    withdrawn: Annotated[Count, Field(description="Open queries that were withdrawn, as the campaign is finished.")]
     labels_known: Annotated[
         Count, Field(description="Items whose label was asked for and is known; fewer where several people label.")
     ]

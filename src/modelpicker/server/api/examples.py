@@ -145,6 +145,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     | CampaignSettings.check(**_SETTINGS).document()
     | _COUNTS
     | {
+        "withdrawn": 0,
         "labels_known": 57,
         "paused": False,
         "archived": False,

@@ -62,7 +62,7 @@ def describe(campaign: Campaign, caller: Caller) -> dict[str, Any]:
     """A campaign, as its callers may see it."""
     settings, pick = campaign.settings.document(), campaign.best()
     document = pick.document()
-    secret = not caller.predictions
+    secret, found = not caller.predictions, campaign.counts()
     return {
         "name": campaign.name,
         "created": as_time(campaign.created),
@@ -85,7 +85,8 @@ def describe(campaign: Campaign, caller: Caller) -> dict[str, Any]:
             )
         },
         "waiting_items": campaign.waiting_items(),
-        "labels_known": campaign.counts().labels,
+        "labels_known": found.labels,
+        "withdrawn": found.withdrawn,
         "pick": None if secret else document["pick"],
         "tied": None if secret else document["tied"],
     }

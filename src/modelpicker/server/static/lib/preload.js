@@ -10,7 +10,7 @@
       'parts/state_badge', 'views/campaigns',
     ],
     new: [
-      'parts/column_table', 'parts/option_field', 'parts/pool_fields', 'parts/stream_fields',
+      'parts/column_table', 'parts/feed_choice', 'parts/option_field', 'parts/pool_fields', 'parts/stream_fields',
       'state/prediction_file', 'views/create',
     ],
     label: [
@@ -26,10 +26,12 @@
       'state/live_standing', 'state/media', 'state/model_colours', 'views/standing',
     ],
     labels: [
-      'lib/media', 'parts/campaign_head', 'parts/item', 'parts/markdown', 'parts/text', 'views/labels',
+      'lib/media', 'parts/campaign_head', 'parts/conflicts', 'parts/item', 'parts/markdown', 'parts/text',
+      'views/labels',
     ],
     files: [
-      'parts/campaign_head', 'parts/column_table', 'state/prediction_file', 'views/files',
+      'parts/campaign_head', 'parts/column_table', 'parts/feed_choice', 'parts/state_badge', 'state/prediction_file',
+      'views/files',
     ],
     settings: [
       'parts/campaign_head', 'parts/state_badge', 'views/settings',

@@ -2,6 +2,14 @@
 // Do not edit: run .venv/bin/python -m tools.page_types
 
 declare namespace Api {
+  interface AgreementDocument {
+    items: number;
+    agreed: number | null;
+    kappa: number | null;
+    pairs: Array<PairDocument>;
+    classes: Array<ClassAgreementDocument>;
+  }
+
   interface AlgorithmDocument {
     name: string;
     summary: string;
@@ -15,7 +23,7 @@ declare namespace Api {
     id: number;
     key: string | null;
     label: number | string | null;
-    state: "waiting" | "labelled" | "skipped" | "reference";
+    state: "waiting" | "labelled" | "skipped" | "reference" | "conflict" | "withdrawn";
   }
 
   interface Answers {
@@ -55,6 +63,12 @@ declare namespace Api {
     disagreement: Disagreement;
   }
 
+  interface ClassAgreementDocument {
+    label: number | string | null;
+    opinions: number;
+    kappa: number | null;
+  }
+
   interface ClassPair {
     classes: Array<number | string>;
     rounds: number;
@@ -69,6 +83,18 @@ declare namespace Api {
     name: string;
     role: "model" | "shown" | "id" | "label" | "left out";
     doubt: string;
+  }
+
+  interface ConflictDocument {
+    id: number;
+    key: string | null;
+    item: Record<string, unknown> | null;
+    opinions: Array<OpinionDocument>;
+  }
+
+  interface ConflictList {
+    conflicts: Array<ConflictDocument>;
+    total: number;
   }
 
   interface Decided {
@@ -91,6 +117,7 @@ declare namespace Api {
     budget_way: "paced" | "cap";
     expected_rounds: number | null;
     stop_when: StoppingRule | null;
+    overlap: number;
     seed: string;
     algorithm: string;
     options: Record<string, unknown>;
@@ -101,12 +128,18 @@ declare namespace Api {
     finished: boolean;
     guidelines: string;
     state: StateDocument;
+    to_go: ToGoDocument | null;
+    more: OutlookDocument | null;
     rounds: number;
     labels_used: number;
     labels_saved: number;
     pending: number;
     skipped: number;
     references: number;
+    waiting_items: Record<string, number>;
+    conflicts: number;
+    withdrawn: number;
+    labels_known: number;
     pick: number | string | null;
     tied: Array<number | string> | null;
   }
@@ -123,6 +156,29 @@ declare namespace Api {
     key: string | null;
     item: Record<string, unknown> | null;
     votes: Array<[number | string | null, number]>;
+  }
+
+  interface FedRecord {
+    event: number;
+    at: string;
+    kind: "fed";
+    round: number;
+    items: number;
+    dropped: boolean;
+    by: string | null;
+  }
+
+  interface FeedRecord {
+    event: number;
+    at: string;
+    kind: "feed";
+    place: number;
+    file: string;
+    mark: string;
+    upto: number;
+    key: string;
+    item: Record<string, unknown> | null;
+    predictions: Array<number | string | null>;
   }
 
   interface FieldsRecord {
@@ -149,6 +205,7 @@ declare namespace Api {
     rounds: number;
     known: number;
     queries: number;
+    waiting: number;
   }
 
   interface Health {
@@ -156,8 +213,20 @@ declare namespace Api {
   }
 
   interface HistoryPage {
-    records: Array<AskRecord | ItemRecord | FieldsRecord | QuestionRecord | LabelRecord | SkipRecord | RetractRecord | JoinRecord | LeaveRecord | ReviseRecord>;
+    records: Array<AskRecord | ItemRecord | FieldsRecord | QuestionRecord | LabelRecord | SkipRecord | OpinionRecord | WithdrawRecord | RetractRecord | NoteRecord | JoinRecord | LeaveRecord | ReviseRecord | FeedRecord | FedRecord>;
     next: number | null;
+  }
+
+  interface IntakeDocument {
+    name: string;
+    phase: "reading" | "storing" | "comparing";
+    done: number;
+    total: number;
+    words: string;
+  }
+
+  interface Intakes {
+    intakes: Array<IntakeDocument>;
   }
 
   interface ItemRecord {
@@ -166,6 +235,10 @@ declare namespace Api {
     kind: "item";
     id: number;
     predictions: Array<number | string | null>;
+  }
+
+  interface ItemsDropped {
+    dropped: number;
   }
 
   interface JoinRecord {
@@ -191,17 +264,20 @@ declare namespace Api {
     label: number | string;
     by: string | null;
     replaces: boolean;
+    of_opinions?: boolean;
   }
 
   interface LabelRow {
     id: number;
     key: string | null;
-    state: "labelled" | "skipped" | "reference";
+    state: "labelled" | "skipped" | "reference" | "waiting" | "conflict" | "withdrawn";
     label: number | string | null;
     by: string | null;
     at: string;
     item: Record<string, unknown> | null;
     predictions: Array<[number | string, number | string | null]>;
+    notes: Array<NoteDocument>;
+    opinions: Array<OpinionDocument>;
   }
 
   interface LabelRows {
@@ -213,6 +289,8 @@ declare namespace Api {
   interface Leased {
     queries: Array<Waiting>;
     pending: number;
+    deciding: boolean;
+    own: number | null;
   }
 
   interface LeaveRecord {
@@ -240,10 +318,12 @@ declare namespace Api {
     budget_way?: "paced" | "cap";
     expected_rounds?: number | null;
     stop_when?: StoppingRule | null;
+    overlap?: number;
     seed?: number;
     algorithm?: "model-picker" | "label-efficient" | "vote-entropy" | "structural-committee" | "importance-weighted" | "efficient-active" | "race";
     options?: Record<string, unknown> | null;
     name: string;
+    guidelines?: string;
   }
 
   interface NewLabel {
@@ -269,6 +349,13 @@ declare namespace Api {
     model: number | string;
   }
 
+  interface NewNote {
+    id: number | string;
+    text?: string;
+    flagged?: boolean;
+    annotator?: string | null;
+  }
+
   interface NewRetraction {
     id: number | string;
     lease?: number | null;
@@ -289,6 +376,12 @@ declare namespace Api {
 
   interface NewSession {
     token: string;
+  }
+
+  interface NewSettlement {
+    id: number | string;
+    label: number | string | null;
+    annotator?: string | null;
   }
 
   interface NewSkip {
@@ -314,6 +407,51 @@ declare namespace Api {
     predictions?: boolean;
   }
 
+  interface NoteDocument {
+    text: string;
+    flagged: boolean;
+    id: number;
+    by: string | null;
+    at: string;
+  }
+
+  interface NoteList {
+    notes: Array<NoteDocument>;
+  }
+
+  interface NoteRecord {
+    event: number;
+    at: string;
+    kind: "note";
+    id: number;
+    text: string;
+    flagged: boolean;
+    by: string | null;
+  }
+
+  interface Noted {
+    text: string;
+    flagged: boolean;
+    id: number;
+  }
+
+  interface OpinionDocument {
+    by: string | null;
+    label: number | string | null;
+    at: string;
+  }
+
+  interface OpinionRecord {
+    event: number;
+    at: string;
+    kind: "opinion";
+    id: number;
+    label: number | string | null;
+    by: string | null;
+    needed: number;
+    replaces: boolean;
+  }
+
   interface OptionDocument {
     name: string;
     title: string;
@@ -327,6 +465,29 @@ declare namespace Api {
     below: boolean;
     choices: Array<string>;
     parts: Array<OptionDocument>;
+  }
+
+  interface OutlookAnswer {
+    outlook: OutlookDocument | null;
+  }
+
+  interface OutlookDocument {
+    labels: number;
+    chance: number;
+    confidence: number;
+    sentence: string;
+  }
+
+  interface OwnNote {
+    text: string;
+    flagged: boolean;
+  }
+
+  interface PairDocument {
+    annotators: Array<string>;
+    items: number;
+    agreed: number;
+    kappa: number | null;
   }
 
   interface Problem {
@@ -346,6 +507,7 @@ declare namespace Api {
     number: number;
     leader: number | string;
     draw: unknown;
+    needed?: number;
   }
 
   interface RecentRounds {
@@ -384,6 +546,7 @@ declare namespace Api {
     name: string | null;
     sees_predictions: boolean;
     tokens_needed: boolean;
+    media_hosts: Array<string>;
     demo: boolean;
     version: string;
   }
@@ -401,6 +564,7 @@ declare namespace Api {
     id: number;
     by: string | null;
     replaces: boolean;
+    of_opinions?: boolean;
   }
 
   interface StandingDocument {
@@ -414,12 +578,15 @@ declare namespace Api {
     pending: number;
     skipped: number;
     references: number;
+    conflicts: number;
     budget: number | null;
     weighted: boolean;
     certificate: CertificateDocument;
     certified: boolean;
     reached: boolean | null;
     state: StateDocument;
+    to_go: ToGoDocument | null;
+    more: OutlookDocument | null;
     remark: string;
     standing: Array<StandingEntry>;
   }
@@ -437,7 +604,7 @@ declare namespace Api {
   }
 
   interface StateDocument {
-    name: "running" | "waiting-for-labels" | "certified" | "won" | "budget-spent" | "all-items-asked" | "paused" | "finished" | "archived";
+    name: "running" | "waiting-for-labels" | "certified" | "won" | "conflicts" | "budget-spent" | "all-items-asked" | "paused" | "finished" | "archived";
     title: string;
     reason: string;
     next: string;
@@ -470,6 +637,13 @@ declare namespace Api {
     tied: number | null;
   }
 
+  interface ToGoDocument {
+    expected: number;
+    low: number;
+    high: number;
+    words: string;
+  }
+
   interface TokenDocument {
     name: string;
     role: "owner" | "annotator" | "reader";
@@ -499,6 +673,8 @@ declare namespace Api {
     item: Record<string, unknown> | null;
     key: string | null;
     classes: Array<number | string> | null;
+    candidates: Array<number | string> | null;
+    note: OwnNote | null;
     leased_until: number | null;
     leased_by: string | null;
   }
@@ -509,6 +685,15 @@ declare namespace Api {
     labels: Array<number>;
     rounds: Array<number>;
     values: Array<Array<number | null>>;
+  }
+
+  interface WithdrawRecord {
+    event: number;
+    at: string;
+    kind: "withdraw";
+    id: number;
+    whose: string | null;
+    by: string | null;
   }
 
   interface Wrong {

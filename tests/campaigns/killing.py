@@ -106,7 +106,63 @@ def label_pool(campaign: mp.Campaign, first: int, last: int, say: Callable[[str]
             say(f"label {query.id} {said}")
 
 
-KINDS = {"stream": (material, create, work), "pool": (pool_material, create_pool, label_pool)}
+def create_overlap(url: str) -> mp.Campaign:
+    """The campaign on a pool of whose items two people label each."""
+    return mp.create_campaign(url, NAME, pool=pool_material(), seed=7, tolerance=0.0, overlap=2)
+
+
+def label_overlap(campaign: mp.Campaign, first: int, last: int, say: Callable[[str], object]) -> None:
+    """Two people label a pool in turn, disagree now and then, and somebody settles it."""
+    items = pool_material()
+    while True:
+        for conflict in campaign.conflicts():
+            campaign.settle(conflict.id, truth(items, conflict.id), annotator="boss")
+            say(f"label {conflict.id} {truth(items, conflict.id)}")
+        number = campaign.labels_bought
+        say(f"next {number}")
+        if number >= last:
+            return
+        person = ("ann", "bob")[number % 2]
+        query = campaign.pending(1, lease=1e6, annotator=person)[0]
+        wrong = person == "bob" and query.id % 5 == 0
+        said = "toast" if wrong else truth(items, query.id)
+        campaign.tell(query.id, said, annotator=person)
+        say(f"opinion {query.id} {said} {person}")
+
+
+@cache
+def file_material() -> mp.ModelCollection:
+    """The items of a file, made once."""
+    return collection(POOL_ITEMS)
+
+
+def create_with_file(url: str) -> mp.Campaign:
+    """A stream that asks about the items of a file as labels come."""
+    campaign = mp.create_campaign(
+        url, NAME, models=MODELS, seed=7, algorithm="label-efficient", options={"probability": 0.5}
+    )
+    campaign.ask_file(file_material())
+    return campaign
+
+
+def label_file(campaign: mp.Campaign, first: int, last: int, say: Callable[[str], object]) -> None:
+    """Label what is asked until there are so many answers; what is done depends only on what is in the storage."""
+    items = file_material()
+    while (number := campaign.counts().labels) < last:
+        say(f"next {number}")
+        query = campaign.pending(1, lease=1e6, annotator="worker")[0]
+        label = truth(items, int(str(query.key).split()[-1]))
+        campaign.tell(query.id, label)
+        say(f"label {query.id} {label}")
+    say(f"next {number}")
+
+
+KINDS = {
+    "stream": (material, create, work),
+    "pool": (pool_material, create_pool, label_pool),
+    "overlap": (pool_material, create_overlap, label_overlap),
+    "file": (file_material, create_with_file, label_file),
+}
 
 
 def survive(url: str, kills: int, seed: int, longest: float = 0.06, kind: str = "stream") -> Survival:

@@ -66,6 +66,42 @@ def test_many_writers_work_on_one_postgresql(server: Server) -> None:
     examine(url, 6, done)
 
 
+def _row(key: str | None) -> int:
+    """The place of an item of a file, by its key: row-1 of …"""
+    return int(str(key).split()[0].removeprefix("row-")) - 1
+
+
+def file_member(url: str, who: int) -> list[int]:
+    """Label what a stream asks about of a file, along with all the others."""
+    items, done = collection(400), []
+    with mp.open_campaign(url, "crowd") as campaign:
+        for _ in range(EACH):
+            for query in campaign.pending(5, lease=600, annotator=f"member {who}"):
+                campaign.tell(query.id, truth(items, _row(query.key)), annotator=f"member {who}")
+                done.append(query.id)
+    return done
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_several_processes_are_asked_about_one_file(kind: str, file_url: str, server: Server) -> None:
+    url = file_url if kind == "sqlite" else server.database()
+    campaign = mp.create_campaign(
+        url, "crowd", models=4, algorithm="label-efficient", options={"probability": 1.0}, classes=None
+    )
+    items = collection(400)
+    campaign.ask_file(mp.ModelCollection.of_codes(items.predictions, None, ["0", "1", "2", "3"], items.classes))
+    campaign.storage.close()
+    with crowd(6) as pool:
+        done = pool.starmap(file_member, [(url, who) for who in range(6)])
+    labelled = [number for each in done for number in each]
+    assert len(labelled) == len(set(labelled)) > 50
+    campaign = mp.open_campaign(url, "crowd")
+    assert campaign.counts().labels == len(labelled)
+    assert campaign.counts().waiting <= 6
+    check(campaign, url)
+
+
 def pool_member(url: str, who: int) -> list[int]:
     """Label a pool along with all the others, and add an item now and then; what was labelled."""
     campaign = mp.open_campaign(url, "crowd")
@@ -101,6 +137,39 @@ def test_many_processes_label_one_pool_without_errors(kind: str, request: pytest
     with crowd(6) as members:
         done = members.starmap(pool_member, [(url, who) for who in range(6)])
     examine_pool(url, 6, done)
+
+
+def overlap_member(url: str, who: int) -> list[int]:
+    """Label a pool of which two people label each item; the third process is often wrong."""
+    campaign = mp.open_campaign(url, "crowd")
+    items, done = collection(200), []
+    for _ in range(EACH):
+        for query in campaign.pending(1, lease=600, annotator=f"member {who}/process"):
+            said = "toast" if who == 2 and query.id % 2 else truth(items, query.id)
+            campaign.tell(query.id, said, annotator=f"member {who}/process")
+            done.append(query.id)
+    campaign.close()
+    return done
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_many_processes_give_each_item_to_two_of_them(kind: str, request: pytest.FixtureRequest) -> None:
+    """Nobody is given an item twice, nobody is refused, and no item has a third opinion."""
+    url = request.getfixturevalue("file_url") if kind == "sqlite" else request.getfixturevalue("server").database()
+    made = mp.create_campaign(url, "crowd", pool=collection(200), budget=101, tolerance=0.0, overlap=2)
+    made.storage.close()
+    with crowd(4) as members:
+        done = members.starmap(overlap_member, [(url, who) for who in range(4)])
+    campaign = mp.open_campaign(url, "crowd")
+    assert all(len(each) == len(set(each)) for each in done)
+    rows = campaign.labels()
+    people = [[str(one.by) for one in row.opinions] for row in rows]
+    assert all(len(each) == len(set(each)) <= 2 for each in people)
+    assert sum(map(len, people)) == sum(map(len, done)) == campaign.labels_bought <= 100
+    assert campaign.counts().conflicts == len(campaign.conflicts())
+    assert campaign.counts().labels > 10
+    check(campaign, url)
 
 
 def test_threads_may_label_one_pool(url: str) -> None:

@@ -21,11 +21,13 @@ def said(record: dict[str, Any]) -> str | None:
             return f"ask {record['id']} {record['query']} {record['probability']!r}"
         case "label":
             return f"label {record['id']} {record['label']}"
+        case "opinion":
+            return f"opinion {record['id']} {record['label']} {record['by']}"
         case "question" | "skip":
             return f"{record['kind']} {record['id']}"
         case "fields" if record["key"].startswith("new"):
             return f"item {record['key']}"
-        case "item" | "fields":
+        case "item" | "fields" | "feed" | "fed":
             return None
     raise AssertionError(record)
 
@@ -74,6 +76,36 @@ def test_a_pool_in_sqlite_survives_twenty_kills(file_url: str, memory: str) -> N
     survival = run_killing(file_url, 20, 0, 0.15, "pool")
     assert survival.kills == 20
     examine(file_url, survival, memory, "pool")
+
+
+def test_a_pool_that_two_people_label_survives_six_kills(file_url: str, memory: str) -> None:
+    killing.create_overlap(file_url).storage.close()
+    survival = run_killing(file_url, 6, 2, 0.15, "overlap")
+    assert survival.kills == 6
+    examine(file_url, survival, memory, "overlap")
+
+
+@pytest.mark.slow
+def test_a_pool_that_two_people_label_survives_forty_kills_of_clients_of_postgresql(
+    server: Server, memory: str
+) -> None:
+    url = server.database()
+    killing.create_overlap(url).storage.close()
+    survival = run_killing(url, 40, 3, 0.25, "overlap")
+    assert survival.kills == 40
+    examine(url, survival, memory, "overlap")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_file_that_is_asked_about_survives_twenty_kills(
+    kind: str, file_url: str, server: Server, memory: str
+) -> None:
+    url = file_url if kind == "sqlite" else server.database()
+    killing.create_with_file(url).storage.close()
+    survival = run_killing(url, 20, 0, 0.15, "file")
+    assert survival.kills == 20
+    examine(url, survival, memory, "file")
 
 
 @pytest.mark.slow

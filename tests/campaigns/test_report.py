@@ -14,6 +14,7 @@ from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.report import Report
 from modelpicker.campaigns.results.report_charts import ticks
 from modelpicker.campaigns.results.report_page import report_page
+from tests.campaigns import pools
 
 EVERY = {"query_scale": 1e6}  # every item on which models differ is a query
 NASTY = '</style><script>alert("x")</script><img src=https://evil.example/a.png>&'
@@ -102,6 +103,20 @@ def test_a_spent_budget_is_said(memory: str) -> None:
     assert "The budget is 3 labels." in page
     assert "Budget spent" in page
     assert "The pick is not certified, so this is not a saving yet." in page
+
+
+def test_an_unfinished_pool_says_how_many_more_labels_are_needed(memory: str) -> None:
+    made = pools.make(memory, tolerance=0.0)
+    assert "It is too early to say how many more labels are needed." in words(made.report())
+    pools.label(made, pools.collection(), 12)
+    to_go = made.labels_to_go()
+    assert to_go is not None
+    assert f"{to_go.words.capitalize()}. Label more items." in words(made.report())
+    made.revise(budget=12)
+    more = made.best().more
+    assert more is not None
+    assert more.sentence in words(made.report())
+    assert to_go.words not in words(made.report()), "the labels that are offered say it"
 
 
 def test_a_race_that_is_won_is_called_won(memory: str) -> None:

@@ -9,6 +9,8 @@ import modelpicker as mp
 from modelpicker.campaigns import delete_campaign, list_campaigns
 from modelpicker.campaigns.storage.schema import metadata
 from modelpicker.errors import ConflictError, InputError, NotFoundError
+from tests.campaigns.pools import collection
+from tests.campaigns.streams import check
 
 ROW = ["cat", "dog", "cat"]
 
@@ -99,7 +101,7 @@ def test_changes_that_make_no_sense_are_refused_and_change_nothing(url: str) -> 
         {"archived": None},
         {"stop_when": mp.Certified(gap=0.1)},
         {"seed": 4},
-        {"name": "d"},
+        {"name": ""},
     ):
         with pytest.raises(InputError):
             campaign.revise(**given)
@@ -187,3 +189,58 @@ def test_the_list_shows_the_budget_that_holds(url: str) -> None:
     campaign = begun(url, budget=2)
     campaign.revise(budget=7)
     assert [one.budget for one in list_campaigns(url)] == [7]
+
+
+@pytest.mark.parametrize("pool", [False, True])
+def test_questions_that_finishing_withdraws_do_not_wait_until_it_goes_on(url: str, pool: bool) -> None:
+    if pool:
+        campaign = mp.create_campaign(url, "c", pool=collection(60), budget=5)
+        first, second = (query.id for query in campaign.pending(2))
+        label = "ham"
+    else:
+        campaign, label = begun(url, budget=2, budget_way="cap"), "cat"
+        first, second = campaign.ask(ROW).id, campaign.ask(ROW).id
+    left = 3 if pool else 0
+    campaign.tell(first, label)
+    campaign.finish()
+    assert (campaign.counts().waiting, campaign.counts().withdrawn) == (0, 1)
+    assert (campaign.best().pending, campaign.waiting(), campaign.pending()) == (0, [], [])
+    assert campaign.stored_counts()["waiting"] == 0
+    assert {one.id: one.state for one in campaign.answers()}[second] == "withdrawn"
+    campaign.retract(first)  # it would wait, if anybody were asked
+    assert (campaign.counts().waiting, campaign.counts().withdrawn) == (0, 2)
+    check(campaign, url)
+    campaign.tell(second, label)  # it was under way
+    assert (campaign.counts().labels, campaign.counts().withdrawn) == (1, 1)
+    check(campaign, url)
+    campaign.revise(finished=False)
+    assert (campaign.counts().waiting, campaign.counts().withdrawn) == (1, 0)
+    assert [query.id for query in campaign.waiting()] == [first]
+    with campaign.reading_state() as (_, state):
+        assert state.left == left
+    check(campaign, url)
+
+
+@pytest.mark.parametrize("pool", [False, True])
+def test_guidelines_are_there_from_the_start(url: str, pool: bool) -> None:
+    given: dict[str, Any] = {"pool": collection(20)} if pool else {"models": 3}
+    campaign = mp.create_campaign(url, "c", guidelines="Be kind.", **given)
+    assert campaign.terms.guidelines == "Be kind."
+    assert mp.open_campaign(url, "c").terms.guidelines == "Be kind."
+    check(campaign, url)
+    with pytest.raises(InputError, match="guidelines"):
+        mp.create_campaign(url, "d", guidelines="x" * 10_001, **given)
+    assert [one.name for one in list_campaigns(url)] == ["c"]
+
+
+def test_a_new_name_and_other_terms_change_together_or_not_at_all(url: str) -> None:
+    campaign, other = begun(url), mp.create_campaign(url, "taken", models=2)
+    with pytest.raises(ConflictError, match="taken"):
+        campaign.revise(name=other.name, paused=True)
+    with pytest.raises(InputError):
+        campaign.revise(name="new", budget=-1)
+    assert (campaign.name, campaign.terms.paused) == ("c", False)
+    assert {one.name for one in list_campaigns(url)} == {"c", "taken"}
+    campaign.revise(name="new", paused=True, annotator="mia")
+    assert list(campaign.history())[-1]["changes"] == {"name": "new", "paused": True}
+    assert mp.open_campaign(url, "new").terms.paused

@@ -34,6 +34,7 @@ OTHER: dict[str, Any] = {
     "budget_way": "cap",
     "expected_rounds": 70,
     "stop_when": mp.Certified(gap=0.02),
+    "overlap": 2,
     "seed": 3,
     "algorithm": "label-efficient",
     "options": {"probability": 0.5},
@@ -48,6 +49,7 @@ def test_there_is_a_value_for_every_setting_here() -> None:
 def test_signatures_have_every_setting_with_its_default(function: Any) -> None:
     parameters = inspect.signature(function).parameters
     keywords = {name: one for name, one in parameters.items() if one.kind is inspect.Parameter.KEYWORD_ONLY}
+    assert keywords.pop("guidelines").default == ""  # no setting: it is a term that can be revised
     assert list(keywords) == NAMES + (FOR_POOLS if function is mp.create_campaign else SENT_FOR_POOLS)
     for option in SETTINGS:
         expected = None if option.required else option.default
@@ -59,6 +61,7 @@ def test_signatures_have_the_types_of_the_settings(function: Any) -> None:
     hints = get_type_hints(function, localns={"Role": Role})
     wanted: dict[type, set[Any]] = {
         int: {int},
+        float: {float},
         str: {str, type[mp.Algorithm]},
         list: {typing.Sequence, int},
         dict: {Mapping, mp.Certified},
@@ -89,7 +92,7 @@ def test_the_settings_have_a_field_for_each_plain_one() -> None:
 
 def test_what_the_api_takes_and_sends_has_every_setting() -> None:
     taken = NewCampaign.model_json_schema()
-    assert set(taken["properties"]) == {"name", *NAMES}
+    assert set(taken["properties"]) == {"name", "guidelines", *NAMES}
     assert set(taken["required"]) == {"name", *(option.name for option in SETTINGS if option.required)}
     assert set(NAMES) <= set(Described.model_json_schema()["required"])
     for option in SETTINGS:
@@ -126,15 +129,19 @@ def test_the_command_line_has_an_option_for_every_setting() -> None:
 
 
 def test_every_setting_that_is_given_arrives_and_is_stored_exported_and_loaded(memory: str, tmp_path: Any) -> None:
-    usual = mp.create_campaign(memory, "usual", models=2)
-    made = mp.create_campaign(memory, "tickets", **OTHER)
-    document = made.settings.document()
-    assert list(document) == NAMES
-    assert [name for name in NAMES if document[name] == usual.settings.document()[name]] == []
-    assert CampaignSettings.load(json.loads(json.dumps(document))) == made.settings
-    export_campaign(made, tmp_path / "out.jsonl")
-    header = json.loads((tmp_path / "out.jsonl").read_text().splitlines()[0])
-    assert stored_settings(header) == document
+    usual = mp.create_campaign(memory, "usual", models=2).settings.document()
+    changed: set[str] = set()
+    for number, apart in enumerate(({"overlap"}, {"budget", "budget_way"})):  # they do not go together on a stream
+        given = {name: value for name, value in OTHER.items() if name not in apart}
+        made = mp.create_campaign(memory, f"tickets {number}", **given)
+        document = made.settings.document()
+        assert list(document) == NAMES
+        changed |= {name for name in NAMES if document[name] != usual[name]}
+        assert CampaignSettings.load(json.loads(json.dumps(document))) == made.settings
+        export_campaign(made, tmp_path / "out.jsonl")
+        header = json.loads((tmp_path / "out.jsonl").read_text().splitlines()[0])
+        assert stored_settings(header) == document
+    assert changed == set(NAMES)
 
 
 def test_a_setting_that_older_campaigns_lack_changes_no_checksum() -> None:

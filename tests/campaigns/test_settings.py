@@ -30,6 +30,7 @@ OTHER: dict[str, Any] = {
     "budget_way": "cap",
     "expected_rounds": 201,
     "stop_when": {"gap": 0.02, "confidence": 0.95, "kind": "stream"},
+    "overlap": 2,
 }
 ABSENT: dict[str, Any] = {"classes": None, "budget": None, "expected_rounds": None, "stop_when": None}
 CHANGES = [*OTHER.items(), *ABSENT.items(), ("window", 500)]

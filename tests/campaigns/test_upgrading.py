@@ -48,3 +48,22 @@ def test_nothing_is_lost_when_an_old_storage_is_upgraded(old: tuple[str, str]) -
     assert campaign.ask(dict.fromkeys(campaign.models, 1), key="new").id == before.rounds
     check(campaign, url)
     campaign.storage.close()
+
+
+def test_a_pool_of_schema_0004_goes_on_with_nothing_lost(tmp_path: Path) -> None:
+    (tmp_path / "old.db").write_bytes(gzip.decompress((OLD / "0004.db.gz").read_bytes()))
+    url = f"sqlite:///{tmp_path}/old.db"
+    storage = find_storage(url)
+    upgrade(storage)
+    storage.close()
+    campaign = mp.open_campaign(url, "pool")
+    lines = (OLD / "0004-pool.jsonl").read_text(encoding="utf-8").splitlines()
+    assert list(campaign.history()) == [json.loads(line) for line in lines[1:]]
+    assert (campaign.settings.overlap, campaign.best().conflicts, campaign.agreement().items) == (1, 0, 0)
+    check(campaign, url)
+    (query, *_) = campaign.pending(9, lease=60, annotator="dan")
+    campaign.tell(query.id, "ham", annotator="dan")
+    check(campaign, url)
+    imported = mp.import_campaign(url, OLD / "0004-pool.jsonl", "again")
+    check(imported, url)
+    campaign.storage.close()

@@ -1,8 +1,6 @@
-"""Files are fed to a stream as labels come: while somebody labels here, or somewhere else."""
+"""The items of a file are kept for a stream, and asked about as labels come."""
 
-import json
 import re
-import signal
 from pathlib import Path
 
 import pytest
@@ -10,7 +8,6 @@ import pytest
 import modelpicker as mp
 from tests.campaigns.pools import collection, truth
 from tests.cli.campaigning import EVERY, call, document, lines
-from tests.cli.running import listen_for, start_session
 
 ITEMS = 30
 MODELS = "ant,bee,cat,dog"
@@ -38,7 +35,7 @@ def answers(folder: Path) -> list[str]:
 
 def test_labelling_a_file_asks_as_if_items_came_one_by_one(tmp_path: Path) -> None:
     campaign, typed = begin(tmp_path), answers(tmp_path)
-    done = call(tmp_path, "label", "tickets", "--items", "items.csv", typed="".join(f"{one}\n" for one in typed))
+    done = call(tmp_path, "label", "tickets", "--items", "items.csv", typed="".join(f"+{one}\n" for one in typed))
     assert done.returncode == 0, done.stderr
     assert campaign.rounds == ITEMS
     assert [one.label for one in campaign.answers()] == typed
@@ -60,61 +57,44 @@ def test_the_same_command_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert campaign.counts().labels == 3
 
 
-@pytest.mark.parametrize("name", ["items.csv", pytest.param("items.jsonl", marks=pytest.mark.slow)])
-def test_asking_waits_for_labels_and_goes_on_by_itself(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["items.csv", "items.jsonl"])
+def test_asking_keeps_the_items_and_labelling_goes_through_them(tmp_path: Path, name: str) -> None:
     campaign = begin(tmp_path, *EVERY)
     if name.endswith("jsonl"):
         items = collection(ITEMS)
         rows = [[None if c < 0 else items.classes[c] for c in row] for row in items.predictions.tolist()]
         (tmp_path / name).write_text(lines(*(dict(zip(MODELS.split(","), row, strict=True)) for row in rows)))
-    with start_session(tmp_path, "ask", "tickets", name) as process:
-        said = listen_for(process, "--all-at-once does not wait")
-        assert "1 item waits for a label. The next items are decided when it is there." in said
-        assert "label tickets --items" in said
-        first = campaign.rounds
-        assert 0 < first < ITEMS
-        while process.poll() is None:
-            for query in campaign.waiting():
-                campaign.tell(query.id, "ham")
-        assert process.wait(60) == 0
-    assert campaign.rounds == ITEMS
+    done = call(tmp_path, "ask", "tickets", name)
+    assert f"{ITEMS} items of {name} wait to be asked about." in done.stderr
+    assert "label tickets" in done.stderr
+    assert campaign.waiting_items() == {name: ITEMS}
+    again = document(tmp_path, "ask", "tickets", name)
+    assert (again["new"], again["known"], again["waiting"]) == (0, ITEMS, {name: ITEMS})
+    assert call(tmp_path, "label", "tickets", typed="ham\n" * ITEMS).returncode == 0
+    assert (campaign.rounds, campaign.waiting_items()) == (ITEMS, {})
 
 
-@pytest.mark.slow
-def test_an_interrupted_file_goes_on_without_keys_too(tmp_path: Path) -> None:
-    campaign = begin(tmp_path, *EVERY)
-    mp.ModelCollection([["ham", "spam", "ham", "egg"]] * 4, models=MODELS.split(",")).save(tmp_path / "bare.csv")
-    for labels in range(3):
-        with start_session(tmp_path, "ask", "tickets", "bare.csv") as process:
-            listen_for(process, "waits for a label")
-            assert campaign.rounds == labels + 1
-            process.send_signal(signal.SIGINT)
-            assert "Stopped. Everything that was decided is saved." in listen_for(process, "saved")
-            assert process.wait(60) == 130
-        campaign.tell(labels, "ham")
-    (tmp_path / "bare.csv").write_text((tmp_path / "bare.csv").read_text() + "egg,ham,ham,ham\n")
-    made = document(tmp_path, "ask", "tickets", "bare.csv", "--all-at-once")
-    assert made["new"] == 5, "another content is another file"
+def test_a_paused_stream_says_so_at_once_and_what_to_do(tmp_path: Path) -> None:
+    begin(tmp_path)
+    assert call(tmp_path, "revise", "tickets", "--pause").returncode == 0
+    for arguments in (("ask", "tickets", "items.csv"), ("label", "tickets", "--items", "items.csv")):
+        done = call(tmp_path, *arguments)
+        assert done.returncode == 4, done.stderr
+        assert "the campaign is paused" in done.stderr
+        assert "--resume" in done.stderr
 
 
-def test_a_wrong_line_is_named_and_those_before_it_are_decided(tmp_path: Path) -> None:
+def test_a_wrong_line_is_named(tmp_path: Path) -> None:
     campaign = begin(tmp_path, "--classes", "ham,spam")
     agreed = dict.fromkeys(MODELS.split(","), "ham")
     (tmp_path / "x.jsonl").write_text(lines(agreed, agreed, {**agreed, "ant": "jam"}, agreed))
     done = call(tmp_path, "ask", "tickets", "x.jsonl")
     assert done.returncode == 1
-    assert "line 3: " in done.stderr
-    assert [json.loads(line)["query"] for line in done.stdout.splitlines()] == [False, False]
-    assert campaign.rounds == 2
-
-
-def test_items_that_need_no_label_are_decided_without_waiting(tmp_path: Path) -> None:
-    campaign = begin(tmp_path, "--budget", "1", *EVERY)
-    query = campaign.ask(["ham", "spam", "egg", "ham"])
-    campaign.tell(query.id, "ham")
-    done = document(tmp_path, "ask", "tickets", "items.csv")
-    assert (done["new"], done["pending"]) == (ITEMS, 0)
-    assert not any(one["query"] for one in done["decisions"])
+    assert "x.jsonl, row 3: " in done.stderr
+    (tmp_path / "y.jsonl").write_text(lines(agreed) + "no JSON\n")
+    done = call(tmp_path, "ask", "tickets", "y.jsonl")
+    assert "line 2 is no JSON" in done.stderr
+    assert campaign.waiting_items() == {"y.jsonl": 1}
 
 
 def test_options_of_files_and_pools_are_refused_where_they_mean_nothing(tmp_path: Path) -> None:

@@ -125,6 +125,23 @@ def test_undo_says_what_it_undid_and_a_key_whether_one_may_stop(words: Path) -> 
     assert "May I stop? Not yet: the goal is not reached. Running: 1 label has been told so far." in said
 
 
+def test_labels_to_go_are_said_with_progress_by_the_key_and_with_a_spent_budget(words: Path) -> None:
+    names = truths(words)[:11]
+    done = run(*ASK, "--budget", "11", answers=typed([*names[:10], "m", names[10]]), folder=words)
+    pool = mp.PoolPicker(mp.load_collection(words / "x.parquet"))
+    for name in names[:10]:
+        pool.tell(pool.ask(1)[0], name)
+    found = pool.labels_to_go()
+    assert found is not None
+    assert f"10 of 11 labels, {found.words} · " in done.stderr
+    assert f"{found.words.capitalize()}. 10 of at most 11 labels:" in " ".join(done.stderr.split())
+    pool.tell(pool.ask(1)[0], names[10])
+    said = " ".join(done.stdout.split())
+    assert "Budget spent: All 11 labels of the budget are bought." in said
+    assert "more labels would probably" in said
+    assert "(a budget of " in said
+
+
 def test_a_person_at_a_real_terminal_reads_it_line_by_line(words: Path) -> None:
     leader, follower = pty.openpty()
     process = subprocess.Popen(

@@ -12,6 +12,7 @@ from modelpicker.campaigns.storage.database import open_storage
 from tests.campaigns.pools import collection, truth
 from tests.campaigns.servers import Server
 from tests.cli.campaigning import call, document, lines
+from tests.cli.test_columns import at_terminal
 
 ITEMS = 120
 
@@ -89,6 +90,20 @@ class TestCreate:
         assert campaign.label_of("n4") == "ham"
         record = next(one for one in campaign.history("n4") if one["kind"] == "fields")
         assert record["item"] == {"nr": "n4", "what": "t4"}
+
+    @pytest.mark.slow
+    def test_at_a_terminal_it_says_what_it_is_doing(self, folder: Path) -> None:
+        code, said = at_terminal(folder, b"", "create", "two", "--pool", "items.csv")
+        assert code == 0
+        phases = (
+            "Reading items.csv",
+            "Finding the items on which models differ",
+            "Comparing the models",
+            "Created",
+        )
+        places = [said.find(phase) for phase in phases]
+        assert -1 not in places
+        assert places == sorted(places)
 
     def test_what_is_certified_from_the_start_says_so(self, folder: Path) -> None:
         done = call(folder, "create", "known", "--pool", "items.csv", "--use-labels")
@@ -202,7 +217,27 @@ class TestLabel:
         call(folder, "revise", "tickets", "--budget", "2")
         done = session(folder, "ham", "ham", "ham")
         assert done.stdout.count("Budget spent:") + done.stderr.count("Budget spent:") == 1
-        assert "`modelpicker revise tickets --budget N`  allows more labels" in done.stderr
+        assert "too early to say how many more labels are needed" in " ".join(done.stdout.split())
+        assert "Ask about 10 more (a budget of 12)" in " ".join(done.stdout.split())
+        assert "`modelpicker revise tickets --budget 12`  allows more labels" in done.stderr
+
+    def test_labels_to_go_are_said_with_progress_by_the_key_by_show_and_with_a_spent_budget(
+        self, folder: Path
+    ) -> None:
+        assert call(folder, "revise", "tickets", "--budget", "12").returncode == 0
+        done = session(folder, *["ham", "spam"] * 5, "ham", "m", "q")
+        said, found = " ".join(done.stderr.split()), opened(folder).labels_to_go()
+        assert found is not None
+        assert found.words in re.findall(r"tickets · (.*?) · ", done.stderr)[-1]
+        assert "to go" not in re.findall(r"tickets · (.*?) · ", done.stderr)[5], "it is too early to say"
+        assert f"{found.words.capitalize()}. 11 of at most 12 labels:" in said
+        assert f"{found.words.capitalize()}." in done.stdout, "where it stands in the end"
+        assert f"to go       {found.words.capitalize()}." in call(folder, "show", "tickets").stdout
+        spent = " ".join(session(folder, "ham").stdout.split())
+        pick = opened(folder).best()
+        assert pick.more is not None
+        assert pick.more.sentence in spent
+        assert f"Ask about {pick.more.labels} more (a budget of {12 + pick.more.labels})" in spent
 
     def test_a_paused_pool_says_so(self, folder: Path) -> None:
         call(folder, "revise", "tickets", "--pause")

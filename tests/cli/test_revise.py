@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.campaigning import call, document, three_items
+from tests.cli.campaigning import EVERY, call, document, lines, three_items
 
 
 @pytest.fixture
@@ -57,3 +57,20 @@ def test_a_campaign_is_renamed_and_deleted_once_its_name_is_typed(tickets: Path)
     three_items(tickets)
     assert document(tickets, "delete", "tickets", "--yes") == {"deleted": "tickets"}
     assert document(tickets, "list")["campaigns"] == []
+
+
+def test_guidelines_are_text_or_a_file_from_the_start_and_later(tmp_path: Path) -> None:
+    (tmp_path / "rules.md").write_text("Spam is what nobody asked for.\n")
+    made = document(tmp_path, "create", "told", "--models", "2", "--guidelines", "rules.md")
+    assert made["guidelines"] == "Spam is what nobody asked for."
+    document(tmp_path, "revise", "told", "--guidelines", "Be kind.")
+    assert document(tmp_path, "show", "told")["guidelines"] == "Be kind."
+    assert call(tmp_path, "revise", "told", "--guidelines", "x" * 10_001).returncode == 1
+
+
+def test_finishing_withdraws_what_waits_and_going_on_brings_it_back(tmp_path: Path) -> None:
+    document(tmp_path, "create", "done", "--models", "2", *EVERY)
+    call(tmp_path, "ask", "done", typed=lines(["a", "b"], ["b", "a"]))
+    assert document(tmp_path, "revise", "done", "--finished")["pending"] == 0
+    assert document(tmp_path, "show", "done")["pending"] == 0
+    assert document(tmp_path, "revise", "done", "--no-finished")["pending"] == 2

@@ -74,6 +74,7 @@ host = "file"
 port = 1
 tokens = true
 allowed_hosts = ["file.example", "other.example"]
+media_hosts = ["file.example:8080"]
 log_format = "json"
 access_log = true
 largest_body = 1000
@@ -85,12 +86,14 @@ VARIABLES = {
     "MODELPICKER_PORT": "2",
     "MODELPICKER_TOKENS": "false",
     "MODELPICKER_ALLOWED_HOSTS": "variable.example",
+    "MODELPICKER_MEDIA_HOSTS": "variable.example",
     "MODELPICKER_LOG_FORMAT": "text",
     "MODELPICKER_ACCESS_LOG": "no",
 }
 OPTIONS = (
     *("--storage", "sqlite:///option.db", "--host", "option", "--port", "3", "--tokens"),
     *("--allowed-host", "a.example", "--allowed-host", "b.example", "--log-format", "json", "--access-log"),
+    *("--media-host", "a.example", "--media-host", "b.example"),
 )
 
 
@@ -102,6 +105,7 @@ def found(started: Started) -> tuple[Any, ...]:
         made.port,
         made.tokens,
         made.allowed_hosts,
+        made.media_hosts,
         started.log_format,
         made.access_log,
     )
@@ -111,18 +115,27 @@ def test_the_command_line_goes_over_variables_over_the_file(tmp_path: Path, star
     settings(tmp_path, FILE)
     names = ("file.example", "other.example")
     assert call(tmp_path, "serve").returncode == 0
-    assert found(started) == ("sqlite:///file.db", "file", 1, True, names, "json", True)
+    assert found(started) == ("sqlite:///file.db", "file", 1, True, names, ("file.example:8080",), "json", True)
     assert (started.configuration.largest_body, started.configuration.largest_file) == (1000, 2000)
     assert call(tmp_path, "serve", **VARIABLES).returncode == 0
     assert found(started) == (
-        *("sqlite:///variable.db", "variable", 2, False, ("variable.example",), "text", False),
+        *(
+            "sqlite:///variable.db",
+            "variable",
+            2,
+            False,
+            ("variable.example",),
+            ("variable.example",),
+            "text",
+            False,
+        ),
     )
     assert call(tmp_path, "serve", *OPTIONS, **VARIABLES).returncode == 0
     assert found(started) == (
-        *("sqlite:///option.db", "option", 3, True, ("a.example", "b.example"), "json", True),
+        *("sqlite:///option.db", "option", 3, True, *([("a.example", "b.example")] * 2), "json", True),
     )
     assert call(tmp_path, "serve", "--no-tokens", "--no-access-log", "--port", "0").returncode == 0
-    assert found(started) == ("sqlite:///file.db", "file", 0, False, names, "json", False)
+    assert found(started) == ("sqlite:///file.db", "file", 0, False, names, ("file.example:8080",), "json", False)
 
 
 @pytest.mark.parametrize(
@@ -169,6 +182,10 @@ def test_any_address_but_this_machines_own_needs_tokens(host: str, alone: bool) 
         ("[serve]\nallowed_hosts = ['https://a.example']", "allowed host 'https://a.example'"),
         ("[serve]\nallowed_hosts = ['a.example:443']", "allowed host 'a.example:443'"),
         ("[serve]\nallowed_hosts = ['*']", "allowed host '*'"),
+        ("[serve]\nmedia_hosts = [1]", "media_hosts is [1]"),
+        ("[serve]\nmedia_hosts = ['https://a.example']", "media host 'https://a.example'"),
+        ('[serve]\nmedia_hosts = ["a.example; script-src *"]', "media host 'a.example; script-src *'"),
+        ("[serve]\nmedia_hosts = ['*']", "media host '*'"),
         ("[serve]\nlog_format = 'xml'", "log_format is 'xml'"),
         ("[serve]\nlargest_body = 0", "largest_body=0"),
         ("[serve]\nlargest_file = -1", "largest_file=-1"),

@@ -183,11 +183,11 @@ def test_a_walk_through_everything(server: Running, name: str, tmp_path: Path) -
             assert list(again.history()) == list(campaign.history())
         table = tmp_path / "more.csv"
         table.write_text("key,text,ant,bee,cat\na,hello,no,yes,no\nb,there,yes,yes,yes\n")
-        assert campaign.upload(table)["rounds"] == 2
-        assert campaign.upload(table) == {"rounds": 0, "known": 2, "queries": 0}
+        assert campaign.upload(table, at_once=True)["rounds"] == 2
+        assert campaign.upload(table) == {"rounds": 0, "known": 2, "queries": 0, "waiting": 0}
         campaign.leave("cat")
         table.write_text("key,text,ant,bee,cat\nc,again,no,yes,secret\n")
-        campaign.upload(table)
+        campaign.upload(table, at_once=True)
         record = list(campaign.history())[-1]
         assert (record["key"], record["item"]) == ("c", {"key": "c", "text": "again"}), "what cat said is not shown"
 

@@ -102,6 +102,16 @@ def test_budget__that_is_spent_asks_for_nothing_more(make: Make) -> None:
     assert made.best().state.name == "budget-spent"
 
 
+def test_labels_to_go__nobody_can_tell_on_a_stream(campaign: AnyCampaign) -> None:
+    assert campaign.labels_to_go() is None
+
+
+def test_outlook__nobody_can_tell_on_a_stream(campaign: AnyCampaign) -> None:
+    assert campaign.outlook(10) is None
+    with pytest.raises(mp.InputError):
+        campaign.outlook(0)
+
+
 def test_rounds__count_every_item(campaign: AnyCampaign) -> None:
     assert campaign.rounds == 3
 
@@ -132,6 +142,44 @@ def test_ask_many__decides_in_order(make: Make) -> None:
     decisions = made.ask_many([SPLIT, ["no"] * 3, [None, "no", "no"]])
     assert [(one.round, one.query) for one in decisions] == [(0, True), (1, False), (2, True)]
     assert isinstance(decisions, Decisions | list)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A file of five items."""
+    mp.ModelCollection([SPLIT] * 5, models=MODELS).save(tmp_path / "five.csv")
+    return tmp_path / "five.csv"
+
+
+def test_ask_file__asks_about_one_item_after_the_other(make: Make, file: Path) -> None:
+    made = make(**ALWAYS)
+    assert made.ask_file(file) == mp.AskedFile(rounds=0, known=0, queries=0, waiting=5)
+    for number in range(5):
+        assert [one.id for one in made.pending(3, lease=60, annotator="ann")] == [number]
+        made.tell(number, "no", annotator="ann")
+    assert made.pending(3, lease=60, annotator="ann") == []
+
+
+def test_ask_file__at_once_asks_about_all_of_them(make: Make, file: Path) -> None:
+    made = make(**ALWAYS)
+    assert made.ask_file(file, at_once=True) == mp.AskedFile(rounds=5, known=0, queries=5, waiting=0)
+    assert len(made.pending()) == 5
+
+
+def test_waiting_items__are_counted_by_file(make: Make, file: Path) -> None:
+    made = make(**ALWAYS)
+    assert made.waiting_items() == {}
+    made.ask_file(file)
+    made.pending(1, lease=60)
+    assert made.waiting_items() == {"five.csv": 4}
+
+
+def test_drop_items__leaves_what_was_asked(make: Make, file: Path) -> None:
+    made = make(**ALWAYS)
+    made.ask_file(file)
+    made.pending(1, lease=60)
+    assert made.drop_items(annotator="ann") == 4
+    assert (made.drop_items(), made.waiting_items(), len(made.pending())) == (0, {}, 1)
 
 
 def test_ask_many__takes_arrays(make: Make) -> None:
@@ -321,3 +369,74 @@ def test_finish__withdraws_open_questions_and_can_be_taken_back(campaign: AnyCam
 
 def test_report__is_a_page_that_names_the_campaign(campaign: AnyCampaign) -> None:
     assert campaign.report().startswith("<!doctype html>")
+
+
+def test_note__is_one_for_each_person(campaign: AnyCampaign) -> None:
+    campaign.note("first", "half of it is missing", annotator="mia")
+    campaign.note(0, "all of it is there", flagged=True, annotator="mia")
+    campaign.note(0, flagged=True, annotator="tom")
+    campaign.note(0, annotator="tom")
+    campaign.tell("first", "yes")
+    assert [(note.text, note.flagged, note.by) for note in campaign.labels()[0].notes] == [
+        ("all of it is there", True, "mia")
+    ]
+    with pytest.raises(mp.InputError):
+        campaign.note("first", "x" * 2_001)
+    with pytest.raises(mp.NotFoundError):
+        campaign.note("nowhere", "x")
+    with pytest.raises(mp.ConflictError):
+        campaign.note("third", "nobody is asked about it")
+
+
+def test_notes__has_all_of_them_and_flagged_items_are_found(campaign: AnyCampaign) -> None:
+    assert campaign.notes() == []
+    campaign.note("second", "which one?", flagged=True, annotator="mia")
+    campaign.note("first", "fine", annotator="tom")
+    assert [(note.id, note.text, note.flagged, note.by) for note in campaign.notes()] == [
+        (0, "fine", False, "tom"),
+        (1, "which one?", True, "mia"),
+    ]
+    assert [(one.id, one.state, one.flagged) for one in campaign.labels(LabelFilter(flagged=True))] == [
+        (1, "waiting", True)
+    ]
+    assert campaign.labels(LabelFilter(flagged=False)) == []
+
+
+def disagreed(make: Make) -> AnyCampaign:
+    """On the first item two people disagree, on the second they agree."""
+    made = make(**ALWAYS, overlap=2)
+    made.ask_many([SPLIT, SPLIT], items=[{"text": "a"}, None], keys=["first", "second"])
+    made.tell_many({"first": "yes", "second": "no"}, annotator="ann")
+    made.tell_many({"first": "no", "second": "no"}, annotator="bob")
+    return made
+
+
+def test_conflicts__are_items_with_what_each_person_said(make: Make) -> None:
+    made = disagreed(make)
+    (conflict,) = made.conflicts()
+    assert (conflict.id, conflict.key, conflict.item) == (0, "first", {"text": "a"})
+    assert [(one.by, one.label) for one in conflict.opinions] == [("ann", "yes"), ("bob", "no")]
+    assert made.counts() == CampaignCounts(labels=1, conflicts=1)
+    assert (made.best().labels_used, made.best().conflicts) == (4, 1)
+    assert [[one.label for one in row.opinions] for row in made.labels()] == [["no", "no"], ["yes", "no"]]
+
+
+def test_settle__makes_the_label_once(make: Make) -> None:
+    made = disagreed(make)
+    made.settle("first", "no", annotator="boss")
+    made.settle(0, "no")
+    assert made.conflicts() == []
+    assert made.counts() == CampaignCounts(labels=2)
+    with pytest.raises(mp.ConflictError, match="settled already"):
+        made.settle(0, "yes")
+    with pytest.raises(mp.NotFoundError):
+        made.settle(9, "yes")
+
+
+def test_agreement__is_measured_over_items_that_several_labelled(make: Make) -> None:
+    found = disagreed(make).agreement()
+    assert (found.items, found.agreed) == (2, 0.5)
+    assert found.kappa == pytest.approx((0.5 - 10 / 16) / (1 - 10 / 16))
+    (pair,) = found.pairs
+    assert pair == mp.PairAgreement(("ann", "bob"), 2, 0.5, 0.0)
+    assert [(one.label, one.opinions) for one in found.classes] == [("no", 3), ("yes", 1)]

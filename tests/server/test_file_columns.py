@@ -89,8 +89,8 @@ def test_roles_that_make_no_sense_are_refused_by_name(
 def test_an_upload_follows_the_choice(server: Running, campaign: str) -> None:
     path = f"/campaigns/{campaign}/files"
     chosen = {"question": "id", "id": "shown", "confidence": "left out", "meta": "left out"}
-    assert send(server, path, 200, chosen)["rounds"] == 4
-    query = server.client().campaign(campaign).pending(1)[0]
+    assert send(server, path, 200, chosen)["waiting"] == 4
+    query = server.client().campaign(campaign).pending(1, lease=60)[0]
     assert query.key == "What is one?"
     assert query.item == {"id": "m1", "question": "What is one?"}
 
@@ -98,13 +98,13 @@ def test_an_upload_follows_the_choice(server: Running, campaign: str) -> None:
 def test_a_client_uploads_with_the_choice(server: Running, campaign: str, tmp_path: Path) -> None:
     (tmp_path / "f.csv").write_bytes(CONTENT)
     remote = server.client().campaign(campaign)
-    assert remote.upload(tmp_path / "f.csv", {"meta": "left out", "question": "left out"})["rounds"] == 4
-    assert remote.pending(1)[0].item == {"id": "m1", "confidence": "0.91"}
+    assert remote.upload(tmp_path / "f.csv", {"meta": "left out", "question": "left out"})["waiting"] == 4
+    assert remote.pending(1, lease=60)[0].item == {"id": "m1", "confidence": "0.91"}
 
 
 def test_an_upload_knows_its_models_and_needs_no_choice(server: Running, campaign: str) -> None:
     path = f"/campaigns/{campaign}/files"
-    assert send(server, path, 200)["rounds"] == 4
+    assert send(server, path, 200)["waiting"] == 4
     assert "cannot be both a model and left out" in send(server, path, 422, {"ant": "left out"})["detail"]
     assert "this campaign has no model of that name" in send(server, path, 422, {"meta": "model"})["detail"]
 

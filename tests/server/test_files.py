@@ -79,15 +79,17 @@ class Desk:
         self.settings: dict[str, Any] = {"models": MODELS, "seed": 3} | settings
         server.post("/campaigns", {"name": name, **self.settings}).raise_for_status()
 
-    def send(self, content: bytes, filename: str, status: int = 200, **options: Any) -> Any:
-        return self._sent(f"/campaigns/{self.name}/files", content, filename, status, **options)
+    def send(self, content: bytes, filename: str, status: int = 200, at_once: bool = True, **options: Any) -> Any:
+        return self._sent(
+            f"/campaigns/{self.name}/files", content, filename, status, {"at_once": at_once}, **options
+        )
 
     def look(self, content: bytes, filename: str, status: int = 200, **options: Any) -> Any:
         return self._sent("/files", content, filename, status, **options)
 
-    def _sent(self, path: str, content: bytes, filename: str, status: int, **options: Any) -> Any:
+    def _sent(self, path: str, content: bytes, filename: str, status: int, more: Any = None, **options: Any) -> Any:
         answer: httpx2.Response = self.server.http.post(
-            f"{API}{path}", content=content, params={"filename": filename}, **options
+            f"{API}{path}", content=content, params={"filename": filename, **(more or {})}, **options
         )
         assert answer.status_code == status, answer.text
         self.api.check(answer)
@@ -131,7 +133,7 @@ def test_every_form_of_file_is_taken_in_once(server: Running, name: str, form: s
     ]
     assert [record["predictions"] for record in history] == [[row[model] for model in MODELS] for row in ROWS]
     assert made["queries"] == sum(record["query"] for record in history) == 5
-    assert desk.send(content, f"other.{form}") == {"rounds": 0, "known": 10, "queries": 0}
+    assert desk.send(content, f"other.{form}") == {"rounds": 0, "known": 10, "queries": 0, "waiting": 0}
     assert len(desk.history()) == 10
 
 
@@ -178,7 +180,7 @@ def test_a_recorded_collection_is_taken_in_and_decided_as_the_library_does(
     made = desk.send(stream.getvalue(), "emocontext.npz")
     here = desk.twin()
     asked = here.ask_many(predictions)
-    assert made == {"rounds": len(predictions), "known": 0, "queries": int(asked.queried.sum())}
+    assert made == {"rounds": len(predictions), "known": 0, "queries": int(asked.queried.sum()), "waiting": 0}
     best, expected = server.client().campaign(name).best(), here.best()
     assert (best.rounds, best.pending) == (expected.rounds, expected.pending)
     probabilities = [record["probability"] for record in desk.history()]
@@ -210,9 +212,9 @@ def test_what_a_model_did_not_say_is_an_abstention(desk: Desk) -> None:
 
 def test_rows_without_keys_get_one_by_content_and_place(desk: Desk) -> None:
     rows = [dict.fromkeys(MODELS, "x")] * 3
-    assert desk.send(as_csv(rows), "a.csv") == {"rounds": 3, "known": 0, "queries": 0}
-    assert desk.send(as_csv(rows), "b.csv") == {"rounds": 0, "known": 3, "queries": 0}
-    assert desk.send(as_csv(rows * 2), "a.csv") == {"rounds": 6, "known": 0, "queries": 0}
+    assert desk.send(as_csv(rows), "a.csv") == {"rounds": 3, "known": 0, "queries": 0, "waiting": 0}
+    assert desk.send(as_csv(rows), "b.csv") == {"rounds": 0, "known": 3, "queries": 0, "waiting": 0}
+    assert desk.send(as_csv(rows * 2), "a.csv") == {"rounds": 6, "known": 0, "queries": 0, "waiting": 0}
     assert len({record["key"] for record in desk.history()}) == 9
 
 

@@ -731,14 +731,14 @@ def test_a_client_that_vanishes_while_its_file_is_taken_in_is_not_worked_for_any
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     small.post("/campaigns", {"name": "left", "models": ["ant", "bee"]})
     go, begun = threading.Event(), threading.Event()
-    ask_many = Campaign.ask_many
+    keep_items = Campaign.keep_items
 
     def slow(campaign: Campaign, *arguments: Any, **named: Any) -> Any:
         begun.set()
         assert go.wait(20)
-        return ask_many(campaign, *arguments, **named)
+        return keep_items(campaign, *arguments, **named)
 
-    monkeypatch.setattr(Campaign, "ask_many", slow)
+    monkeypatch.setattr(Campaign, "keep_items", slow)
     upload = with_body("/campaigns/left/files?filename=a.csv", b"ant,bee\n" + b"x,y\n" * 10_000)
     with connection(small) as opened:
         opened.sendall(upload)
@@ -746,10 +746,10 @@ def test_a_client_that_vanishes_while_its_file_is_taken_in_is_not_worked_for_any
         vanish(opened)
     go.set()
     wait_until(lambda: not list(tmp_path.iterdir()))
-    done = small.get("/campaigns/left").json()["rounds"]
+    done = sum(small.get("/campaigns/left").json()["waiting_items"].values())
     assert 0 < done < 10_000
     again = json.loads(send(small, upload).body)
-    assert (again["rounds"], again["known"]) == (10_000 - done, done), "the rest can be sent again"
+    assert (again["waiting"], again["known"]) == (10_000 - done, done), "the rest can be sent again"
 
 
 def test_a_server_that_has_no_room_for_a_file_says_so(small: Running, monkeypatch: pytest.MonkeyPatch) -> None:

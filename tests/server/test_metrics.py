@@ -120,7 +120,7 @@ def test_rounds_and_queries_are_counted_when_they_are_decided_and_not_when_they_
     assert own.post(f"{path}/rounds/batch", {"predictions": [split, ["x"]]}).status_code == 422
     table = b"id,ant,bee,cat\nf1,x,y,x\nf2,x,x,x\n"
     for _ in range(2):
-        own.http.post(f"{API}{path}/files?filename=f.csv", content=table).raise_for_status()
+        own.http.post(f"{API}{path}/files?filename=f.csv&at_once=true", content=table).raise_for_status()
     found = seen(own)
     rounds = own.get(path).json()["rounds"]
     assert found.value("modelpicker_rounds_total") == rounds == 6

@@ -13,6 +13,7 @@ import modelpicker as mp
 from modelpicker.campaigns import import_campaign
 from modelpicker.campaigns.storage.database import open_storage
 from modelpicker.server.access.tokens import create_token
+from modelpicker.server.context import Intake
 from tests.server.describing import Api
 from tests.server.servers import API, Running, serving
 
@@ -170,6 +171,51 @@ def test_owners_begin_pools_annotators_label_them_and_readers_look(roles: tuple[
             campaign.finish()
     owner.campaign("guarded").finish()
     assert labels.pending(1, lease=60) == []
+
+
+def test_labels_to_go_and_what_more_would_buy_are_the_same_here_and_over_http(server: Running, name: str) -> None:
+    begin(server, table(), name=name, budget=12, tolerance=0.0).raise_for_status()
+    campaign = server.client().campaign(name)
+    assert (campaign.labels_to_go(), campaign.outlook(5), campaign.best().to_go) == (None, None, None)
+    for _ in range(12):
+        query = campaign.pending(1, lease=60, annotator="ann")[0]
+        campaign.tell(query.id, truth(query.id))
+    pick = campaign.best()
+    assert pick.to_go is not None
+    assert pick.more is not None
+    assert pick.to_go == campaign.labels_to_go()
+    assert pick.more == campaign.outlook(pick.more.labels)
+    assert pick.more.sentence in pick.state.reason
+    assert f"Ask about {pick.more.labels} more" in pick.state.next
+    described = server.get(f"/campaigns/{name}").json()
+    assert described["to_go"] == pick.to_go.document()
+    assert described["more"] == pick.more.document()
+    for labels in ("0", "-1", "x", ""):
+        assert server.get(f"/campaigns/{name}/outlook?labels={labels}").status_code == 422
+    stream = server.client().create_campaign(f"{name} stream", models=2)
+    assert (stream.labels_to_go(), stream.outlook(5)) == (None, None)
+
+
+def test_an_intake_says_how_far_it_has_come_and_leaves_nothing_behind(
+    server: Running, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[dict[str, Any]] = []
+
+    def noted(done: int, total: int) -> Intake:
+        seen.extend(server.get("/intakes").json()["intakes"])
+        return stored(done, total)
+
+    stored = Intake.stored
+    monkeypatch.setattr(Intake, "stored", noted)
+    begin(server, table(), name=name).raise_for_status()
+    assert [(one["name"], one["phase"], one["words"]) for one in seen][:1] == [
+        (name, "reading", "Reading the file")
+    ]
+    assert stored(3, 9).words == "Storing: 3 of 9 items"
+    assert stored(9, 9).words == "Finding the items on which models differ"
+    assert server.get("/intakes").json() == {"intakes": []}
+    assert begin(server, b"a,b\n", name=f"{name} 2").status_code == 422
+    assert server.get("/intakes").json() == {"intakes": []}, "also if it fails"
 
 
 def test_a_finished_pool_withdraws_its_questions_and_goes_on_if_somebody_says_so(

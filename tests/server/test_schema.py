@@ -17,6 +17,7 @@ from schemathesis.engine.recorder import ScenarioRecorder
 from schemathesis.schemas import BaseSchema
 
 from modelpicker.server.api.openapi import TAGS
+from modelpicker.server.network.middleware import FILE_KIND
 from tests.server.describing import PROBLEM, Api
 from tests.server.servers import API, Running, serving
 
@@ -120,9 +121,11 @@ class Run:
                 self.faults.append(f"{check.name}: {failure.message}\n{check.failure_info.code_sample}")
 
 
-# Seldom done by chance, and tested elsewhere: deleting wants the name of the campaign twice (test_terms.py), and
-# beginning a campaign takes settings without a query, or a file with one (test_pools.py).
-SELDOM_BY_CHANCE = {"delete", "create_campaign"}
+# Seldom done by chance: deleting wants the name of the campaign twice (test_terms.py), beginning a campaign takes
+# settings without a query, or a file with one (each has a test of its own below), and settling wants two people who
+# disagree (test_overlap.py).
+SELDOM_BY_CHANCE = {"delete", "create_campaign", "settle"}
+CAMPAIGNS = f"{API}/campaigns"
 ALWAYS = {
     "not_a_server_error",
     "status_code_conformance",
@@ -143,6 +146,31 @@ def test_no_request_gets_an_answer_that_is_not_described(busy: Running, tag: str
         if tag in one.spec["tags"] and not one.path.endswith("/live") and one.id not in SELDOM_BY_CHANCE
     }
     assert expected - set(run.done) == set(), f"some were never answered as they are meant to be: {run.done}"
+
+
+def _only_beginning(server: Running, kind: str, examples: int) -> BaseSchema:
+    """How a campaign is begun with one kind of body, as if there were no other."""
+    document: dict[str, Any] = server.http.get(f"{API}/openapi.json").json()
+    operation = document["paths"][CAMPAIGNS]["post"]
+    operation["requestBody"]["content"] = {kind: operation["requestBody"]["content"][kind]}
+    given = operation.pop("parameters")
+    if kind == FILE_KIND:
+        operation["parameters"] = [one | {"required": one["name"] in ("name", "filename")} for one in given]
+    config = schemathesis.Config.from_dict(_configuration(("examples", "coverage", "fuzzing"), examples))
+    found = schemathesis.openapi.from_dict(document, config=config)
+    found.config.update(base_url=server.url)
+    return found.include(path=CAMPAIGNS, method="POST")
+
+
+@pytest.mark.parametrize("examples", [5, pytest.param(400, marks=pytest.mark.slow)], ids=["few", "many"])
+@pytest.mark.parametrize("kind", ["application/json", FILE_KIND])
+def test_a_campaign_is_begun_with_settings_or_with_a_file_as_described(
+    busy: Running, kind: str, examples: int
+) -> None:
+    run = Run(_only_beginning(busy, kind, examples))
+    assert run.faults == []
+    assert set(run.checks) >= ALWAYS
+    assert run.done[f"POST {CAMPAIGNS}"] > 0, "none was begun"
 
 
 @pytest.mark.parametrize("scenarios", [10, pytest.param(500, marks=pytest.mark.slow)], ids=["few", "many"])

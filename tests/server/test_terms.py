@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -119,6 +120,8 @@ def test_labels_are_listed_with_who_when_and_what_models_said(server: Running) -
         "state": "labelled",
         "annotator": "tom",
         "time": rows[2].at,
+        "flagged": "False",
+        "note": "",
         "item.text": "Message 1",
         "model.ant": "spam",
         "model.bee": "ham",
@@ -154,3 +157,39 @@ def test_what_makes_no_sense_is_refused_in_the_same_words(server: Running) -> No
     campaign = begun(server, "refused")
     with pytest.raises(InputError):
         campaign.rename("../x")
+
+
+def test_a_new_name_and_other_terms_are_one_change(server: Running) -> None:
+    campaign, other = begun(server, "two at once"), begun(server, "taken")
+    answer = server.http.patch(f"{API}/campaigns/{campaign.name}", json={"name": other.name, "paused": True})
+    assert answer.status_code == 409
+    answer = server.http.patch(f"{API}/campaigns/{campaign.name}", json={"name": "fresh", "budget": 1})
+    assert answer.status_code == 409, "four labels are asked for"
+    found = campaign.describe()
+    assert (found["name"], found["paused"], found["budget"]) == ("two at once", False, 4)
+    campaign.revise(name="fresh name", paused=True)
+    found = campaign.describe()
+    assert (found["name"], found["paused"]) == ("fresh name", True)
+    assert server.get("/campaigns/two at once").status_code == 404
+
+
+def test_guidelines_come_with_the_campaign(server: Running, tmp_path: Path) -> None:
+    made = server.client().create_campaign("told", models=MODELS, guidelines="Be kind.")
+    assert made.describe()["guidelines"] == "Be kind."
+    mp.ModelCollection([["spam", "ham"]] * 5, models=MODELS).save(tmp_path / "items.csv")
+    pool = server.client().create_campaign("told too", pool=tmp_path / "items.csv", guidelines="Sei nett 🙂, ja?")
+    assert pool.describe()["guidelines"] == "Sei nett 🙂, ja?"
+    answer = server.post("/campaigns", {"name": "long", "models": MODELS, "guidelines": "x" * 10_001})
+    assert answer.status_code == 422
+
+
+def test_what_a_finish_withdraws_is_nowhere_counted_as_waiting(server: Running) -> None:
+    campaign = begun(server, "done")
+    campaign.finish()
+    assert campaign.describe()["pending"] == 0
+    listed = {one["name"]: one for one in server.get("/campaigns").json()["campaigns"]}
+    assert listed["done"]["pending"] == 0
+    assert 'modelpicker_pending_queries{campaign="done"} 0.0' in server.http.get("/metrics").text
+    assert {one.state for one in campaign.answers()} == {"withdrawn"}
+    campaign.revise(finished=False)
+    assert campaign.describe()["pending"] == 4

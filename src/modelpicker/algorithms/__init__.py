@@ -6,6 +6,7 @@ from modelpicker.algorithms.efficient_active import EfficientActive
 from modelpicker.algorithms.importance_weighted import ImportanceWeighted
 from modelpicker.algorithms.label_efficient import LabelEfficient
 from modelpicker.algorithms.model_picker import ModelPicker
+from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
 from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.algorithms.pools.run import PoolTrace, run_pool
 from modelpicker.algorithms.race import Race
@@ -20,7 +21,9 @@ __all__ = [
     "EfficientActive",
     "ImportanceWeighted",
     "LabelEfficient",
+    "LabelsToGo",
     "ModelPicker",
+    "PoolOutlook",
     "PoolPicker",
     "PoolTrace",
     "Race",

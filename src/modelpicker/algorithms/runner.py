@@ -330,6 +330,16 @@ def new_outcome(rounds: int) -> Outcome:
     )
 
 
+def first_rounds(outcome: Outcome, rounds: int) -> Outcome:
+    """What was decided over the first rounds."""
+    return Outcome(
+        outcome.queried[:rounds],
+        outcome.probability[:rounds],
+        outcome.recommended[:rounds],
+        outcome.predicted[:rounds],
+    )
+
+
 def no_labels(rounds: int) -> npt.NDArray[np.int32]:
     """Labels of rounds none of which is known yet."""
     return np.full(rounds, SKIPPED, dtype=np.int32)

@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from modelpicker.algorithms import Decision
+from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
 from modelpicker.algorithms.validation import check_count, check_model, check_models
+from modelpicker.campaigns.annotators import person_of
 from modelpicker.campaigns.events.event_store import (
     REFERENCE,
     SKIPPED,
     STATE_NAMES,
-    WAITING,
+    UNANSWERED,
     EventStore,
     RoundState,
 )
@@ -24,32 +26,49 @@ from modelpicker.campaigns.events.event_types import (
     Answer,
     Joining,
     Leaving,
+    Note,
+    Opinion,
     Reference,
     Retraction,
     Revision,
     Rounds,
 )
-from modelpicker.campaigns.events.history import HistoryRecord, records_of, records_of_round
-from modelpicker.campaigns.input.batches import frame_batch
+from modelpicker.campaigns.events.history import ANSWERED, HistoryRecord, records_of, records_of_round
+from modelpicker.campaigns.input.batches import KeptFile, frame_batch
 from modelpicker.campaigns.input.rows import count_rows, encode_one
-from modelpicker.campaigns.input.validation import Decisions, check_item, check_items, check_key, check_keys
+from modelpicker.campaigns.input.validation import (
+    Decisions,
+    check_item,
+    check_items,
+    check_key,
+    check_keys,
+    check_note,
+)
 from modelpicker.campaigns.names import check_name
+from modelpicker.campaigns.results.agreement import Agreement, measure_agreement
 from modelpicker.campaigns.results.assembly import best_place, make_pick
-from modelpicker.campaigns.results.labels import find_labels
+from modelpicker.campaigns.results.labels import find_conflicts, find_labels, find_notes, opinions_of
 from modelpicker.campaigns.results.pick import (
     AddedItems,
     AnswerRecord,
+    AskedFile,
     CampaignCounts,
+    Conflict,
     GivenAnswer,
+    GivenOpinion,
+    ItemNote,
     LabelFilter,
     Pick,
     Query,
 )
+from modelpicker.campaigns.state.answer_counts import AnswerCounts
 from modelpicker.campaigns.state.ask import decide_new, decide_rounds, new_ones
-from modelpicker.campaigns.state.base import KnownAnswers
 from modelpicker.campaigns.state.classes import KnownClasses
+from modelpicker.campaigns.state.feeding import FeedStep, decide_next, drop_items, feeds, keep_items
+from modelpicker.campaigns.state.opinions import KnownAnswers
 from modelpicker.campaigns.state.projection import Projection
-from modelpicker.campaigns.state.tell import budget_spent, store_answer
+from modelpicker.campaigns.state.tell import store_answer
+from modelpicker.campaigns.state.tell_opinion import budget_spent, needed_of, settle_conflict, withdraw
 from modelpicker.campaigns.state.transactions import CampaignTransactions, Transaction, WriteGroup
 from modelpicker.campaigns.terms import Terms, check_changes
 from modelpicker.certificates.certificate import MOST_MODELS, Certificate, CertificateKind
@@ -96,7 +115,8 @@ class Campaign(CampaignTransactions):
     def forget(self) -> None:
         """Let go of all that is kept in memory; it is found in the storage again."""
         super().forget()
-        self.__dict__.pop("_known_classes", None)
+        for name in ("_known_classes", "_answer_counts"):
+            self.__dict__.pop(name, None)
 
     @property
     def budget(self) -> int | None:
@@ -169,6 +189,64 @@ class Campaign(CampaignTransactions):
             found = {rounds.first: rounds for rounds in map(change.store.rounds_with, older)}
             return Decisions(numbers, [*found.values(), *made], change.projection.models_at)
 
+    def ask_file(self, source: object, *, at_once: bool = False) -> AskedFile:
+        """Ask about the items of a file, one after the other, as labels come.
+
+        The items are kept in the storage. Whenever somebody wants a question (`pending`) and none is open for them,
+        the next items are decided about, until one needs a label. Several files are asked about in their order. The
+        same file again brings nothing new.
+
+        Args:
+            source: a file of predictions, a collection or a data frame, with the models of this campaign. A column
+                `key` or `id` has the keys of its items.
+            at_once: whether all items are decided about now, before any of their labels come. All questions are
+                there at once, so that many people can label in parallel, but there are more of them.
+
+        >>> import modelpicker as mp
+        >>> models = mp.load_collection("digits").models
+        >>> campaign = mp.create_campaign("memory://doctest-file", "digits", models=models)
+        >>> campaign.ask_file("digits").waiting, len(campaign.pending(1))
+        (1497, 1)
+        """
+        from modelpicker.campaigns.feeding import ask_file  # which builds on campaigns
+
+        self._check_takes_items()
+        return ask_file(self, source, at_once=at_once)
+
+    def keep_items(
+        self,
+        file: KeptFile,
+        first: int,
+        predictions: object,
+        items: Sequence[Mapping[str, Any] | None] | None,
+        keys: Sequence[str],
+    ) -> AskedFile:
+        """Keep some items of a file, the first of which is in this row: they are asked about as labels come."""
+        self._check_takes_items()
+        checked_items, total = check_items(items, len(keys)), len(keys)
+        for key in keys:
+            check_key(key)
+        with self.writing() as change:
+            new = keep_items(change, self.vocabulary, file, first, predictions, checked_items, keys)
+            return AskedFile(0, total - new, 0, new)
+
+    def waiting_items(self) -> dict[str, int]:
+        """How many items of each file wait to be asked about, in their order."""
+        with self.reading_state() as (_, state):
+            return state.waiting_items
+
+    @property
+    def deciding(self) -> bool:
+        """Whether the next `pending` goes on deciding about items of files, if no query is open by then."""
+        with self.reading_state() as (store, state):
+            return isinstance(state, Projection) and feeds(store, state)
+
+    def drop_items(self, *, annotator: str | None = None) -> int:
+        """Ask about none of the items that wait; how many they were. Labels and open questions stay."""
+        by = check_annotator(annotator)
+        with self.writing() as change:
+            return drop_items(change, by)
+
     def add_items(
         self,
         source: object,
@@ -176,10 +254,10 @@ class Campaign(CampaignTransactions):
         use_labels: bool = False,  # noqa: ARG002 (as a pool has it)
         progress: Callable[[int, int], None] | None = None,  # noqa: ARG002
     ) -> AddedItems:
-        """Add more items to a pool; a stream decides items as they come, with `ask` and `ask_many`."""
+        """Add more items to a pool; a stream decides items as they come, with `ask` and `ask_file`."""
         raise ConflictError(
-            f"campaign {self.name!r} is on a stream, and {brief(source)} cannot be added to it: pass its items to "
-            "ask_many, which decides about each."
+            f"campaign {self.name!r} is on a stream, and {brief(source)} cannot be added to it: pass it to "
+            "ask_file, which asks about its items as labels come."
         )
 
     def _check_takes_items(self) -> None:
@@ -216,7 +294,8 @@ class Campaign(CampaignTransactions):
 
         Told twice, it counts once. Another label for the same query is a conflict, unless `replace` says that the
         first was wrong: then everything is learned anew as if it had never been said. The label of a round that was
-        not queried is kept for reference, and never touches the estimates of a stream; a pool learns from it.
+        not queried is kept for reference, and never touches the estimates of a stream; a pool learns from it. Where
+        several people label an item (`overlap`), it is an opinion, and learned when all of them agree.
 
         Args:
             id: the `id` of a decision, or the key that the item was asked with.
@@ -262,6 +341,8 @@ class Campaign(CampaignTransactions):
     ) -> None:
         """Take back the answer to a query, which then waits again; everything is learned anew without it.
 
+        Of an item that several people label, it is what the annotator said; if they said nothing, all opinions.
+
         Args:
             id: the `id` of a decision, or the key that the item was asked with.
             lease: for how long the query is kept for the annotator, as `pending` has it.
@@ -273,19 +354,51 @@ class Campaign(CampaignTransactions):
             change.state.terms.check_answers()
             number = self._number_of(change.store, id, change.head.rounds)
             known = change.store.state(number)
-            if known is None or known.state == WAITING:
-                raise ConflictError(f"round {number} has no answer to take back.")
-            if known.state == SKIPPED and change.state.left < 1:
-                raise budget_spent(number)
-            change.touched = True
-            change.add(Retraction(number, by, reference=known.state == REFERENCE))
-            if known.state == REFERENCE:
-                change.state.counts.references -= 1
+            if known is not None and known.state != REFERENCE and needed_of(change, number) > 1:
+                withdraw(change, known, by)
             else:
-                if seconds is not None:
-                    until = self.storage.now(change.store.connection) + seconds
-                    change.store.lease([number], until, by)
-                change.state.count(number, KnownAnswers(known.label), None)
+                _take_back(change, number, known, by)
+            if seconds is not None and known is not None and known.state != REFERENCE:
+                change.store.lease([number], self.storage.now(change.store.connection) + seconds, by)
+
+    # Items that several people label.
+
+    def settle(self, id: int | str, label: ClassName | None, *, annotator: str | None = None) -> None:
+        """Decide what an item is on which people disagree; until then it counts at its worst.
+
+        Said twice, it counts once. An item that waits for another person can be settled as well. `tell` with
+        `replace` corrects a label that was settled.
+
+        Args:
+            id: the `id` of a query, or the key of its item.
+            label: a class; None if nobody can tell.
+            annotator: who says so.
+        """
+        by = check_annotator(annotator)
+        with self.writing() as change:
+            number = self._number_of(change.store, id, change.head.rounds)
+            settle_conflict(change, number, self._label(change, number, label), by)
+
+    def conflicts(self) -> list[Conflict]:
+        """The items on which people disagree, with what each of them said; `settle` decides."""
+        with self.looking() as store:
+            return find_conflicts(store)
+
+    def agreement(self) -> Agreement:
+        """How far people agree on the items that several of them labelled."""
+        with self.looking() as store:
+            return measure_agreement(store.all_opinions())
+
+    def opinions(self, id: int | str) -> tuple[GivenOpinion, ...]:
+        """What people say of an item that several people label, in the order in which they said it."""
+        with self.looking() as store:
+            return opinions_of(store, self._number_of(store, id, store.head().rounds))
+
+    @property
+    def labels_bought(self) -> int:
+        """How many labels people gave; where several people label an item, each of theirs counts."""
+        with self.reading_state() as (_, state):
+            return state.bought
 
     def _number_of(self, store: EventStore, id: object, rounds: int) -> int:
         """The round that an id or a key stands for."""
@@ -325,7 +438,7 @@ class Campaign(CampaignTransactions):
             return copy.copy(state.counts)
 
     def stored_counts(self) -> dict[str, int]:
-        """How many queries are "waiting", "labelled" and "skipped", straight from the storage.
+        """How many queries are "waiting", "labelled", "skipped" and "withdrawn", straight from the storage.
 
         `counts` also knows what has been learned; this one never waits for a rebuild.
         """
@@ -351,16 +464,76 @@ class Campaign(CampaignTransactions):
         with self.reading_state() as (store, state):
             return list(find_labels(store, state, wanted))
 
+    def note(self, id: int | str, text: str = "", *, flagged: bool = False, annotator: str | None = None) -> None:
+        """Note something about an item that was asked about, before or after it is answered; nothing is learned.
+
+        Args:
+            id: the `id` of a decision, or the key that the item was asked with.
+            text: at most 2,000 characters. It takes the place of what the same annotator noted before.
+            flagged: whether the item should be looked at again. Without a text and a flag, the note is taken back.
+            annotator: who says so.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://doctest-note", "tickets", models=["bert", "gpt"])
+        >>> asked = campaign.ask(["spam", "ham"], key="msg-17")
+        >>> campaign.note("msg-17", "Half of it is missing.", flagged=True, annotator="mia")
+        >>> [(note.id, note.text, note.flagged, note.by) for note in campaign.notes()]
+        [(0, 'Half of it is missing.', True, 'mia')]
+        """
+        text, flagged = check_note(text, flagged)
+        by = check_annotator(annotator)
+        with self.writing() as change:
+            change.state.terms.check_answers()
+            number = self._number_of(change.store, id, change.head.rounds)
+            if change.store.state(number) is None:
+                raise ConflictError(f"nobody was asked about round {number}, so there is nothing to note.")
+            known = self._own_note(change.store, [number], by).get(number)
+            if (text, flagged) != (("", False) if known is None else (known.text, known.flagged)):
+                change.touched = True
+                change.add(Note(number, text, flagged, by))
+
+    def notes(self) -> list[ItemNote]:
+        """What people have noted about items, the newest first: one note per item and person."""
+        with self.looking() as store:
+            found = [note for notes in find_notes(store).values() for note in notes]
+        return sorted(found, key=lambda note: note.at, reverse=True)
+
+    def own_notes(self, ids: Iterable[int], annotator: str | None) -> dict[int, ItemNote]:
+        """What one person has noted about some items, whatever they signed with."""
+        with self.looking() as store:
+            return self._own_note(store, ids, annotator)
+
+    @staticmethod
+    def _own_note(store: EventStore, ids: Iterable[int], by: str | None) -> dict[int, ItemNote]:
+        person = person_of(by)
+        found = find_notes(store, ids)
+        return {number: note for number, notes in found.items() for note in notes if person_of(note.by) == person}
+
+    def labels_by(self, annotator: str) -> int:
+        """How many labels of one person hold, whatever they signed with; quick, however many labels there are."""
+        return self._answer_counts.of(annotator)
+
+    @cached_property
+    def _answer_counts(self) -> AnswerCounts:
+        return AnswerCounts(self)
+
     def annotators(self) -> list[str]:
         """Everybody who has answered, by name."""
         with self.looking() as store:
-            events = [stored.event for stored in store.others((Answer.kind, Reference.kind))]
-        return sorted({event.by for event in events if isinstance(event, Answer | Reference) and event.by})
+            events = [stored.event for stored in store.others((Answer.kind, Opinion.kind, Reference.kind))]
+        return sorted(
+            {event.by for event in events if isinstance(event, Answer | Opinion | Reference) and event.by}
+        )
 
     def label_of(self, id: int | str) -> ClassName | None:
         """The label that is known of a round; None if there is none."""
         state = self._state_of(id)
         return None if state is None else state.label
+
+    def answered_by(self, id: int | str) -> str | None:
+        """Who answered last, or took an answer back; None if nobody has, or did not say who they are."""
+        said = [record for record in self.history(id) if record["kind"] in ANSWERED]
+        return said[-1]["by"] if said else None
 
     def leased_by(self, id: int | str) -> str | None:
         """Who has leased a query; None if nobody has."""
@@ -370,6 +543,15 @@ class Campaign(CampaignTransactions):
     def _state_of(self, id: int | str) -> RoundState | None:
         with self.looking() as store:
             return store.state(self._number_of(store, id, store.head().rounds))
+
+    def labels_to_go(self) -> LabelsToGo | None:
+        """About how many more labels are needed until the pick is certified; None on a stream: nobody can tell."""
+        return None
+
+    def outlook(self, labels: int) -> PoolOutlook | None:
+        """What so many more labels would buy; None on a stream: nobody can tell."""
+        check_count("labels", labels)
+        return None
 
     def certificate(self, confidence: float = 0.95, kind: CertificateKind = "stream") -> Certificate:
         """How sure the pick is, in a statement that holds whenever one looks; `best` has one as well.
@@ -387,33 +569,64 @@ class Campaign(CampaignTransactions):
     ) -> list[Query]:
         """Queries that wait for an answer, oldest first.
 
+        If none is open for the annotator, and items of files wait (`ask_file`), they are decided about until one
+        needs a label. So there are as many open questions as there are people who label.
+
         Args:
             most: at most so many; all by default, and one if they are leased.
             lease: for how many seconds, or how long, they are kept from others. Nobody else is given a leased query
-                until its lease has expired; an answer counts whenever it comes, if nobody else gave one.
-            annotator: who takes them. The same annotator is given again what they have leased already.
+                until its lease has expired; an answer counts whenever it comes, if nobody else gave one. With
+                neither this nor `most`, all open queries, and no item of a file is decided about.
+            annotator: who takes them. The same annotator is given again what they have leased already; nobody is
+                given an item that they have answered.
         """
         by = check_annotator(annotator)
-        if lease is None:
-            return self.waiting(most)
-        return self._lease(1 if most is None else check_most(most), seconds_of(lease), by)
+        seconds = None if lease is None else seconds_of(lease)
+        if seconds is None and most is None:
+            return self.waiting()
+        most = 1 if most is None else check_most(most)
+        with self._lock:
+            together = self._group is not None
+        while True:
+            with self.writing() as change:
+                found, step = self._find_open(change, most, seconds, by)
+            # Each look is a transaction of its own, so that nobody waits for long; within a group there is one.
+            if step != "going on" or together:
+                return found
+
+    def _find_open(
+        self, change: Transaction, most: int, seconds: float | None, by: str | None
+    ) -> tuple[list[Query], FeedStep]:
+        """Queries for somebody; if none is open for them, the next items of files are decided about."""
+        if change.state.terms.idle:
+            return (
+                [] if seconds is not None else self._queries(change.store, change.store.waiting(most))
+            ), "stopped"
+        now = self.storage.now(change.store.connection)
+        step: FeedStep = "stopped"
+        found = self._free(change, now, most, seconds, by)
+        if not found:
+            step = decide_next(change)
+            found = self._free(change, now, most, seconds, by) if step == "query" else []
+        if seconds is not None and found:
+            change.store.lease([state.round for state in found], now + seconds, by)
+            found = [state._replace(leased_until=now + seconds, leased_by=by) for state in found]
+        return self._queries(change.store, found), step
+
+    @staticmethod
+    def _free(
+        change: Transaction, now: float, most: int, seconds: float | None, by: str | None
+    ) -> list[RoundState]:
+        """Queries that wait; if they are to be leased, those that nobody else has leased."""
+        if seconds is None:
+            return change.store.waiting_for(by, most)
+        return change.store.free(now, by, most)
 
     def waiting(self, most: int | None = None) -> list[Query]:
         """Queries that wait for an answer, oldest first, leased or not; nothing is asked or leased."""
         most = None if most is None else check_most(most)
         with self.looking() as store:
             return self._queries(store, store.waiting(most, pool=self.settings.pool is not None))
-
-    def _lease(self, most: int, seconds: float, by: str | None) -> list[Query]:
-        with self.writing() as change:
-            if change.state.terms.idle:
-                return []
-            now = self.storage.now(change.store.connection)
-            taken = change.store.free(now, by, most)
-            if taken:
-                change.store.lease([state.round for state in taken], now + seconds, by)
-            leased = [state._replace(leased_until=now + seconds, leased_by=by) for state in taken]
-            return self._queries(change.store, leased)
 
     def release(self, *ids: int | str) -> None:
         """Give leased queries back, so that others need not wait for the lease to expire."""
@@ -485,6 +698,11 @@ class Campaign(CampaignTransactions):
                     f"model {model!r} cannot join: {change.projection.picker.name} may have dropped models that it "
                     "would have to be compared with; start a new campaign with all of them."
                 )
+            if waiting := change.projection.feed.waiting:
+                raise ConflictError(
+                    f"model {model!r} cannot join: {waiting:,} items of files wait to be asked about, and have no "
+                    "prediction of it. Label on, or drop them first (drop_items)."
+                )
             name = check_models([*models, model])[-1]
             if change.state.terms.stop_when is not None and len(models) == MOST_MODELS:
                 raise ConflictError(
@@ -507,10 +725,11 @@ class Campaign(CampaignTransactions):
             change.touched = True
             change.add(Leaving(change.head.rounds, name))
 
-    def revise(self, *, annotator: str | None = None, **changes: Any) -> None:
+    def revise(self, *, name: str | None = None, annotator: str | None = None, **changes: Any) -> None:
         """Change what may be changed while it goes on; it holds from here on, and the history keeps it.
 
         Args:
+            name: what to call it from now on.
             annotator: who says so.
             changes: `budget` (None for no limit), `stop_when` (None for no goal), `paused`, `archived`, `finished`,
                 or `guidelines` (what annotators read beside the item). On a pool `stop_when` sets the tolerance and
@@ -524,15 +743,22 @@ class Campaign(CampaignTransactions):
         (50, 'Paused')
         """
         by = check_annotator(annotator)
+        if name is not None:
+            check_name(name)
         with self.writing() as change:
             state = change.state
             checked = check_changes(self.settings, changes, state.spent)
             now = state.terms.document()
-            news = {name: value for name, value in checked.items() if now[name] != value}
+            news = {one: value for one, value in checked.items() if now[one] != value}
+            if name not in (None, self.name):
+                change.touched = True
+                change.store.rename(str(name))
+                news["name"] = name
             if news:
                 change.touched = True
                 change.add(Revision(change.head.rounds, news, by))
                 state.revise(news)
+        self.name = name or self.name
 
     def finish(self, *, annotator: str | None = None) -> None:
         """Take the result: nobody is asked any more, and open questions are withdrawn.
@@ -543,15 +769,21 @@ class Campaign(CampaignTransactions):
 
     def rename(self, name: str, *, annotator: str | None = None) -> None:
         """Call it something else; the history keeps when, and who said so."""
-        check_name(name)
-        by = check_annotator(annotator)
-        if name == self.name:
-            return
-        with self.writing() as change:
-            change.touched = True
-            change.store.rename(name)
-            change.add(Revision(change.head.rounds, {"name": name}, by))
-        self.name = name
+        self.revise(name=name, annotator=annotator)
+
+
+def _take_back(change: Transaction, number: int, known: RoundState | None, by: str | None) -> None:
+    """Take back the answer to a query that one person labels, or a label that was kept for reference."""
+    if known is None or known.state in UNANSWERED:
+        raise ConflictError(f"round {number} has no answer to take back.")
+    if known.state == SKIPPED and change.state.left < 1:
+        raise budget_spent(number)
+    change.touched = True
+    change.add(Retraction(number, by, reference=known.state == REFERENCE))
+    if known.state == REFERENCE:
+        change.state.counts.references -= 1
+    else:
+        change.state.count(number, KnownAnswers(known.label), None)
 
 
 def _decision(rounds: Rounds, number: int, projection: Projection) -> Decision:

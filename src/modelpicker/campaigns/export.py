@@ -13,26 +13,9 @@ from typing import Any
 
 from modelpicker.algorithms import Algorithm
 from modelpicker.campaigns.campaign import Campaign
-from modelpicker.campaigns.events.event_store import (
-    LABELLED,
-    REFERENCE,
-    SKIPPED,
-    WAITING,
-    EventStore,
-    Head,
-    Stored,
-    add_campaign,
-)
-from modelpicker.campaigns.events.event_types import (
-    Answer,
-    Event,
-    Reference,
-    Retraction,
-    changes_the_past,
-    rounds_in,
-)
+from modelpicker.campaigns.events.event_store import EventStore, Head, Stored, add_campaign
+from modelpicker.campaigns.events.event_types import changes_the_past, rounds_in
 from modelpicker.campaigns.events.history import HistoryRecord, as_time, events_of, from_time, records_of
-from modelpicker.campaigns.events.pool_events import Question
 from modelpicker.campaigns.names import check_name
 from modelpicker.campaigns.registry import make_campaign
 from modelpicker.campaigns.results.chart_samples import Sample, add_sample
@@ -43,6 +26,7 @@ from modelpicker.campaigns.settings import (
     settings_checksum,
     stored_settings,
 )
+from modelpicker.campaigns.state.possible_events import PossibleEvents
 from modelpicker.campaigns.state.states import rebuild
 from modelpicker.campaigns.storage.database import open_storage
 from modelpicker.collections.writers import replacing
@@ -74,6 +58,17 @@ COLUMNS = {
     "leader": "json",
     "draw": "json",
     "changes": "json",
+    "place": "int64",
+    "file": "string",
+    "mark": "string",
+    "upto": "int64",
+    "items": "int64",
+    "dropped": "bool",
+    "text": "string",
+    "flagged": "bool",
+    "needed": "int64",
+    "whose": "string",
+    "of_opinions": "bool",
 }
 ROWS_AT_ONCE = 20_000
 
@@ -159,9 +154,10 @@ def _settings(header: HistoryRecord, algorithm: type[Algorithm] | None) -> Campa
 def _fill(store: EventStore, settings: CampaignSettings, found: Iterator[Stored], total: int) -> None:
     """Add events as they were, then find the state."""
     events = rounds = rebuilt = 0
+    possible = PossibleEvents(store, settings)
     for stored in found:
         event = stored.event
-        _check_state(store, event)
+        possible.check(event)
         store.add(stored.number, stored.at, event)
         events = stored.number
         rounds += rounds_in(event)
@@ -175,24 +171,6 @@ def _fill(store: EventStore, settings: CampaignSettings, found: Iterator[Stored]
     store.keep(projection.document())
     if rounds:
         add_sample(store, Sample.take(projection))
-
-
-def _check_state(store: EventStore, event: Event) -> None:
-    """An answer must be one that could have been given then."""
-    if isinstance(event, Question) and store.state(event.round) is not None:
-        raise InputError(f"item {event.round} cannot have been asked about then.")
-    if isinstance(event, Answer | Reference | Retraction):
-        known = store.state(event.round)
-        state = None if known is None else known.state
-        match event:
-            case Answer(replaces=replaces):
-                possible = state in ((LABELLED, SKIPPED) if replaces else (WAITING,))
-            case Reference(replaces=replaces):
-                possible = state == (REFERENCE if replaces else None)
-            case Retraction(reference=reference):
-                possible = state in ((REFERENCE,) if reference else (LABELLED, SKIPPED))
-        if not possible:
-            raise InputError(f"round {event.round} cannot have had such an answer then.")
 
 
 def _is_parquet(path: Path) -> bool:
@@ -293,7 +271,7 @@ def _rows(file: Any) -> Iterator[HistoryRecord]:
                 yield {
                     name: json.loads(value) if COLUMNS.get(name) == "json" and value is not None else value
                     for name, value in row.items()
-                    if value is not None or name in ("key", "by")
+                    if value is not None or name in ("key", "by", "whose")
                 }
     except (OSError, pa.ArrowException, ValueError, TypeError, RecursionError) as error:
         raise InputError(f"its rows cannot be read: {error}.") from error

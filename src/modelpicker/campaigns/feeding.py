@@ -1,119 +1,97 @@
-"""The items of a file on their way into a stream: one by one, as labels come.
-
-A label changes what is asked next. If a whole file is decided at once, before the first label, the budget goes to
-items that were chosen without knowing anything of the models. So items are decided until one waits for a label, and
-the next are decided when that label is there.
-"""
+"""The items of a file for a stream: kept, and asked about as labels come; or all decided about at once."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
 
-from modelpicker.algorithms import Decision
 from modelpicker.campaigns.campaign import Campaign
-from modelpicker.campaigns.input.batches import Batch
+from modelpicker.campaigns.file_campaign import fingerprint_of
+from modelpicker.campaigns.input.batches import Batch, KeptFile
 from modelpicker.campaigns.input.files import batches_in, open_file
-from modelpicker.campaigns.offline import names_at
+from modelpicker.campaigns.input.rows import encode_many, take_rows
+from modelpicker.campaigns.results.pick import AskedFile
+from modelpicker.collections import ModelCollection
 from modelpicker.collections.column_roles import Reading
-from modelpicker.encoding import ClassName
-from modelpicker.errors import InputError, ModelPickerError
+from modelpicker.collections.wide_tables import CollectionReader
+from modelpicker.errors import InputError
 
-# Items that are decided in one transaction.
-AT_ONCE = 500
-
-
-class NewItem(NamedTuple):
-    """An item that is to be decided about."""
-
-    predictions: Any
-    item: dict[str, Any] | None
-    key: str
-    place: str
-    """Where it is in the file, for an error."""
+# What items are called that come from no file.
+NAMELESS = ""
 
 
-class FedItem(NamedTuple):
-    """An item that was decided about."""
-
-    key: str
-    decision: Decision
-
-
-class FileFeed:
-    """Items that are decided about one by one, until one of them waits for a label.
-
-    Every item has a key, so feeding the same items again goes on where it stopped.
-    """
-
-    def __init__(self, campaign: Campaign, items: Iterable[NewItem], classes: Sequence[ClassName] = ()) -> None:
-        """`classes` are those that are known from the start."""
-        self.campaign = campaign
-        self.classes = classes
-        self._items = iter(items)
-        self._failure: ModelPickerError | None = None
-
-    def decide(self) -> list[FedItem]:
-        """Decide about some items, up to the first that waits for a label; none are left if the list is empty.
-
-        If an item is wrong, those before it are decided all the same; the next call raises the error.
-        """
-        if self._failure is not None:
-            raise self._failure
-        made: list[FedItem] = []
-        with self.campaign.grouped() as group:
-            try:
-                for item in self._items:
-                    made.append(self._decide(item))
-                    if (made[-1].decision.query and self.waits) or len(made) == AT_ONCE:
-                        break
-            except ModelPickerError as error:
-                if group.touched or not made:
-                    raise
-                self._failure = error
-        return made
-
-    def _decide(self, item: NewItem) -> FedItem:
-        try:
-            return FedItem(item.key, self.campaign.ask(item.predictions, item=item.item, key=item.key))
-        except InputError as error:
-            raise InputError(f"{item.place}: {error}") from error
-
-    @property
-    def waits(self) -> bool:
-        """Whether a label is awaited."""
-        return self.campaign.counts().waiting > 0
-
-    def feed(self) -> Literal["query", "end", "going on"]:
-        """The same, for a session in which somebody labels what is asked for."""
-        if not self.decide():
-            return "end"
-        return "query" if self.waits else "going on"
-
-
-def feed_file(campaign: Campaign, path: str | Path, reading: Reading | None = None) -> FileFeed:
-    """Feed the items of a file of predictions.
-
-    Items that have no key get one from their row and the file's content.
-    """
+def ask_file(
+    campaign: Campaign, source: object, reading: Reading | None = None, *, at_once: bool = False
+) -> AskedFile:
+    """Ask about the items of a file of predictions; what was asked about before is left out."""
     reading = reading or Reading()
-    opened = open_file(path, campaign, reading)
-    return FileFeed(campaign, _items(batches_in(opened, campaign, reading), file_mark(path)), opened.classes)
+    opened = source if isinstance(source, ModelCollection) else open_file(source, campaign, reading)
+    if isinstance(source, str | Path):
+        file = KeptFile(Path(source).name, file_mark(source))
+    else:
+        opened = opened.read() if isinstance(opened, CollectionReader) else opened
+        file = KeptFile(NAMELESS, fingerprint_of(opened))
+    return ask_batches(campaign, file, batches_in(opened, campaign, reading), at_once=at_once)
 
 
-def _items(batches: Iterable[Batch], mark: str) -> Iterator[NewItem]:
+def ask_batches(
+    campaign: Campaign, file: KeptFile, batches: Iterable[Batch], *, at_once: bool = False
+) -> AskedFile:
+    """The same for items that are read already; each batch is a transaction of its own."""
+    total = AskedFile(0, 0, 0, 0)
+    for first, batch in numbered(batches):
+        made = ask_batch(campaign, file, first, batch, at_once=at_once)
+        total = add_up(total, made)
+    return total
+
+
+def numbered(batches: Iterable[Batch]) -> Iterator[tuple[int, Batch]]:
+    """Batches with the row of their first item, from 0 on."""
     row = 0
     for batch in batches:
-        for place in range(len(batch.predictions)):
-            row += 1
-            key = None if batch.keys is None else batch.keys[place]
-            item = None if batch.items is None else batch.items[place]
-            yield NewItem(names_at(batch.predictions, place), item, key or row_key(row, mark), f"row {row}")
+        yield row, batch
+        row += len(batch.predictions)
+
+
+def ask_batch(campaign: Campaign, file: KeptFile, first: int, batch: Batch, *, at_once: bool) -> AskedFile:
+    """Ask about some items of a file, the first of which is in this row: all of them, or none if one is wrong."""
+    own = batch.keys or [None] * len(batch.predictions)
+    keys = [key or row_key(first + place, file.mark) for place, key in enumerate(own)]
+    try:
+        if not at_once:
+            return campaign.keep_items(file, first, batch.predictions, batch.items, keys)
+        before = campaign.rounds
+        made = campaign.ask_many(batch.predictions, items=batch.items, keys=keys)
+        fresh = {decision.id: decision.query for decision in made if decision.id >= before}
+        return AskedFile(len(fresh), len(made) - len(fresh), sum(fresh.values()), 0)
+    except InputError as error:
+        raise _by_row(campaign, file, first, batch, error) from error
+
+
+def _by_row(campaign: Campaign, file: KeptFile, first: int, batch: Batch, error: InputError) -> InputError:
+    """The error about a batch, with the row that it is about."""
+    models = campaign.models
+    for place in range(len(batch.predictions)):
+        try:
+            encode_many(take_rows(batch.predictions, [place]), models, campaign.vocabulary)
+        except InputError as found:
+            where = f"{file.name}, row" if file.name else "row"
+            return InputError(f"{where} {first + place + 1}: {found}")
+    return error
+
+
+def add_up(total: AskedFile, made: AskedFile) -> AskedFile:
+    """What came of several batches."""
+    return AskedFile(
+        total.rounds + made.rounds,
+        total.known + made.known,
+        total.queries + made.queries,
+        total.waiting + made.waiting,
+    )
 
 
 def row_key(row: int, mark: str) -> str:
-    """The key of an item that has none of its own; rows count from 1."""
-    return f"row-{row} of {mark}"
+    """The key of an item that has none of its own; rows count from 0 here, and from 1 in keys."""
+    return f"row-{row + 1} of {mark}"
 
 
 def file_mark(path: str | Path) -> str:

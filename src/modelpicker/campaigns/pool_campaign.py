@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from modelpicker.algorithms import Decision
+from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
 from modelpicker.campaigns.campaign import Campaign, check_annotator, check_most, seconds_of
 from modelpicker.campaigns.events.event_store import EventStore, RoundState
 from modelpicker.campaigns.events.pool_events import Question
@@ -24,7 +25,7 @@ from modelpicker.campaigns.state.transactions import Transaction, WriteGroup
 from modelpicker.campaigns.storage.backup import Progress
 from modelpicker.certificates.certificate import Certificate, CertificateKind
 from modelpicker.encoding import ClassName, ModelName
-from modelpicker.errors import ConflictError, InputError
+from modelpicker.errors import ConflictError, InputError, brief
 
 # New questions of one call: they are asked in one transaction, which nobody else should wait for.
 MOST_NEW = 100
@@ -60,6 +61,10 @@ class PoolCampaign(Campaign):
         with self.writing() as change:
             change.state.terms.check_asks()
             return add_source(change, self.vocabulary, opened, use_labels=use_labels, progress=progress)
+
+    def ask_file(self, source: object, *, at_once: bool = False) -> NoReturn:  # noqa: ARG002 (as a stream has it)
+        """Ask about a file as a stream does; a pool takes more items with `add_items`."""
+        raise ConflictError(f"campaign {self.name!r} is on a pool; add_items adds {brief(source)} to it.")
 
     def ask(
         self, predictions: object, *, item: Mapping[str, Any] | None = None, key: str | None = None
@@ -133,7 +138,8 @@ class PoolCampaign(Campaign):
             most: at most so many, of which up to 100 are new; one if they are leased. Without it and without a
                 lease, all open questions, and none is new.
             lease: for how many seconds, or how long, they are kept from others.
-            annotator: who takes them. The same annotator is given again what they have leased already.
+            annotator: who takes them. The same annotator is given again what they have leased already; nobody is
+                given an item that they have answered.
         """
         by = check_annotator(annotator)
         if most is None and lease is None:
@@ -146,7 +152,7 @@ class PoolCampaign(Campaign):
                 return []
             now = self.storage.now(change.store.connection)
             if seconds is None:
-                found = change.store.waiting(most, pool=True)
+                found = change.store.waiting_for(by, most, pool=True)
             else:
                 found = change.store.free(now, by, most, pool=True)
             found = [*found, *self._ask_new(change, min(most - len(found), MOST_NEW))]
@@ -177,9 +183,9 @@ class PoolCampaign(Campaign):
             return []
         change.touched = True
         made = []
-        for question in change.pool.ask(most):
-            event = Question.of(question, change.pool.questions)
-            change.pool.note_question()
+        for question, needed in change.pool.ask(most):
+            event = Question.of(question, change.pool.questions, needed)
+            change.pool.note_question(event.round, needed)
             change.add(event)
             made.append(event.round)
         return [state for state in map(change.store.state, made) if state is not None]
@@ -194,6 +200,16 @@ class PoolCampaign(Campaign):
         """The number of the last event, and the pick as of then."""
         with self.reading_pool() as (_, projection):
             return projection.event, campaign_pick(projection)
+
+    def labels_to_go(self) -> LabelsToGo | None:
+        """About how many more labels are needed until the pick is certified; None if it is too early to say."""
+        with self.reading_pool() as (_, projection):
+            return projection.picker.labels_to_go()
+
+    def outlook(self, labels: int) -> PoolOutlook | None:
+        """What so many more labels would buy; None if it is too early to say. An estimate, not a promise."""
+        with self.reading_pool() as (_, projection):
+            return projection.picker.outlook(labels)
 
     def certificate(self, confidence: float = 0.95, kind: CertificateKind = "stream") -> Certificate:
         """What is proved about the pick, of exactly the items that are in the pool, whenever you look.

@@ -5,8 +5,19 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Protocol
 
-from modelpicker.algorithms import Decision
-from modelpicker.campaigns.results.pick import AnswerRecord, CampaignCounts, GivenAnswer, LabelFilter, Pick, Query
+from modelpicker.algorithms import Decision, LabelsToGo, PoolOutlook
+from modelpicker.campaigns.results.agreement import Agreement
+from modelpicker.campaigns.results.pick import (
+    AnswerRecord,
+    AskedFile,
+    CampaignCounts,
+    Conflict,
+    GivenAnswer,
+    ItemNote,
+    LabelFilter,
+    Pick,
+    Query,
+)
 from modelpicker.certificates.certificate import Certificate, CertificateKind
 from modelpicker.encoding import ClassName, ModelName
 
@@ -47,6 +58,15 @@ class AnyCampaign(Protocol):
     ) -> Sequence[Decision]:
         """Decide many rounds in one transaction."""
 
+    def ask_file(self, source: Any, *, at_once: bool = False) -> AskedFile:
+        """Ask about the items of a file as labels come; or decide about all of them at once."""
+
+    def waiting_items(self) -> dict[str, int]:
+        """How many items of each file wait to be asked about, in their order."""
+
+    def drop_items(self, *, annotator: str | None = None) -> int:
+        """Ask about none of the items of files that wait; how many they were."""
+
     def tell(
         self, id: int | str, label: ClassName | None, *, replace: bool = False, annotator: str | None = None
     ) -> None:
@@ -77,6 +97,12 @@ class AnyCampaign(Protocol):
     def release(self, *ids: int | str) -> None:
         """Give leased queries back."""
 
+    def labels_to_go(self) -> LabelsToGo | None:
+        """About how many more labels a pool needs; None on a stream, and if it is too early to say."""
+
+    def outlook(self, labels: int) -> PoolOutlook | None:
+        """What so many more labels of a pool would buy; None on a stream, and if it is too early to say."""
+
     def answers(self) -> list[AnswerRecord]:
         """All queries with their labels, and labels that were kept for reference."""
 
@@ -98,7 +124,7 @@ class AnyCampaign(Protocol):
     def leave(self, model: ModelName) -> None:
         """Let a model take no part any more, from the next round on."""
 
-    def revise(self, *, annotator: str | None = None, **changes: Any) -> None:
+    def revise(self, *, name: str | None = None, annotator: str | None = None, **changes: Any) -> None:
         """Change the budget, the goal, the guidelines, or whether anybody is asked; it holds from here on."""
 
     def finish(self, *, annotator: str | None = None) -> None:
@@ -109,6 +135,21 @@ class AnyCampaign(Protocol):
 
     def labels(self, wanted: LabelFilter = LabelFilter()) -> list[GivenAnswer]:  # noqa: B008 (it is frozen)
         """Every answer that holds now, the newest first."""
+
+    def note(self, id: int | str, text: str = "", *, flagged: bool = False, annotator: str | None = None) -> None:
+        """Note something about an item that was asked about; nothing is learned from it."""
+
+    def notes(self) -> list[ItemNote]:
+        """What people have noted about items, the newest first."""
+
+    def conflicts(self) -> list[Conflict]:
+        """The items on which people disagree, with what each of them said."""
+
+    def settle(self, id: int | str, label: ClassName | None, *, annotator: str | None = None) -> None:
+        """Decide what an item is on which people disagree; None if nobody can tell."""
+
+    def agreement(self) -> Agreement:
+        """How far people agree on the items that several of them labelled."""
 
     def export(self, path: str | Path) -> None:
         """Write the whole campaign to a file, `.jsonl` or `.parquet`."""

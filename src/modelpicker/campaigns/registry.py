@@ -12,7 +12,7 @@ from modelpicker.algorithms.budgets import BudgetWay
 from modelpicker.algorithms.registry import AlgorithmChoice
 from modelpicker.algorithms.validation import Models
 from modelpicker.campaigns.campaign import Campaign
-from modelpicker.campaigns.events.event_store import EventStore, add_campaign, all_campaigns, find_campaign
+from modelpicker.campaigns.events.event_store import EventStore, Head, add_campaign, all_campaigns, find_campaign
 from modelpicker.campaigns.events.event_types import Joining, Leaving, Revision
 from modelpicker.campaigns.input.pool_source import PoolSource
 from modelpicker.campaigns.names import NAME, check_name
@@ -22,6 +22,7 @@ from modelpicker.campaigns.state.pool_items import first_items
 from modelpicker.campaigns.storage.backup import Progress
 from modelpicker.campaigns.storage.database import Storage, open_storage
 from modelpicker.campaigns.storage.schema import campaigns, metadata
+from modelpicker.campaigns.terms import check_guidelines
 from modelpicker.certificates.certificate import Certified
 from modelpicker.encoding import ClassName
 from modelpicker.errors import InputError, NotFoundError, StorageError, brief
@@ -53,6 +54,7 @@ def create_campaign(
     budget_way: BudgetWay = "paced",
     expected_rounds: int | None = None,
     stop_when: Certified | None = None,
+    overlap: float = 1,
     seed: int = 0,
     algorithm: AlgorithmChoice = "model-picker",
     options: Mapping[str, Any] | None = None,
@@ -60,12 +62,14 @@ def create_campaign(
     tolerance: float | None = None,
     confidence: float | None = None,
     use_labels: bool = False,
+    guidelines: str = "",
     progress: Progress | None = None,
 ) -> Campaign:
     """Begin a campaign: on a stream, whose items arrive one by one; or on a pool, whose items are all there.
 
     A pool is a file, a collection or a data frame. What is asked next is decided when somebody is ready to answer,
-    and it ends when the pick is proved for exactly these items. Only models, classes, budget and seed go with it.
+    and it ends when the pick is proved for exactly these items. Only models, classes, budget, overlap and seed go
+    with it.
 
     Args:
         storage: `sqlite:///file.db` (made where there is none), `postgresql://…`, or `memory://` for tests.
@@ -79,6 +83,9 @@ def create_campaign(
         stop_when: No label is asked for while the pick is certified to be this close to the best model. By default,
             it does not stop for that. Items that come meanwhile count against a certificate of the stream, so that
             it may ask again.
+        overlap: How many different people label each item: 2 or more, or a share such as 0.2 of the items that two
+            people label. Each of their labels counts against the budget. An item whose labels differ counts at its
+            worst until `settle` says what it is.
         seed: What all randomness is drawn from: the same seed and the same predictions give the same decisions.
         algorithm: Decides which labels are asked for, and which model is recommended. Its name, or a class of your
             own that passes `check_algorithm`.
@@ -90,6 +97,7 @@ def create_campaign(
         confidence: of the proof; 0.95 by default. For a pool.
         use_labels: whether labels that come with the items are known from the start. By default they are left out:
             they are often there to check the result with. For a pool.
+        guidelines: what annotators read beside the item.
         progress: told how many items of the pool are stored, and of how many.
 
     >>> campaign = create_campaign("memory://doctest", "tickets", models=["bert", "roberta"], budget=20)
@@ -112,18 +120,20 @@ def create_campaign(
         "budget_way": budget_way,
         "expected_rounds": expected_rounds,
         "stop_when": stop_when,
+        "overlap": overlap,
         "seed": seed,
         "algorithm": algorithm,
         "options": options,
     }
+    check_guidelines(guidelines)
     if pool is not None:
         check_name(name)
         source = PoolSource.open(pool, models)
         goal = {"tolerance": tolerance, "confidence": confidence}
         settings = CampaignSettings.check_pool(**given | {"models": source.models}, **goal)
-        return _begin_pool(storage, name, settings, source, use_labels, progress)
+        return _begin_pool(storage, name, settings, source, use_labels, guidelines, progress)
     _check_stream(models, tolerance, confidence, use_labels)
-    return begin_campaign(storage, name, CampaignSettings.check(**given))
+    return begin_campaign(storage, name, CampaignSettings.check(**given), guidelines)
 
 
 def _check_stream(models: object, tolerance: object, confidence: object, use_labels: object) -> None:
@@ -147,6 +157,7 @@ def _begin_pool(
     settings: CampaignSettings,
     source: PoolSource,
     use_labels: bool,
+    guidelines: str,
     progress: Progress | None,
 ) -> Campaign:
     """Begin a campaign on a pool: it is there with all its items, or not at all."""
@@ -155,6 +166,7 @@ def _begin_pool(
     with opened.writing() as connection:
         number = add_campaign(connection, name, created, settings)
         store = EventStore(connection, number)
+        _note_guidelines(store, created, guidelines)
         first_items(store, settings, created, source, use_labels=use_labels, progress=progress)
     return make_campaign(opened, number, name, created, settings)
 
@@ -165,13 +177,21 @@ def make_campaign(storage: Storage, number: int, name: str, created: int, settin
     return kind(storage, number, name, created, settings)
 
 
-def begin_campaign(storage: str, name: str, settings: CampaignSettings) -> Campaign:
+def _note_guidelines(store: EventStore, at: int, guidelines: str) -> None:
+    """The first event of a campaign, if there are guidelines from the start."""
+    if guidelines:
+        store.add(1, at, Revision(0, {"guidelines": guidelines}))
+        store.move(Head(1, 0, 0))
+
+
+def begin_campaign(storage: str, name: str, settings: CampaignSettings, guidelines: str = "") -> Campaign:
     """Begin a campaign whose settings have been checked."""
     check_name(name)
     opened = open_storage(storage, create=True)
     created = int(time.time() * 1e6)
     with opened.writing() as connection:
         number = add_campaign(connection, name, created, settings)
+        _note_guidelines(EventStore(connection, number), created, guidelines)
     return make_campaign(opened, number, name, created, settings)
 
 

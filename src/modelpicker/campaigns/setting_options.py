@@ -8,7 +8,11 @@ that editors can show them; a test compares. No NumPy here: `modelpicker --help`
 from dataclasses import replace
 
 from modelpicker.certificates.stop_rule import CONFIDENCE, GAP, STOP_RULE
+from modelpicker.errors import InputError, brief
 from modelpicker.options import LARGEST_SEED, Option, count
+
+# So many different people may label one item.
+MOST_PEOPLE = 100
 
 SETTINGS: tuple[Option, ...] = (
     Option("models", list, "The models: their names, or how many there are."),
@@ -43,6 +47,18 @@ SETTINGS: tuple[Option, ...] = (
         parts=STOP_RULE,
     ),
     Option(
+        "overlap",
+        float,
+        "How many different people label each item: 2 or more, or a share such as 0.2 of the items that two people "
+        "label. Each of their labels counts against the budget.",
+        1,
+        low=0,
+        high=MOST_PEOPLE,
+        above=True,
+        title="People per item",
+        wanted=f"a whole number from 1 to {MOST_PEOPLE}, or a share between 0 and 1",
+    ),
+    Option(
         "seed",
         int,
         "What all randomness is drawn from: the same seed and the same predictions give the same decisions.",
@@ -54,6 +70,16 @@ SETTINGS: tuple[Option, ...] = (
     Option("options", dict, "Options of the algorithm; those left out keep their defaults.", None),
 )
 BY_NAME = {option.name: option for option in SETTINGS}
+
+
+def check_overlap(overlap: object) -> float:
+    """How many people label an item, as a whole number; or a share below 1."""
+    number: float = BY_NAME["overlap"].check(overlap)
+    if number >= 1 and number != int(number):
+        raise InputError(f"overlap={brief(overlap)}: pass {BY_NAME['overlap'].range}.", parameter="overlap")
+    return number if number < 1 else int(number)
+
+
 # The goal of a campaign on a pool, and which settings go with a pool: how it picks is settled.
 TOLERANCE = replace(
     GAP,
@@ -61,10 +87,10 @@ TOLERANCE = replace(
     help="How much less accurate than the best model the pick may be: 0.01 is 1 % of accuracy.",
 )
 POOL_GOAL = (TOLERANCE, CONFIDENCE)
-POOL_SETTINGS = frozenset({"models", "classes", "budget", "seed"})
+POOL_SETTINGS = frozenset({"models", "classes", "budget", "overlap", "seed"})
 POOL_ALGORITHM = "pool-picker"
 # Those that have checks of their own. The others are one value each, and checked by what is said above.
-CHECKED_APART = frozenset({"models", "classes", "stop_when", "seed", "algorithm", "options"})
+CHECKED_APART = frozenset({"models", "classes", "stop_when", "overlap", "seed", "algorithm", "options"})
 PLAIN = tuple(option for option in SETTINGS if option.name not in CHECKED_APART)
 # Those that the first version stored. Campaigns of older versions may lack any other, which then has its default.
 FIRST = frozenset({"models", "classes", "algorithm", "options", "seed", "budget", "expected_rounds"})

@@ -22,6 +22,7 @@ from modelpicker.campaigns.setting_options import (
     POOL_GOAL,
     POOL_SETTINGS,
     SETTINGS,
+    check_overlap,
 )
 from modelpicker.campaigns.sources import FileSource
 from modelpicker.certificates.certificate import MOST_MODELS, Certified
@@ -54,6 +55,8 @@ class CampaignSettings:
     expected_rounds: int | None
     stop_when: Certified | None = None
     budget_way: BudgetWay = "paced"
+    overlap: float = 1
+    """How many people label each item, or the share of items that two people label."""
     source: FileSource | None = None
     """The file that its items come from, where that is known."""
     stored_checksum: str | None = field(default=None, compare=False)
@@ -96,6 +99,7 @@ class CampaignSettings:
             seed=check_seed(given.get("seed", 0)),
             budget=BY_NAME["budget"].check(given.get("budget")),
             expected_rounds=None,
+            overlap=check_overlap(given.get("overlap", 1)),
         )
 
     @classmethod
@@ -113,6 +117,7 @@ class CampaignSettings:
             options=usual_options(kind, None if known is None else len(known)) | options,
             seed=check_seed(given["seed"]),
             stop_when=stopping_rule(given["stop_when"]),
+            overlap=check_overlap(given["overlap"]),
             source=FileSource.load(source),
             **{option.name: option.check(given[option.name]) for option in PLAIN},
         )
@@ -122,6 +127,7 @@ class CampaignSettings:
     def _check_together(self) -> None:
         """Refuse settings that do not go with each other, or that cannot be stored."""
         self.check_goal()
+        self.check_paid(self.budget)
         if self.budget is None and self.budget_way != BY_NAME["budget_way"].default:
             raise InputError(
                 f"budget_way={self.budget_way!r}: there is no budget to keep; pass one, or leave it out."
@@ -140,6 +146,14 @@ class CampaignSettings:
             raise InputError(
                 f"stop_when: {self.kind.name} stops by itself; leave it out, and set its options tolerance and "
                 "confidence."
+            )
+
+    def check_paid(self, budget: int | None) -> None:
+        """Refuse a budget for a stream whose items several people label: its pace counts items, not labels."""
+        if self.overlap != 1 and budget is not None and self.pool is None:
+            raise InputError(
+                f"overlap={self.overlap} does not go with a budget on a stream, which is kept by items and not by "
+                "labels; leave one of them out, or pass the items as a pool."
             )
 
     def make(self, models: Sequence[ModelName]) -> Algorithm:
@@ -172,6 +186,7 @@ class CampaignSettings:
                 options=dict(found["options"]),
                 seed=int(found["seed"]),
                 stop_when=stopping_rule(found["stop_when"]),
+                overlap=check_overlap(found["overlap"]),
                 source=FileSource.load(document.get("source")),
                 stored_checksum=settings_checksum(document),
                 **{option.name: found[option.name] for option in PLAIN},

@@ -61,9 +61,13 @@ class Terms:
 
     def check_asks(self) -> None:
         """Refuse items while nobody is asked."""
-        if self.idle:
-            state = "archived" if self.archived else "finished" if self.finished else "paused"
-            raise ConflictError(f"the campaign is {state}, and takes no items; resume it first.")
+        for name, how in (
+            ("archived", "bring it back first: modelpicker revise … --bring-back, or revise(archived=False)"),
+            ("finished", "go on with it first: modelpicker revise … --no-finished, or revise(finished=False)"),
+            ("paused", "resume it first: modelpicker revise … --resume, or revise(paused=False)"),
+        ):
+            if getattr(self, name):
+                raise ConflictError(f"the campaign is {name}, and takes no items; {how}.")
 
     def check_answers(self) -> None:
         """Refuse answers that come too late."""
@@ -80,9 +84,10 @@ def check_changes(settings: CampaignSettings, given: Mapping[str, Any], spent: f
         if type(changes.get(name, False)) is not bool:
             raise InputError(f"{name}={brief(changes[name])}: pass true or false.", parameter=name)
     if "guidelines" in changes:
-        _check_guidelines(changes["guidelines"])
+        check_guidelines(changes["guidelines"])
     if "budget" in changes:
         changes["budget"] = BY_NAME["budget"].check(changes["budget"])
+        settings.check_paid(changes["budget"])
         if changes["budget"] is not None and changes["budget"] < spent:
             raise ConflictError(
                 f"budget {changes['budget']:,}: {spent:,.0f} labels are bought or asked for already; pass at least "
@@ -96,7 +101,7 @@ def check_changes(settings: CampaignSettings, given: Mapping[str, Any], spent: f
     return changes
 
 
-def _check_guidelines(text: object) -> None:
+def check_guidelines(text: object) -> None:
     """Refuse guidelines that are not text, or too long to be read."""
     if not isinstance(text, str):
         raise InputError(f"guidelines={brief(text)}: pass text.", parameter="guidelines")

@@ -97,6 +97,11 @@ def may_be_right(rows: Codes, labelled: Flags, model: int) -> Ints:
     return found
 
 
+def confidence_of(wealth: float, share: float) -> float:
+    """The confidence that so much money times credit proves, if a share of the error may be used."""
+    return max(0.0, 1.0 - 1.0 / (wealth * share))
+
+
 @dataclass
 class Trial:
     """A model on trial: what being the opponent has earned it, and how far all others are beaten by it."""
@@ -330,6 +335,17 @@ class PoolProof:
         enough = best * (1.0 - confidence) >= 1.0
         proved = int(np.where(enough, np.minimum(worst, self.allowed), worst).max(initial=0))
         return proved, proved == certain
+
+    def confidence_in(self, model: int, share: float) -> float:
+        """The largest confidence with which a model is proved to be worse by no more than is allowed.
+
+        `share` is that of the error that may be used.
+        """
+        trial = self.trials.get(model)
+        best = trial.best if trial else self.richest
+        feared = self.counts(model).worst > self.allowed
+        feared[model] = False
+        return confidence_of(float(best[feared].min()), share) if feared.any() else 1.0
 
     def state(self) -> dict[str, Any]:
         """What cannot be counted again: the money, and the bets that are open."""

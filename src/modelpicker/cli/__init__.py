@@ -12,6 +12,7 @@ from modelpicker.cli.ask import ask
 from modelpicker.cli.bench import bench
 from modelpicker.cli.bounds import bounds
 from modelpicker.cli.compare import compare
+from modelpicker.cli.conflicts import conflicts, settle
 from modelpicker.cli.create import create
 from modelpicker.cli.demo import demo
 from modelpicker.cli.join import join, leave
@@ -48,6 +49,8 @@ app.command()(label)
 app.command()(tell.tell)
 app.command()(tell.skip)
 app.command()(tell.retract)
+app.command()(conflicts)
+app.command()(settle)
 app.command()(show.best)
 app.command()(report)
 app.command()(join)

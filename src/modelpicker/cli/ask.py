@@ -1,14 +1,14 @@
 """`modelpicker ask`: items in, decisions out as JSON lines, each on disk before it is printed.
 
-A file is fed to a stream as labels come, unless everything is to be decided at once. A pool takes more items.
+A stream keeps the items of a file, and asks about them as labels come, unless everything is to be decided at once.
+A pool takes more items.
 """
 
 import json
 import os
-import shlex
 import sys
-import time
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -34,15 +34,13 @@ from modelpicker.errors import FileError, InputError, ModelPickerError, NotFound
 
 if TYPE_CHECKING:
     from modelpicker.algorithms import Decision
-    from modelpicker.campaigns import Campaign
-    from modelpicker.campaigns.feeding import FileFeed, NewItem
+    from modelpicker.campaigns import AskedFile, Campaign
+    from modelpicker.campaigns.input.batches import Batch
     from modelpicker.collections.column_roles import Reading
 
 LINES_AT_ONCE = 2_000
 READ_AT_ONCE = 2**20
 LINE_ENDINGS = (".jsonl", ".ndjson")
-# How often it is looked whether a label has come, in seconds.
-LOOK = 0.5
 
 
 class Line(NamedTuple):
@@ -67,8 +65,9 @@ def ask(
         bool,
         typer.Option(
             "--all-at-once",
-            help="Decide about all items of FILE now, before their labels come. It asks for more labels, because "
-            "it cannot learn in between. By default it waits for each label, and then goes on.",
+            help="Decide about all items of FILE now. All questions are there at once, so that many people can "
+            "label in parallel, but there are more of them. By default each is decided when the labels before it "
+            "are there.",
         ),
     ] = False,
     use_labels: Annotated[
@@ -82,9 +81,8 @@ def ask(
 ) -> None:
     """Ask about items as they come: which labels are worth buying?
 
-    Items on standard input are decided as they arrive. A FILE is fed as labels come: this command waits until
-    somebody has labelled what it asks for (`label`, `tell`, the page), then goes on. Stop it at any time: the same
-    command goes on. To label in the same terminal, use `label NAME --items FILE`. In a campaign on a pool, items
+    Items on standard input are decided as they arrive. The items of a FILE are kept, and asked about one after the
+    other as labels come (`label`, the page). This command does not wait for that. In a campaign on a pool, items
     are added to the pool, and `label` asks about those most worth a label.
 
     A line is {"predictions": {"bert": "spam", …}, "item": {"text": "…"}, "key": "msg-17"}, or flat:
@@ -106,11 +104,11 @@ def ask(
     if pool and not in_lines:
         _add(campaign, file, read, use_labels, as_json)
         return
+    if not (pool or file == "-" or all_at_once):
+        _keep(campaign, file, read, called_by(name, storage), as_json)
+        return
     before = campaign.best()
-    if pool or file == "-" or all_at_once:
-        made = decided(campaign, file, read)
-    else:
-        made = _fed(campaign, file, make_feed(campaign, file, read), called_by(name, storage))
+    made = decided(campaign, file, read)
     decisions: list[dict[str, Any]] = []
     if not _print_all(made, decisions if as_json else None):
         return
@@ -185,9 +183,10 @@ def _add(campaign: "Campaign", file: str, read: dict[str, Any], use_labels: bool
 
     found = read_collection(open_with, file, None, file_reading(campaign, read))
     print_notes(found.notes)
-    with storing("Storing the items", len(found)) as progress:
+    with storing(len(found)) as progress:
         added = campaign.add_items(found, use_labels=use_labels, progress=progress)
-    pick = campaign.best()
+    with waiting("Comparing the models"):
+        pick = campaign.best()
     if as_json:
         facts = {"new": added.new, "known": added.known, "labels": added.labels}
         print_json({"campaign": campaign.name, "decisions": [], **facts, **pick.document()})
@@ -220,55 +219,44 @@ def decided(campaign: "Campaign", file: str, read: dict[str, Any]) -> Iterator[t
         yield from zip(batch.keys or [None] * len(made), made, strict=True)
 
 
-def make_feed(campaign: "Campaign", file: str, read: dict[str, Any]) -> "FileFeed":
-    """The items of a file, one by one."""
-    from modelpicker.campaigns.feeding import FileFeed, feed_file
+def _keep(campaign: "Campaign", file: str, read: dict[str, Any], called: str, as_json: bool) -> None:
+    """Keep the items of a file for a stream, and say how they are asked about."""
+    kept = keep_file(campaign, file, read)
+    pick = campaign.best()
+    if as_json:
+        facts = {"new": kept.waiting, "known": kept.known, "waiting": campaign.waiting_items()}
+        print_json({"campaign": campaign.name, "decisions": [], **facts, **pick.document()})
+        return
+    known = f", {kept.known:,} there already" if kept.known else ""
+    say(visible(f"{count(kept.waiting, 'new item')}{known}. {pick.state.title}: {pick.state.reason}"))
+    say(visible(f"  {command(f'label {called}')}  asks about them one after the other, as does the page"))
 
-    if file.lower().endswith(LINE_ENDINGS):
-        return FileFeed(campaign, _line_items(file, campaign.models))
-    return feed_file(campaign, file, file_reading(campaign, read))
+
+def keep_file(campaign: "Campaign", file: str, read: dict[str, Any]) -> "AskedFile":
+    """Keep the items of a file, of a table or of lines."""
+    from modelpicker.campaigns.feeding import ask_batches, ask_file, file_mark
+    from modelpicker.campaigns.input.batches import KeptFile
+
+    if not file.lower().endswith(LINE_ENDINGS):
+        return ask_file(campaign, file, file_reading(campaign, read))
+    return ask_batches(campaign, KeptFile(Path(file).name, file_mark(file)), _line_batches(file, campaign.models))
 
 
-def _line_items(file: str, models: tuple[int | str, ...]) -> "Iterator[NewItem]":
-    """The items of a file of lines."""
-    from modelpicker.campaigns.feeding import NewItem, file_mark, row_key
+def _line_batches(file: str, models: tuple[int | str, ...]) -> "Iterator[Batch]":
+    """The items of a file of lines; if one is wrong, those before it come first."""
+    from modelpicker.campaigns.input.batches import Batch
 
     with _stream(file) as stream:
-        mark = file_mark(file)
         for lines in _batches(stream):
-            for number, text in lines:
-                if text.strip():
-                    line = parse(number, text, models)
-                    key = line.key or row_key(number, mark)
-                    yield NewItem(line.predictions, line.item, key, f"line {number}")
-
-
-def _fed(campaign: "Campaign", file: str, feed: "FileFeed", called: str) -> Iterator[tuple[str | None, "Decision"]]:
-    """The decisions about items, each made when the labels that were asked for before are there."""
-    said = False
-    while True:
-        if feed.waits:
-            sys.stdout.flush()
-            if not said:
-                _say_waiting(campaign, file, called)
-            said = True
-            with waiting("Waiting for a label; press Ctrl-C to stop"):
-                while feed.waits:
-                    time.sleep(LOOK)
-        made = feed.decide()
-        if not made:
-            return
-        yield from made
-
-
-def _say_waiting(campaign: "Campaign", file: str, called: str) -> None:
-    """What it waits for, and what else can be done."""
-    open_ones = campaign.counts().waiting
-    waits = "1 item waits" if open_ones == 1 else f"{open_ones:,} items wait"
-    say(f"{waits} for a label. The next items are decided when it is there.")
-    say(visible(f"  {command(f'label {called}')}  in another terminal labels it"))
-    say(visible(f"  {command(f'label {called} --items {shlex.quote(file)}')}  labels all of it in one terminal"))
-    say("  --all-at-once does not wait, and asks for more labels")
+            good, failure = _parsed(lines, models)
+            if good:
+                yield Batch(
+                    [line.predictions for line in good],
+                    [line.item for line in good],
+                    [line.key for line in good],
+                )
+            if failure is not None:
+                raise failure
 
 
 def _stream(file: str) -> IO[bytes]:
@@ -298,16 +286,7 @@ def _batches(stream: IO[bytes]) -> Iterator[list[tuple[int, bytes]]]:
 
 def _ask(campaign: "Campaign", lines: list[tuple[int, bytes]]) -> Iterator[tuple[str | None, "Decision"]]:
     """Ask about some lines together; if one is wrong, those before it are asked all the same."""
-    models = campaign.models
-    good: list[Line] = []
-    failure: ModelPickerError | None = None
-    for number, line in lines:
-        if line.strip():
-            try:
-                good.append(parse(number, line, models))
-            except InputError as error:
-                failure = error
-                break
+    good, failure = _parsed(lines, campaign.models)
     if good:
         try:
             yield from zip([line.key for line in good], _ask_together(campaign, good), strict=True)
@@ -315,6 +294,20 @@ def _ask(campaign: "Campaign", lines: list[tuple[int, bytes]]) -> Iterator[tuple
             yield from _ask_one_by_one(campaign, good)
     if failure is not None:
         raise failure
+
+
+def _parsed(
+    lines: list[tuple[int, bytes]], models: tuple[int | str, ...]
+) -> tuple[list[Line], ModelPickerError | None]:
+    """The items of some lines, up to the first that is wrong; and what is wrong with it."""
+    good: list[Line] = []
+    for number, line in lines:
+        if line.strip():
+            try:
+                good.append(parse(number, line, models))
+            except InputError as error:
+                return good, error
+    return good, None
 
 
 def _ask_together(campaign: "Campaign", lines: list[Line]) -> Any:

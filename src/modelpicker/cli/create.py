@@ -4,10 +4,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from modelpicker.campaigns.setting_options import BY_NAME
+from modelpicker.campaigns.setting_options import BY_NAME, check_overlap
 from modelpicker.certificates.stop_rule import CONFIDENCE, GAP
 from modelpicker.cli.shared import algorithm_options
-from modelpicker.cli.shared.campaign_options import StorageOption, called_by, describe, storage_url, with_settings
+from modelpicker.cli.shared.campaign_options import (
+    GuidelinesOption,
+    StorageOption,
+    called_by,
+    describe,
+    read_guidelines,
+    storage_url,
+    with_settings,
+)
 from modelpicker.cli.shared.terminal import (
     FieldsOption,
     IdColumn,
@@ -27,7 +35,9 @@ from modelpicker.cli.shared.terminal import (
     say,
     storing,
     visible,
+    waiting,
 )
+from modelpicker.errors import InputError
 
 if TYPE_CHECKING:
     from modelpicker.campaigns import Campaign
@@ -50,6 +60,14 @@ OF_POOLS = {
     "id_column": "--id",
     "ignore": "--ignore",
 }
+
+
+def _people(overlap: float) -> float:
+    """How many people label an item; what makes no sense is wrong usage."""
+    try:
+        return check_overlap(overlap)
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from error
 
 
 @with_settings
@@ -92,6 +110,9 @@ def create(
     kind: algorithm_options.KindNamed = None,
     algorithm: algorithm_options.Named = BY_NAME["algorithm"].default,
     option: algorithm_options.Options = None,
+    overlap: Annotated[float, typer.Option(help=BY_NAME["overlap"].help, callback=_people)] = BY_NAME[
+        "overlap"
+    ].default,
     seed: Annotated[int, typer.Option(min=0, help=BY_NAME["seed"].help)] = BY_NAME["seed"].default,
     use_labels: Annotated[
         bool,
@@ -107,6 +128,7 @@ def create(
     label: Label = None,
     id_column: IdColumn = None,
     ignore: Ignore = None,
+    guidelines: GuidelinesOption = None,
     storage: StorageOption = None,
     as_json: Json = False,
     **settings: Any,
@@ -123,12 +145,18 @@ def create(
     }
     if pool is None:
         _refuse(typed, OF_POOLS, "goes with --pool FILE only; pass that as well, or leave it out.")
+        if overlap != 1 and settings["budget"] is not None:
+            raise typer.BadParameter(
+                "it does not go with a budget on a stream; pass --pool.", param_hint="--overlap"
+            )
         given = _stream(models, stop_gap, confidence, kind, algorithm, option)
     else:
         _refuse(typed, OF_STREAMS, "is for streams; leave it out with --pool.")
         read = how_to_read(models, fields, classes, normalise, text, label, id_column, ignore)
         given = {"tolerance": stop_gap, "confidence": confidence, "use_labels": use_labels}
-    where, more = storage_url(storage), {"classes": as_classes(classes), "seed": seed, **settings}
+    told = "" if guidelines is None else read_guidelines(guidelines)
+    where = storage_url(storage)
+    more = {"classes": as_classes(classes), "overlap": overlap, "seed": seed, "guidelines": told, **settings}
     if pool is None:
         campaign = _create_stream(where, name, given | more)
     else:
@@ -209,13 +237,14 @@ def _create_pool(
     if known and not settings["use_labels"]:
         left_out = f"{count(known, 'label')} in the file {'is' if known == 1 else 'are'} left out."
         say(f"{left_out} (To use them: --use-labels)")
-    with storing("Storing the items", len(found)) as progress:
+    with storing(len(found)) as progress:
         return create_campaign(storage, name, pool=found, progress=progress, **settings)
 
 
 def _say_pool(campaign: "Campaign", called: str) -> None:
     """What there is now, and what to do with it."""
-    pick, goal = campaign.best(), campaign.settings.options
+    with waiting("Comparing the models"):
+        pick, goal = campaign.best(), campaign.settings.options
     say(visible(f"Created {campaign.name} in {campaign.storage.url}: {count(pick.rounds, 'item')}."))
     if pick.references:
         say(f"{count(pick.references, 'label')} of the file {'is' if pick.references == 1 else 'are'} used.")

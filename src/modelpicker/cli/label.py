@@ -18,7 +18,6 @@ from modelpicker.errors import ModelPickerError
 
 if TYPE_CHECKING:
     from modelpicker.campaigns import Campaign, Pick
-    from modelpicker.campaigns.feeding import FileFeed
     from modelpicker.campaigns.file_campaign import Feeder
 
 Lease = Annotated[
@@ -36,8 +35,8 @@ def label(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Of a stream: a file of items, as `ask` reads it. They are decided one by one while you label. "
-            "The same command goes on where you stopped.",
+            help="Of a stream: a file of items, as `ask` reads it. They are kept, and decided about one by one "
+            "while you label. Later, `label NAME` goes on where you stopped.",
             show_default=False,
         ),
     ] = None,
@@ -53,8 +52,12 @@ def label(
     `pick` began goes on with its file, if that is there.
     """
     campaign = opened(storage, name)
+    if by is None and campaign.settings.overlap != 1:
+        raise typer.BadParameter("several people label each item here: say who you are.", param_hint="--by")
     who = by or (None if campaign.settings.source is None else ANNOTATOR)  # as `pick` has it
-    feeder = _feeder_of(campaign) if items is None else _feed_of(campaign, items)
+    if items is not None:
+        _ask_about(campaign, items)
+    feeder = _feeder_of(campaign) if items is None else None
     session = LabelSession(campaign, lease, who, wait=wait, feeder=feeder)
     try:
         session.converse()
@@ -87,19 +90,27 @@ def _say_next(pick: "Pick", session: LabelSession, name: str, storage: str | Non
     if pick.state.over:
         say(visible(f"  {command(f'ask {called} FILE')}  adds more items; then it asks again"))
     else:
-        say(visible(f"  {command(f'revise {called} --budget N')}  allows more labels"))
+        say(visible(f"  {command(f'revise {called} --budget {_larger(pick)}')}  allows more labels"))
 
 
-def _feed_of(campaign: "Campaign", file: str) -> "FileFeed":
-    """The items of a file, for a stream that has no file of its own."""
-    from modelpicker.cli.ask import make_feed
+def _larger(pick: "Pick") -> int:
+    """The budget that the state of a spent one offers."""
+    from modelpicker.campaigns.results.pool_pick import half_again
+
+    budget = pick.budget or 0
+    return budget + (half_again(budget) if pick.more is None else pick.more.labels)
+
+
+def _ask_about(campaign: "Campaign", file: str) -> None:
+    """Keep the items of a file, which are then asked about one by one."""
+    from modelpicker.cli.ask import keep_file
 
     if campaign.settings.pool is not None:
         raise typer.BadParameter(
             f"{campaign.name} is on a pool; {command(f'ask {campaign.name} {file}')} adds the items to it.",
             param_hint="--items",
         )
-    return make_feed(campaign, file, {})
+    keep_file(campaign, file, {})
 
 
 def _feeder_of(campaign: "Campaign") -> "Feeder | None":

@@ -8,9 +8,11 @@ from modelpicker.certificates.stop_rule import CONFIDENCE
 from modelpicker.cli.shared import algorithm_options
 from modelpicker.cli.shared.campaign_options import (
     AnnotatorOption,
+    GuidelinesOption,
     Name,
     StorageOption,
     opened,
+    read_guidelines,
     report,
     storage_url,
 )
@@ -36,25 +38,34 @@ def revise(
         bool | None,
         typer.Option("--archive/--bring-back", help="Take nothing any more, or go on.", show_default=False),
     ] = None,
+    finished: Annotated[
+        bool | None,
+        typer.Option(
+            "--finished/--no-finished",
+            help="Take the result and withdraw open questions, or go on with them.",
+            show_default=False,
+        ),
+    ] = None,
+    guidelines: GuidelinesOption = None,
     by: AnnotatorOption = None,
     storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
-    """Change the budget or the goal, pause or archive; it holds from now on, and the history keeps it."""
+    """Change the budget, the goal or the guidelines, pause, finish or archive; the history keeps it."""
     if budget is not None and no_budget:
         raise typer.BadParameter("pass --budget or --no-budget.")
     if stop_gap is not None and no_goal:
         raise typer.BadParameter("pass --stop-gap or --no-goal.")
     rule = algorithm_options.stopping_rule(stop_gap, confidence, kind)
-    changes: dict[str, Any] = {
-        name: value for name, value in (("paused", paused), ("archived", archived)) if value is not None
-    }
+    told = None if guidelines is None else read_guidelines(guidelines)
+    given = {"paused": paused, "archived": archived, "finished": finished, "guidelines": told}
+    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if budget is not None or no_budget:
         changes["budget"] = budget
     if stop_gap is not None or no_goal:
         changes["stop_when"] = None if no_goal else rule
     if not changes:
-        raise typer.BadParameter("say what to change: --budget, --stop-gap, --pause, --archive, …")
+        raise typer.BadParameter("say what to change: --budget, --stop-gap, --pause, --finished, --guidelines, …")
     campaign = opened(storage, name)
     campaign.revise(annotator=by, **changes)
     report(campaign, f"Changed: {', '.join(sorted(changes))}.", {"revised": sorted(changes)}, as_json)

@@ -57,6 +57,17 @@ def serve(
             show_default=False,
         ),
     ] = None,
+    media_hosts: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--media-host",
+            envvar="MODELPICKER_MEDIA_HOSTS",
+            metavar="NAME",
+            help="A host from which the page shows pictures and plays audio that items link to; may be given "
+            "several times.  [default: only what items themselves contain]",
+            show_default=False,
+        ),
+    ] = None,
     log_format: Annotated[
         Literal["text", "json"] | None,
         typer.Option(
@@ -92,6 +103,7 @@ def serve(
         "port": port,
         "tokens": tokens,
         "allowed_hosts": tuple(allowed_hosts) if allowed_hosts else None,
+        "media_hosts": tuple(media_hosts) if media_hosts else None,
         "log_format": log_format,
         "access_log": access_log,
     }

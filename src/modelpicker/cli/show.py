@@ -20,6 +20,7 @@ from modelpicker.cli.shared.terminal import (
     WIDTH,
     Json,
     command,
+    count,
     print_json,
     print_table,
     say,
@@ -108,11 +109,13 @@ def show(name: Name, storage: StorageOption = None, as_json: Json = False) -> No
         "classes": classes,
         "algorithm": f"{settings.kind.name}{f' ({options})' if options else ''}, seed {settings.seed}",
         "budget": _budget(settings, terms.budget),
+        **_overlap(settings.overlap, pick.conflicts),
         **_stopping(settings, terms.stop_when, pick.certified),
         "state": in_words(pick),
         "items": _items(settings, pick),
         "labels": f"{pick.labels_used:,} bought, {pick.pending:,} waiting, {pick.skipped:,} skipped, "
         f"{pick.references:,} {'for reference' if settings.pool is None else 'known without asking'}",
+        **({"to go": pick.to_go_sentence} if pick.to_go_sentence else {}),
         "pick": leader(pick),
         "certificate": pick.certificate.sentence,
     }
@@ -131,6 +134,14 @@ def _budget(settings: "CampaignSettings", budget: int | None) -> str:
         return f"{budget:,} labels, as a cap"
     over = "" if settings.expected_rounds is None else f" over {settings.expected_rounds:,} items"
     return f"{budget:,} labels, spread{over or ' over the stream'}"
+
+
+def _overlap(overlap: float, conflicts: int) -> dict[str, str]:
+    """How many people label an item, and whether they disagree; nothing if one person labels each."""
+    if overlap == 1:
+        return {}
+    people = f"{overlap} people label each item" if overlap > 1 else f"two people label {overlap:.0%} of the items"
+    return {"overlap": f"{people}; {count(conflicts, 'conflict')} to settle"}
 
 
 def _items(settings: "CampaignSettings", pick: "Pick") -> str:

@@ -16,9 +16,11 @@ from modelpicker.server.api.openapi import DESCRIPTION, TAGS, describe_api
 from modelpicker.server.api.problems import as_problem
 from modelpicker.server.api.routes import (
     campaigns,
+    conflicts,
     files,
     health,
     labels,
+    notes,
     pools,
     rounds,
     session,
@@ -30,7 +32,6 @@ from modelpicker.server.api.routes import (
 from modelpicker.server.api.routes.common import VERSION
 from modelpicker.server.configuration import Configuration
 from modelpicker.server.context import ServerContext
-from modelpicker.server.demo import feed_demo
 from modelpicker.server.live.checkpoints import checkpoint_when_quiet
 from modelpicker.server.live.group_commit import CommitQueues
 from modelpicker.server.metrics import Metrics
@@ -42,6 +43,9 @@ ROUTERS = (
     rounds.router,
     labels.router,
     labels.waiting,
+    conflicts.router,
+    conflicts.settling,
+    notes.router,
     pools.router,
     campaigns.router,
     campaigns.leaving,
@@ -100,8 +104,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         asyncio.create_task(service.queues.sweep()),
         asyncio.create_task(checkpoint_when_quiet(service.storage, service.configuration.quiet)),
     ]
-    if service.configuration.demo:
-        tasks.append(asyncio.create_task(feed_demo(service.queues)))
     yield
     for task in tasks:
         task.cancel()

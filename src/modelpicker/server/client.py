@@ -17,12 +17,17 @@ from urllib.parse import quote, urlencode
 
 import numpy.typing as npt
 
-from modelpicker.algorithms import Decision
+from modelpicker.algorithms import Decision, LabelsToGo, PoolOutlook
 from modelpicker.algorithms.budgets import BudgetWay
+from modelpicker.campaigns.results.agreement import Agreement, ClassAgreement, PairAgreement
 from modelpicker.campaigns.results.pick import (
     AnswerRecord,
+    AskedFile,
     CampaignCounts,
+    Conflict,
     GivenAnswer,
+    GivenOpinion,
+    ItemNote,
     LabelFilter,
     Pick,
     Query,
@@ -101,6 +106,7 @@ class Client:
         budget_way: BudgetWay = "paced",
         expected_rounds: int | None = None,
         stop_when: Certified | None = None,
+        overlap: float = 1,
         seed: int = 0,
         algorithm: str = "model-picker",
         options: Mapping[str, Any] | None = None,
@@ -109,6 +115,7 @@ class Client:
         tolerance: float | None = None,
         confidence: float | None = None,
         use_labels: bool = False,
+        guidelines: str = "",
     ) -> "RemoteCampaign":
         """Begin a campaign; the settings are those of `mp.create_campaign`.
 
@@ -120,17 +127,20 @@ class Client:
                 raise InputError(f"{refused[0]} does not go with pool; say with columns which columns are models.")
             goal = {"tolerance": tolerance, "confidence": confidence, "budget": budget}
             given = {one: value for one, value in goal.items() if value is not None}
-            return self._create_pool(name, Path(pool), columns, {**given, "use_labels": use_labels, "seed": seed})
+            more = {"overlap": overlap, "use_labels": use_labels, "seed": seed, "guidelines": guidelines}
+            return self._create_pool(name, Path(pool), columns, {**given, **more})
         if models is None:
             raise InputError("models: pass the models of the stream, or pool= with a file of items.")
         body: dict[str, Any] = {
             "name": name,
+            "guidelines": guidelines,
             "models": models if isinstance(models, int) else list(models),
             "classes": None if classes is None else list(classes),
             "budget": budget,
             "budget_way": budget_way,
             "expected_rounds": expected_rounds,
             "stop_when": None if stop_when is None else stop_when.document(),
+            "overlap": overlap,
             "seed": seed,
             "algorithm": algorithm,
             "options": dict(options or {}),
@@ -159,7 +169,8 @@ class Client:
 
 def _is_same_pool(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     """Whether a campaign is on a pool with this goal."""
-    shown = {**found["options"], "budget": found["budget"], "seed": int(found["seed"])}
+    same = {name: found[name] for name in ("budget", "overlap")}
+    shown = {**found["options"], **same, "seed": int(found["seed"])}
     return found["algorithm"] == POOL_ALGORITHM and all(
         shown[name] == value for name, value in wanted.items() if name != "use_labels"
     )
@@ -224,7 +235,8 @@ class RemoteCampaign:
     def counts(self) -> CampaignCounts:
         """How many labels, skips, references and unanswered queries there are."""
         found = self.describe()
-        return CampaignCounts(found["labels_used"], found["skipped"], found["references"], found["pending"])
+        same = {name: found[name] for name in ("skipped", "references", "withdrawn", "conflicts")}
+        return CampaignCounts(labels=found["labels_known"], waiting=found["pending"], **same)
 
     def answers(self) -> list[AnswerRecord]:
         """All queries with their labels, and labels that were kept for reference, in the order of the rounds."""
@@ -314,6 +326,8 @@ class RemoteCampaign:
             by = annotator or self.annotator
             body = {"most": 1 if most is None else most, "seconds": _seconds(lease), "annotator": by}
             found = self._transport.call("POST", f"{self._path}/leases", body)
+            while found["deciding"]:  # many items of a file need no label
+                found = self._transport.call("POST", f"{self._path}/leases", body)
         return [_query(one) for one in found["queries"]]
 
     def release(self, *ids: int | str) -> None:
@@ -338,10 +352,22 @@ class RemoteCampaign:
             certificate=Certificate(**found["certificate"]),
             certified=found["certified"],
             reached=found["reached"],
+            to_go=_to_go(found.get("to_go")),
+            more=_outlook(found.get("more")),
             state=Status(*(found["state"][part] for part in ("name", "reason", "next", "takes_items"))),
             remark=found["remark"],
+            conflicts=found["conflicts"],
             **{name: found[name] for name in same},
         )
+
+    def labels_to_go(self) -> LabelsToGo | None:
+        """About how many more labels a pool needs; None on a stream, and if it is too early to say."""
+        return _to_go(self.describe()["to_go"])
+
+    def outlook(self, labels: int) -> PoolOutlook | None:
+        """What so many more labels of a pool would buy; None on a stream, and if it is too early to say."""
+        asked = urlencode({"labels": labels})
+        return _outlook(self._transport.call("GET", f"{self._path}/outlook?{asked}")["outlook"])
 
     def certificate(self, confidence: float = 0.95, kind: CertificateKind = "stream") -> Certificate:
         """How sure the pick is, in a statement that holds whenever one looks."""
@@ -368,11 +394,16 @@ class RemoteCampaign:
         """Let a model take no part any more."""
         self._transport.call("DELETE", f"{self._path}/models/{_segment(model)}", done=NotFoundError)
 
-    def revise(self, *, annotator: str | None = None, **changes: Any) -> None:
-        """Change `budget`, `stop_when`, `paused`, `archived`, `finished` or `guidelines`; it holds from here on."""
+    def revise(self, *, name: str | None = None, annotator: str | None = None, **changes: Any) -> None:
+        """Change `budget`, `stop_when`, `paused`, `archived`, `finished`, `guidelines` or the name, all at once."""
         if isinstance(changes.get("stop_when"), Certified):
             changes["stop_when"] = changes["stop_when"].document()
-        self._transport.call("PATCH", self._path, {**changes, "annotator": annotator})
+        if name is None:
+            self._transport.call("PATCH", self._path, {**changes, "annotator": annotator})
+            return
+        body = {**changes, "name": name, "annotator": annotator}
+        self._transport.call("PATCH", self._path, body, done=NotFoundError)
+        self.name, self._path = name, f"/campaigns/{_segment(name)}"
 
     def finish(self, *, annotator: str | None = None) -> None:
         """Take the result: nobody is asked any more, and open questions are withdrawn."""
@@ -380,8 +411,7 @@ class RemoteCampaign:
 
     def rename(self, name: str, *, annotator: str | None = None) -> None:
         """Call it something else."""
-        self._transport.call("PATCH", self._path, {"name": name, "annotator": annotator}, done=NotFoundError)
-        self.name, self._path = name, f"/campaigns/{_segment(name)}"
+        self.revise(name=name, annotator=annotator)
 
     def delete(self) -> None:
         """Delete it with everything that belongs to it, for good; export it before."""
@@ -395,19 +425,66 @@ class RemoteCampaign:
             page = self._transport.call(
                 "GET", f"{self._path}/labels?{urlencode({**asked, 'first': len(found), 'most': MOST})}"
             )
-            found += [GivenAnswer(**one | {"predictions": dict(one["predictions"])}) for one in page["labels"]]
+            found += [_given_answer(one) for one in page["labels"]]
             if not page["labels"] or len(found) >= page["total"]:
                 return found
 
-    def upload(self, path: str | Path, columns: "Mapping[str, Role] | None" = None) -> dict[str, int]:
-        """Send a file of predictions; how many rounds were new, known, and queried.
+    def conflicts(self) -> list[Conflict]:
+        """The items on which people disagree, with what each of them said; `settle` decides."""
+        found: list[Conflict] = []
+        while True:
+            page = self._transport.call("GET", f"{self._path}/conflicts?first={len(found)}&most={MOST}")
+            found += [Conflict(**one | {"opinions": _opinions(one)}) for one in page["conflicts"]]
+            if not page["conflicts"] or len(found) >= page["total"]:
+                return found
+
+    def settle(self, id: int | str, label: ClassName | None, *, annotator: str | None = None) -> None:
+        """Decide what an item is on which people disagree; None if nobody can tell."""
+        body = {"id": id, "label": label, "annotator": annotator}
+        self._transport.call("POST", f"{self._path}/settlements", body)
+
+    def agreement(self) -> Agreement:
+        """How far people agree on the items that several of them labelled."""
+        found = self._transport.call("GET", f"{self._path}/agreement")
+        pairs = [PairAgreement(**one | {"annotators": tuple(one["annotators"])}) for one in found["pairs"]]
+        classes = [ClassAgreement(**one) for one in found["classes"]]
+        return Agreement(**found | {"pairs": tuple(pairs), "classes": tuple(classes)})
+
+    def note(self, id: int | str, text: str = "", *, flagged: bool = False, annotator: str | None = None) -> None:
+        """Note something about an item that was asked about; without a text and a flag, the note is taken back."""
+        body = {"id": id, "text": text, "flagged": flagged, "annotator": annotator}
+        self._transport.call("POST", f"{self._path}/notes", body)
+
+    def notes(self) -> list[ItemNote]:
+        """What people have noted about items, the newest first."""
+        return [ItemNote(**one) for one in self._transport.call("GET", f"{self._path}/notes")["notes"]]
+
+    def ask_file(self, source: str | Path, *, at_once: bool = False) -> AskedFile:
+        """Send a file of predictions: its items are asked about as labels come, or all decided about `at_once`."""
+        return AskedFile(**self.upload(source, at_once=at_once))
+
+    def upload(
+        self, path: str | Path, columns: "Mapping[str, Role] | None" = None, *, at_once: bool = False
+    ) -> dict[str, int]:
+        """The same, as numbers; a pool adds the items.
 
         `columns` may say which column is the id, and which are left out instead of shown.
         """
         path = Path(path)
         asked = {"filename": path.name} | ({"columns": json.dumps(dict(columns))} if columns else {})
+        asked |= {"at_once": "true"} if at_once else {}
         found: dict[str, int] = self._transport.send(f"{self._path}/files?{urlencode(asked)}", path.read_bytes())
         return found
+
+    def waiting_items(self) -> dict[str, int]:
+        """How many items of each file wait to be asked about, in their order."""
+        found: dict[str, int] = self.describe()["waiting_items"]
+        return found
+
+    def drop_items(self, *, annotator: str | None = None) -> int:
+        """Ask about none of the items of files that wait; how many they were."""
+        asked = {} if annotator is None else {"annotator": annotator}
+        return int(self._transport.call("DELETE", f"{self._path}/files?{urlencode(asked)}")["dropped"])
 
     def export(self, path: str | Path) -> None:
         """Save the whole campaign to a file, `.jsonl` or `.parquet`."""
@@ -455,6 +532,24 @@ def _decision(made: Mapping[str, Any]) -> Decision:
         prediction=made["prediction"],
         recommended=made["recommended"],
     )
+
+
+def _to_go(found: Mapping[str, Any] | None) -> LabelsToGo | None:
+    return None if found is None else LabelsToGo(found["expected"], found["low"], found["high"])
+
+
+def _outlook(found: Mapping[str, Any] | None) -> PoolOutlook | None:
+    return None if found is None else PoolOutlook(found["labels"], found["chance"], found["confidence"])
+
+
+def _given_answer(one: Mapping[str, Any]) -> GivenAnswer:
+    notes = tuple(ItemNote(**note) for note in one["notes"])
+    said = {"predictions": dict(one["predictions"]), "notes": notes, "opinions": _opinions(one)}
+    return GivenAnswer(**{**one, **said})
+
+
+def _opinions(one: Mapping[str, Any]) -> tuple[GivenOpinion, ...]:
+    return tuple(GivenOpinion(**opinion) for opinion in one["opinions"])
 
 
 def _query(one: Mapping[str, Any]) -> Query:

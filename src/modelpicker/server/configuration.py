@@ -11,6 +11,8 @@ MEBIBYTE = 2**20
 LARGEST = 2**40
 # A name or an address, without a scheme, a port or a path.
 HOST_NAME = re.compile(r"[\w-]+(\.[\w-]+)*|\[[0-9A-Fa-f:.]+\]")
+# The same for hosts of pictures, as browsers take them: letters of other alphabets in their xn-- form.
+MEDIA_HOST = re.compile(r"([A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?")
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,8 @@ class Configuration:
     """Whether tokens are needed on loopback too, such as behind a proxy."""
     allowed_hosts: tuple[str, ...] = ()
     """Names by which browsers may call it, besides those of this machine."""
+    media_hosts: tuple[str, ...] = ()
+    """Hosts from which the page may show pictures and play audio; by default only what an item itself contains."""
     demo: bool = False
     largest_body: int = 16 * MEBIBYTE
     largest_file: int = 256 * MEBIBYTE
@@ -61,6 +65,11 @@ class Configuration:
         for name in self.allowed_hosts:
             if not HOST_NAME.fullmatch(name):
                 raise InputError(f"allowed host {brief(name)}: pass a bare name, such as picker.example.org.")
+        for name in self.media_hosts:
+            if not MEDIA_HOST.fullmatch(name):
+                raise InputError(
+                    f"media host {brief(name)}: pass a name without https:// and a path, such as cdn.example.org."
+                )
 
 
 def _is_whole(value: object) -> bool:

@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from modelpicker.campaigns.storage.database import Storage
 from modelpicker.server.access.tokens import Failures, Tokens
@@ -22,6 +22,26 @@ class Summarized(NamedTuple):
     row: dict[str, Any]
 
 
+class Intake(NamedTuple):
+    """How far a file that is being taken in has come."""
+
+    phase: Literal["reading", "storing", "comparing"]
+    done: int = 0
+    total: int = 0
+
+    @property
+    def words(self) -> str:
+        """For people."""
+        if self.phase == "storing":
+            return f"Storing: {self.done:,} of {self.total:,} items"
+        return "Reading the file" if self.phase == "reading" else "Finding the items on which models differ"
+
+    @classmethod
+    def stored(cls, done: int, total: int) -> Self:
+        """So many items are stored; after the last of them the models are compared."""
+        return cls("storing" if done < total else "comparing", done, total)
+
+
 @dataclass
 class ServerContext:
     """One running server."""
@@ -36,5 +56,7 @@ class ServerContext:
     """The news of campaigns that somebody follows."""
     summaries: dict[str, Summarized] = field(default_factory=dict)
     """Campaigns as they were last listed: whoever lists thousands need not open those that nobody uses."""
+    intakes: dict[str, Intake] = field(default_factory=dict)
+    """Files that are being taken in, by the names of the campaigns that begin with them."""
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the server is told to stop: whoever listens for news is let go."""

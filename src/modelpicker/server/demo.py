@@ -1,66 +1,38 @@
 """A campaign to try the page with: the shipped digits, with their pictures.
 
-Digits come as they are labelled, so that whoever tries it sees how the picker learns which labels it needs.
+Digits are asked about as labels come, so that whoever tries it sees how the picker learns which labels it needs.
 """
 
-import asyncio
 from contextlib import suppress
 
-from modelpicker.campaigns import Campaign, create_campaign, list_campaigns
+from modelpicker.campaigns import create_campaign, has_campaign, open_campaign
+from modelpicker.campaigns.feeding import ask_batches
+from modelpicker.campaigns.input.batches import Batch, KeptFile
+from modelpicker.campaigns.results.pick import Item
 from modelpicker.campaigns.storage.database import open_storage
-from modelpicker.collections import ModelCollection, load_collection
-from modelpicker.server.api.problems import Problem
-from modelpicker.server.live.group_commit import CommitQueues
+from modelpicker.collections import load_collection
+from modelpicker.errors import ConflictError
 
 NAME = "digits"
 BUDGET = 150
-# Digits that come at once, as long as fewer queries wait than this.
-AT_ONCE = 5
-QUEUE = 8
 
 
 def ensure_demo(storage: str) -> None:
-    """Begin the campaign, if it is not there already."""
+    """Begin the campaign, if it is not there already, and keep the digits that were not asked about yet."""
     open_storage(storage, create=True)
-    if NAME in {one.name for one in list_campaigns(storage)}:
-        return
     collection = load_collection(NAME)
-    create_campaign(
-        storage,
-        NAME,
-        models=list(collection.models),
-        classes=list(collection.classes),
-        budget=BUDGET,
-        expected_rounds=len(collection),
-    )
-
-
-async def feed_demo(queues: CommitQueues) -> None:
-    """Ask about more digits whenever few queries are left."""
-    collection = await asyncio.to_thread(load_collection, NAME)
-    queue = await queues.find(NAME)
-    news = asyncio.Event()
-    queue.listeners.add(news.set)
-    while True:
-        news.clear()
-        with suppress(Problem):  # the campaign learns anew: there will be news when it is done
-            while await queue.read(lambda campaign: _is_short(campaign, len(collection))):
-                await queue.do(lambda campaign: _ask(campaign, collection))
-        await news.wait()
-
-
-def _is_short(campaign: Campaign, items: int) -> bool:
-    if campaign.terms.idle:
-        return False
-    pick = campaign.best()
-    return pick.rounds < items and pick.pending < QUEUE
-
-
-def _ask(campaign: Campaign, collection: ModelCollection) -> None:
-    first = campaign.rounds
-    some = collection.take(range(first, min(len(collection), first + AT_ONCE)))
-    campaign.ask_many(
-        some,
-        items=[{"image": image} for image in some.fields["image"]],
-        keys=[f"digit-{number}" for number in some.fields["id"]],
-    )
+    if has_campaign(storage, NAME):
+        campaign = open_campaign(storage, NAME)
+    else:
+        campaign = create_campaign(
+            storage,
+            NAME,
+            models=list(collection.models),
+            classes=list(collection.classes),
+            budget=BUDGET,
+            expected_rounds=len(collection),
+        )
+    items: list[Item | None] = [{"image": image} for image in collection.fields["image"]]
+    keys: list[str | None] = [f"digit-{number}" for number in collection.fields["id"]]
+    with campaign, suppress(ConflictError):  # it may be paused, or finished
+        ask_batches(campaign, KeptFile(NAME, collection.fingerprint), [Batch(collection, items, keys)])

@@ -6,6 +6,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+import modelpicker as mp
 from tests.server.page.conftest import Watch
 from tests.server.page.desks import UNSEEN, answers, campaign_of, digits_campaign, messages, settled
 from tests.server.page.serving import Serving
@@ -25,6 +26,7 @@ READY = {
     "#/c/empty/label": "text=Nothing to label just now",
     "#/c/digits/files": ".downloads",
     "#/c/digits/labels": ".label-row",
+    "#/c/opinions/labels": ".agreement-table",
     "#/c/digits/settings": ".facts",
     "#/c/long/settings": ".facts",
     "#/preferences": ".tokens form",
@@ -41,6 +43,10 @@ def full(server: Serving) -> Serving:
     models = [f"{LONG}{number}" for number in range(15)]
     campaign_of(server.storage, "long", [item] * 60, classes=["w" * 120, "spam", "ham"], models=models)
     campaign_of(server.storage, "empty", [])
+    two = mp.create_campaign(server.storage, "opinions", models=2, overlap=2, options={"query_scale": 1e6})
+    two.ask(["spam", "ham"], item={"text": "x" * 500})
+    two.tell(0, "spam", annotator=f"mia-{'with-a-long-name-' * 5}")
+    two.tell(0, "ham", annotator="tom")
     return server
 
 

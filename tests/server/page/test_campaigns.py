@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 
 from playwright.sync_api import FilePayload, Page, expect
@@ -58,16 +59,53 @@ def test_a_campaign_is_created_from_names_and_a_file_added_later(page: Page, ser
     page.get_by_label("Name", exact=True).fill(name)
     page.get_by_role("button", name="Create campaign").click()
     expect(page.get_by_role("heading", name="Add predictions")).to_be_visible()
-    for said in ("60 new items", "0 new items"):
+    for said in ("60 new items, asked about as labels come", "0 new items"):
         page.get_by_label("File of predictions").set_input_files(predictions("later.csv"))
+        expect(page.get_by_label("Ask as labels come (recommended)")).to_be_checked()
         page.get_by_role("button", name="Upload").click()
         expect(page.get_by_text(said)).to_be_visible()
+    expect(page.get_by_text("60 items of later.csv")).to_be_visible()
     wrong = "id,bert,other\n1,x,y\n2,y,x\n"
     page.get_by_label("File of predictions").set_input_files(predictions("wrong.csv", wrong))
     expect(page.get_by_text("This file has no column for roberta and gpt.")).to_be_visible()
     expect(page.get_by_role("button", name="Upload")).to_be_disabled()
     page.get_by_label("File of predictions").set_input_files(predictions("empty.csv", ""))
     expect(page.get_by_role("alert").filter(has_text="empty")).to_be_visible()
+
+
+def test_a_file_is_asked_about_as_labels_come_or_all_at_once(page: Page, server: Serving, name: str) -> None:
+    page.goto(f"{server.url}/#/new")
+    page.get_by_label("Items arrive over time").check()
+    page.get_by_label("File of predictions").set_input_files(predictions("later.csv"))
+    expect(page.get_by_label("Name", exact=True)).to_have_value("later")
+    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_label("Guidelines for annotators").fill("Be kind.")
+    page.get_by_role("button", name="Create campaign").click()
+    campaign = None
+    for done in range(3):
+        expect(page.get_by_role("article")).to_contain_text("Message number")
+        shown = page.get_by_role("article").inner_text()
+        campaign = campaign or mp.open_campaign(server.storage, name)
+        assert campaign.counts().waiting == 1, "one question at a time"
+        page.wait_for_timeout(UNSEEN)
+        page.keyboard.press("1")
+        expect(page.get_by_role("article")).not_to_have_text(shown, use_inner_text=True)
+        expect(page.get_by_role("article")).to_contain_text("Message number")
+        assert campaign.counts().labels == done + 1
+    assert campaign is not None
+    assert campaign.terms.guidelines == "Be kind."
+    assert sum(campaign.waiting_items().values()) > 0
+    page.goto(f"{server.url}/#/c/{name}/files")
+    page.get_by_role("button", name="Drop them").click()
+    page.get_by_role("button", name="Yes, ask about none of them").click()
+    expect(page.get_by_role("heading", name="Items that wait")).to_have_count(0)
+    assert campaign.waiting_items() == {}
+    page.get_by_label("File of predictions").set_input_files(predictions("later.csv"))
+    page.get_by_label("Decide about all items now").check()
+    page.get_by_role("button", name="Upload").click()
+    expect(page.get_by_text(re.compile(r"\d+ items known already\."))).to_be_visible()
+    assert campaign.rounds == 60
+    assert campaign.waiting_items() == {}
 
 
 def test_what_is_wrong_with_a_new_campaign_is_said(page: Page, server: Serving, name: str) -> None:

@@ -85,9 +85,37 @@ def test_spent_labels_are_followed_by_an_offer_of_more(page: Page, server: Servi
     page.get_by_role("button", name="Create campaign").click()
     expect(page.get_by_role("article")).to_contain_text("0 by you, 0 of at most 1")
     answer(page)
-    expect(page.locator(".item-pane .empty")).to_contain_text(re.compile("By now no model|Nothing is proved"))
+    expect(page.locator(".item-pane .empty")).to_contain_text(re.compile("By now the pick|Nothing is proved"))
     page.get_by_role("button", name="Ask about 10 more").click()
     expect(page.get_by_role("article")).to_contain_text("1 by you, 1 of at most 11")
+
+
+def test_labels_to_go_are_said_while_labelling_and_in_the_standing_and_what_more_would_buy(
+    page: Page, server: Serving, name: str
+) -> None:
+    chosen(page, server, name, table(200))
+    page.get_by_label("Labels at most").fill("12")
+    page.get_by_label("How close").fill("0")
+    page.get_by_role("button", name="Create campaign").click()
+    expect(page.get_by_role("article")).to_contain_text("0 by you, 0 of at most 12")
+    expect(page.get_by_role("article")).not_to_contain_text("to go")
+    page.goto(f"{server.url}/#/")  # its items are given back
+    campaign = mp.open_campaign(server.storage, name)
+    waiting = {query.id: query for query in campaign.waiting()}
+    while campaign.best().labels_used < 12:
+        query = waiting.popitem()[1] if waiting else campaign.pending(1)[0]
+        campaign.tell(query.id, f"class-{query.id % 2:02}")
+    pick = campaign.best()
+    assert pick.to_go is not None
+    assert pick.more is not None
+    page.goto(f"{server.url}/#/c/{name}/standing")
+    expect(page.locator(".summary .state-line")).to_contain_text(pick.more.sentence)
+    page.get_by_role("button", name=f"Ask about {pick.more.labels} more").click()
+    expect(page.locator(".summary .spent")).to_contain_text(pick.to_go.words)
+    page.get_by_role("link", name="Label the next item").click()
+    expect(page.get_by_role("article")).to_contain_text(
+        f"12 of at most {12 + pick.more.labels}, {pick.to_go.words}"
+    )
 
 
 def test_with_many_classes_the_candidates_for_this_item_come_first(page: Page, server: Serving, name: str) -> None:

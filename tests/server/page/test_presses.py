@@ -138,7 +138,7 @@ def test_buttons_stay_where_they_are_at_every_size(page: Page, server: Serving, 
 
 
 BOXES = """() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(
-    [...document.querySelectorAll('.class-button, .free-place, .class-search input, .label-actions button')]
+    [...document.querySelectorAll('.class-button, .class-search input, .label-actions button')]
         .map((one) => {
             const { x, y, width, height } = one.getBoundingClientRect();
             return [one.innerText || one.placeholder, x, y, width, height];

@@ -138,6 +138,16 @@ def pool_finished(storage: str) -> Campaign:
     return campaign
 
 
+def pool_conflicts(storage: str) -> Campaign:
+    """All labels of a pool are bought, and two people disagree on each item."""
+    pool = mp.ModelCollection([["spam", "ham"]] * 4, models=TWO)
+    campaign = mp.create_campaign(storage, "pool-conflicts", pool=pool, tolerance=0.0, overlap=2)
+    for query in campaign.pending(4):
+        campaign.tell(query.id, "spam", annotator="ann")
+        campaign.tell(query.id, "ham", annotator="bob")
+    return campaign
+
+
 STATES: dict[Callable[[str], Campaign], str] = {
     new: "running",
     agreed: "running",
@@ -152,6 +162,7 @@ STATES: dict[Callable[[str], Campaign], str] = {
     pool_spent: "budget-spent",
     pool_certified: "certified",
     pool_finished: "finished",
+    pool_conflicts: "conflicts",
 }
 # What a headline says in each state, of which model leads and on what grounds.
 HEADLINES: dict[str, str | re.Pattern[str]] = {
@@ -168,6 +179,7 @@ HEADLINES: dict[str, str | re.Pattern[str]] = {
     "pool-spent": re.compile(r"^bert leads, .* after 2 labels on 40 items\.$"),
     "pool-certified": re.compile(r"^bert leads, .* labels on 40 items\.$"),
     "pool-finished": re.compile(r"^bert leads, .* labels on 40 items\.$"),
+    "pool-conflicts": re.compile(r"(leads|are level).* after 8 labels on 4 items\.$"),
 }
 
 
@@ -263,6 +275,7 @@ MAIN_STEPS = {
     "pool-spent": [("Ask about 10 more", "")],
     "budget-spent": [("See the standing", "standing")],
     "all-items-asked": [("See the standing", "standing")],
+    "conflicts": [("Settle conflicts", "labels")],
     "paused": [("Resume it", "settings")],
     "archived": [("Bring it back", "settings")],
 }
@@ -296,6 +309,8 @@ def owners_standing(page: Page, campaign: Campaign) -> None:
     main = ["Finish"] if pick.state.over else ["Label the next item"] if is_asked(campaign) else idle
     if pick.state.name == "finished":
         main = ["Report"]
+    if pick.state.name == "conflicts":
+        main = ["Settle conflicts"]
     if campaign.name == "pool-spent":
         main = ["Ask about 10 more"]
     expect(page.locator(".summary .primary")).to_have_text([re.compile(rf"^\s*{words}\s*$") for words in main])

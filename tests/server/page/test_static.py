@@ -16,6 +16,8 @@ MAY_IMPORT = {
     "state": {"lib", "state"},
     "lib": {"lib", "vendor"},
 }
+APP = STATIC / "views" / "app.js"  # the one view that holds the others
+PRELOAD = STATIC / "lib" / "preload.js"  # no module
 INDEX = (STATIC / "index.html").read_text()
 
 
@@ -36,9 +38,25 @@ def test_every_module_that_the_page_needs_at_once_is_fetched_at_once() -> None:
     assert sorted([*named, "main.js"]) == sorted(path.relative_to(STATIC).as_posix() for path in AT_ONCE)
 
 
+def test_what_each_view_needs_is_fetched_while_the_page_is_under_way() -> None:
+    views = dict(re.findall(r"^  (\w+): \(\) => import\('\./(\w+)\.js'\)", APP.read_text(), re.MULTILINE))
+    assert len(views) > 7
+    listed = {
+        view: re.findall(r"'([^']+)'", names)
+        for view, names in re.findall(r"(\w+): \[([^\]]+)\]", PRELOAD.read_text())
+    }
+    assert listed == {
+        view: sorted(
+            path.relative_to(STATIC).with_suffix("").as_posix()
+            for path in reached(STATIC.resolve() / "views" / f"{file}.js", set()) - AT_ONCE
+        )
+        for view, file in views.items()
+    }
+
+
 def test_every_module_is_needed_by_another() -> None:
     needed = {(path.parent / name).resolve() for path in MODULES for name in IMPORT.findall(path.read_text())}
-    assert {path.resolve() for path in MODULES} - needed == {STATIC.resolve() / "main.js"}
+    assert {path.resolve() for path in MODULES} - needed == {STATIC.resolve() / "main.js", PRELOAD.resolve()}
 
 
 def test_every_import_is_of_a_file_that_is_there() -> None:
@@ -53,12 +71,11 @@ def test_every_module_is_in_a_folder_except_where_the_page_starts() -> None:
 
 
 def test_each_folder_imports_only_from_those_below_it() -> None:
-    app = STATIC / "views" / "app.js"  # the one view that holds the others
     wrong = [
         (path.relative_to(STATIC).as_posix(), name)
         for path in SCRIPTS
         for name in IMPORT.findall(path.read_text())
-        if path != app and folder_of(path.parent / name) not in MAY_IMPORT[folder_of(path)]
+        if path != APP and folder_of(path.parent / name) not in MAY_IMPORT[folder_of(path)]
     ]
     assert wrong == []
 

@@ -22,6 +22,11 @@ TRUSTED = 10.0
 LOOKS = 6
 # A label that is out already takes this much from the worth of the next one about the same rival.
 SHARED = 0.3
+# The proof begins when the leader is this many standard deviations from being bad, for every rival.
+SURE = 2.0
+# Up to so many labels look for the best model itself, where the tolerance is not above this share of the items; all
+# of them if nothing is tolerated. The proof alone would be content with any model that is good enough.
+LOOKING, FINE, VERY_SURE = 40, 0.01, 3.0
 
 
 class ModelComparison(NamedTuple):

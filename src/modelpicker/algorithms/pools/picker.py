@@ -9,15 +9,21 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.algorithms.pools.audit import Audit, count_right
+from modelpicker.algorithms.pools.forecast import Forecast, make_forecast
 from modelpicker.algorithms.pools.gain import (
+    FINE,
+    LOOKING,
     OUT,
+    SURE,
     UNKNOWABLE,
     UNKNOWN,
+    VERY_SURE,
     choose_item,
     compare_models,
     new_comparison,
 )
 from modelpicker.algorithms.pools.label_model import REMEMBERED, learn_item, new_label_model
+from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
 from modelpicker.algorithms.pools.pool_input import (
     PIECE,
     contested_items,
@@ -49,11 +55,6 @@ from modelpicker.kernels.primitives import NOBODY, Codes, Floats, Ints, kernel_c
 STATE_VERSION = 2
 # Cells that are looked at for a question; of a larger pool, a random sample of the items.
 MOST_CELLS = 2**20
-# The proof begins when the leader is this many standard deviations from being bad, for every rival.
-SURE = 2.0
-# Up to so many labels look for the best model itself, where the tolerance is not above this share of the items; all
-# of them if nothing is tolerated. The proof alone would be content with any model that is good enough.
-LOOKING, FINE, VERY_SURE = 40, 0.01, 3.0
 # A model stays on trial while it is thought to be behind the leader by at most this share of what is allowed.
 STICKY = 0.25
 # Coins of a pool by their use: those of questions count from 0.
@@ -133,6 +134,8 @@ class PoolPicker:
         self._led = -1
         """Who led when the last question was asked: the next comparison begins with it."""
         self._stale = True
+        self._forecast: tuple[tuple[object, ...], Forecast | None] | None = None
+        """The last estimate, and what was known then."""
 
     def __len__(self) -> int:
         return len(self.source.codes)
@@ -244,6 +247,40 @@ class PoolPicker:
             name: (max(-int(counts.worst[place]) / len(self), -gap), int(most[place]) / len(self))
             for place, name in enumerate(self.models)
         }
+
+    # What is to come.
+
+    def labels_to_go(self) -> LabelsToGo | None:
+        """About how many more labels are needed until the pick is certified; None if it is too early to say.
+
+        An estimate, not a promise. It changes nothing, and is 0 once the pick is certified.
+        """
+        if self.certified:
+            return LabelsToGo(0, 0, 0)
+        forecast = self._foresee()
+        return None if forecast is None else forecast.labels_to_go(self._audit.share)
+
+    def outlook(self, labels: int) -> PoolOutlook | None:
+        """What so many more labels would buy; None if it is too early to say. An estimate, not a promise."""
+        labels = check_count("labels", labels)
+        if self.certified:
+            return PoolOutlook(labels, 1.0, self.confidence)
+        forecast = self._foresee()
+        return None if forecast is None else forecast.outlook(labels, self._audit.share)
+
+    @property
+    def reached_confidence(self) -> float:
+        """The confidence with which the recommended model is proved to be within the tolerance by now."""
+        return self._proof.confidence_in(self._pick(), self.error_share)
+
+    def _foresee(self) -> Forecast | None:
+        """The estimate by what is known now; made once."""
+        self._look()
+        given_up = int((self._labels == UNKNOWABLE).sum())
+        known = (len(self), len(self._learned), given_up, self.tolerance, self.confidence, self.error_share)
+        if self._forecast is None or self._forecast[0] != known:
+            self._forecast = (known, make_forecast(self))
+        return self._forecast[1]
 
     # What it does.
 
@@ -472,12 +509,16 @@ class PoolPicker:
 
         One that is certified already and is still not the pick has nothing left to prove.
         """
+        return self._proof.trial(self._next_on_trial())
+
+    def _next_on_trial(self) -> int:
+        """The model that the next draw for the proof would be about."""
         leader = self._leader()
         for trial in self._proof.trials.values():
             near = self._found.ahead[trial.model] <= STICKY * self._proof.allowed
             if near and not self._certified(trial.model):
-                return trial
-        return self._proof.trial(leader)
+                return trial.model
+        return leader
 
     def _draw_for_proof(self, coin: float) -> tuple[int, PoolDraw | None]:
         """An item drawn at random from those that the proof needs, if it needs any, and how it was drawn."""

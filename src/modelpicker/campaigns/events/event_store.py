@@ -8,20 +8,26 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
+from modelpicker.campaigns.annotators import person_of
 from modelpicker.campaigns.events.event_types import (
     Answer,
     Event,
     Joining,
     Leaving,
+    Note,
+    Opinion,
     Reference,
     Retraction,
     Revision,
     Rounds,
+    Withdrawal,
     decode,
     encode,
     seal,
     unseal,
 )
+from modelpicker.campaigns.events.feed_events import FeedItems, FeedTaken
+from modelpicker.campaigns.events.opinion_store import OpinionStore, StoredOpinion, unanswered_by
 from modelpicker.campaigns.events.pool_events import ItemFields, Items, Question
 from modelpicker.campaigns.results.pick import Item
 from modelpicker.campaigns.settings import CampaignSettings
@@ -30,9 +36,13 @@ from modelpicker.campaigns.storage.statements import Prepared
 from modelpicker.encoding import ClassName
 from modelpicker.errors import ConflictError, NotFoundError, StorageError, brief
 
-# States of an answer. Waiting queries have none yet; references are labels of rounds that were never queried.
-WAITING, LABELLED, SKIPPED, REFERENCE = range(4)
-STATE_NAMES = ("waiting", "labelled", "skipped", "reference")
+# States of an answer. Waiting queries have none yet, and those that were withdrawn need none, as the campaign is
+# finished; references are labels of rounds that were never queried; of a round in conflict people said different
+# things.
+WAITING, LABELLED, SKIPPED, REFERENCE, WITHDRAWN, CONFLICT = range(6)
+STATE_NAMES = ("waiting", "labelled", "skipped", "reference", "withdrawn", "conflict")
+UNANSWERED = (WAITING, WITHDRAWN)
+OPEN = (*UNANSWERED, CONFLICT)
 # Keys that are looked for at once: SQLite takes some 32,000 variables.
 KEYS_AT_ONCE = 10_000
 # Events that are read at once, and the bytes that they may have: one may have ten thousand rounds.
@@ -146,7 +156,7 @@ class Recent:
         self.size = 0
         """The bytes of all of them, as they are stored."""
 
-    def find(self, number: int, kind: type[Rounds | Items | ItemFields]) -> Stored | None:
+    def find(self, number: int, kind: type[Rounds | Items | ItemFields | FeedItems]) -> Stored | None:
         """The event with a round, if it was met lately."""
         for stored, _ in reversed(self._kept.values()):
             event = stored.event
@@ -209,7 +219,7 @@ class EventStore:
 
     def add(self, number: int, at: int, event: Event) -> None:
         """Store an event, and keep the tables that are found from events up to it."""
-        first = event.first if isinstance(event, Rounds | Items | ItemFields) else event.round
+        first = event.first if isinstance(event, Rounds | Items | ItemFields | FeedItems) else event.round
         _ADD_EVENT.run(
             self.connection,
             {
@@ -235,11 +245,15 @@ class EventStore:
                 _ADD_ANSWER.run(self.connection, {**_NEW, **values, "asked": event.number})
             case Answer():
                 self._set_answer(event.round, SKIPPED if event.label is None else LABELLED, event.label)
+            case Opinion() | Withdrawal():
+                self._index_opinion(event)
             case Reference():
                 self._set_reference(event)
             case Retraction():
                 self._retract(event.round)
-            case Joining() | Leaving() | Items() | Revision():
+            case Revision():
+                self._withdraw(event)
+            case Joining() | Leaving() | Items() | FeedItems() | FeedTaken() | Note():
                 pass
 
     def _index_rounds(self, event: Rounds) -> None:
@@ -270,6 +284,39 @@ class EventStore:
         values = {"new_state": state, "new_label": None if label is None else json.dumps(label)}
         _SET_ANSWER.run(self.connection, {"mine": self.campaign, "wanted": number, **values})
 
+    @property
+    def _opinions(self) -> OpinionStore:
+        return OpinionStore(self.connection, self.campaign)
+
+    def opinions(self, number: int) -> list[StoredOpinion]:
+        """What people say of a round that several people label."""
+        return self._opinions.of(number)
+
+    def all_opinions(self) -> list[tuple[int, StoredOpinion]]:
+        """What people say of all rounds that several people label, in the order of the rounds."""
+        return self._opinions.all()
+
+    def _index_opinion(self, event: Opinion | Withdrawal) -> None:
+        """A person's lease ends with their opinion; opinions that differ, once all are in, are a conflict."""
+        if isinstance(event, Withdrawal):
+            self._opinions.drop(event)
+            self._open_again(event.round)
+            return
+        self._opinions.set(event)
+        found = [one.label for one in self.opinions(event.round)]
+        alike = all(type(label) is type(found[0]) and label == found[0] for label in found)
+        known = self.state(event.round)
+        still = WITHDRAWN if known is not None and known.state == WITHDRAWN else WAITING
+        self._set_answer(event.round, still if alike or len(found) < event.needed else CONFLICT, None)
+        if known is not None and known.leased_by is not None and person_of(known.leased_by) == person_of(event.by):
+            self.lease([event.round], None, None)
+
+    def _open_again(self, number: int) -> None:
+        """An opinion is missing again; if there was an answer, the next event takes it back."""
+        known = self.state(number)
+        if known is not None and known.state == CONFLICT:
+            self._set_answer(number, WITHDRAWN if self._finished() else WAITING, None)
+
     def _set_reference(self, event: Reference) -> None:
         self._forget(event.round)
         _ADD_ANSWER.run(
@@ -288,8 +335,26 @@ class EventStore:
         if found is not None and found.state == REFERENCE:
             self._forget(number)
         else:
-            self._set_answer(number, WAITING, None)
+            self._set_answer(number, WITHDRAWN if self._finished() else WAITING, None)
             self.lease([number], None, None)
+
+    def _withdraw(self, event: Revision) -> None:
+        """Withdraw the queries that wait if the result is taken, or bring them back."""
+        if "finished" not in event.changes:
+            return
+        before, after = (WAITING, WITHDRAWN) if event.changes["finished"] else (WITHDRAWN, WAITING)
+        mine = sa.update(answers).where(answers.c.campaign == self.campaign, answers.c.state == before)
+        self.connection.execute(mine.values(state=after))
+
+    def _finished(self) -> bool:
+        """Whether somebody took the result."""
+        found = [stored.event for stored in self.others((Revision.kind,))]
+        said = [
+            event.changes["finished"]
+            for event in found
+            if isinstance(event, Revision) and "finished" in event.changes
+        ]
+        return bool(said and said[-1])
 
     def _forget(self, number: int) -> None:
         self.connection.execute(
@@ -305,14 +370,19 @@ class EventStore:
         """Queries that wait for an answer, oldest first: of a pool, in the order in which they were asked."""
         return self._waiting(most, pool)
 
+    def waiting_for(self, by: str | None, most: int, *, pool: bool = False) -> list[RoundState]:
+        """Those that a person has not answered, leased or not."""
+        return self._waiting(most, pool, unanswered_by(by))
+
     def waiting_from(self, first: int) -> set[int]:
         """Which rounds wait for a label, from that one on."""
         return {state.round for state in self._waiting(None, False, answers.c.round >= first)}
 
     def free(self, now: float, by: str | None, most: int, *, pool: bool = False) -> list[RoundState]:
-        """Those that nobody has leased, but for this annotator."""
+        """Those that nobody else has leased, and that this person has not answered."""
         free = sa.or_(answers.c.leased_until.is_(None), answers.c.leased_until <= now)
-        return self._waiting(most, pool, free if by is None else sa.or_(free, answers.c.leased_by == by))
+        mine = free if by is None else sa.or_(free, answers.c.leased_by == by)
+        return self._waiting(most, pool, mine, unanswered_by(by))
 
     def _waiting(self, most: int | None, pool: bool, *conditions: sa.ColumnElement[bool]) -> list[RoundState]:
         order = answers.c.asked if pool else answers.c.round
@@ -410,6 +480,14 @@ class EventStore:
         for row in self.connection.execute(statement.order_by(events.c.number), {"mine": self.campaign}):
             yield _stored(row)
 
+    def notes(self, rounds: Iterable[int] | None = None) -> Iterator[Stored]:
+        """What was noted, in order: about some rounds, or about any."""
+        statement = _EVENT.where(events.c.kind == Note.kind)
+        if rounds is not None:
+            statement = statement.where(events.c.round.in_(list(rounds)))
+        for row in self.connection.execute(statement.order_by(events.c.number), {"mine": self.campaign}):
+            yield _stored(row)
+
     def round_event(self, number: int) -> Stored:
         """The event in which a round was decided."""
         found = self._event_with(number, Rounds) or self._event_with(number, Items)
@@ -417,7 +495,7 @@ class EventStore:
             raise NotFoundError(f"there is no round {number} in this campaign.")
         return found
 
-    def _event_with(self, number: int, kind: type[Rounds | Items | ItemFields]) -> Stored | None:
+    def _event_with(self, number: int, kind: type[Rounds | Items | ItemFields | FeedItems]) -> Stored | None:
         """The event of a kind that a round came with."""
         recent = self.recent.find(number, kind)
         if recent is not None:
@@ -433,6 +511,13 @@ class EventStore:
     def fields_event(self, number: int) -> Stored | None:
         """The event with what is shown of an item of a pool; None if nothing is."""
         return self._event_with(number, ItemFields)
+
+    def feed_page(self, place: int) -> FeedItems:
+        """The page with the item at a place of the files that were kept."""
+        found = self._event_with(place, FeedItems)
+        if found is None or not isinstance(found.event, FeedItems):
+            raise StorageError(f"item {place} of the files that were kept is missing; bring back a backup.")
+        return found.event
 
     def key_of(self, number: int) -> str | None:
         """The key of a round."""
@@ -503,7 +588,7 @@ class EventStore:
             "keys": (keys.c.key, keys.c.round),
             "answers": (answers.c.round, answers.c.state, answers.c.label, answers.c.asked),
         }
-        return {
+        found: dict[str, list[Any]] = {
             name: list(
                 self.connection.execute(
                     sa.select(*chosen).where(chosen[0].table.c.campaign == self.campaign).order_by(chosen[0])
@@ -511,11 +596,13 @@ class EventStore:
             )
             for name, chosen in columns.items()
         }
+        return found | {"opinions": self._opinions.indexed()}
 
     def clear_index(self) -> None:
         """Empty the tables that are found from events."""
         for table in (answers, keys):
             self.connection.execute(sa.delete(table).where(table.c.campaign == self.campaign))
+        self._opinions.clear()
 
 
 def _state(row: Any) -> RoundState:

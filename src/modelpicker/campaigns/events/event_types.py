@@ -9,11 +9,12 @@ import json
 import struct
 import zlib
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from modelpicker.campaigns.events.feed_events import FeedItems, FeedTaken
 from modelpicker.campaigns.events.pool_events import ItemFields, Items, Question
 from modelpicker.campaigns.results.pick import Item
 from modelpicker.encoding import ClassName, Matrix, ModelName
@@ -70,6 +71,34 @@ class Answer:
     by: str | None = None
     replaces: bool = False
     """Whether there was another answer before."""
+    of_opinions: bool = False
+    """Whether several people labelled the round: they agreed, or somebody settled it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What one person says of a round that several people label; it is learned when all of them agree."""
+
+    kind: ClassVar[str] = "opinion"
+    round: int
+    label: ClassName | None
+    """None if they cannot tell."""
+    by: str | None
+    needed: int
+    """How many different people label the round."""
+    replaces: bool = False
+    """Whether the same person said something else before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawal:
+    """An opinion taken back."""
+
+    kind: ClassVar[str] = "withdrawal"
+    round: int
+    whose: str | None
+    by: str | None = None
+    """Who took it back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,12 +152,36 @@ class Revision:
     by: str | None = None
 
 
-PlainEvent: TypeAlias = Answer | Reference | Retraction | Joining | Leaving | Question | Revision
-Event: TypeAlias = Rounds | Items | ItemFields | PlainEvent
-PLAIN: dict[str, type[PlainEvent]] = {
-    kind.kind: kind for kind in (Answer, Reference, Retraction, Joining, Leaving, Question, Revision)
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What somebody noted about an item; the last note of each person holds, and nothing is learned from it."""
+
+    kind: ClassVar[str] = "note"
+    round: int
+    text: str
+    flagged: bool
+    """Whether the item should be looked at again."""
+    by: str | None = None
+
+
+PlainEvent: TypeAlias = (
+    Answer
+    | Opinion
+    | Withdrawal
+    | Reference
+    | Retraction
+    | Joining
+    | Leaving
+    | Question
+    | Revision
+    | FeedTaken
+    | Note
+)
+Event: TypeAlias = Rounds | Items | ItemFields | FeedItems | PlainEvent
+PLAIN: dict[str, type[PlainEvent]] = {kind.kind: kind for kind in get_args(PlainEvent)}
+LARGE: dict[str, type[Items | ItemFields | FeedItems]] = {
+    kind.kind: kind for kind in (Items, ItemFields, FeedItems)
 }
-LARGE: dict[str, type[Items | ItemFields]] = {kind.kind: kind for kind in (Items, ItemFields)}
 
 
 def rounds_in(event: Event) -> int:
@@ -157,7 +210,7 @@ def encode(event: Event, number: int, at: int) -> bytes:
     """The body of an event that is stored under a number, at a time."""
     if isinstance(event, Rounds):
         return seal(_encode_rounds(event), _columns(event.kind, number, event.first, at))
-    if isinstance(event, Items | ItemFields):
+    if isinstance(event, Items | ItemFields | FeedItems):
         return seal(event.encode(), _columns(event.kind, number, event.first, at))
     fields = {name: getattr(event, name) for name in event.__slots__}
     return seal(json.dumps(fields).encode(), _columns(event.kind, number, event.round, at))

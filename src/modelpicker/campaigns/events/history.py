@@ -16,32 +16,37 @@ from modelpicker.campaigns.events.event_types import (
     Event,
     Joining,
     Leaving,
+    Note,
+    Opinion,
     Reference,
     Retraction,
     Revision,
     Rounds,
+    Withdrawal,
     rounds_in,
 )
+from modelpicker.campaigns.events.feed_events import FeedItems, FeedTaken
+from modelpicker.campaigns.events.feed_history import feed_event, feed_records
 from modelpicker.campaigns.events.pool_events import ItemFields, Items, Question
 from modelpicker.campaigns.events.pool_history import POOL_KINDS, pool_event, pool_records
 from modelpicker.campaigns.input.rows import ClassCodes, encode_many
-from modelpicker.campaigns.input.validation import check_item, check_key
+from modelpicker.campaigns.input.validation import check_item, check_key, check_note
 from modelpicker.campaigns.names import check_name
+from modelpicker.campaigns.setting_options import MOST_PEOPLE
 from modelpicker.campaigns.settings import CampaignSettings
+from modelpicker.campaigns.state.feed import FeedState
 from modelpicker.campaigns.state.projection import ModelChange, members
 from modelpicker.campaigns.terms import check_changes
 from modelpicker.encoding import ModelName
-from modelpicker.errors import InputError, brief
+from modelpicker.errors import InputError, StorageError, brief
 
 HistoryRecord: TypeAlias = dict[str, Any]
 """An event, or one round of it: `event`, `at`, `kind`, `id` or `round`, and what is particular to its kind."""
 
 ASK = "ask"
-ANSWERS = (Question.kind, Answer.kind, Reference.kind, Retraction.kind)
-
-
+ANSWERS = (Question.kind, Answer.kind, Opinion.kind, Withdrawal.kind, Reference.kind, Retraction.kind, Note.kind)
 # Records of answers, which streams and pools both have.
-ANSWERED = ("label", "skip", "reference", "retract")
+ANSWERED = ("label", "skip", "opinion", "withdraw", "reference", "retract")
 
 
 def as_time(microseconds: int) -> str:
@@ -86,20 +91,37 @@ def _records(stored: Stored, models: Sequence[ModelName]) -> Iterator[HistoryRec
             yield from _rounds(head, rounds, models)
         case Items() | ItemFields() | Question() as event:
             yield from pool_records(head, event, models)
-        case Answer(round=number, label=None, by=by, replaces=replaces):
-            yield {**head, "kind": "skip", "id": number, "by": by, "replaces": replaces}
-        case Answer(round=number, label=label, by=by, replaces=replaces):
-            yield {**head, "kind": "label", "id": number, "label": label, "by": by, "replaces": replaces}
-        case Reference(round=number, label=label, by=by, replaces=replaces):
-            yield {**head, "kind": "reference", "id": number, "label": label, "by": by, "replaces": replaces}
-        case Retraction(round=number, by=by, reference=reference):
-            yield {**head, "kind": "retract", "id": number, "by": by, "reference": reference}
+        case FeedItems() | FeedTaken() as event:
+            yield from feed_records(head, event)
+        case Answer() | Opinion() | Withdrawal() | Reference() | Retraction() | Note() as said:
+            yield {**head, **_said(said)}
         case Joining(round=number, model=model, heir_of=heir_of):
             yield {**head, "kind": "join", "round": number, "model": model, "heir_of": heir_of}
         case Leaving(round=number, model=model):
             yield {**head, "kind": "leave", "round": number, "model": model}
         case Revision(round=number, changes=changes, by=by):
             yield {**head, "kind": "revise", "round": number, "changes": dict(changes), "by": by}
+
+
+def _said(event: Answer | Opinion | Withdrawal | Reference | Retraction | Note) -> HistoryRecord:
+    """What somebody said of a round, noted about it, or took back."""
+    match event:
+        case Answer(round=number, label=label, by=by, replaces=replaces, of_opinions=of_opinions):
+            said = (
+                {"kind": "skip", "id": number} if label is None else {"kind": "label", "id": number, "label": label}
+            )
+            return {**said, "by": by, "replaces": replaces, **({"of_opinions": True} if of_opinions else {})}
+        case Opinion(round=number, label=label, by=by, needed=needed, replaces=replaces):
+            said = {"kind": "opinion", "id": number, "label": label}
+            return {**said, "by": by, "needed": needed, "replaces": replaces}
+        case Withdrawal(round=number, whose=whose, by=by):
+            return {"kind": "withdraw", "id": number, "whose": whose, "by": by}
+        case Reference(round=number, label=label, by=by, replaces=replaces):
+            return {"kind": "reference", "id": number, "label": label, "by": by, "replaces": replaces}
+        case Retraction(round=number, by=by, reference=reference):
+            return {"kind": "retract", "id": number, "by": by, "reference": reference}
+        case Note(round=number, text=text, flagged=flagged, by=by):
+            return {"kind": Note.kind, "id": number, "text": text, "flagged": flagged, "by": by}
 
 
 def _rounds(head: HistoryRecord, rounds: Rounds, models: Sequence[ModelName]) -> Iterator[HistoryRecord]:
@@ -125,6 +147,7 @@ def _rounds(head: HistoryRecord, rounds: Rounds, models: Sequence[ModelName]) ->
 def events_of(records: Iterable[HistoryRecord], settings: CampaignSettings) -> Iterator[Stored]:
     """The events that records stand for, checked."""
     changes: list[ModelChange] = []
+    feed = FeedState()
     rounds = 0
     for expected, (number, group) in enumerate(groupby(records, key=lambda record: record.get("event")), start=1):
         together = list(group)
@@ -135,7 +158,8 @@ def events_of(records: Iterable[HistoryRecord], settings: CampaignSettings) -> I
         try:
             event = _event(together, settings, changes, rounds)
             at = from_time(together[0]["at"])
-        except InputError as error:
+            feed.follow(event)
+        except (InputError, StorageError) as error:
             raise InputError(f"event {expected}: {error}") from error
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise InputError(f"event {expected} cannot be read: {error!r}.") from error
@@ -151,7 +175,7 @@ def _event(
     """One event from its records."""
     record = records[0]
     models = members(settings, changes)
-    if record["kind"] in ANSWERED:
+    if record["kind"] in (*ANSWERED, Note.kind):
         return _answer(record, settings, rounds)
     if record["kind"] == "revise":
         return _revision(record, settings, rounds)
@@ -162,19 +186,25 @@ def _event(
             return _asked(records, models, settings, rounds)
         case "item" | "fields" | "question":
             return pool_event(records, models, settings, rounds)
-        case "join":
-            if record["model"] in models or record["heir_of"] not in models or record["round"] != rounds:
-                raise InputError(
-                    f"{brief(record['model'])} cannot join there as the heir of {brief(record['heir_of'])}."
-                )
-            check_models([*models, record["model"]])
-            return Joining(rounds, record["model"], record["heir_of"])
-        case "leave":
-            if record["model"] not in models or len(models) == 2 or record["round"] != rounds:
-                raise InputError(f"{brief(record['model'])} cannot leave there.")
-            return Leaving(rounds, record["model"])
+        case "feed" | "fed":
+            return feed_event(records, models, settings, rounds)
+        case "join" | "leave":
+            return _model_change(record, models, rounds)
         case other:
             raise InputError(f"there are no events of kind {brief(other)}.")
+
+
+def _model_change(record: HistoryRecord, models: Sequence[ModelName], rounds: int) -> ModelChange:
+    """A model that joined or left."""
+    model = record["model"]
+    if record["kind"] == "join":
+        if model in models or record["heir_of"] not in models or record["round"] != rounds:
+            raise InputError(f"{brief(model)} cannot join there as the heir of {brief(record['heir_of'])}.")
+        check_models([*models, model])
+        return Joining(rounds, model, record["heir_of"])
+    if model not in models or len(models) == 2 or record["round"] != rounds:
+        raise InputError(f"{brief(model)} cannot leave there.")
+    return Leaving(rounds, model)
 
 
 def _revision(record: HistoryRecord, settings: CampaignSettings, rounds: int) -> Revision:
@@ -188,19 +218,37 @@ def _revision(record: HistoryRecord, settings: CampaignSettings, rounds: int) ->
 
 
 def _answer(record: HistoryRecord, settings: CampaignSettings, rounds: int) -> Event:
-    """A label, a skip, a reference, or one taken back."""
+    """A label, a skip, a reference, or one taken back; or a note."""
     number, by = record["id"], check_key(record["by"], "by")
     if type(number) is not int or not 0 <= number < rounds:
         raise InputError(f"there is no round {brief(number)} so far.")
+    if record["kind"] == Note.kind:
+        return Note(number, *check_note(record["text"], record["flagged"]), by)
     if record["kind"] == "retract":
         return Retraction(number, by, record["reference"] is True)
+    if record["kind"] == "withdraw":
+        return Withdrawal(number, check_key(record["whose"], "whose"), by)
+    if record["kind"] == "opinion":
+        return _opinion(record, settings, number, by)
+    of_opinions = record.get("of_opinions") is True
     if record["kind"] == "skip":
-        return Answer(number, None, by, record["replaces"] is True)
+        return Answer(number, None, by, record["replaces"] is True, of_opinions)
     label = ClassCodes(settings.classes).name(record["label"], f"label of {number}")
     if label is None:
         raise InputError(f"the label of {number} is missing.")
-    kind = Reference if record["kind"] == "reference" else Answer
-    return kind(number, label, by, record["replaces"] is True)
+    if record["kind"] == "reference":
+        return Reference(number, label, by, record["replaces"] is True)
+    return Answer(number, label, by, record["replaces"] is True, of_opinions)
+
+
+def _opinion(record: HistoryRecord, settings: CampaignSettings, number: int, by: str | None) -> Opinion:
+    """What one of several people said."""
+    needed, label = record["needed"], record["label"]
+    if type(needed) is not int or not 2 <= needed <= MOST_PEOPLE:
+        raise InputError(f"round {number} cannot have needed {brief(needed)} people.")
+    if label is not None:
+        label = ClassCodes(settings.classes).name(label, f"label of {number}")
+    return Opinion(number, label, by, needed, record["replaces"] is True)
 
 
 def _asked(

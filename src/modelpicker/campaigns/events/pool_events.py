@@ -56,12 +56,12 @@ class Items:
             "settings": self.settings,
         }
         codes = self.codes.astype(self.codes.dtype.newbyteorder("<"), copy=False)
-        return _joined(header, codes.tobytes())
+        return joined(header, codes.tobytes())
 
     @classmethod
     def decode(cls, content: bytes) -> Self:
         """The event that content stands for."""
-        header, at = _header(content)
+        header, at = split_header(content)
         shape = header["items"], header["models"]
         dtype = np.dtype(header["dtype"]).newbyteorder("<")
         codes = np.frombuffer(content, dtype=dtype, count=shape[0] * shape[1], offset=at).reshape(shape)
@@ -96,12 +96,12 @@ class ItemFields:
         """The content of the event."""
         lengths = None if self.texts is None else [len(text) for text in self.texts]
         header = {"first": self.first, "items": self.size, "keys": self.keys, "lengths": lengths}
-        return _joined(header, *(self.texts or ()))
+        return joined(header, *(self.texts or ()))
 
     @classmethod
     def decode(cls, content: bytes) -> Self:
         """The event that content stands for."""
-        header, at = _header(content)
+        header, at = split_header(content)
         lengths = header["lengths"]
         texts = None
         if lengths is not None:
@@ -123,9 +123,11 @@ class Question:
     """The place of the model that led."""
     draw: dict[str, Any] | None = None
     """How it was drawn for the proof: the model on trial, those still in play, and what was expected of them."""
+    needed: int = 1
+    """How many different people label it."""
 
     @classmethod
-    def of(cls, question: PoolQuestion, number: int) -> Self:
+    def of(cls, question: PoolQuestion, number: int, needed: int = 1) -> Self:
         """The event of a question."""
         draw = question.draw
         stored = None
@@ -136,7 +138,7 @@ class Question:
                 "expected": _packed(draw.expected),
                 "variance": _packed(draw.variance),
             }
-        return cls(question.item, number, question.leader, stored)
+        return cls(question.item, number, question.leader, stored, needed)
 
     @property
     def question(self) -> PoolQuestion:
@@ -161,12 +163,13 @@ def _unpacked(text: str) -> Any:
     return np.frombuffer(base64.b64decode(text), dtype="<f8").astype(np.float64)
 
 
-def _joined(header: dict[str, Any], *parts: bytes) -> bytes:
+def joined(header: dict[str, Any], *parts: bytes) -> bytes:
+    """Content that begins with a header."""
     text = json.dumps(header).encode()
     return b"".join((SIZE.pack(len(text)), text, *parts))
 
 
-def _header(content: bytes) -> tuple[dict[str, Any], int]:
+def split_header(content: bytes) -> tuple[dict[str, Any], int]:
     """The header, and where it ends."""
     (size,) = SIZE.unpack_from(content)
     return json.loads(content[SIZE.size : SIZE.size + size]), SIZE.size + size

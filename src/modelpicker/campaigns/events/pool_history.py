@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 from modelpicker.campaigns.events.pool_events import ItemFields, Items, Question, make_fields
 from modelpicker.campaigns.input.rows import ClassCodes, encode_many
 from modelpicker.campaigns.input.validation import check_item, check_key
+from modelpicker.campaigns.setting_options import MOST_PEOPLE
 from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.encoding import ModelName
 from modelpicker.errors import InputError, brief
@@ -35,6 +36,7 @@ def pool_records(head: dict[str, Any], event: PoolEvent, models: Sequence[ModelN
                 "number": event.number,
                 "leader": models[event.leader],
                 "draw": event.draw,
+                **({"needed": event.needed} if event.needed > 1 else {}),
             }
 
 
@@ -75,7 +77,10 @@ def _question(record: dict[str, Any], models: Sequence[ModelName], rounds: int) 
     item, number, draw = record["id"], record["number"], record.get("draw")
     if type(item) is not int or not 0 <= item < rounds or type(number) is not int:
         raise InputError(f"there is no item {brief(item)} so far.")
-    made = Question(item, number, models.index(record["leader"]), draw)
+    needed = record.get("needed", 1)
+    if type(needed) is not int or not 1 <= needed <= MOST_PEOPLE:
+        raise InputError(f"item {item} cannot have needed {brief(needed)} people.")
+    made = Question(item, number, models.index(record["leader"]), draw, needed)
     found = made.question.draw
     if found is not None and not found.fits(len(models)):
         raise InputError(f"item {item} cannot have been drawn by {brief(draw)}.")

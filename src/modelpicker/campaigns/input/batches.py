@@ -10,10 +10,19 @@ from modelpicker.collections.column_roles import Role
 from modelpicker.frames import Columns
 
 
+class KeptFile(NamedTuple):
+    """A file whose items are asked about."""
+
+    name: str
+    mark: str
+    """What tells its content from that of others."""
+
+
 class Batch(NamedTuple):
     """Some items, as `ask_many` takes them."""
 
-    predictions: ModelCollection
+    predictions: Any
+    """A collection, or a list of what `ask` takes."""
     items: list[Item | None] | None
     keys: list[str | None] | None
 

@@ -25,8 +25,8 @@ def batches_of(path: str | Path, campaign: Campaign, reading: Reading | None = N
     yield from batches_in(open_file(path, campaign, reading), campaign, reading)
 
 
-def open_file(path: str | Path, campaign: Campaign, reading: Reading) -> ModelCollection | CollectionReader:
-    """A file whose models are those of a campaign."""
+def open_file(path: object, campaign: Campaign, reading: Reading) -> ModelCollection | CollectionReader:
+    """A file, or a data frame, whose models are those of a campaign."""
     models = [str(model) for model in campaign.known_models()[0]]
     for name, role in reading.columns.items():
         if role == "model" and name not in models:

@@ -17,6 +17,7 @@ from modelpicker.kernels.primitives import Floats
 
 LONGEST_KEY = 500
 DEEPEST_ITEM = 50
+LONGEST_NOTE = 2_000
 
 
 class Decisions(Sequence[Decision]):
@@ -114,6 +115,21 @@ def check_key(key: object, what: str = "key") -> str | None:
     if "\0" in key:
         raise InputError(f"{what} {brief(key)} holds a null character.")
     return key
+
+
+def check_note(text: object, flagged: object) -> tuple[str, bool]:
+    """What somebody notes about an item: a short text, which may be empty, and whether it is flagged."""
+    if not isinstance(text, str):
+        raise InputError(f"note {brief(text)}: pass text.", parameter="text")
+    if len(text) > LONGEST_NOTE:
+        raise InputError(f"note: {len(text):,} characters; pass at most {LONGEST_NOTE:,}.", parameter="text")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError("note: it holds half a character; pass proper Unicode.", parameter="text") from None
+    if type(flagged) is not bool:
+        raise InputError(f"flagged={brief(flagged)}: pass True or False.", parameter="flagged")
+    return text.strip(), flagged
 
 
 def check_keys(keys: object, rounds: int) -> list[str | None] | None:

@@ -28,6 +28,9 @@ class Counted(NamedTuple):
     waiting: int
     skipped: int
     references: int = 0
+    conflicts: int = 0
+    several: int = 0
+    """How many more labels people gave than there are, where several people label an item."""
 
 
 class PickEvidence(NamedTuple):
@@ -57,6 +60,8 @@ class Wanted(NamedTuple):
     """What brings more items, if that is known."""
     idle: Idle = None
     """Why nobody is asked for anything, if so."""
+    files: Mapping[str, int] = MappingProxyType({})
+    """How many items of each file wait to be asked about."""
 
 
 def _idle(terms: Terms) -> Idle:
@@ -70,14 +75,28 @@ def make_pick(store: EventStore, projection: Projection) -> Pick:
     evidence = PickEvidence(
         covered=picker.rounds - int(projection.pace[MISSED]),
         unanswered=projection.unanswered(store),
-        counts=Counted(counts.labels, counts.waiting, counts.skipped, counts.references),
+        counts=Counted(
+            counts.labels,
+            counts.waiting,
+            counts.skipped,
+            counts.references,
+            counts.conflicts,
+            projection.opinions.bought,
+        ),
         labels=rests_on,
         labelled=projection.labelled(store),
         joined=joined_late(projection.changes),
     )
     command = "" if settings.source is None else settings.source.command
     terms = projection.terms
-    wanted = Wanted(terms.budget, settings.expected_rounds, terms.stop_when, command=command, idle=_idle(terms))
+    wanted = Wanted(
+        terms.budget,
+        settings.expected_rounds,
+        terms.stop_when,
+        command=command,
+        idle=_idle(terms),
+        files=projection.waiting_items,
+    )
     return assemble(
         picker, evidence, wanted, lambda best, rule: projection.certificate(best, rule.confidence, rule.kind)
     )
@@ -117,10 +136,10 @@ def assemble(
             for name, loss, labels in zip(picker.models, losses, rests_on, strict=True)
             if loss == lowest and (labels or not counts.labels)
         ),
-        labels_used=counts.labels,
+        labels_used=counts.labels + counts.several,
         rounds=picker.rounds,
         covered=round(max(one.rounds for one in measured)),
-        labels_saved=picker.rounds - counts.labels - counts.waiting,
+        labels_saved=picker.rounds - counts.labels - counts.waiting - counts.conflicts,
         pending=counts.waiting,
         skipped=counts.skipped,
         references=counts.references,
@@ -140,9 +159,12 @@ def assemble(
                 won=picker.won,
                 command=wanted.command,
                 idle=wanted.idle,
+                files=wanted.files,
+                conflicts=counts.conflicts,
             )
         ),
         remark=picker.remark,
+        conflicts=counts.conflicts,
     )
 
 

@@ -4,9 +4,10 @@ import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from modelpicker.campaigns.annotators import person_of
 from modelpicker.campaigns.campaign import Campaign
 from modelpicker.campaigns.events.event_store import Stored
-from modelpicker.campaigns.events.event_types import Answer, Retraction, Rounds
+from modelpicker.campaigns.events.event_types import Answer, Opinion, Retraction, Rounds, Withdrawal
 from modelpicker.campaigns.events.history import as_time
 from modelpicker.campaigns.events.pool_events import Items
 from modelpicker.campaigns.file_campaign import FILE
@@ -72,8 +73,8 @@ class _AnswerLog:
     corrected: int = 0
     began: str = ""
     ended: str = ""
-    answers: dict[int, tuple[str, ClassName | None]] = field(default_factory=dict)
-    """Who answered each query, and what; the answers that count now."""
+    answers: dict[tuple[int, str], tuple[str, ClassName | None]] = field(default_factory=dict)
+    """Who answered each query, and what; the answers that count now. Of several people, each has one."""
 
     @classmethod
     def of(cls, events: Iterable[Stored]) -> "_AnswerLog":
@@ -86,17 +87,31 @@ class _AnswerLog:
                 case Items() as items:
                     log.rounds += len(items)
                     log.contested += int((items.codes != items.codes[:, :1]).any(axis=1).sum())
-                case Answer(round=number, label=label, by=by, replaces=replaces):
+                case Answer(
+                    of_opinions=True, replaces=replaces
+                ):  # those who labelled are counted by their opinions
                     log.corrected += bool(replaces)
-                    log.answers[number] = (NAMELESS if by is None else by, label)
-                    log.ended = as_time(stored.at)
-                    log.began = log.began or log.ended
+                case Answer() | Opinion():
+                    log._take(stored, stored.event)
                 case Retraction(round=number, reference=False):
-                    log.corrected += 1
-                    log.answers.pop(number, None)
+                    log._drop(number, "")
+                case Withdrawal(round=number, whose=whose):
+                    log._drop(number, person_of(whose))
                 case _:
                     pass
         return log
+
+    def _take(self, stored: Stored, event: Answer | Opinion) -> None:
+        """Note who answered."""
+        person = person_of(event.by) if isinstance(event, Opinion) else ""
+        self.corrected += bool(event.replaces)
+        self.answers[event.round, person] = (NAMELESS if event.by is None else event.by, event.label)
+        self.ended = as_time(stored.at)
+        self.began = self.began or self.ended
+
+    def _drop(self, number: int, person: str) -> None:
+        """Note that an answer was taken back."""
+        self.corrected += self.answers.pop((number, person), None) is not None
 
     @property
     def known(self) -> int:
@@ -149,9 +164,19 @@ def _settings(campaign: Campaign, goal: ProofGoal | None) -> dict[str, str]:
         "algorithm": f"{settings.document()['algorithm']}{f' ({options})' if options else ''}",
         "seed": str(settings.seed),
         "goal": "none" if goal is None else goal_in_words(goal),
+        **_overlap(settings.overlap),
         "budget": "none" if settings.budget is None else f"{settings.budget:,} labels{way}",
         "models": f"{len(campaign.models):,}: {', '.join(map(str, campaign.models))}",
         "classes": classes,
+    }
+
+
+def _overlap(overlap: float) -> dict[str, str]:
+    """How many people label an item, if more than one."""
+    if overlap == 1:
+        return {}
+    return {
+        "overlap": f"{overlap} people per item" if overlap > 1 else f"two people for {overlap:.0%} of the items"
     }
 
 

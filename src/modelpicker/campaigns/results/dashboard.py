@@ -155,7 +155,7 @@ class Dashboard:
             pick = make_pick(store, projection)
             weighted = projection.picker.weights is not None
             # Answers that were taken back leave samples with more labels than there are.
-            samples = [one for one in self._samples(store, projection) if one[0].labels <= pick.labels_used]
+            samples = [one for one in self._samples(store, projection) if one[0].labels <= pick.labelled]
             samples.sort(key=lambda one: one[0].labels)
             return _course(pick, samples, weighted=weighted)
 
@@ -174,7 +174,7 @@ def _course(pick: Pick, samples: list[tuple[Sample, dict[ModelName, float | None
         level = [model for model, value in value_of.items() if value == best]
         led.append(next((model for model in (*led[-1:], pick.model) if model in level), level[0]))
     labels = [sample.labels for sample, _ in samples]
-    if labels and labels[-1] == pick.labels_used:
+    if labels and labels[-1] == pick.labelled:
         led[-1] = pick.model  # it may be level with others
     lines: dict[ModelName, tuple[float | None, ...]] = {}
     for model in leaders:

@@ -1,14 +1,16 @@
 """Every answer as people look through them: who gave it, when, to which item, and what each model said."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
-from modelpicker.campaigns.events.event_store import STATE_NAMES, WAITING, EventStore, RoundState
-from modelpicker.campaigns.events.event_types import Answer, Reference, Rounds
+from modelpicker.campaigns.annotators import person_of
+from modelpicker.campaigns.events.event_store import CONFLICT, OPEN, STATE_NAMES, EventStore, RoundState, Stored
+from modelpicker.campaigns.events.event_types import Answer, Note, Opinion, Reference, Rounds
 from modelpicker.campaigns.events.history import as_time
 from modelpicker.campaigns.events.pool_events import Items
-from modelpicker.campaigns.results.pick import GivenAnswer, LabelFilter
+from modelpicker.campaigns.results.pick import Conflict, GivenAnswer, GivenOpinion, ItemNote, LabelFilter
 from modelpicker.campaigns.state.base import CampaignState
 from modelpicker.campaigns.state.projection import Projection
 from modelpicker.encoding import ClassName
@@ -17,23 +19,99 @@ from modelpicker.encoding import ClassName
 def find_labels(store: EventStore, projection: CampaignState, wanted: LabelFilter) -> Iterator[GivenAnswer]:
     """The answers that hold now and are wanted, the newest first."""
     last: dict[int, tuple[int, int, str | None]] = {}
-    for stored in store.others((Answer.kind, Reference.kind)):
-        if isinstance(stored.event, Answer | Reference):
+    for stored in store.others((Answer.kind, Opinion.kind, Reference.kind)):
+        if isinstance(stored.event, Answer | Opinion | Reference):
             last[stored.event.round] = stored.number, stored.at, stored.event.by
-    known = [state for state in store.answered() if state.state != WAITING and state.round in last]
-    for state in sorted(known, key=lambda one: -last[one.round][0]):
+    notes, flags = _notes_and_flags(store.notes())
+    several = _all_opinions(store)
+    known = {
+        state.round: state
+        for state in store.answered()
+        if state.round in last and (state.state not in OPEN or state.round in several)
+    }
+    if wanted.flagged:
+        waiting = {state.round: state for state in store.waiting() if state.round in flags}
+        last |= {number: (*flags[number], None) for number in waiting if number not in known}
+        known = waiting | known
+    for state in sorted(known.values(), key=lambda one: -last[one.round][0]):
         _, at, by = last[state.round]
-        if _takes(wanted, state, by):
-            record = _record(store, projection, state, by, at)
+        opinions = several.get(state.round, ())
+        if _takes(wanted, state, by, opinions) and wanted.flagged in (None, state.round in flags):
+            more = tuple(notes.get(state.round, ())), opinions
+            record = _record(store, projection, state, by, at, *more)
             if _finds(wanted, record):
                 yield record
 
 
-def _takes(wanted: LabelFilter, known: RoundState, by: str | None) -> bool:
+def find_notes(store: EventStore, rounds: Iterable[int] | None = None) -> dict[int, list[ItemNote]]:
+    """The notes that hold now, by round: the last one of each person, unless it is empty."""
+    return _notes_and_flags(store.notes(rounds))[0]
+
+
+def _notes_and_flags(found: Iterable[Stored]) -> tuple[dict[int, list[ItemNote]], dict[int, tuple[int, int]]]:
+    """The notes that hold now, by round; and of rounds that are flagged, the last flag's event and time."""
+    last: dict[tuple[int, str], tuple[Stored, ItemNote]] = {}
+    for stored in found:
+        match stored.event:
+            case Note(round=number, text=text, flagged=flagged, by=by):
+                note = ItemNote(number, text, flagged, by, as_time(stored.at))
+                last.pop(mine := (number, person_of(by)), None)
+                if text or flagged:
+                    last[mine] = stored, note
+    notes: dict[int, list[ItemNote]] = {}
+    flags: dict[int, tuple[int, int]] = {}
+    for stored, note in last.values():
+        notes.setdefault(note.id, []).append(note)
+        if note.flagged:
+            flags[note.id] = stored.number, stored.at
+    return notes, flags
+
+
+def _all_opinions(store: EventStore) -> dict[int, tuple[GivenOpinion, ...]]:
+    """What people say of each item that several people label, in the order in which they said it."""
+    return _given(store, {(number, one.person) for number, one in store.all_opinions()})
+
+
+def _given(
+    store: EventStore, standing: set[tuple[int, str]], number: int | None = None
+) -> dict[int, tuple[GivenOpinion, ...]]:
+    """The opinions that stand, with their times."""
+    last: dict[tuple[int, str], GivenOpinion] = {}
+    for stored in store.others((Opinion.kind,), number) if standing else ():
+        if isinstance(stored.event, Opinion):
+            key = stored.event.round, person_of(stored.event.by)
+            last.pop(key, None)
+            last[key] = GivenOpinion(stored.event.by, stored.event.label, as_time(stored.at))
+    found: dict[int, tuple[GivenOpinion, ...]] = {}
+    for (item, person), opinion in last.items():
+        if (item, person) in standing:
+            found[item] = (*found.get(item, ()), opinion)
+    return found
+
+
+def opinions_of(store: EventStore, number: int) -> tuple[GivenOpinion, ...]:
+    """What people say of one item, in the order in which they said it."""
+    standing = {(number, one.person) for one in store.opinions(number)}
+    return _given(store, standing, number).get(number, ())
+
+
+def find_conflicts(store: EventStore) -> list[Conflict]:
+    """The items on which people disagree, in the order of the items."""
+    several = _all_opinions(store)
+    found = []
+    for state in list(store.answered(CONFLICT)):
+        stored = store.item_of(state.round)
+        found.append(Conflict(state.round, stored.key, stored.item, several.get(state.round, ())))
+    return found
+
+
+def _takes(wanted: LabelFilter, known: RoundState, by: str | None, opinions: Sequence[GivenOpinion]) -> bool:
     """Whether an answer is wanted, as far as that is known without its item."""
+    people = {by or "", *(one.by or "" for one in opinions)}
+    labels = {known.label, *(one.label for one in opinions if known.state in OPEN)}
     return (
-        (wanted.label is None or (known.label is not None and str(known.label) == wanted.label))
-        and (wanted.annotator is None or (by or "") == wanted.annotator)
+        (wanted.label is None or wanted.label in {str(label) for label in labels if label is not None})
+        and (wanted.annotator is None or wanted.annotator in people)
         and (wanted.state is None or STATE_NAMES[known.state] == wanted.state)
     )
 
@@ -42,12 +120,19 @@ def _finds(wanted: LabelFilter, record: GivenAnswer) -> bool:
     """Whether the text that is searched for is there."""
     if wanted.search is None:
         return True
-    text = f"{record.key or ''}\n{'' if record.item is None else json.dumps(record.item, ensure_ascii=False)}"
+    item = "" if record.item is None else json.dumps(record.item, ensure_ascii=False)
+    text = "\n".join((record.key or "", item, *(note.text for note in record.notes)))
     return wanted.search.casefold() in text.casefold()
 
 
 def _record(
-    store: EventStore, projection: CampaignState, state: RoundState, by: str | None, at: int
+    store: EventStore,
+    projection: CampaignState,
+    state: RoundState,
+    by: str | None,
+    at: int,
+    notes: tuple[ItemNote, ...],
+    opinions: tuple[GivenOpinion, ...],
 ) -> GivenAnswer:
     stored = store.item_of(state.round)
     models = projection.models_at(state.round) if isinstance(projection, Projection) else projection.models
@@ -60,6 +145,8 @@ def _record(
         at=as_time(at),
         item=stored.item,
         predictions=dict(zip(models, _said(store, state.round), strict=True)),
+        notes=notes,
+        opinions=opinions,
     )
 
 
@@ -73,17 +160,23 @@ def _said(store: EventStore, number: int) -> list[ClassName | None]:
 
 
 def as_table(records: Iterable[GivenAnswer]) -> tuple[list[str], list[dict[str, Any]]]:
-    """Answers as the rows of a table: one column per field of the items and one per model."""
+    """Answers as the rows of a table: one column per field of the items and one per model.
+
+    Where several people label items, what each of them said is in one more column, as JSON.
+    """
     found = list(records)
+    several = ["opinions"] if any(one.opinions for one in found) else []
     fields = list(dict.fromkeys(f"item.{name}" for one in found for name in one.item or ()))
     models = list(dict.fromkeys(f"model.{model}" for one in found for model in one.predictions))
     rows = [
         {"id": one.id, "key": one.key, "label": one.label, "state": one.state, "annotator": one.by, "time": one.at}
+        | {"flagged": one.flagged, "note": "\n".join(note.text for note in one.notes if note.text)}
+        | {name: _cell([asdict(opinion) for opinion in one.opinions]) for name in several}
         | {f"item.{name}": _cell(value) for name, value in (one.item or {}).items()}
         | {f"model.{model}": said for model, said in one.predictions.items()}
         for one in found
     ]
-    return ["id", "key", "label", "state", "annotator", "time", *fields, *models], rows
+    return ["id", "key", "label", "state", "annotator", "time", "flagged", "note", *several, *fields, *models], rows
 
 
 def _cell(value: object) -> object:

@@ -6,11 +6,13 @@ The client needs these, and neither SQLAlchemy nor Arrow: nothing here may impor
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
 from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.status import Status
 from modelpicker.certificates.certificate import Certificate
 from modelpicker.encoding import ClassName, ModelName
 
+TOO_EARLY = "It is too early to say how many more labels are needed."
 Item: TypeAlias = dict[str, Any]
 """What is shown of an item, by name."""
 
@@ -51,6 +53,7 @@ class Pick:
     tied: tuple[ModelName, ...]
     """The models whose estimates are the smallest, and rest on labels; all models before the first label."""
     labels_used: int
+    """How many labels people gave; where several people label an item, each of theirs counts."""
     rounds: int
     covered: int
     """Of how many rounds the estimates speak.
@@ -74,8 +77,14 @@ class Pick:
     """Whether the goal is reached: that of `stop_when`, or of a race; None where there is no goal."""
     state: Status
     """Where the campaign stands, why, and what to do next."""
+    to_go: LabelsToGo | None = field(default=None, compare=False)
+    """About how many more labels of a pool are needed; None on a stream, and if it is too early to say."""
+    more: PoolOutlook | None = field(default=None, compare=False)
+    """What more labels would buy, where the budget of a pool is spent and nothing is proved."""
     remark: str = ""
     """What the algorithm has to say of how it stands; empty if nothing."""
+    conflicts: int = 0
+    """Items on which people disagree; they wait for somebody who settles them."""
     course: Course | None = field(default=None, compare=False, repr=False)
     """How it came about, where that was noted."""
 
@@ -84,6 +93,20 @@ class Pick:
         """Whether there is a reason for the pick: a label, or a proof that needs none."""
         learned = self.certificate.kind == "pool" and self.references > 0  # which a stream does not learn from
         return self.labels_used > 0 or learned or self.certified
+
+    @property
+    def to_go_sentence(self) -> str:
+        """About how many more labels are needed; empty on a stream, and where nothing more is asked."""
+        asks = self.state.name in ("running", "waiting-for-labels", "paused")
+        if self.certificate.kind != "pool" or not asks:
+            return ""
+        return TOO_EARLY if self.to_go is None else f"{self.to_go.words.capitalize()}."
+
+    @property
+    def labelled(self) -> int:
+        """How many items have a label that was asked for; fewer than `labels_used` where several people label."""
+        unasked = self.references if self.certificate.kind == "pool" else 0
+        return self.rounds - self.labels_saved - self.pending - self.conflicts - unasked
 
     def report(self, title: str = "") -> str:
         """One page for whoever has to decide, as HTML; `title` names the data.
@@ -107,11 +130,14 @@ class Pick:
             "pending": self.pending,
             "skipped": self.skipped,
             "references": self.references,
+            "conflicts": self.conflicts,
             "budget": self.budget,
             "certificate": self.certificate.document(),
             "certified": self.certified,
             "reached": self.reached,
             "state": self.state.document(),
+            "to_go": None if self.to_go is None else self.to_go.document(),
+            "more": None if self.more is None else self.more.document(),
             "remark": self.remark,
             "standing": [
                 {
@@ -149,24 +175,70 @@ class AnswerRecord:
     key: str | None
     label: ClassName | None
     state: str
-    """"waiting", "labelled", "skipped" or "reference"."""
+    """"waiting", "labelled", "skipped", "reference", "conflict" or "withdrawn"."""
+
+
+@dataclass(frozen=True, slots=True)
+class ItemNote:
+    """What somebody noted about an item."""
+
+    id: int
+    text: str
+    """Empty if the item was only flagged."""
+    flagged: bool
+    """Whether the item should be looked at again."""
+    by: str | None
+    at: str
+    """When: ISO 8601, UTC."""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenOpinion:
+    """What one person says of an item that several people label."""
+
+    by: str | None
+    label: ClassName | None
+    """None if they cannot tell."""
+    at: str
+    """When it was given: ISO 8601, UTC."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """An item on which people disagree."""
+
+    id: int
+    key: str | None
+    item: Item | None
+    opinions: tuple[GivenOpinion, ...]
+    """What each of them said, in the order in which they said it."""
 
 
 @dataclass(frozen=True, slots=True)
 class GivenAnswer:
-    """An answer that holds now."""
+    """An answer that holds now, or opinions that are not complete; or an item that was flagged before."""
 
     id: int
     key: str | None
     state: str
-    """"labelled", "skipped" or "reference"."""
+    """"labelled", "skipped" or "reference"; "waiting" for somebody, or "withdrawn", if it was flagged or one person
+    has answered so far; or "conflict"."""
     label: ClassName | None
     by: str | None
     at: str
-    """When it was given: ISO 8601, UTC."""
+    """When it was given: ISO 8601, UTC; when the item was flagged, if nobody has answered."""
     item: Item | None
     predictions: dict[ModelName, ClassName | None]
     """What each model said that took part then; None where it abstained."""
+    notes: tuple[ItemNote, ...] = ()
+    """What people noted about the item, one note each."""
+    opinions: tuple[GivenOpinion, ...] = ()
+    """What each person said, where several people label the item."""
+
+    @property
+    def flagged(self) -> bool:
+        """Whether somebody wants the item to be looked at again."""
+        return any(note.flagged for note in self.notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,10 +246,12 @@ class LabelFilter:
     """Which answers are wanted; None wants all."""
 
     search: str | None = None
-    """Text that is in the key or in any field of the item; case does not matter."""
+    """Text that is in the key, in any field of the item, or in a note; case does not matter."""
     label: str | None = None
     annotator: str | None = None
     state: str | None = None
+    flagged: bool | None = None
+    """True: only items that somebody flagged, also those that nobody has answered yet. False: only the others."""
 
 
 @dataclass
@@ -188,6 +262,15 @@ class CampaignCounts:
     skipped: int = 0
     references: int = 0
     waiting: int = 0
+    withdrawn: int = 0
+    """Queries that nobody need answer any more, as the campaign is finished."""
+    conflicts: int = 0
+    """Items that several people labelled, and not the same way; they wait for somebody who settles them."""
+
+    @property
+    def unanswered(self) -> int:
+        """Queries without a label."""
+        return self.waiting + self.withdrawn + self.conflicts + self.skipped
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,3 +282,17 @@ class AddedItems:
     """Items that were there already, by their keys."""
     labels: int
     """Labels that came with them, and are known now."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedFile:
+    """What came of the items of a file that a stream was asked about."""
+
+    rounds: int
+    """Items that were decided about at once."""
+    known: int
+    """Items that were asked about before, or are kept already."""
+    queries: int
+    """Labels that are asked for at once."""
+    waiting: int
+    """Items that are kept: each is decided about when the labels before it are there."""

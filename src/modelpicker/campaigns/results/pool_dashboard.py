@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from modelpicker.campaigns.events.event_store import LABELLED, WAITING, EventStore
+from modelpicker.campaigns.events.event_store import LABELLED, OPEN, EventStore
 from modelpicker.campaigns.results.chart_samples import Sample, all_samples
 from modelpicker.campaigns.results.pool_pick import campaign_pick
 from modelpicker.campaigns.results.recent_rounds import MOST_ITEMS, MOST_PAIRS, WINDOW, Seen, describe_item
@@ -55,7 +55,7 @@ def pool_disagreement(store: EventStore, projection: PoolProjection) -> dict[str
         seen.append(Seen(item, 0.0, False, votes))
     pairs = Counter(one.pair for one in seen if one.pair is not None)
     # Any item without an answer may be asked about next: who labels it must not have seen the votes.
-    answered = {state.round for state in store.answered() if state.state != WAITING}
+    answered = {state.round for state in store.answered() if state.state not in OPEN}
     shown = [one for one in seen if one.number in answered]
     most = sorted(shown, key=lambda one: (-one.division, one.number))[:MOST_ITEMS]
     return {

@@ -2,15 +2,17 @@
 
 from dataclasses import replace
 
+from modelpicker.algorithms.pools.outlook import PoolOutlook
 from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.campaigns.results.course import Course
-from modelpicker.campaigns.results.pick import Pick, Standing
+from modelpicker.campaigns.results.pick import TOO_EARLY, Pick, Standing
 from modelpicker.campaigns.results.status import (
     ARCHIVED,
     PAUSED,
     Status,
     budget_spent,
     certified_status,
+    conflicts_status,
     finished_status,
     in_short,
 )
@@ -21,6 +23,8 @@ from modelpicker.encoding import ModelName
 
 # Models are level if their estimates differ by less than this share of an item.
 LEVEL = 1e-6
+# Labels are offered in such steps.
+FEW = 10
 
 
 def make_pool_pick(pool: PoolPicker, *, budget: int | None, skipped: int, spent: bool) -> Pick:
@@ -58,6 +62,8 @@ def make_pool_pick(pool: PoolPicker, *, budget: int | None, skipped: int, spent:
         certified=certified,
         reached=certified,
         state=certified_status(in_short(certificate)) if certified else _status(pool, budget, skipped, spent),
+        to_go=None if certified else pool.labels_to_go(),
+        more=what_more_buys(pool, budget) if spent and not certified else None,
         remark=_remark(pool, best),
     )
 
@@ -69,15 +75,19 @@ def campaign_pick(projection: PoolProjection) -> Pick:
     if projection.terms.archived:
         made = replace(made, state=ARCHIVED)
     elif projection.terms.finished:
-        made = replace(made, state=finished_status(in_short(made.certificate) if made.certified else ""))
+        proved = in_short(made.certificate) if made.certified else ""
+        made = replace(made, state=finished_status(proved, counts.conflicts))
     elif not made.certified:
         made = replace(made, state=PAUSED if projection.terms.paused else _campaign_status(projection))
+        if made.state.name == "budget-spent":
+            made = replace(made, more=what_more_buys(pool, budget))
     return replace(
         made,
-        labels_used=counts.labels,
+        labels_used=projection.bought,
         references=counts.references,
         pending=counts.waiting,
-        labels_saved=len(pool) - counts.labels - counts.references - counts.waiting,
+        conflicts=counts.conflicts,
+        labels_saved=len(pool) - counts.labels - counts.references - counts.waiting - counts.conflicts,
         state=replace(made.state, takes_items=not projection.terms.idle),
     )
 
@@ -85,16 +95,20 @@ def campaign_pick(projection: PoolProjection) -> Pick:
 def _campaign_status(projection: PoolProjection) -> Status:
     """Why a campaign on a pool that is not certified asks, or does not ask."""
     pool, counts, budget = projection.picker, projection.counts, projection.terms.budget
-    waits = "1 item waits" if counts.waiting == 1 else f"{counts.waiting:,} items wait"
-    if budget is not None and projection.left < 1:
+    waits = _waits(projection)
+    if budget is not None and not projection.can_pay:
         if counts.waiting:
-            reason = f"All labels of the budget of {budget:,} are asked for: {waits} for a label."
-            return Status("waiting-for-labels", reason, "Label what waits.")
-        return _spent_unproved(budget, pool)
+            reason = f"All labels of the budget of {budget:,} are asked for: {waits}."
+            return Status("waiting-for-labels", reason, _next_label(projection))
+        if counts.conflicts:
+            return conflicts_status(counts.conflicts, "The labels of the budget are bought")
+        return _spent_unproved(budget, pool, int(projection.left))
     if not pool.left:
         if counts.waiting:
-            reason = f"All items on which models differ were asked about: {waits} for a label."
-            return Status("waiting-for-labels", reason, "Label what waits.")
+            reason = f"All items on which models differ were asked about: {waits}."
+            return Status("waiting-for-labels", reason, _next_label(projection))
+        if counts.conflicts:
+            return conflicts_status(counts.conflicts, "All items on which models differ were asked about")
         return _status(pool, budget, counts.skipped, spent=False)
     known = counts.labels + counts.references
     told = (
@@ -104,17 +118,65 @@ def _campaign_status(projection: PoolProjection) -> Status:
         if known == 1
         else f"{known:,} labels are known"
     )
-    open_ones = f", and {waits} for a label" if counts.waiting else ""
-    return Status("running", f"{told}{open_ones}. Models differ on {pool.contested:,} items.", "Label more items.")
+    open_ones = f", and {waits}" if counts.waiting else ""
+    disagree = "1 conflict waits" if counts.conflicts == 1 else f"{counts.conflicts:,} conflicts wait"
+    unsettled = f" {disagree} to be settled." if counts.conflicts else ""
+    reason = f"{told}{open_ones}. Models differ on {pool.contested:,} items.{unsettled}"
+    return Status("running", reason, "Label more items.")
 
 
-def _spent_unproved(budget: int, pool: PoolPicker) -> Status:
-    """All labels are bought and the goal is not reached: how sure it is by then."""
+def _waits(projection: PoolProjection) -> str:
+    """How many items wait for a label, and how many of them for another person's."""
+    waiting, half = projection.counts.waiting, projection.opinions.half_answered
+    waits = "1 item waits" if waiting == 1 else f"{waiting:,} items wait"
+    if not half:
+        return f"{waits} for a label"
+    if half == waiting:
+        return f"{waits} for the label of another person"
+    return f"{waits} for a label, {half:,} of them from another person"
+
+
+def _next_label(projection: PoolProjection) -> str:
+    """What to do about items that wait."""
+    if projection.opinions.half_answered == projection.counts.waiting:
+        return "Ask another person to label what waits."
+    return "Label what waits."
+
+
+def _spent_unproved(budget: int, pool: PoolPicker, left: int) -> Status:
+    """All labels are bought and the goal is not reached: how sure it is by then, and what more would buy."""
     spent = budget_spent(budget)
-    certificate = pool.certificate(pool.confidence)
-    known = f"By now {in_short(certificate)}." if certificate.gap < 1 else "Nothing is proved by now."
-    reason = f"{spent.reason} {known} The goal was {rounded_up(pool.tolerance)}."
-    return replace(spent, reason=reason, next="Ask about more items, or use the pick as it stands.")
+    if left:
+        few = f"{budget - left:,} of the {budget:,} labels of the budget are bought"
+        spent = replace(spent, reason=f"{few}; the rest is too few for another item that several people label.")
+    sure = int(100 * pool.reached_confidence)
+    wanted, goal = f"within {rounded_up(pool.tolerance)} of the best", f"{100 * pool.confidence:.12g}%"
+    known = f"Nothing is proved by now; the goal was a pick {wanted}, with confidence {goal}."
+    if sure:
+        known = f"By now the pick is proved to be {wanted} with confidence {sure}%; the goal was {goal}."
+    more = what_more_buys(pool, budget)
+    buys = TOO_EARLY if more is None else more.sentence
+    offered = offered_labels(pool, budget)
+    step = f"Ask about {offered:,} more (a budget of {budget + offered:,}), or use the pick as it stands."
+    return replace(spent, reason=f"{spent.reason} {known} {buys}", next=step)
+
+
+def offered_labels(pool: PoolPicker, budget: int | None) -> int:
+    """How many more labels to offer: enough, if that is not many more than were bought; else half as many again."""
+    half = half_again(budget or pool.labels_used)
+    to_go = pool.labels_to_go()
+    enough = half if to_go is None else -(-to_go.high // FEW) * FEW
+    return enough if enough <= 2 * half else half
+
+
+def half_again(labels: int) -> int:
+    """Half as many labels, in steps of ten."""
+    return max(FEW, round(labels / 2 / FEW) * FEW)
+
+
+def what_more_buys(pool: PoolPicker, budget: int | None) -> PoolOutlook | None:
+    """What the labels that are offered would buy; None if it is too early to say."""
+    return pool.outlook(offered_labels(pool, budget))
 
 
 def with_course(pick: Pick, pool: PoolPicker, course: Course | None) -> Pick:
@@ -135,7 +197,7 @@ def _tied(pool: PoolPicker, behind: dict[ModelName, float]) -> tuple[ModelName, 
 def _status(pool: PoolPicker, budget: int | None, skipped: int, spent: bool) -> Status:
     """Where a pool stands that is not certified."""
     if budget is not None and spent:
-        return budget_spent(budget)
+        return _spent_unproved(budget, pool, 0)
     if not pool.done:
         told = "1 label has" if pool.labels_used == 1 else f"{pool.labels_used:,} labels have"
         return Status("running", f"{told} been told so far.", "Label more items.", takes_items=False)

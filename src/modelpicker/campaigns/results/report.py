@@ -124,6 +124,9 @@ class Report:
             parts.append(
                 f"{count(pick.pending, 'item')} still {'waits' if pick.pending == 1 else 'wait'} for a label"
             )
+        if pick.conflicts:
+            differ = "is in conflict" if pick.conflicts == 1 else "are in conflict"
+            parts.append(f"{count(pick.conflicts, 'item')} {differ}: people labelled them differently")
         if pick.references:
             kept = "is kept for reference only" if pick.references == 1 else "are kept for reference only"
             parts.append(f"{count(pick.references, 'more label')} {kept}")
@@ -138,7 +141,7 @@ class Report:
         pick = self.pick
         if not pick.rounds:
             return "No item has come yet."
-        told = pick.labels_used + pick.references
+        told = pick.labelled + pick.references
         if told >= pick.rounds:
             return f"All {count(pick.rounds, 'item')} were labelled: nothing was saved."
         saved = f"Labelling all {count(pick.rounds, 'item')} would take {_more(pick.rounds - told)}."
@@ -146,7 +149,7 @@ class Report:
             saved += " The models never differ, so no label can tell them apart."
         elif self.contested is not None:
             saved += f" Models differ on {self.contested:,} of them"
-            left = self.contested - pick.labels_used
+            left = self.contested - pick.labelled
             saved += f"; labelling only those would take {_more(left)}." if left > 0 else "."
         if not pick.certified:
             saved += " The pick is not certified, so this is not a saving yet."
@@ -154,10 +157,10 @@ class Report:
 
     @property
     def saved_share(self) -> float | None:
-        """The share of the labels that were not needed; None before the pick is certified."""
+        """The share of the items whose labels were not needed; None before the pick is certified."""
         if not self.pick.certified or not self.pick.rounds:
             return None
-        return 1.0 - (self.pick.labels_used + self.pick.references) / self.pick.rounds
+        return 1.0 - (self.pick.labelled + self.pick.references) / self.pick.rounds
 
 
 def goal_in_words(goal: ProofGoal) -> str:

@@ -61,7 +61,8 @@ def _tiles(report: Report) -> Iterator[str]:
     yield from (f"<div><dt>{name}</dt><dd>{safe(value)}</dd></div>" for name, value in tiles)
     yield "</dl>"
     if not pick.state.over:  # else that is what was said above
-        yield f"<p class=quiet>{safe(pick.state.reason)} {safe(pick.state.next)}</p>"
+        told = " ".join(filter(None, (pick.state.reason, pick.to_go_sentence, pick.state.next)))
+        yield f"<p class=quiet>{safe(told)}</p>"
 
 
 def _floor_percent(share: float) -> str:

@@ -3,6 +3,7 @@
 Nothing here names a model: annotators who must not see predictions read it as well.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
@@ -13,6 +14,7 @@ StateName: TypeAlias = Literal[
     "waiting-for-labels",
     "certified",
     "won",
+    "conflicts",
     "budget-spent",
     "all-items-asked",
     "paused",
@@ -24,6 +26,7 @@ TITLES: dict[StateName, str] = {
     "waiting-for-labels": "Waiting for labels",
     "certified": "Certified",
     "won": "Won",
+    "conflicts": "Conflicts to settle",
     "budget-spent": "Budget spent",
     "all-items-asked": "All items asked",
     "paused": "Paused",
@@ -82,23 +85,32 @@ class Facts:
     """What brings more items, if that is known."""
     idle: Idle = None
     """Why nobody is asked for anything, if so."""
+    files: Mapping[str, int] = field(default_factory=dict)
+    """How many items of each file wait to be asked about."""
+    conflicts: int = 0
+    """Items on which people disagree."""
 
 
 ARCHIVED = Status("archived", "It was put away, and takes no items and no labels.", "Bring it back to go on.")
 PAUSED = Status("paused", "Nobody is asked for labels for now.", "Resume it to go on.")
 
 
-def finished_status(proved: str) -> Status:
+def finished_status(proved: str, conflicts: int = 0) -> Status:
     """Somebody took the result."""
     how = f"It was finished: {proved}." if proved else "It was finished before the pick was proved."
+    if conflicts:
+        how += f" {'1 conflict was' if conflicts == 1 else f'{conflicts:,} conflicts were'} not settled."
     return Status("finished", how, "Read the report.", takes_items=False)
 
 
 def find_status(facts: Facts) -> Status:
     """The one state that a campaign is in, and whether more items may be added."""
     found = _find(facts)
+    waits = items_wait(facts.files)
     return replace(
-        found, takes_items=not (found.over or found.name == "budget-spent" or facts.command or facts.idle)
+        found,
+        reason=f"{found.reason} {waits}" if waits and waits != found.reason else found.reason,
+        takes_items=not (found.over or found.name == "budget-spent" or facts.command or facts.idle),
     )
 
 
@@ -107,14 +119,29 @@ def _find(facts: Facts) -> Status:
     if facts.idle == "archived":
         return ARCHIVED
     if facts.idle == "finished":
-        return finished_status(facts.proved)
+        return finished_status(facts.proved, facts.conflicts)
     if facts.proved:
         return _proved(facts)
     if facts.idle == "paused":
         return PAUSED
+    return _open_questions(facts) or _nothing_asked(facts)
+
+
+def _open_questions(facts: Facts) -> Status | None:
+    """What waits for somebody; None if nothing does."""
+    spent = facts.budget is not None and facts.labels >= facts.budget
     if facts.pending:
         waits = "1 item waits" if facts.pending == 1 else f"{facts.pending:,} items wait"
         return Status("waiting-for-labels", f"{waits} for a label.", "Label what waits.")
+    if facts.files and not spent:
+        return Status("waiting-for-labels", items_wait(facts.files), "Label the next item.")
+    if facts.conflicts:
+        return conflicts_status(facts.conflicts, "Nothing waits for a label")
+    return None
+
+
+def _nothing_asked(facts: Facts) -> Status:
+    """Why nothing waits for a label."""
     if facts.budget is not None and facts.labels >= facts.budget:
         return budget_spent(facts.budget)
     if facts.rounds and facts.rounds == facts.items:
@@ -129,6 +156,27 @@ def _find(facts: Facts) -> Status:
         return Status("running", "No item has come yet.", go_on or "Add items with the models' predictions.")
     seen = "1 item has come" if facts.rounds == 1 else f"{facts.rounds:,} items have come"
     return Status("running", f"{seen} so far, and nothing waits for a label.", go_on or "Add more items.")
+
+
+def items_wait(files: Mapping[str, int]) -> str:
+    """How many items of files wait to be asked about; empty if none do."""
+    if not files:
+        return ""
+    first, others, total = next(iter(files)), len(files) - 1, sum(files.values())
+    of = f" of {first}" if first else ""
+    of += f" and {others:,} more {'file' if others == 1 else 'files'}" if others else ""
+    return f"1 item{of} waits to be asked about." if total == 1 else f"{total:,} items{of} wait to be asked about."
+
+
+def conflicts_status(conflicts: int, why: str) -> Status:
+    """Nobody can be asked any more, but people disagree on some items."""
+    many = conflicts != 1
+    items = f"{conflicts:,} items" if many else "1 item"
+    return Status(
+        "conflicts",
+        f"{why}. People labelled {items} in different ways.",
+        f"Settle {conflicts:,} conflicts." if many else "Settle 1 conflict.",
+    )
 
 
 def budget_spent(budget: int) -> Status:

@@ -4,10 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from modelpicker.algorithms.runner import Outcome
+from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Rounds
 from modelpicker.campaigns.input.rows import ClassCodes, Rows, encode_many, some_rows, take_rows
 from modelpicker.campaigns.results.assembly import best_place, without_newcomers
 from modelpicker.campaigns.results.pick import Item
+from modelpicker.campaigns.state.projection import Projection
 from modelpicker.campaigns.state.transactions import Transaction
 
 # Rounds of one event: more are stored as several, in the same transaction.
@@ -56,10 +59,10 @@ def decide_new(
     return made
 
 
-def may_stop(change: Transaction) -> bool:
+def may_stop(store: EventStore, state: Projection) -> bool:
     """Whether the pick is certified as the campaign's rule wants it, so that no label need be bought for now."""
-    rule = change.projection.terms.stop_when
-    return rule is not None and change.projection.certifies(best_place(change.store, change.projection), rule)
+    rule = state.terms.stop_when
+    return rule is not None and state.certifies(best_place(store, state), rule)
 
 
 def decide_rounds(
@@ -68,11 +71,21 @@ def decide_rounds(
     """Let the picker decide, and store what it decided."""
     change.projection.terms.check_asks()
     change.touched = True
-    first = change.head.rounds
-    outcome = change.projection.decide(rows, closed=may_stop(change))
+    closed = may_stop(change.store, change.projection)
+    return store_rounds(change, rows, change.projection.decide(rows, closed=closed), items, keys)
+
+
+def store_rounds(
+    change: Transaction,
+    rows: Rows,
+    outcome: Outcome,
+    items: list[Item | None] | None,
+    keys: Sequence[str | None] | None,
+) -> Rounds:
+    """Store what was decided about rounds, the next ones."""
     without_newcomers(change.store, change.projection, outcome.recommended)
     event = Rounds(
-        first=first,
+        first=change.head.rounds,
         codes=rows.codes,
         classes=rows.classes,
         queried=outcome.queried,
@@ -80,7 +93,7 @@ def decide_rounds(
         recommended=outcome.recommended,
         predicted=outcome.predicted.astype(np.int32),
         items=items if items and any(item is not None for item in items) else None,
-        keys=keys if keys and any(key is not None for key in keys) else None,
+        keys=list(keys) if keys and any(key is not None for key in keys) else None,
         pace=change.projection.pace.tolist(),
         settings=change.projection.settings.checksum,
     )

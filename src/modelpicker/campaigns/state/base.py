@@ -1,13 +1,15 @@
 """What a campaign has come to, whether it is a stream or a pool: what transactions need of either."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Self
 
 from modelpicker.campaigns.events.event_store import EventStore
+from modelpicker.campaigns.events.event_types import Opinion, Withdrawal
 from modelpicker.campaigns.results.pick import CampaignCounts
 from modelpicker.campaigns.settings import CampaignSettings
+from modelpicker.campaigns.state.opinions import KnownAnswers, OpinionBook
 from modelpicker.campaigns.terms import Terms
 from modelpicker.encoding import ClassName, ModelName
 from modelpicker.errors import StorageError
@@ -17,13 +19,6 @@ from modelpicker.kernels.primitives import Floats
 NO_TERMS = Terms(None, None)
 
 
-@dataclass(frozen=True, slots=True)
-class KnownAnswers:
-    """An answer: a label, or None for a skip."""
-
-    label: ClassName | None
-
-
 class CampaignState(ABC):
     """A campaign in the memory of this process, as of an event."""
 
@@ -31,6 +26,8 @@ class CampaignState(ABC):
     event: int
     counts: CampaignCounts
     terms: Terms
+    opinions: OpinionBook
+    """What people say of the items that several people label."""
 
     @property
     @abstractmethod
@@ -58,8 +55,23 @@ class CampaignState(ABC):
         """The memory that it takes, roughly."""
 
     def revise(self, changes: Mapping[str, Any]) -> None:
-        """Change what holds from here on."""
+        """Change what holds from here on; open queries are withdrawn while it is finished."""
+        finished = self.terms.finished
         self.terms = self.terms.revised(changes)
+        if self.terms.finished != finished:
+            self.counts.waiting, self.counts.withdrawn = self.counts.withdrawn, self.counts.waiting
+
+    def note_open(self, more: int) -> None:
+        """Count queries that have no answer yet, or have one now."""
+        if self.terms.finished:
+            self.counts.withdrawn += more
+        else:
+            self.counts.waiting += more
+
+    @property
+    def waiting_items(self) -> dict[str, int]:
+        """How many items of each file wait to be asked about in a stream; a pool has them all."""
+        return {}
 
     @property
     def model_changes(self) -> int:
@@ -75,9 +87,34 @@ class CampaignState(ABC):
     def sample_values(self) -> Floats:
         """How the models stand, for charts: one number each."""
 
-    @abstractmethod
+    @property
+    def bought(self) -> int:
+        """How many labels people gave: of an item that several people label, each of theirs."""
+        return self.counts.labels + self.opinions.bought
+
     def count(self, number: int, before: KnownAnswers | None, after: KnownAnswers | None) -> None:
         """Count an answer that took the place of another, or of none; a skip gives its label back to the budget."""
+        self._count(number, before, after)
+        with self._counting_conflict(number):
+            self.opinions.answer(number, after)
+
+    def take_opinion(self, event: Opinion | Withdrawal) -> None:
+        """Count an opinion, or one that is taken back: nothing is learned until all that are needed agree."""
+        with self._counting_conflict(event.round):
+            self.opinions.take(event) if isinstance(event, Opinion) else self.opinions.drop(event)
+
+    @contextmanager
+    def _counting_conflict(self, number: int) -> Iterator[None]:
+        """An item that is in conflict waits for nobody but whoever settles it."""
+        before = self.opinions.conflicts(number)
+        yield
+        change = self.opinions.conflicts(number) - before
+        self.counts.conflicts += change
+        self.note_open(-change)
+
+    @abstractmethod
+    def _count(self, number: int, before: KnownAnswers | None, after: KnownAnswers | None) -> None:
+        """Count an answer, as if nobody could disagree."""
 
     @abstractmethod
     def learn_answer(self, store: EventStore, number: int, label: ClassName | None) -> None:

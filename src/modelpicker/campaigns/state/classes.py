@@ -3,6 +3,7 @@
 import threading
 
 from modelpicker.campaigns.events.event_types import Answer, Event, Reference, Retraction, Rounds
+from modelpicker.campaigns.events.feed_events import FeedItems
 from modelpicker.campaigns.state.transactions import CampaignTransactions
 from modelpicker.encoding import ClassName
 
@@ -44,7 +45,7 @@ class KnownClasses:
 
     def _take(self, event: Event) -> None:
         match event:
-            case Rounds(classes=classes):
+            case Rounds(classes=classes) | FeedItems(classes=classes):
                 self._said.update(classes)
                 self._met.update(dict.fromkeys(classes))
             case Retraction(round=number):

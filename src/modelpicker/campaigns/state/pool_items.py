@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from modelpicker.campaigns.events.event_store import EventStore, Head
+from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Reference
 from modelpicker.campaigns.events.pool_events import Items, item_events
 from modelpicker.campaigns.input.pool_source import PoolSource
@@ -31,7 +31,10 @@ def first_items(
     progress: Progress | None,
 ) -> None:
     """The items of a campaign that is being made."""
-    change = Transaction(store, PoolProjection(settings), Head(0, 0, 0), at)
+    state = PoolProjection(settings)
+    head = store.head()
+    state.catch_up(store, head.events)
+    change = Transaction(store, state, head, at)
     add_source(change, ClassCodes(settings.classes), source, use_labels=use_labels, progress=progress)
     store.move(change.head)
     store.keep(change.state.document())

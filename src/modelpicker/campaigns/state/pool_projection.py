@@ -8,6 +8,7 @@ An item that had a label nobody asked for, which was taken back, could not be dr
 worst there, and can be asked about again afterwards.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from modelpicker.algorithms.pools.forecast import FORECAST_FROM
 from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.algorithms.pools.pool_state import (
     PoolQuestion,
@@ -27,11 +29,20 @@ from modelpicker.algorithms.pools.pool_state import (
     set_goal,
 )
 from modelpicker.campaigns.events.event_store import EventStore, Stored
-from modelpicker.campaigns.events.event_types import Answer, Reference, Retraction, Revision, changes_the_past
+from modelpicker.campaigns.events.event_types import (
+    Answer,
+    Opinion,
+    Reference,
+    Retraction,
+    Revision,
+    Withdrawal,
+    changes_the_past,
+)
 from modelpicker.campaigns.events.pool_events import Items, Question
 from modelpicker.campaigns.results.pick import CampaignCounts
 from modelpicker.campaigns.settings import CampaignSettings, PoolGoal
-from modelpicker.campaigns.state.base import NO_TERMS, CampaignState, KnownAnswers, check_settings
+from modelpicker.campaigns.state.base import NO_TERMS, CampaignState, check_settings
+from modelpicker.campaigns.state.opinions import KnownAnswers, OpinionBook, people_needed
 from modelpicker.campaigns.terms import Terms
 from modelpicker.collections import ModelCollection
 from modelpicker.encoding import Array, ClassName, ModelName, smallest_type
@@ -41,7 +52,16 @@ from modelpicker.kernels.primitives import ABSTAINED, Floats
 # What a pool takes in memory, as a multiple of its codes; docs/pools.md has the numbers.
 MEMORY = 8
 # All kinds of events but the fields of items, which decide nothing and are large.
-DECIDING = (Items.kind, Question.kind, Answer.kind, Reference.kind, Retraction.kind, Revision.kind)
+DECIDING = (
+    Items.kind,
+    Question.kind,
+    Answer.kind,
+    Opinion.kind,
+    Withdrawal.kind,
+    Reference.kind,
+    Retraction.kind,
+    Revision.kind,
+)
 STATE_VERSION = 1
 
 
@@ -56,6 +76,7 @@ class PoolProjection(CampaignState):
     counts: CampaignCounts = field(default_factory=CampaignCounts)
     terms: Terms = NO_TERMS
     """What holds now, from the settings on."""
+    opinions: OpinionBook = field(default_factory=OpinionBook)
     questions: int = 0
     growths: int = 0
     """How often the pool grew, or its tolerance changed, after it had been bet upon."""
@@ -107,7 +128,7 @@ class PoolProjection(CampaignState):
     @property
     def spent(self) -> int:
         """How many labels were asked for; those that nobody could tell are not among them."""
-        return self.counts.labels + self.counts.waiting
+        return self.bought + self.counts.waiting + self.counts.withdrawn + self.opinions.ordered
 
     @property
     def left(self) -> float:
@@ -133,15 +154,17 @@ class PoolProjection(CampaignState):
 
     def counting(self) -> Self:
         """The same, to count on with: what was learned is shared, and must stay as it is."""
-        return replace(self, known=self.picker, counts=replace(self.counts))
+        return replace(self, known=self.picker, counts=replace(self.counts), opinions=self.opinions.copy())
 
     def before_the_past_changes(self, store: EventStore) -> None:
         """Nothing else is shown."""
 
     def warm_up(self) -> None:
         """Have the kernels compiled."""
-        small = PoolPicker([["a", "b"], ["b", "a"]], tolerance=0.0)
-        small.tell(small.ask(1)[0], "a")
+        small = PoolPicker([["a", "b"], ["b", "a"]] * FORECAST_FROM, tolerance=0.0)
+        for item in small.ask(FORECAST_FROM):
+            small.tell(item, "a")
+        small.labels_to_go()
         small.ask(1)
 
     # What it does.
@@ -195,23 +218,41 @@ class PoolProjection(CampaignState):
         pool.error_share = error_share(self.growths)
         return pool
 
-    def ask(self, most: int) -> list[PoolQuestion]:
-        """New questions, the best first: none if it is certified, paused, or the budget is spent."""
-        most = int(min(most, self.left))
+    @property
+    def affordable(self) -> float:
+        """How many more items may be asked about, as far as the budget goes."""
+        return self.left if math.isinf(self.left) else self.left // max(1, self.settings.overlap)
+
+    @property
+    def can_pay(self) -> bool:
+        """Whether the budget has enough labels for one more item."""
+        return self.affordable >= 1
+
+    def ask(self, most: int) -> Iterator[tuple[PoolQuestion, int]]:
+        """New questions, the best first, and how many people each needs; each must be noted before the next.
+
+        None if it is certified, paused, or the budget is spent.
+        """
+        most = int(min(most, self.affordable))
         if most < 1 or self.terms.idle or self.picker.certified:
-            return []
+            return
         self._shown = self._compared()
-        return self.picker.questions(most)
+        while most > 0 and (found := self.picker.questions(1)):
+            wanted = people_needed(self.settings.overlap, self.settings.seed, found[0].item)
+            # Where the last label of a budget is left, one person labels the item.
+            yield found[0], int(min(wanted, self.left))
+            most = int(min(most - 1, self.affordable))
 
     def look(self) -> None:
         """Compare the models, if anything has changed: the next question needs it, and so does the pick."""
-        if self.left >= 1:
+        if self.can_pay:
             _ = self.picker.recommended_index
 
-    def note_question(self) -> None:
-        """Count a question."""
+    def note_question(self, item: int, needed: int) -> None:
+        """Count a question, which so many people are to answer."""
         self.questions += 1
         self.counts.waiting += 1
+        self.opinions.ask(item, needed)
 
     def learn(self, item: int, label: ClassName | None) -> None:
         """Take in a label, or that nobody can tell it."""
@@ -226,7 +267,7 @@ class PoolProjection(CampaignState):
         """Learn a label that nobody asked for."""
         self.learn(number, label)
 
-    def count(
+    def _count(
         self,
         number: int,  # noqa: ARG002
         before: KnownAnswers | None,
@@ -235,7 +276,7 @@ class PoolProjection(CampaignState):
         """Count an answer that took the place of another, or of none."""
         for told, sign in ((before, -1), (after, 1)):
             if told is not None:
-                self.counts.waiting -= sign
+                self.note_open(-sign)
                 if told.label is None:
                     self.counts.skipped += sign
                 else:
@@ -256,6 +297,8 @@ class PoolProjection(CampaignState):
             case Answer(round=number, label=label):
                 self.count(number, None, KnownAnswers(label))
                 self.learn(number, label)
+            case Opinion() | Withdrawal() as opinion:
+                self.take_opinion(opinion)
             case Reference(round=number, label=label):
                 self.counts.references += 1
                 self.learn(number, label)
@@ -265,7 +308,7 @@ class PoolProjection(CampaignState):
 
     def replay(self, asked: Question) -> None:
         """Ask as was asked before."""
-        self.note_question()
+        self.note_question(asked.round, asked.needed)
         replay_question(self.picker, asked.question)
         self._shown = None
 
@@ -290,6 +333,7 @@ class PoolProjection(CampaignState):
             "growths": self.growths,
             "counts": dict(vars(self.counts)),
             "terms": self.terms.document(),
+            "opinions": self.opinions.document(),
             "pool": None if self.known is None else progress_of(self.known),
         }
 
@@ -306,6 +350,7 @@ class PoolProjection(CampaignState):
                 event=event,
                 counts=CampaignCounts(**document["counts"]),
                 terms=Terms.of(settings).revised(document["terms"]),
+                opinions=OpinionBook.load(document.get("opinions", {})),  # older ones have none
                 questions=int(document["questions"]),
                 growths=int(document["growths"]),
             )

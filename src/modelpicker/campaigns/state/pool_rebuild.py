@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from modelpicker.algorithms.pools.pool_state import put_back, take_out
 from modelpicker.campaigns.events.event_store import EventStore, Stored
-from modelpicker.campaigns.events.event_types import Answer, Reference, Retraction, Revision
+from modelpicker.campaigns.events.event_types import Answer, Opinion, Reference, Retraction, Revision, Withdrawal
 from modelpicker.campaigns.events.pool_events import Items, Question
 from modelpicker.campaigns.settings import CampaignSettings
-from modelpicker.campaigns.state.base import KnownAnswers
+from modelpicker.campaigns.state.opinions import KnownAnswers
 from modelpicker.campaigns.state.pool_projection import DECIDING, PoolProjection, explain_damage
 from modelpicker.errors import StorageError
 
@@ -86,6 +86,8 @@ def _revise(
             made.count(item, told.get(item), KnownAnswers(label))
             told[item] = KnownAnswers(label)
             _learn_standing(made, stored.number, item, standing)
+        case Opinion() | Withdrawal() as event:
+            made.take_opinion(event)
         case Reference(round=item, replaces=replaces):
             made.counts.references += not replaces
             if not replaces and standing.get(stored.number) is None:

@@ -19,25 +19,29 @@ from modelpicker.algorithms.base import STATE_VERSION
 from modelpicker.algorithms.budgets import Paced
 from modelpicker.algorithms.pacing import CLOSED, MISSED, SPENT, BudgetPlan, make_plan, new_pace
 from modelpicker.algorithms.run_modes import CAMPAIGN, Replay
-from modelpicker.algorithms.runner import Outcome, Runner, new_outcome, no_labels, runner
-from modelpicker.campaigns.events.event_store import LABELLED, EventStore, Stored
+from modelpicker.algorithms.runner import Outcome, Runner, first_rounds, new_outcome, no_labels, runner
+from modelpicker.campaigns.events.event_store import LABELLED, OPEN, EventStore, Stored
 from modelpicker.campaigns.events.event_store import SKIPPED as SKIPPED_STATE
-from modelpicker.campaigns.events.event_store import WAITING as WAITING_STATE
 from modelpicker.campaigns.events.event_types import (
     Answer,
     Event,
     Joining,
     Leaving,
+    Opinion,
     Reference,
     Retraction,
     Revision,
     Rounds,
+    Withdrawal,
     changes_the_past,
 )
+from modelpicker.campaigns.events.feed_events import FeedItems, FeedTaken
 from modelpicker.campaigns.input.rows import Rows
 from modelpicker.campaigns.results.pick import CampaignCounts
 from modelpicker.campaigns.settings import CampaignSettings
-from modelpicker.campaigns.state.base import NO_TERMS, CampaignState, KnownAnswers, check_settings
+from modelpicker.campaigns.state.base import NO_TERMS, CampaignState, check_settings
+from modelpicker.campaigns.state.feed import FeedState
+from modelpicker.campaigns.state.opinions import KnownAnswers, OpinionBook
 from modelpicker.campaigns.terms import Terms
 from modelpicker.certificates.certificate import Certificate, CertificateKind, Certified, state
 from modelpicker.certificates.evidence_kernels import evidence_kernels
@@ -98,8 +102,11 @@ class Projection(CampaignState):
     event: int = 0
     counts: CampaignCounts = field(default_factory=CampaignCounts)
     changes: list[ModelChange] = field(default_factory=list)
+    opinions: OpinionBook = field(default_factory=OpinionBook)
     terms: Terms = NO_TERMS
     """The budget and the goal that hold now, and whether anybody is asked; those of the settings, to begin with."""
+    feed: FeedState = field(default_factory=FeedState)
+    """Items of files that wait to be asked about."""
     _unanswered: dict[int, float] | None = None
     """Queries without a label and their probabilities; looked up when somebody asks, and kept up from then on."""
     _labelled: dict[int, npt.NDArray[np.bool_]] | None = None
@@ -131,7 +138,9 @@ class Projection(CampaignState):
             self,
             pace=self.pace.copy(),
             counts=replace(self.counts),
+            opinions=self.opinions.copy(),
             changes=list(self.changes),
+            feed=self.feed.copy(),
             _unanswered=None,
             _labelled=None,
         )
@@ -150,6 +159,11 @@ class Projection(CampaignState):
     def nbytes(self) -> int:
         """The memory that it takes, roughly."""
         return int(self.picker.recorder.nbytes + sum(array.nbytes for array in self.picker.state))
+
+    @property
+    def waiting_items(self) -> dict[str, int]:
+        """How many items of each file wait to be asked about."""
+        return self.feed.waiting_by_file()
 
     @property
     def model_changes(self) -> int:
@@ -208,8 +222,8 @@ class Projection(CampaignState):
         """The queries that wait or were skipped, each with its probability."""
         if self._unanswered is None:
             self._unanswered = {}
-            if self.counts.waiting or self.counts.skipped:
-                for found in list(store.answered(WAITING_STATE, SKIPPED_STATE)):
+            if self.counts.unanswered:
+                for found in list(store.answered(*OPEN, SKIPPED_STATE)):
                     rounds = store.rounds_with(found.round)
                     self._unanswered[found.round] = float(rounds.probability[found.round - rounds.first])
         return self._unanswered
@@ -273,25 +287,32 @@ class Projection(CampaignState):
         )
         return bool(query), float(probability), recommended, said if said < 0 else present[said]
 
-    def decide(self, rows: Rows, *, closed: bool = False) -> Outcome:
-        """Decide rounds; few are interpreted, so that nobody waits for Numba. If `closed`, none is queried."""
+    def decide(self, rows: Rows, *, closed: bool = False, until_query: bool = False) -> Outcome:
+        """Decide rounds; few are interpreted, so that nobody waits for Numba.
+
+        If `closed`, none is queried. With `until_query` the first that is queried is the last that is decided.
+        """
         outcome = new_outcome(len(rows.codes))
         plan = CLOSED if closed else self.plan
         first, missed = self.picker.rounds, self.pace[MISSED]
-        if self.runner.worth_compiling(len(rows.codes)):
+        if not until_query and self.runner.worth_compiling(len(rows.codes)):
             self._play(rows.codes, no_labels(len(rows.codes)), outcome, plan, decided=False)
         else:
             for i, codes in enumerate(rows.codes.tolist()):
                 query, probability, recommended, said = self.observe(codes, plan)
                 outcome.queried[i], outcome.probability[i] = query, probability
                 outcome.recommended[i], outcome.predicted[i] = recommended, said
+                if until_query and query:
+                    outcome = first_rounds(outcome, i + 1)
+                    break
+        done = len(outcome.queried)
         self._record(
-            rows.codes,
+            rows.codes[:done],
             first,
-            no_labels(len(rows.codes)),
+            no_labels(done),
             outcome.queried,
             outcome.probability,
-            _last(len(rows.codes), self.pace[MISSED] - missed),
+            _last(done, self.pace[MISSED] - missed),
         )
         self._note_queries(first, outcome.queried, outcome.probability)
         return outcome
@@ -414,22 +435,26 @@ class Projection(CampaignState):
                 self.count(number, None, KnownAnswers(label))
                 if label is not None:
                     self.learn(store, number, label)
+            case Opinion() | Withdrawal() as opinion:
+                self.take_opinion(opinion)
             case Reference(replaces=replaces):
                 self.counts.references += not replaces
             case Retraction():
                 self.counts.references -= 1
             case Revision(changes=changes):
                 self.revise(changes)
+            case FeedItems() | FeedTaken() as kept:
+                self.feed.follow(kept)
         self.event = stored.number
 
-    def count(self, number: int, before: KnownAnswers | None, after: KnownAnswers | None) -> None:
+    def _count(self, number: int, before: KnownAnswers | None, after: KnownAnswers | None) -> None:
         """Count an answer that took the place of another, or of none; a skip gives its label back to the budget."""
         if before is not None:
             self._unanswered = self._labelled = None  # the past has changed: looked up again
         elif self._unanswered is not None and after is not None and after.label is not None:
             self._unanswered.pop(number, None)
         for told, sign in ((before, -1), (after, 1)):
-            self.counts.waiting -= sign if told is not None else 0
+            self.note_open(-sign if told is not None else 0)
             if told is not None and told.label is None:
                 self.counts.skipped += sign
                 self.pace[SPENT] -= sign
@@ -445,6 +470,8 @@ class Projection(CampaignState):
             "pace": self.pace.tolist(),
             "counts": dict(vars(self.counts)),
             "terms": self.terms.document(),
+            "feed": self.feed.document(),
+            "opinions": self.opinions.document(),
             "changes": [
                 [change.kind, {name: getattr(change, name) for name in change.__slots__}] for change in self.changes
             ],
@@ -463,7 +490,9 @@ class Projection(CampaignState):
                 int(document["event"]),
                 CampaignCounts(**document["counts"]),
                 [kinds[kind](**fields) for kind, fields in document["changes"]],
+                OpinionBook.load(document.get("opinions", {})),
                 Terms.of(settings).revised(document.get("terms", {})),  # older ones have none
+                FeedState.load(document.get("feed")),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise StateError(f"the snapshot is damaged: {error!r}.") from error
@@ -556,6 +585,8 @@ def _revise(projection: Projection, told: dict[int, KnownAnswers], event: Event)
         case Answer(round=number, label=label):
             projection.count(number, told.get(number), KnownAnswers(label))
             told[number] = KnownAnswers(label)
+        case Opinion() | Withdrawal() as opinion:
+            projection.take_opinion(opinion)
         case Retraction(reference=True):
             projection.counts.references -= 1
         case Retraction(round=number):
@@ -564,3 +595,5 @@ def _revise(projection: Projection, told: dict[int, KnownAnswers], event: Event)
             projection.counts.references += not replaces
         case Revision(changes=changes):
             projection.revise(changes)
+        case FeedItems() | FeedTaken() as kept:
+            projection.feed.follow(kept)

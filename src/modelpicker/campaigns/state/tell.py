@@ -1,40 +1,52 @@
 """Answers to queries: stored once, learned, replaced; and labels that are kept for reference."""
 
-from modelpicker.campaigns.events.event_store import REFERENCE, WAITING, RoundState
+from modelpicker.campaigns.events.event_store import OPEN, REFERENCE, UNANSWERED, RoundState
 from modelpicker.campaigns.events.event_types import Answer, Reference
-from modelpicker.campaigns.state.base import KnownAnswers
+from modelpicker.campaigns.state.opinions import KnownAnswers
+from modelpicker.campaigns.state.tell_opinion import (
+    budget_spent,
+    has_opinion,
+    needed_of,
+    store_label,
+    store_opinion,
+)
 from modelpicker.campaigns.state.transactions import Transaction
 from modelpicker.encoding import ClassName
 from modelpicker.errors import ConflictError
 
 
 def store_answer(change: Transaction, number: int, label: ClassName | None, replace: bool, by: str | None) -> None:
-    """Store an answer, unless it is there already, and learn it."""
+    """Store an answer, unless it is there already, and learn it; where several people are asked, an opinion."""
     change.state.terms.check_answers()
     known = change.store.state(number)
     if known is None or known.state == REFERENCE:
         _refer(change, number, label, known, replace, by)
         return
-    if known.state == WAITING:
-        change.touched = True
-        change.add(Answer(number, label, by))
-        change.state.count(number, None, KnownAnswers(label))
-        if change.before is None:  # otherwise it is learned with everything else
-            change.state.learn_answer(change.store, number, label)
-        return
-    if known.label == label:
-        return
-    said = "skipped" if known.label is None else f"labelled {known.label!r}"
+    several = needed_of(change, number) > 1
+    if several and known.state in OPEN:
+        store_opinion(change, known, label, replace, by)
+    elif known.state in UNANSWERED:
+        store_label(change, Answer(number, label, by))
+    elif known.label != label and not (several and has_opinion(change, number, by, label)):
+        _replace(change, known, label, replace, by, several)
+
+
+def _replace(
+    change: Transaction, known: RoundState, label: ClassName | None, replace: bool, by: str | None, several: bool
+) -> None:
+    """Put another answer in the place of the one that is known."""
     if not replace:
+        # Whoever labels beside others is not told what those said.
+        said = "answered" if several else "skipped" if known.label is None else f"labelled {known.label!r}"
         raise ConflictError(
-            f"round {number} was {said} before; pass replace=True (--replace) if that was wrong, "
+            f"round {known.round} was {said} before; pass replace=True (--replace) if that was wrong, "
             f"and {'skipping it' if label is None else repr(label)} is right."
         )
-    if known.label is None and change.state.left < 1:
-        raise budget_spent(number)
+    if known.label is None and not several and change.state.left < 1:
+        raise budget_spent(known.round)
     change.touched = True
-    change.add(Answer(number, label, by, replaces=True))
-    change.state.count(number, KnownAnswers(known.label), KnownAnswers(label))
+    change.add(Answer(known.round, label, by, replaces=True, of_opinions=several))
+    change.state.count(known.round, KnownAnswers(known.label), KnownAnswers(label))
 
 
 def _refer(
@@ -60,10 +72,3 @@ def _refer(
     change.add(Reference(number, label, by, replaces=known is not None))
     if change.before is None:
         change.state.learn_reference(number, label)
-
-
-def budget_spent(number: int) -> ConflictError:
-    """The error for a query that was skipped, and should now get a label that the budget no longer has."""
-    return ConflictError(
-        f"round {number} was skipped, which gave its label back to the budget, and the budget is spent by now."
-    )

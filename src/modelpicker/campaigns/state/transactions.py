@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from modelpicker.campaigns.events.event_store import EventStore, Head, Recent, Stored
-from modelpicker.campaigns.events.event_types import Answer, Event, Rounds, changes_the_past, rounds_in
+from modelpicker.campaigns.events.event_types import Answer, Event, Opinion, Rounds, changes_the_past, rounds_in
 from modelpicker.campaigns.events.paged_store import PagedEventStore
 from modelpicker.campaigns.events.pool_events import Items, Question
 from modelpicker.campaigns.input.rows import ClassCodes
@@ -68,9 +68,9 @@ class Added:
                 self.rounds += len(event)
             case Question():
                 self.queries += 1
-            case Answer(label=None):
+            case Opinion(label=None) | Answer(label=None, of_opinions=False):
                 self.skips += 1
-            case Answer():
+            case Opinion() | Answer(of_opinions=False):
                 self.labels += 1
             case _:
                 pass
@@ -175,6 +175,11 @@ class CampaignTransactions:
         """How many events there have been."""
         with self.looking() as store:
             return store.head().events
+
+    @property
+    def in_group(self) -> bool:
+        """Whether changes are under way in this thread that are not on disk yet."""
+        return self._group is not None
 
     def warm_up(self) -> None:
         """Compile what decides many rounds at once, beside whatever else goes on: worth it where many will come."""

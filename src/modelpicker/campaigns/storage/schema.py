@@ -1,8 +1,9 @@
 """The tables of a storage.
 
-`events` is the truth and is only ever added to. `answers` and `keys` are found from it again, and so is the state
-in `snapshots`: they make asking, telling and opening quick. `samples` are for charts: how the models stood now and
-then. `tokens` say who may use the service. Changes go through `migrations/`, and `SCHEMA` names the last.
+`events` is the truth and is only ever added to. `answers`, `opinions` and `keys` are found from it again, and so is
+the state in `snapshots`: they make asking, telling and opening quick. `samples` are for charts: how the models
+stood now and then. `tokens` say who may use the service. Changes go through `migrations/`, and `SCHEMA` names the
+last.
 """
 
 from sqlalchemy import (
@@ -21,7 +22,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA = "0004"
+SCHEMA = "0005"
 
 metadata = MetaData()
 # SQLite counts rows by itself in a column of this very type only.
@@ -62,6 +63,16 @@ answers = Table(
     Column("leased_by", Text),
     Column("asked", BigInteger),  # in a pool, how many questions there were before; nothing if nobody was asked
     Index("answers_by_state", "campaign", "state", "round"),
+    sqlite_with_rowid=False,
+)
+opinions = Table(
+    "opinions",
+    metadata,
+    Column("campaign", Number, ForeignKey("campaigns.id"), primary_key=True),
+    Column("round", BigInteger, primary_key=True),
+    Column("person", Text, primary_key=True),  # who answered; empty for whoever gave no name
+    Column("label", Text),  # JSON; nothing if they cannot tell
+    Column("annotator", Text),  # the person's whole signature
     sqlite_with_rowid=False,
 )
 keys = Table(

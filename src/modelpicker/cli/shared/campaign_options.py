@@ -19,7 +19,7 @@ from modelpicker.cli.shared.terminal import (
     table,
     visible,
 )
-from modelpicker.errors import ConflictError, InputError, NotFoundError, brief
+from modelpicker.errors import ConflictError, FileError, InputError, NotFoundError, brief
 from modelpicker.options import Option
 
 if TYPE_CHECKING:
@@ -43,6 +43,29 @@ Name: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="The campai
 AnnotatorOption: TypeAlias = Annotated[
     str | None, typer.Option("--by", metavar="WHO", help="Who answers; kept with the answer.", show_default=False)
 ]
+GuidelinesOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--guidelines",
+        metavar="FILE_OR_TEXT",
+        help="What annotators read beside the item: the text itself, or a file that has it.",
+        show_default=False,
+    ),
+]
+
+
+def read_guidelines(given: str) -> str:
+    """The text of guidelines, or that of the file with this name."""
+    try:
+        found = Path(given).is_file()
+    except OSError:  # too long for the name of a file
+        found = False
+    if not found:
+        return given
+    try:
+        return Path(given).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(f"{given} cannot be read: {error}.") from error
 
 
 def with_settings(verb: Callable[..., None]) -> Callable[..., None]:
@@ -86,6 +109,7 @@ SERVER_SETTINGS: dict[str, type | tuple[type, ...]] = {
     "port": int,
     "tokens": bool,
     "allowed_hosts": list,
+    "media_hosts": list,
     "largest_body": int,
     "largest_file": int,
     "log_format": str,
@@ -118,9 +142,11 @@ def server_settings() -> dict[str, Any]:
             raise InputError(f"{SETTINGS}: {name} under [serve] is {brief(value)}, which it cannot be.")
     if found.get("log_format", "text") not in ("text", "json"):
         raise InputError(f"{SETTINGS}: log_format is {brief(found['log_format'])}; pass text or json.")
-    if not all(isinstance(name, str) for name in found.get("allowed_hosts", [])):
-        raise InputError(f"{SETTINGS}: allowed_hosts is {brief(found['allowed_hosts'])}; pass a list of names.")
-    return found | ({"allowed_hosts": tuple(found["allowed_hosts"])} if "allowed_hosts" in found else {})
+    hosts = {name: found[name] for name in ("allowed_hosts", "media_hosts") if name in found}
+    for name, listed in hosts.items():
+        if not all(isinstance(host, str) for host in listed):
+            raise InputError(f"{SETTINGS}: {name} is {brief(listed)}; pass a list of names.")
+    return found | {name: tuple(listed) for name, listed in hosts.items()}
 
 
 def _settings() -> dict[str, Any]:
@@ -202,6 +228,8 @@ def print_pick(pick: "Pick", *, seen: str | None = None, step: str | None = None
     typer.echo("")
     typer.echo(_counted(pick) if seen is None else seen)
     print_sentence(in_words(pick, step))
+    if pick.to_go_sentence:
+        print_sentence(pick.to_go_sentence)
     typer.echo("")
     if goal:
         print_sentence(goal)
@@ -257,6 +285,7 @@ def describe(campaign: "Campaign") -> dict[str, Any]:
         **campaign.terms.document(),
         "seed": campaign.settings.seed,
         "models": list(campaign.models),
+        "waiting_items": campaign.waiting_items(),
         **{key: value for key, value in campaign.best().document().items() if key != "standing"},
     }
 

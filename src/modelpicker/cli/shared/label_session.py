@@ -12,7 +12,6 @@ from modelpicker.errors import ConflictError, brief
 
 if TYPE_CHECKING:
     from modelpicker.campaigns import Campaign, Pick, Query
-    from modelpicker.campaigns.feeding import FileFeed
     from modelpicker.campaigns.file_campaign import Feeder
     from modelpicker.encoding import ClassName
 
@@ -35,7 +34,7 @@ class LabelSession:
         by: str | None,
         *,
         wait: bool = False,
-        feeder: "Feeder | FileFeed | None" = None,
+        feeder: "Feeder | None" = None,
     ) -> None:
         """Where there is a `feeder`, it asks about more items when nothing waits."""
         self.campaign = campaign
@@ -87,7 +86,9 @@ class LabelSession:
         others = self.campaign.counts().waiting
         if self.pool and (not others or self.campaign.best().state.over):
             return  # the pick says why
-        if others:
+        if others and self.campaign.settings.overlap != 1:
+            say("", f"Nothing is left for you: {self.campaign.best().state.reason}")
+        elif others:
             waits = "1 more item waits" if others == 1 else f"{others:,} more items wait"
             say("", f"{waits}, but somebody else is labelling {'it' if others == 1 else 'them'} just now.")
         elif self.feeder is None:
@@ -127,7 +128,7 @@ class LabelSession:
         return self.campaign.pending(1, lease=self.lease, annotator=self.by)
 
     @staticmethod
-    def _feed(feeder: "Feeder | FileFeed") -> str:
+    def _feed(feeder: "Feeder") -> str:
         """Ask about more items until one is a query, or there is a reason to stop; say so if that takes long."""
         fed = feeder.feed()
         if fed == "going on":
@@ -201,7 +202,8 @@ class LabelSession:
         """How many labels are from this person, and how many there are in all."""
         mine = self.labelled if self.by is None else sum(label is not None for label in self._own().values())
         most = "" if pick.budget is None else f" of at most {pick.budget:,}"
-        return f"{mine:,} by you, {pick.labels_used:,}{most}{'' if most else ' in all'}"
+        to_go = "" if pick.to_go is None else f", {pick.to_go.words}"
+        return f"{mine:,} by you, {pick.labels_used:,}{most}{'' if most else ' in all'}{to_go}"
 
 
 def took_back(label: "ClassName | None", item: int, fields: Mapping[str, Any]) -> str:
@@ -219,6 +221,8 @@ def may_stop(pick: "Pick") -> list[str]:
     told = [f"May I stop? {_answer(pick)}"]
     if pick.named and not pick.state.over:
         told.append(f"If you stop now, the pick is {pick.model}. {pick.certificate.sentence}")
+    if pick.to_go_sentence:
+        told.append(pick.to_go_sentence)
     labels = count(pick.labels_used, "label")
     if pick.budget is not None:
         labels = f"{pick.labels_used:,} of at most {count(pick.budget, 'label')}"

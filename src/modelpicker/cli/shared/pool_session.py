@@ -144,7 +144,8 @@ class PoolSession:
         pick = self.pick()
         paid = pick.labels_used - self.known
         labels = count(pick.labels_used, "label") if self.budget is None else f"{paid:,} of {self.budget:,} labels"
-        return visible(f"{self.name} · item {item + 1:,} of {len(self.whole):,} · {labels} · {leader(pick)}")
+        to_go = "" if pick.to_go is None else f", {pick.to_go.words}"
+        return visible(f"{self.name} · item {item + 1:,} of {len(self.whole):,} · {labels}{to_go} · {leader(pick)}")
 
     def _shown(self, item: int) -> dict[str, Any]:
         """What is shown of an item."""

@@ -228,10 +228,18 @@ def progress(what: str, total: int) -> Iterator["Progress"]:
 
 
 @contextmanager
-def storing(what: str, total: int) -> Iterator[Callable[[int, int], None]]:
-    """A bar for work that says how much is done, and of how much."""
-    with progress(what, total) as bar:
-        yield lambda done, of: bar.update(bar.task_ids[0], completed=done, total=of)
+def storing(items: int) -> Iterator[Callable[[int, int], None]]:
+    """A bar for items that are stored in a pool; it is told how many are done, and of how many."""
+    with progress("Storing the items", items) as bar:
+
+        def told(done: int, of: int) -> None:
+            if done < of:
+                bar.update(bar.task_ids[0], completed=done, total=of)
+            else:  # nobody knows how long the rest takes: the bar moves to and fro
+                then = "Finding the items on which models differ"
+                bar.update(bar.task_ids[0], description=then, completed=done, total=None)
+
+        yield told
 
 
 def table(first: str, *others: str) -> "Table":

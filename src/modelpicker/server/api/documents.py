@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, Field, StrictInt, StrictStr, WithJsonSchema
 
+from modelpicker.campaigns.input.validation import LONGEST_NOTE
 from modelpicker.campaigns.results.status import StateName
 from modelpicker.campaigns.terms import LONGEST_GUIDELINES
 from modelpicker.options import LARGEST_COUNT
@@ -92,12 +93,21 @@ CampaignNameField = Annotated[
         json_schema_extra={"pattern": NAME_PATTERN},
     ),
 ]
+Guidelines = Annotated[
+    str,
+    Field(
+        max_length=LONGEST_GUIDELINES,
+        description="What annotators read beside the item.",
+        examples=["Spam is what nobody asked for."],
+    ),
+]
 
 
 class NewCampaign(SettingsTaken):  # type: ignore[misc]  # its other fields are made from their descriptions
     """A campaign to begin."""
 
     name: CampaignNameField
+    guidelines: Guidelines = ""
 
 
 class NewTerms(Taken):
@@ -111,14 +121,7 @@ class NewTerms(Taken):
     paused: Annotated[bool, Field(description="Nobody is asked for labels.")] = False
     archived: Annotated[bool, Field(description="It is put away, and takes nothing.")] = False
     finished: Annotated[bool, Field(description="The result is taken: open questions are withdrawn.")] = False
-    guidelines: Annotated[
-        str,
-        Field(
-            max_length=LONGEST_GUIDELINES,
-            description="What annotators read beside the item.",
-            examples=["Spam is what nobody asked for."],
-        ),
-    ] = ""
+    guidelines: Guidelines = ""
     name: Annotated[
         str | None,
         Field(min_length=1, max_length=LONGEST_NAME, description="A new name.", examples=["tickets 2027"]),
@@ -224,6 +227,14 @@ class NewSkip(Taken):
     annotator: Annotator = None
 
 
+class NewSettlement(Taken):
+    """What an item is on which people disagree."""
+
+    id: Id
+    label: Annotated[Said, Field(description="A class; null if nobody can tell.", examples=["spam"])]
+    annotator: Annotator = None
+
+
 class NewRetraction(Taken):
     """An answer to be taken back."""
 
@@ -232,6 +243,17 @@ class NewRetraction(Taken):
         float | None,
         Field(gt=0, le=LONGEST_LEASE, description="For how many seconds the query is kept for the annotator."),
     ] = None
+    annotator: Annotator = None
+
+
+class NewNote(Taken):
+    """What somebody notes about an item. Without a text and a flag, an earlier note is taken back."""
+
+    id: Id
+    text: Annotated[
+        StrictStr, Field(max_length=LONGEST_NOTE, description="A short text.", examples=["Half of it is missing."])
+    ] = ""
+    flagged: Annotated[bool, Field(description="Whether the item should be looked at again.")] = False
     annotator: Annotator = None
 
 
@@ -310,6 +332,48 @@ class Summaries(BaseModel):
     campaigns: list[Summary]
 
 
+class IntakeDocument(BaseModel):
+    """A file that a campaign is just being made of."""
+
+    name: Annotated[str, Field(description="What the campaign will be called.")]
+    phase: Literal["reading", "storing", "comparing"]
+    done: Annotated[Count, Field(description="Items that are stored.")]
+    total: Count
+    words: Annotated[str, Field(description="For people.")]
+
+
+class Intakes(BaseModel):
+    """The files that campaigns are just being made of."""
+
+    intakes: list[IntakeDocument]
+
+
+class ToGoDocument(BaseModel):
+    """About how many more labels a pool needs until the pick is certified: an estimate."""
+
+    expected: Count
+    low: Annotated[Count, Field(description="It is likely that at least so many are needed.")]
+    high: Annotated[Count, Field(description="It is likely that at most so many are needed.")]
+    words: Annotated[str, Field(description="For people.")]
+
+
+class OutlookDocument(BaseModel):
+    """What so many more labels of a pool would buy: an estimate."""
+
+    labels: Count
+    chance: Annotated[Chance, Field(description="That the pick is certified by then.")]
+    confidence: Annotated[Chance, Field(description="That the proof is likely to have by then.")]
+    sentence: Annotated[str, Field(description="For people.")]
+
+
+class OutlookAnswer(BaseModel):
+    """What is to come in a pool."""
+
+    outlook: Annotated[
+        OutlookDocument | None, Field(description="Null on a stream, and if it is too early to say.")
+    ]
+
+
 class Described(SettingsSent):  # type: ignore[misc]  # its other fields are made from their descriptions
     """A campaign: what it is made with, how far it has come, who leads."""
 
@@ -320,12 +384,27 @@ class Described(SettingsSent):  # type: ignore[misc]  # its other fields are mad
     finished: bool
     guidelines: Annotated[str, Field(description="What annotators read beside the item.")]
     state: StateDocument
+    to_go: Annotated[
+        ToGoDocument | None, Field(description="Labels to go; null on a stream, and if it is too early to say.")
+    ]
+    more: Annotated[
+        OutlookDocument | None,
+        Field(description="What more labels would buy, where the budget of a pool is spent and nothing is proved."),
+    ]
     rounds: Count
     labels_used: Count
     labels_saved: Annotated[Count, Field(description="Rounds without a label that wait for none.")]
     pending: Count
     skipped: Count
     references: Annotated[Count, Field(description="Labels of rounds that were not queried, kept for reference.")]
+    waiting_items: Annotated[
+        dict[str, Count], Field(description="How many items of each file wait to be asked about, in their order.")
+    ]
+    conflicts: Annotated[Count, Field(description="Items on which people disagree, and that nobody has settled.")]
+    withdrawn: Annotated[Count, Field(description="Open queries that were withdrawn, as the campaign is finished.")]
+    labels_known: Annotated[
+        Count, Field(description="Items whose label was asked for and is known; fewer where several people label.")
+    ]
     pick: Annotated[Called | None, Field(description="The best model so far; null before the first label.")]
     tied: Annotated[list[Called] | None, Field(description="The models tied for the first place.")]
 
@@ -337,6 +416,32 @@ class Classes(BaseModel):
     open: Annotated[bool, Field(description="Whether any other class may be told as well.")]
 
 
+class OwnNote(BaseModel):
+    """What the caller has noted about an item."""
+
+    text: str
+    flagged: bool
+
+
+class Noted(OwnNote):
+    """A note that is on disk."""
+
+    id: Count
+
+
+class NoteDocument(Noted):
+    """What somebody noted about an item."""
+
+    by: Annotated[str | None, Field(description="Who noted it.")]
+    at: Timestamp
+
+
+class NoteList(BaseModel):
+    """What people have noted, the newest first."""
+
+    notes: list[NoteDocument]
+
+
 class Waiting(BaseModel):
     """A query that waits for its label."""
 
@@ -346,6 +451,14 @@ class Waiting(BaseModel):
     classes: Annotated[
         list[Called] | None, Field(description="What models say of it; null for who may not see that.")
     ]
+    candidates: Annotated[
+        list[Called] | None,
+        Field(
+            description="With many classes, the different classes that models say, shuffled: for everybody, "
+            "and without which model says what. Null with few classes."
+        ),
+    ]
+    note: Annotated[OwnNote | None, Field(description="What the caller has noted about it.")]
     leased_until: Annotated[float | None, Field(description="When its lease expires: seconds since 1970.")]
     leased_by: str | None
 
@@ -355,6 +468,12 @@ class Leased(BaseModel):
 
     queries: list[Waiting]
     pending: Annotated[Count, Field(description="How many queries wait in all.")]
+    deciding: Annotated[
+        bool, Field(description="Whether items of files are still gone through for the next query: ask again.")
+    ]
+    own: Annotated[
+        Count | None, Field(description="How many labels the annotator has given that hold; null if unnamed.")
+    ]
 
 
 class Told(BaseModel):
@@ -427,12 +546,20 @@ class StandingDocument(BaseModel):
     pending: Count
     skipped: Count
     references: Count
+    conflicts: Annotated[Count, Field(description="Items on which people disagree, and that nobody has settled.")]
     budget: Count | None
     weighted: Annotated[bool, Field(description="Whether estimates are of the whole stream, and not of labels.")]
     certificate: Annotated[CertificateDocument, Field(description="How sure the pick is.")]
     certified: Annotated[bool, Field(description="Whether that is sure enough to stop.")]
     reached: Annotated[bool | None, Field(description="Whether the goal is reached; null where there is none.")]
     state: StateDocument
+    to_go: Annotated[
+        ToGoDocument | None, Field(description="Labels to go; null on a stream, and if it is too early to say.")
+    ]
+    more: Annotated[
+        OutlookDocument | None,
+        Field(description="What more labels would buy, where the budget of a pool is spent and nothing is proved."),
+    ]
     remark: Annotated[str, Field(description="What the algorithm has to say of how it stands; may be empty.")]
     standing: Annotated[list[StandingEntry], Field(description="The pick first, then by estimates.")]
 
@@ -537,9 +664,18 @@ class FileLook(BaseModel):
 class FileTaken(BaseModel):
     """What came of a file of predictions."""
 
-    rounds: Annotated[Count, Field(description="New rounds.")]
-    known: Annotated[Count, Field(description="Rounds that were there already.")]
+    rounds: Annotated[Count, Field(description="Items that were decided about at once, or added to a pool.")]
+    known: Annotated[Count, Field(description="Items that were there already.")]
     queries: Annotated[Count, Field(description="New queries.")]
+    waiting: Annotated[
+        Count, Field(description="Items that are kept: each is decided about when the labels before it are there.")
+    ]
+
+
+class ItemsDropped(BaseModel):
+    """Items of files that are not asked about any more."""
+
+    dropped: Count
 
 
 class Answered(BaseModel):
@@ -548,21 +684,79 @@ class Answered(BaseModel):
     id: Count
     key: str | None
     label: Called | None
-    state: Literal["waiting", "labelled", "skipped", "reference"]
+    state: Literal["waiting", "labelled", "skipped", "reference", "conflict", "withdrawn"]
 
 
-class LabelRow(BaseModel):
-    """An answer that holds now."""
+class OpinionDocument(BaseModel):
+    """What one person says of an item that several people label."""
+
+    by: Annotated[str | None, Field(description="Who gave it.")]
+    label: Annotated[Called | None, Field(description="Null if they cannot tell.")]
+    at: Timestamp
+
+
+class ConflictDocument(BaseModel):
+    """An item on which people disagree."""
 
     id: Count
     key: str | None
-    state: Literal["labelled", "skipped", "reference"]
+    item: dict[str, Any] | None
+    opinions: Annotated[list[OpinionDocument], Field(description="In the order in which they were given.")]
+
+
+class ConflictList(BaseModel):
+    """Items on which people disagree."""
+
+    conflicts: list[ConflictDocument]
+    total: Annotated[Count, Field(description="How many there are in all.")]
+
+
+Kappa: TypeAlias = Annotated[float | None, Field(ge=-1, le=1, description="Null where it is undefined.")]
+
+
+class PairDocument(BaseModel):
+    """How far two people agree."""
+
+    annotators: Annotated[list[str], Field(min_length=2, max_length=2, description="Empty for one without a name.")]
+    items: Annotated[Count, Field(description="How many items both labelled.")]
+    agreed: Annotated[Chance, Field(description="The share of these on which they said the same.")]
+    kappa: Annotated[Kappa, Field(description="Cohen's kappa; null where it is undefined.")]
+
+
+class ClassAgreementDocument(BaseModel):
+    """How far people agree on whether an item is of one class."""
+
+    label: Annotated[Called | None, Field(description="Null for those who cannot tell.")]
+    opinions: Annotated[Count, Field(description="How often it was said.")]
+    kappa: Kappa
+
+
+class AgreementDocument(BaseModel):
+    """How far people agree on the items that several of them labelled."""
+
+    items: Annotated[Count, Field(description="How many items have at least two opinions.")]
+    agreed: Annotated[Chance | None, Field(description="The share of these on which all said the same.")]
+    kappa: Annotated[Kappa, Field(description="Fleiss' kappa; null where it is undefined.")]
+    pairs: Annotated[list[PairDocument], Field(description="Every two people with items in common.")]
+    classes: Annotated[list[ClassAgreementDocument], Field(description="Every class that was said.")]
+
+
+class LabelRow(BaseModel):
+    """An answer that holds now, or opinions that are not complete; or a flagged item that has no answer yet."""
+
+    id: Count
+    key: str | None
+    state: Literal["labelled", "skipped", "reference", "waiting", "conflict", "withdrawn"]
     label: Called | None
     by: Annotated[str | None, Field(description="Who gave it.")]
     at: Timestamp
     item: dict[str, Any] | None
     predictions: Annotated[
         list[tuple[Called, Called | None]], Field(description="What each model said; null where it abstained.")
+    ]
+    notes: Annotated[list[NoteDocument], Field(description="What people noted about the item, one note each.")]
+    opinions: Annotated[
+        list[OpinionDocument], Field(description="What each person said, where several people label the item.")
     ]
 
 
@@ -588,6 +782,9 @@ class SessionDocument(BaseModel):
     name: str | None
     sees_predictions: bool
     tokens_needed: bool
+    media_hosts: Annotated[
+        list[str], Field(description="Hosts from which the page shows pictures and plays audio.")
+    ]
     demo: bool
     version: str
 

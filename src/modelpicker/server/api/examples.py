@@ -2,12 +2,20 @@
 
 from typing import Any
 
-from modelpicker.algorithms import ModelPicker
+from modelpicker.algorithms import ModelPicker, PoolOutlook
 from modelpicker.campaigns.setting_options import BY_NAME
 from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.server.api.setting_documents import algorithm_document, option_document
 
-_COUNTS = {"rounds": 1840, "labels_used": 57, "labels_saved": 1780, "pending": 3, "skipped": 1, "references": 0}
+_COUNTS = {
+    "rounds": 1840,
+    "labels_used": 57,
+    "labels_saved": 1780,
+    "pending": 3,
+    "skipped": 1,
+    "references": 0,
+    "conflicts": 0,
+}
 _CAMPAIGN = {
     "name": "tickets",
     "created": "2026-03-14T09:26:53.589793+00:00",
@@ -39,6 +47,8 @@ _QUERY = {
     "item": {"text": "You have won!"},
     "key": "msg-17",
     "classes": ["ham", "spam"],
+    "candidates": None,
+    "note": {"text": "Half of it is missing.", "flagged": True},
     "leased_until": 1773480713.5,
     "leased_by": "desk 2",
 }
@@ -48,6 +58,9 @@ _STANDING = [
     {"model": "roberta", "estimate": 164.0, "gap": 0.0341, "low": 0.0142, "high": 0.054, "weight": 0.01},
 ]
 _AT = {"event": 1901, "at": "2026-03-14T09:26:53.589793+00:00"}
+
+_NOTE = {"id": 17, "text": "Half of it is missing.", "flagged": True, "by": "desk 2", "at": _AT["at"]}
+_OPINIONS = [{"by": "mia", "label": "spam", "at": _AT["at"]}, {"by": "tom", "label": "ham", "at": _AT["at"]}]
 
 _RULE = {"gap": 0.01, "confidence": 0.95, "kind": "population"}
 
@@ -90,7 +103,27 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "NewLabel": {"id": 17, "label": "spam", "annotator": "desk 2"},
     "NewLabels": {"labels": [[17, "spam"], ["msg-18", "ham"], [19, None]]},
     "NewSkip": {"id": 17, "annotator": "desk 2"},
+    "NewSettlement": {"id": 17, "label": "spam"},
+    "ConflictList": {
+        "conflicts": [
+            {"id": 17, "key": "msg-17", "item": {"text": "You have won!"}, "opinions": _OPINIONS},
+        ],
+        "total": 1,
+    },
+    "AgreementDocument": {
+        "items": 20,
+        "agreed": 0.9,
+        "kappa": 0.7802,
+        "pairs": [{"annotators": ["mia", "tom"], "items": 20, "agreed": 0.9, "kappa": 0.7826}],
+        "classes": [
+            {"label": "ham", "opinions": 26, "kappa": 0.7802},
+            {"label": "spam", "opinions": 14, "kappa": 0.7802},
+        ],
+    },
     "NewRetraction": {"id": 17, "lease": 300, "annotator": "desk 2"},
+    "NewNote": {"id": 17, "text": "Half of it is missing.", "flagged": True, "annotator": "desk 2"},
+    "Noted": {"id": 17, "text": "Half of it is missing.", "flagged": True},
+    "NoteList": {"notes": [_NOTE]},
     "NewLease": {"most": 5, "seconds": 300, "annotator": "desk 2"},
     "NewModel": {"model": "roberta-2"},
     "NewSession": {"token": "mp_0123456789abcdef_…"},
@@ -112,21 +145,27 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     | CampaignSettings.check(**_SETTINGS).document()
     | _COUNTS
     | {
+        "withdrawn": 0,
+        "labels_known": 57,
         "paused": False,
         "archived": False,
         "finished": False,
         "guidelines": "Spam is what nobody asked for.",
         "state": _STATE,
+        "waiting_items": {"tickets.csv": 2310},
+        "to_go": None,
+        "more": None,
         "pick": "gpt",
         "tied": ["gpt"],
     },
     "Classes": {"classes": ["ham", "spam"], "open": False},
-    "Leased": {"queries": [_QUERY], "pending": 3},
+    "Leased": {"queries": [_QUERY], "pending": 3, "deciding": False, "own": 12},
     "Told": {"id": 17, "label": "spam", "labels_used": 58, "pending": 2},
     "ToldMany": {"told": 3, "labels_used": 59, "pending": 0},
     "Retracted": {"id": 17, "labels_used": 57, "pending": 3},
     "Members": {"models": ["bert", "roberta", "gpt", "roberta-2"]},
     "CertificateDocument": _CERTIFICATE,
+    "OutlookAnswer": {"outlook": PoolOutlook(50, 0.8, 0.95).document()},
     "StandingDocument": _COUNTS
     | {
         "event": 1901,
@@ -139,6 +178,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "certified": False,
         "reached": None,
         "state": _STATE,
+        "to_go": None,
+        "more": None,
         "remark": "",
         "standing": [entry | {"labels": 57, "since": 0, "covered": 1720.5} for entry in _STANDING],
     },
@@ -202,7 +243,19 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         ],
         "problem": None,
     },
-    "FileTaken": {"rounds": 5400, "known": 109, "queries": 83},
+    "Intakes": {
+        "intakes": [
+            {
+                "name": "tickets",
+                "phase": "storing",
+                "done": 400_000,
+                "total": 1_000_000,
+                "words": "Storing: 400,000 of 1,000,000 items",
+            }
+        ]
+    },
+    "FileTaken": {"rounds": 0, "known": 109, "queries": 0, "waiting": 5400},
+    "ItemsDropped": {"dropped": 5400},
     "LabelRows": {
         "labels": [
             {
@@ -214,6 +267,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
                 "at": _AT["at"],
                 "item": {"text": "You have won!"},
                 "predictions": [["bert", "spam"], ["roberta", "ham"], ["gpt", "spam"]],
+                "notes": [_NOTE],
+                "opinions": [],
             }
         ],
         "total": 57,
@@ -226,6 +281,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "name": "desk 2",
         "sees_predictions": False,
         "tokens_needed": True,
+        "media_hosts": ["cdn.example.org"],
         "demo": False,
         "version": "0.1.0",
     },
@@ -233,8 +289,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
 }
 ANSWERS_CSV = "id,key,label,state\r\n17,msg-17,spam,labelled\r\n18,msg-18,,waiting\r\n"
 LABELS_CSV = (
-    "id,key,label,state,annotator,time,item.text,model.bert\r\n"
-    "17,msg-17,spam,labelled,mia,2026-11-18T09:30:00.000000+00:00,You have won!,spam\r\n"
+    "id,key,label,state,annotator,time,flagged,note,item.text,model.bert\r\n"
+    "17,msg-17,spam,labelled,mia,2026-11-18T09:30:00.000000+00:00,False,,You have won!,spam\r\n"
 )
 FILE_CSV = 'id,text,bert,roberta,gpt\nmsg-17,"You have won!",spam,ham,spam\n'
 LIVE = 'retry: 2000\n\nevent: standing\nid: 1901\ndata: {"event":1901,"pick":"gpt"}\n\n'

@@ -11,6 +11,11 @@ Called: TypeAlias = int | str
 Timestamp: TypeAlias = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 
 
+OfOpinions: TypeAlias = Annotated[
+    bool, Field(description="Whether several people labelled it: they agreed, or an owner settled it.")
+]
+
+
 class Happened(BaseModel):
     """What all records have."""
 
@@ -60,6 +65,7 @@ class QuestionRecord(Happened):
     number: Annotated[Count, Field(description="How many questions there were before.")]
     leader: Annotated[Called, Field(description="The best model by then.")]
     draw: Annotated[Any, Field(description="How it was drawn, for the proof; null if it was chosen.")]
+    needed: Annotated[int, Field(ge=1, description="How many different people label it.")] = 1
 
 
 class LabelRecord(Happened):
@@ -70,6 +76,7 @@ class LabelRecord(Happened):
     label: Called
     by: str | None
     replaces: bool
+    of_opinions: OfOpinions = False
 
 
 class SkipRecord(Happened):
@@ -79,6 +86,27 @@ class SkipRecord(Happened):
     id: Count
     by: str | None
     replaces: bool
+    of_opinions: OfOpinions = False
+
+
+class OpinionRecord(Happened):
+    """What one person says of an item that several people label."""
+
+    kind: Literal["opinion"]
+    id: Count
+    label: Annotated[Called | None, Field(description="Null if they cannot tell.")]
+    by: str | None
+    needed: Annotated[int, Field(ge=2, description="How many different people label the item.")]
+    replaces: bool
+
+
+class WithdrawRecord(Happened):
+    """An opinion that was taken back."""
+
+    kind: Literal["withdraw"]
+    id: Count
+    whose: str | None
+    by: str | None
 
 
 class RetractRecord(Happened):
@@ -88,6 +116,16 @@ class RetractRecord(Happened):
     id: Count
     by: str | None
     reference: bool
+
+
+class NoteRecord(Happened):
+    """What somebody noted about an item."""
+
+    kind: Literal["note"]
+    id: Count
+    text: str
+    flagged: bool
+    by: str | None
 
 
 class JoinRecord(Happened):
@@ -116,6 +154,29 @@ class ReviseRecord(Happened):
     by: str | None
 
 
+class FeedRecord(Happened):
+    """An item of a file that was kept, to be asked about as labels come."""
+
+    kind: Literal["feed"]
+    place: Annotated[Count, Field(description="How many items were kept before.")]
+    file: str
+    mark: Annotated[str, Field(description="What tells the content of the file from that of others.")]
+    upto: Annotated[Count, Field(description="Rows of the file before this one are known.")]
+    key: str
+    item: dict[str, Any] | None
+    predictions: Annotated[list[Called | None], Field(description="In the order of the models.")]
+
+
+class FedRecord(Happened):
+    """Items of files that no longer wait: they were decided about, known already, or dropped."""
+
+    kind: Literal["fed"]
+    round: Count
+    items: Count
+    dropped: bool
+    by: str | None
+
+
 RecordDocument: TypeAlias = Annotated[
     AskRecord
     | ItemRecord
@@ -123,9 +184,14 @@ RecordDocument: TypeAlias = Annotated[
     | QuestionRecord
     | LabelRecord
     | SkipRecord
+    | OpinionRecord
+    | WithdrawRecord
     | RetractRecord
+    | NoteRecord
     | JoinRecord
     | LeaveRecord
-    | ReviseRecord,
+    | ReviseRecord
+    | FeedRecord
+    | FedRecord,
     Field(discriminator="kind"),
 ]

@@ -1,7 +1,6 @@
 """Files that are sent to the server: received, checked, and read; what the caller says of their columns."""
 
 import asyncio
-import hashlib
 import zipfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -56,10 +55,9 @@ FILE: dict[str, Any] = {
 
 
 class Received(NamedTuple):
-    """A file that came in, and twelve digits that stand for its content."""
+    """A file that came in."""
 
     path: Path
-    digits: str
 
 
 @asynccontextmanager
@@ -70,15 +68,13 @@ async def received(request: Request, filename: str, largest: int) -> AsyncIterat
         raise Problem(415, f"Files called {filename[-50:]!r} are not read here; endings are {', '.join(ENDINGS)}.")
     with TemporaryDirectory(prefix="modelpicker-", ignore_cleanup_errors=True) as folder:
         path = Path(folder) / f"file{ending}"
-        digest = hashlib.sha256()
         with path.open("wb") as stream:
             async for piece in request.stream():
-                digest.update(piece)
                 await asyncio.to_thread(stream.write, piece)
         if path.stat().st_size == 0:
             raise InputError("the file is empty; send its content as the body.")
         await run_in_threadpool(read_file, filename, path, check_unpacked, path, largest)
-        yield Received(path, digest.hexdigest()[:12])
+        yield Received(path)
 
 
 def chosen_roles(columns: str | None) -> dict[str, Role]:

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, create_
 
 from modelpicker.algorithms import ALGORITHMS, Algorithm
 from modelpicker.algorithms.registry import usual_options
-from modelpicker.campaigns.setting_options import BY_NAME, SETTINGS
+from modelpicker.campaigns.setting_options import BY_NAME, MOST_PEOPLE, SETTINGS
 from modelpicker.certificates.stop_rule import STOP_RULE
 from modelpicker.options import REQUIRED, Option
 from modelpicker.server.api.history_documents import Called, Count
@@ -55,12 +55,15 @@ StoppingRule: Any = create_model(
     __doc__="When no more labels need be bought: while the pick has a certificate that is as good.",
     **{part.name: _taken(part) for part in STOP_RULE},
 )
+PeopleField: TypeAlias = Annotated[int, Field(ge=1, le=MOST_PEOPLE)] | Annotated[float, Field(gt=0, lt=1)]
+"""How many people label an item, or the share of items that two people label."""
 # Settings that are more than one value: what is taken, and what is sent where that differs.
 TAKEN: dict[str, Any] = {
     "models": Annotated[list[ModelNameField], Field(fail_fast=True, min_length=2, max_length=MOST_MODELS)]
     | Annotated[StrictInt, Field(ge=2, le=MOST_MODELS)],
     "classes": Annotated[list[ClassNameField], Field(fail_fast=True, min_length=1, max_length=MOST_CLASSES)],
     "stop_when": StoppingRule,
+    "overlap": PeopleField,
     "algorithm": Annotated[str, Field(json_schema_extra={"enum": list(ALGORITHMS)})],
     "options": dict[str, Any],
 }

@@ -30,24 +30,32 @@ UPLOAD = re.compile(r"/api/v1/(campaigns/[^/]+/)?files")
 # A campaign begins with settings, or with a file of that kind.
 BEGIN = "/api/v1/campaigns"
 FILE_KIND = "application/octet-stream"
-ONE_THING = re.compile(r"/api/v1/(session|campaigns/[^/]+/(labels|skips|retractions|leases|models))")
+ONE_THING = re.compile(r"/api/v1/(session|campaigns/[^/]+/(labels|skips|retractions|leases|notes|models))")
 CLOSED = re.compile(r"/api/v1/(?!session$|openapi\.json$)|/metrics$")
-POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self' data: blob:",
-        "connect-src 'self'",
-        "font-src 'self'",
-        "manifest-src 'self'",
-        "base-uri 'none'",
-        "form-action 'self'",
-        "frame-ancestors 'none'",
+
+
+def policy(media_hosts: tuple[str, ...] = ()) -> str:
+    """What the page may load: its own files, and pictures and audio that come with an item or from these hosts."""
+    media = " ".join(("data:", *media_hosts))
+    return "; ".join(
+        (
+            "default-src 'none'",
+            "script-src 'self'",
+            "style-src 'self'",
+            f"img-src 'self' blob: {media}",
+            f"media-src {media}",
+            "connect-src 'self'",
+            "font-src 'self'",
+            "manifest-src 'self'",
+            "base-uri 'none'",
+            "form-action 'self'",
+            "frame-ancestors 'none'",
+        )
     )
-)
+
+
 HEADERS = [
-    (b"content-security-policy", POLICY.encode()),
+    (b"content-security-policy", policy().encode()),
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),
@@ -74,6 +82,7 @@ class RequestMiddleware:
         self.configuration = configuration
         self.metrics = metrics
         self.hosts = {*LOCAL, *(name.lower() for name in configuration.allowed_hosts)}
+        self.page_headers = [(HEADERS[0][0], policy(configuration.media_hosts).encode()), *HEADERS[1:]]
         self.any_host = configuration.needs_tokens and not configuration.allowed_hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -82,7 +91,7 @@ class RequestMiddleware:
             await self.app(scope, receive, send)
             return
         began = time.perf_counter()
-        answer = GuardedResponse(send, scope)
+        answer = GuardedResponse(send, scope, self.page_headers)
         try:
             headers = Headers(scope=scope)
             self._check_origin(headers)
@@ -154,8 +163,9 @@ class RequestMiddleware:
 class GuardedResponse:
     """Sends an answer, with what every answer carries, and remembers its status."""
 
-    def __init__(self, send: Send, scope: Scope) -> None:
+    def __init__(self, send: Send, scope: Scope, page_headers: list[tuple[bytes, bytes]]) -> None:
         self.send = send
+        self.page_headers = page_headers
         self.is_file = scope["path"].startswith("/static/")
         self.is_page = self.is_file or scope["path"] == "/"
         self.status = 0
@@ -174,7 +184,7 @@ class GuardedResponse:
         """What an answer carries beside its own headers; files of the page say themselves how long they hold."""
         if not self.is_page or self.status >= 400:
             return API_HEADERS
-        return FILE_HEADERS if self.is_file and content_type.startswith(FILE_TYPES) else HEADERS
+        return FILE_HEADERS if self.is_file and content_type.startswith(FILE_TYPES) else self.page_headers
 
 
 class LimitedBody:

@@ -55,15 +55,14 @@ Found = Annotated[CommitQueue, Depends(find_queue)]
 
 def counts(campaign: Campaign) -> dict[str, int]:
     """How far the labelling has come."""
-    found = campaign.counts()
-    return {"labels_used": found.labels, "pending": found.waiting}
+    return {"labels_used": campaign.labels_bought, "pending": campaign.counts().waiting}
 
 
 def describe(campaign: Campaign, caller: Caller) -> dict[str, Any]:
     """A campaign, as its callers may see it."""
     settings, pick = campaign.settings.document(), campaign.best()
     document = pick.document()
-    secret = not caller.predictions
+    secret, found = not caller.predictions, campaign.counts()
     return {
         "name": campaign.name,
         "created": as_time(campaign.created),
@@ -72,8 +71,22 @@ def describe(campaign: Campaign, caller: Caller) -> dict[str, Any]:
         "models": None if secret else list(campaign.models),
         **{
             name: document[name]
-            for name in ("state", "rounds", "labels_used", "labels_saved", "pending", "skipped", "references")
+            for name in (
+                "state",
+                "to_go",
+                "more",
+                "rounds",
+                "labels_used",
+                "labels_saved",
+                "pending",
+                "skipped",
+                "references",
+                "conflicts",
+            )
         },
+        "waiting_items": campaign.waiting_items(),
+        "labels_known": found.labels,
+        "withdrawn": found.withdrawn,
         "pick": None if secret else document["pick"],
         "tied": None if secret else document["tied"],
     }

@@ -1,17 +1,21 @@
-"""Files of predictions: looked at, and taken in as rounds."""
+"""Files of predictions: looked at, taken in, and dropped again."""
 
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
-from modelpicker.campaigns import Decisions
-from modelpicker.campaigns.input.batches import Batch
+from modelpicker.campaigns import AskedFile, Campaign
+from modelpicker.campaigns.feeding import add_up, ask_batch, file_mark, numbered
+from modelpicker.campaigns.input.batches import Batch, KeptFile
 from modelpicker.campaigns.input.files import batches_of
 from modelpicker.collections.column_roles import Reading
 from modelpicker.collections.preview import preview_collection
+from modelpicker.errors import InputError
 from modelpicker.server.access.callers import Owner
 from modelpicker.server.api import documents
 from modelpicker.server.api.received_files import (
@@ -24,10 +28,16 @@ from modelpicker.server.api.received_files import (
 )
 from modelpicker.server.api.responses import json_response
 from modelpicker.server.api.routes.common import CLOSED, NAMED, VERSION, Found, Service, operation_id, replies
-from modelpicker.server.live.group_commit import CommitQueue
 
 router = APIRouter(prefix=VERSION, tags=["files"], generate_unique_id_function=operation_id)
 MOST_CLASSES = 10_000
+AtOnce = Annotated[
+    bool,
+    Query(
+        description="Of a stream: decide about all items now. All questions are there at once, for many annotators "
+        "in parallel, but there are more of them. By default items are asked about as labels come."
+    ),
+]
 
 
 @router.post("/files", responses=replies(documents.FileLook, *CLOSED, 422), openapi_extra=FILE)
@@ -46,7 +56,19 @@ async def look(
         )
 
 
-@router.post("/campaigns/{name}/files", responses=replies(documents.FileTaken, *NAMED, 422), openapi_extra=FILE)
+@router.get("/intakes", responses=replies(documents.Intakes, *CLOSED))
+async def list_intakes(caller: Owner, service: Service) -> Response:
+    """List the files that campaigns are just being made of, and how far they have come."""
+    # Another thread adds to them meanwhile.
+    found = dict(service.intakes)
+    return json_response(
+        {"intakes": [{"name": name, **one._asdict(), "words": one.words} for name, one in found.items()]}
+    )
+
+
+@router.post(
+    "/campaigns/{name}/files", responses=replies(documents.FileTaken, *NAMED, 409, 422), openapi_extra=FILE
+)
 async def upload(
     request: Request,
     caller: Owner,
@@ -54,37 +76,43 @@ async def upload(
     queue: Found,
     filename: FileName,
     columns: ColumnsQuery = None,
+    at_once: AtOnce = False,
 ) -> Response:
-    """Take in a file of predictions, one round per item.
+    """Take in a file of predictions. A pool adds its items; a stream asks about them as labels come.
 
     Items without a key get one made of the file's content and their row: the same file again brings nothing new.
     """
     reading = Reading(columns=chosen_roles(columns))
     async with received(request, filename, service.configuration.largest_file) as file:
         await queue.do(lambda _: None)  # a file is read for the models that take part now
-        batches = batches_of(file.path, queue.campaign, reading)
-        rounds = known = queries = row = 0
-        while (batch := await run_in_threadpool(read_file, filename, file.path, next, batches, None)) is not None:
-            first, made = await _ask(queue, batch, file.digits, row)
-            fresh = {decision.id: decision.query for decision in made if decision.id >= first}
-            row += len(made)
-            rounds, known = rounds + len(fresh), known + len(made) - len(fresh)
-            queries += sum(fresh.values())
+        campaign = queue.campaign
+        pool = campaign.settings.pool is not None
+        if pool and at_once:
+            raise InputError("at_once goes with a stream; a pool decides when somebody is ready to answer.")
+        kept = KeptFile(" ".join(filename.split()), await run_in_threadpool(file_mark, file.path))
+        batches = numbered(batches_of(file.path, campaign, reading))
+        total = AskedFile(0, 0, 0, 0)
+        while (found := await run_in_threadpool(read_file, filename, file.path, next, batches, None)) is not None:
+            first, batch = found
+            total = add_up(total, await queue.do(partial(_ask, kept, first, batch, at_once or pool)))
             if await request.is_disconnected():  # what is in stays, and the same file goes on from there
                 raise ClientDisconnect
-    return json_response({"rounds": rounds, "known": known, "queries": queries})
+    return json_response(asdict(total))
 
 
-async def _ask(queue: CommitQueue, batch: Batch, digits: str, row: int) -> tuple[int, Decisions]:
-    """Decide some rounds; the first that is new, and all decisions."""
-    keys = batch.keys or [None] * len(batch.predictions)
-    whole = [f"{digits}-{row + place}" if key is None else key for place, key in enumerate(keys)]
+def _ask(file: KeptFile, first: int, batch: Batch, at_once: bool, campaign: Campaign) -> AskedFile:
+    return ask_batch(campaign, file, first, batch, at_once=at_once)
 
-    def change(campaign: Any) -> tuple[int, Decisions]:
-        first = campaign.rounds
-        return first, campaign.ask_many(batch.predictions, items=batch.items, keys=whole)
 
-    return await queue.do(change)
+@router.delete("/campaigns/{name}/files", responses=replies(documents.ItemsDropped, *NAMED, 409, 422))
+async def drop_items(
+    caller: Owner,
+    queue: Found,
+    annotator: Annotated[str | None, Query(min_length=1, max_length=300, description="Who says so.")] = None,
+) -> Response:
+    """Ask about none of the items of files that wait. Rounds, labels and open questions stay."""
+    by = caller.annotator(annotator)
+    return json_response({"dropped": await queue.do(lambda campaign: campaign.drop_items(annotator=by))})
 
 
 def _look(filename: str, path: Path, reading: Reading) -> dict[str, Any]:

@@ -1,13 +1,17 @@
 """Labels, skips and what is taken back; queries that wait, and leases on them."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from hashlib import sha256
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Path, Query, Response
 
 from modelpicker.campaigns import Campaign
 from modelpicker.campaigns import Query as Waiting
+from modelpicker.campaigns.annotators import person_of
+from modelpicker.encoding import ClassName
 from modelpicker.errors import ConflictError, InputError
 from modelpicker.server.access.callers import Anybody, Caller, Labeller
 from modelpicker.server.api import documents
@@ -15,11 +19,16 @@ from modelpicker.server.api.fast_route import FastRoute
 from modelpicker.server.api.problems import Problem, problem_responses
 from modelpicker.server.api.responses import json_response
 from modelpicker.server.api.routes.common import NAMED, VERSION, Found, counts, operation_id, replies
+from modelpicker.server.live.group_commit import CommitQueue
 
 PREFIX = f"{VERSION}/campaigns/{{name}}"
 router = APIRouter(prefix=PREFIX, tags=["labels"], route_class=FastRoute, generate_unique_id_function=operation_id)
 waiting = APIRouter(prefix=PREFIX, tags=["labels"], generate_unique_id_function=operation_id)
 MOST = 1_000
+# Seconds that somebody waits for the next question, if many items of a file need no label.
+PATIENCE = 1.0
+# With more classes than these the page has no button for each, and shows candidates instead.
+MANY_CLASSES = 12
 
 
 @router.post("/labels", responses=replies(documents.Told, *NAMED, 409, 422))
@@ -31,7 +40,7 @@ async def tell(caller: Labeller, queue: Found, body: documents.NewLabel) -> Resp
     def change(campaign: Campaign) -> dict[str, Any]:
         with _discreet(caller):
             campaign.tell(body.id, body.label, replace=body.replace, annotator=by)
-        return _told(campaign, body.id)
+        return _told(campaign, body.id, body.label)
 
     return json_response(await queue.do(change))
 
@@ -58,7 +67,7 @@ async def skip(caller: Labeller, queue: Found, body: documents.NewSkip) -> Respo
 
     def change(campaign: Campaign) -> dict[str, Any]:
         campaign.skip(body.id, replace=body.replace, annotator=by)
-        return _told(campaign, body.id)
+        return _told(campaign, body.id, None)
 
     return json_response(await queue.do(change))
 
@@ -70,7 +79,10 @@ async def retract(caller: Labeller, queue: Found, body: documents.NewRetraction)
 
     def change(campaign: Campaign) -> dict[str, Any]:
         if caller.role == "annotator":
-            by_whom = list(campaign.history(body.id))[-1].get("by")
+            opinions = {person_of(one.by) for one in campaign.opinions(body.id)}
+            by_whom = campaign.answered_by(body.id)
+            if opinions:  # several people label the item: each takes back what they said, whoever came last
+                by_whom = caller.name if person_of(by) in opinions else None
             _check_own(by_whom, caller, "that answer is somebody else's; ask an owner to take it back.")
         campaign.retract(body.id, lease=body.lease, annotator=by)
         return {"id": campaign.number_of(body.id), **counts(campaign)}
@@ -85,19 +97,29 @@ async def list_queries(
     most: Annotated[int, Query(ge=1, le=MOST, description="At most so many.")] = 100,
 ) -> Response:
     """List queries that wait for a label, oldest first; nobody is kept from them."""
-    return json_response(await queue.read(lambda campaign: _waiting(campaign, campaign.waiting(most), caller)))
+    around = await _around(queue, caller.annotator(None))
+    found = await queue.read(lambda campaign: _waiting(campaign, campaign.waiting(most), caller, around))
+    return json_response(found)
 
 
 @router.post("/leases", responses=replies(documents.Leased, *NAMED, 422))
 async def lease(caller: Labeller, queue: Found, body: documents.NewLease) -> Response:
-    """Keep queries for an annotator: nobody else is given them until the lease expires."""
-    by = caller.annotator(body.annotator)
+    """Keep queries for an annotator: nobody else is given them until the lease expires.
+
+    Of items that are asked about as labels come, an annotator has one at a time.
+    """
+    around = await _around(queue, caller.annotator(body.annotator))
 
     def change(campaign: Campaign) -> dict[str, Any]:
-        found = campaign.pending(body.most, lease=body.seconds, annotator=by)
-        return _waiting(campaign, found, caller)
+        found = campaign.pending(body.most, lease=body.seconds, annotator=around.by)
+        return _waiting(campaign, found, caller, around)
 
-    return json_response(await queue.do(change))
+    # Items of files are gone through in short transactions, so that others who write get their turn.
+    late = time.monotonic() + PATIENCE
+    found = await queue.do(change)
+    while not found["queries"] and found["deciding"] and time.monotonic() < late:
+        found = await queue.do(change)
+    return json_response(found)
 
 
 @waiting.delete(
@@ -122,7 +144,32 @@ async def release(
     await queue.do(change)
 
 
-def _waiting(campaign: Campaign, found: list[Waiting], caller: Caller) -> dict[str, Any]:
+class Around(NamedTuple):
+    """What goes with queries that somebody is given; looked up before anything is changed."""
+
+    by: str | None
+    own: int | None
+    """How many of their labels hold."""
+    many: bool
+    """Whether there are more classes than the page has buttons for."""
+
+
+async def _around(queue: CommitQueue, by: str | None) -> Around:
+    def look(campaign: Campaign) -> Around:
+        known = campaign.known_classes() if campaign.classes is None else campaign.classes
+        own = None if by is None else campaign.labels_by(by)
+        return Around(by, own, len(known) > MANY_CLASSES)
+
+    return await queue.read(look)
+
+
+def _candidates(query: Waiting) -> list[ClassName]:
+    """The classes that models say of an item, in an order that says nothing about the models and stays the same."""
+    return sorted(query.classes, key=lambda name: sha256(f"{query.id} {name!r}".encode()).digest())
+
+
+def _waiting(campaign: Campaign, found: list[Waiting], caller: Caller, around: Around) -> dict[str, Any]:
+    notes = campaign.own_notes([one.id for one in found], around.by)
     return {
         "queries": [
             {
@@ -130,19 +177,23 @@ def _waiting(campaign: Campaign, found: list[Waiting], caller: Caller) -> dict[s
                 "item": one.item,
                 "key": one.key,
                 "classes": list(one.classes) if caller.predictions else None,
+                "candidates": _candidates(one) if around.many else None,
+                "note": {"text": note.text, "flagged": note.flagged} if (note := notes.get(one.id)) else None,
                 "leased_until": one.leased_until,
                 "leased_by": one.leased_by,
             }
             for one in found
         ],
         "pending": campaign.counts().waiting,
+        "deciding": not found and campaign.deciding,
+        "own": around.own,
     }
 
 
-def _told(campaign: Campaign, called: int | str) -> dict[str, Any]:
-    """What was told, as it is known now: classes may be told by their place."""
-    number = campaign.number_of(called)
-    return {"id": number, "label": campaign.label_of(number), **counts(campaign)}
+def _told(campaign: Campaign, called: int | str, label: ClassName | None) -> dict[str, Any]:
+    """What was told, as the campaign calls it: classes may be told by their place."""
+    name = campaign.vocabulary.name(label, f"label of {called}")
+    return {"id": campaign.number_of(called), "label": name, **counts(campaign)}
 
 
 @contextmanager

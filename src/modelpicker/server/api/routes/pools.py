@@ -18,7 +18,7 @@ from modelpicker.collections.column_roles import Reading
 from modelpicker.collections.files import open_with
 from modelpicker.options import LARGEST_COUNT, LARGEST_SEED
 from modelpicker.server.access.callers import Owner
-from modelpicker.server.api.documents import CampaignNameField
+from modelpicker.server.api.documents import CampaignNameField, Guidelines
 from modelpicker.server.api.received_files import (
     FILE,
     ColumnsQuery,
@@ -29,6 +29,8 @@ from modelpicker.server.api.received_files import (
 )
 from modelpicker.server.api.responses import json_response
 from modelpicker.server.api.routes.common import VERSION, Service, describe
+from modelpicker.server.api.setting_documents import PeopleField
+from modelpicker.server.context import Intake
 from modelpicker.server.live.group_commit import reach
 from modelpicker.server.network.middleware import FILE_KIND
 
@@ -46,9 +48,11 @@ class NewPool(BaseModel):
     budget: Annotated[
         int | None, Field(ge=0, le=LARGEST_COUNT, description="At most so many labels are asked for.")
     ] = None
+    overlap: Annotated[PeopleField, Field(description=BY_NAME["overlap"].help)] = 1
     use_labels: Annotated[
         bool, Field(description="Whether labels in the file are known from the start; else they are left out.")
     ] = False
+    guidelines: Guidelines = ""
     seed: Annotated[int, Field(ge=0, le=LARGEST_SEED, description=BY_NAME["seed"].help)] = 0
 
 
@@ -91,17 +95,25 @@ async def create_pool(
     reading = Reading(columns=chosen_roles(wanted.columns))
     async with received(request, wanted.filename, service.configuration.largest_file) as file:
 
+        def stored(done: int, total: int) -> None:
+            service.intakes[wanted.name] = Intake.stored(done, total)
+
         def begin() -> dict[str, Any]:
             reach(service.configuration.storage)
             campaign = create_campaign(
                 service.configuration.storage,
                 wanted.name,
                 pool=open_with(file.path, None, reading),
+                progress=stored,
                 **wanted.model_dump(exclude={"name", "filename", "columns"}),
             )
             return describe(campaign, caller)
 
-        document = await run_in_threadpool(read_file, wanted.filename, file.path, begin)
+        service.intakes[wanted.name] = Intake("reading")
+        try:
+            document = await run_in_threadpool(read_file, wanted.filename, file.path, begin)
+        finally:
+            service.intakes.pop(wanted.name, None)
     made = json_response(document, 201)
     made.headers["Location"] = f"{VERSION}/campaigns/{quote(wanted.name, safe='')}"
     return made

@@ -73,6 +73,7 @@ def _document(service: ServerContext, caller: Caller | None) -> dict[str, object
         "name": caller.name if caller else None,
         "sees_predictions": caller is not None and caller.predictions,
         "tokens_needed": service.configuration.needs_tokens,
+        "media_hosts": list(service.configuration.media_hosts) if caller else [],
         "demo": service.configuration.demo,
         "version": modelpicker.__version__,
     }

@@ -59,6 +59,17 @@ async def certificate(
     return json_response((await queue.read(lambda campaign: campaign.certificate(confidence, kind))).document())
 
 
+@router.get("/outlook", responses=replies(documents.OutlookAnswer, *NAMED, 422))
+async def outlook(
+    caller: Reader,
+    queue: Found,
+    labels: Annotated[int, Query(ge=1, le=LARGEST_COUNT, description="So many more labels.")],
+) -> Response:
+    """Estimate what more labels of a pool would buy."""
+    found = await queue.read(lambda campaign: campaign.outlook(labels))
+    return json_response({"outlook": None if found is None else found.document()})
+
+
 @router.get("/charts", responses=replies(documents.ChartsDocument, *NAMED))
 async def charts(caller: Reader, queue: Found) -> Response:
     """Tell what the page's charts are drawn from."""
@@ -169,12 +180,18 @@ async def list_answers(
 async def list_labels(
     caller: Reader,
     queue: Found,
-    search: Annotated[str | None, Query(max_length=200, description="Text in the item or in its key.")] = None,
+    search: Annotated[
+        str | None, Query(max_length=200, description="Text in the item, in its key, or in a note.")
+    ] = None,
     label: Annotated[str | None, Query(max_length=500, description="Only this class.")] = None,
     annotator: Annotated[str | None, Query(max_length=500, description="Only what this person said.")] = None,
     state: Annotated[
-        Literal["labelled", "skipped", "reference"] | None, Query(description="Only answers of this kind.")
+        Literal["labelled", "skipped", "reference", "waiting", "conflict", "withdrawn"] | None,
+        Query(
+            description="Only answers of this kind. Items that wait are found if they are flagged or half answered."
+        ),
     ] = None,
+    flagged: Annotated[bool | None, Query(description="Only items that somebody flagged, or only others.")] = None,
     first: Annotated[int, Query(ge=0, le=LARGEST_COUNT, description="Leave out so many.")] = 0,
     most: Annotated[int, Query(ge=1, le=1000, description="At most so many.")] = 50,
     form: Annotated[
@@ -182,7 +199,7 @@ async def list_labels(
     ] = "json",
 ) -> Response:
     """List every answer with who gave it, when, to which item, and what each model said; the newest first."""
-    wanted = LabelFilter(search or None, label, annotator, state)
+    wanted = LabelFilter(search or None, label, annotator, state, flagged)
     found = await queue.read(lambda campaign: campaign.labels(wanted))
     if form == "csv":
         text = io.StringIO()

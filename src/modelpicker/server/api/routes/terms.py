@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
-from modelpicker.campaigns import Campaign, delete_campaign
+from modelpicker.campaigns import delete_campaign
 from modelpicker.errors import InputError
 from modelpicker.server.access.callers import Owner
 from modelpicker.server.api import documents
@@ -36,17 +36,9 @@ async def revise(caller: Owner, service: Service, queue: Found, body: documents.
     name = given.pop("name", None)
     before = queue.campaign.name
 
-    def change(campaign: Campaign) -> None:
-        if given:
-            campaign.revise(annotator=by, **given)
-
-    def rename(campaign: Campaign) -> None:
-        campaign.rename(str(name), annotator=by)
-
+    await queue.do(lambda campaign: campaign.revise(name=name, annotator=by, **given))
     if name is not None:
-        await queue.do(rename)
         service.queues.forget(before)
-    await queue.do(change)
     return json_response(await queue.read(lambda campaign: describe(campaign, caller)))
 
 

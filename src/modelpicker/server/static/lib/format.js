@@ -50,5 +50,8 @@ export function several(names, most = 3) {
   return list([...names.slice(0, most - 1), count(names.length - most + 1, 'other')]);
 }
 
+/** A time, as this browser's clock has it. @param {string} at ISO 8601 */
+export const when = (at) => new Date(at).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
+
 /** A class or a model as text; null is a model that gave no answer. @param {string|number|null} name */
 export const text = (name) => (name === null ? 'no answer' : String(name));

@@ -27,13 +27,14 @@ export function digitKeys(classes) {
 
 /**
  * With many classes, those that models gave for this item come first, then those that were used before.
- * @param {{classes: Name[], said: Name[]|null, id: number, open: boolean, recent: Name[], refresh: () => void,
- *          choose: Choose}} props
+ * @param {{classes: Name[], candidates: Name[]|null, open: boolean, recent: Name[], refresh: () => void,
+ *          choose: Choose}} props `candidates`: as the server shuffled them
  */
-export function ClassPicker({ classes, said, id, open, recent, refresh, choose }) {
+export function ClassPicker({ classes, candidates: said, open, recent, refresh, choose }) {
   const many = classes.length > MOST_BUTTONS;
-  const candidates = many && said?.length ? shuffled(said, id).slice(0, RECENT_SLOTS) : [];
-  const quick = !many ? classes : candidates.length ? candidates : recent;
+  const candidates = many ? said ?? [] : [];
+  const used = recent.filter((name) => !candidates.includes(name));
+  const quick = many ? [...candidates, ...used].slice(0, RECENT_SLOTS) : classes;
   const digits = many && classes.every(isNumber) ? new Map() : digitKeys(quick);
   /** @type {{current: HTMLElement}} */
   const box = useRef(null);
@@ -41,41 +42,22 @@ export function ClassPicker({ classes, said, id, open, recent, refresh, choose }
   const chosen = (name) => (event) => choose(name, event);
   const keys = Object.fromEntries([...digits].map(([digit, name]) => [digit, chosen(name)]));
   useKeyboardShortcuts({ ...keys, '/': () => box.current?.focus() });
-  const places = many ? Array.from({ length: RECENT_SLOTS }, (_, place) => quick[place]) : quick;
   const kind = `classes${!many && classes.every(isDigit) ? ' digits' : ''}${many ? ' many' : ''}`;
   return html`<div class=${kind}>
-    ${places.length > 0 && html`<div class="class-buttons" role="group"
-        aria-label=${!many ? 'Classes' : candidates.length ? 'Candidates for this item' : 'Classes used before'}>
-      ${places.map((name, place) => (name === undefined
-        ? html`<span class="free-place" key=${`free ${place}`}></span>`
-        : html`<${ClassButton} key=${`${typeof name} ${name}`} name=${name}
-            digit=${[...digits].find(([, other]) => other === name)?.[0]} choose=${choose} />`))}
+    ${(many || quick.length > 0) && html`<div class="class-buttons" role="group"
+        aria-label=${many ? 'Candidates for this item, then classes used before' : 'Classes'}>
+      ${quick.map((name) => html`<${ClassButton} key=${`${typeof name} ${name}`} name=${name}
+        used=${many && !candidates.includes(name)} digit=${[...digits].find(([, other]) => other === name)?.[0]}
+        choose=${choose} />`)}
     </div>`}
     ${(many || open) && html`<${ClassSearch} ...${{ classes, open, many, box, refresh, choose }} />`}
   </div>`;
 }
 
-/**
- * Classes in an order that says nothing about the models, and stays the same for the item.
- * @param {Name[]} names each once @param {number} id of the item
- */
-export function shuffled(names, id) {
-  return [...names].map((name) => /** @type {[number, Name]} */ ([scatter(`${id} ${name}`), name]))
-    .sort(([one], [other]) => one - other).map(([, name]) => name);
-}
-
-/** A number that looks random, the same for the same text (FNV-1a). @param {string} words */
-function scatter(words) {
-  let value = 0x811c9dc5;
-  for (const letter of words) value = Math.imul(value ^ (letter.codePointAt(0) ?? 0), 0x01000193);
-  value = Math.imul(value ^ (value >>> 15), 0x2c1b3c6d);
-  return (value ^ (value >>> 12)) >>> 0;
-}
-
-/** @param {{name: Name, digit?: string, choose: Choose}} props */
-function ClassButton({ name, digit, choose }) {
+/** @param {{name: Name, used: boolean, digit?: string, choose: Choose}} props `used`: no candidate, but used before */
+function ClassButton({ name, used, digit, choose }) {
   const told = digit !== undefined && digit !== String(name); // the button "7" need not say that its key is 7
-  return html`<button type="button" class="class-button" aria-keyshortcuts=${digit}
+  return html`<button type="button" class=${used ? 'class-button used' : 'class-button'} aria-keyshortcuts=${digit}
       onClick=${(event) => choose(name, event)}>
     <bdi>${text(name)}</bdi>${told && html`<kbd aria-hidden="true">${digit}</kbd>`}
   </button>`;

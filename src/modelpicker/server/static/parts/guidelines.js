@@ -2,6 +2,7 @@
 
 import { html, useState } from '../lib/html.js';
 import { readValue, writeValue } from '../state/browser_storage.js';
+import { Formatted } from './text.js';
 
 /** @param {{name: string, text: string}} props */
 export function Guidelines({ name, text }) {
@@ -11,6 +12,6 @@ export function Guidelines({ name, text }) {
   const toggled = (/** @type {EventOn<HTMLDetailsElement>} */ event) => writeValue(localStorage, key, event.currentTarget.open);
   return html`<details class="guidelines" open=${open} onToggle=${toggled}>
     <summary>Guidelines</summary>
-    <div class="text" dir="auto" tabindex="0" role="group" aria-label="Guidelines">${text}</div>
+    <div tabindex="0" role="group" aria-label="Guidelines"><${Formatted} value=${text} /></div>
   </details>`;
 }

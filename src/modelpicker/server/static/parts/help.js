@@ -7,6 +7,9 @@ const KEYS = [
   ['/', 'go to the box in which you search for a class or add one; Enter takes it, Escape leaves the box'],
   ['s', 'skip: you cannot tell'],
   ['u', 'undo the last answer; several times if you like. Also Ctrl Z, or ⌘ Z'],
+  ['f', 'flag the item: look at this again; once more takes the flag away'],
+  ['n', 'write a note about the item'],
+  ['m', 'show text plain, or with its markup'],
   ['p', 'show or hide what the models said, if you may see it'],
   ['?', 'this help'],
 ];

@@ -1,16 +1,20 @@
 /**
- * An item as the annotator sees it. Its content is not trusted. It is shown as text, or as a picture if the item itself
- * contains one. Nothing is ever loaded from elsewhere.
+ * An item as the annotator sees it. Its content is not trusted. It is shown as text, or as a picture or a player if the
+ * item itself contains one, or links to one on a host that the server allows. Nothing else is ever loaded.
  */
 
-import { itemName, number } from '../lib/format.js';
+import { itemName } from '../lib/format.js';
 import { html, useState } from '../lib/html.js';
+import { mediaKind } from '../lib/media.js';
+import { session } from '../state/session.js';
+import { Text } from './text.js';
 
-const AT_ONCE = 20_000; // characters that a browser shows without delay
 const SMALL_PICTURE = 64; // pixels; smaller pictures are enlarged without blur
-const PICTURE = /^data:image\/(png|jpeg|gif|webp|svg\+xml)[;,]/i;
-const FIRST = ['image', 'text'];
+const FIRST = ['image', 'audio', 'text'];
 const CODE = /^(code|source|snippet|sql|diff|patch|log|stack_?trace|json|xml|html)$/i; // names of fields
+
+/** @param {string} name @param {unknown} value */
+const kindOf = (name, value) => mediaKind(name, value, session.known?.media_hosts ?? []);
 
 /** @param {{query: {id: number, key: string|null, item: Record<string, unknown>|null}}} props */
 export function Item({ query }) {
@@ -18,8 +22,8 @@ export function Item({ query }) {
   const fields = Object.entries(item);
   if (!fields.length) return html`<p class="item-plain" dir="auto">${itemName(query)}</p>`;
   const main = FIRST.filter((name) => typeof item[name] === 'string');
-  const pictures = Object.keys(item).filter((name) => !FIRST.includes(name) && isPicture(item[name]));
-  const shown = [...main, ...pictures];
+  const media = Object.keys(item).filter((name) => !FIRST.includes(name) && kindOf(name, item[name]));
+  const shown = [...main, ...media];
   const rest = fields.filter(([name]) => !shown.includes(name));
   return html`<div class="item">
     ${shown.map((name) => html`<${Main} key=${name} name=${name} value=${String(item[name])} of=${itemName(query)} />`)}
@@ -30,12 +34,11 @@ export function Item({ query }) {
   </div>`;
 }
 
-/** @param {unknown} value */
-const isPicture = (value) => typeof value === 'string' && PICTURE.test(value);
-
 /** @param {{name: string, value: string, of: string}} props */
 function Main({ name, value, of }) {
-  if (isPicture(value)) return html`<${Picture} source=${value} alt=${`${name} of ${of}`} />`;
+  const kind = kindOf(name, value);
+  if (kind === 'picture') return html`<${Picture} source=${value} alt=${`${name} of ${of}`} />`;
+  if (kind === 'audio') return html`<${Player} source=${value} title=${`${name} of ${of}`} />`;
   return html`<div class="item-text"><${Value} name=${name} value=${value} /></div>`;
 }
 
@@ -43,7 +46,7 @@ function Main({ name, value, of }) {
 function Picture({ source, alt }) {
   const [size, setSize] = useState('');
   const [broken, setBroken] = useState(false);
-  if (broken) return html`<p class="quiet-text">A picture that cannot be shown.</p>`;
+  if (broken) return html`<${NotShown} what="picture" source=${source} />`;
   const loaded = (/** @type {EventOn<HTMLImageElement>} */ { currentTarget: { naturalWidth, naturalHeight } }) =>
     setSize(Math.max(naturalWidth, naturalHeight) < SMALL_PICTURE ? 'small' : '');
   return html`<div class="picture">
@@ -51,11 +54,25 @@ function Picture({ source, alt }) {
   </div>`;
 }
 
+/** Audio, fetched when somebody plays it. @param {{source: string, title: string}} props */
+function Player({ source, title }) {
+  const [broken, setBroken] = useState(false);
+  if (broken) return html`<${NotShown} what="recording" source=${source} />`;
+  return html`<audio class="player" controls preload="none" src=${source} aria-label=${title}
+    onError=${() => setBroken(true)}></audio>`;
+}
+
+/** @param {{what: string, source: string}} props */
+function NotShown({ what, source }) {
+  const address = source.startsWith('data:') ? null : html` <${Text} value=${source} />`;
+  return html`<p class="quiet-text">A ${what} that cannot be shown.${address}</p>`;
+}
+
 /** @param {{name: string, value: unknown}} props */
 function Value({ name, value }) {
   if (typeof value === 'string') {
     const laidOut = jsonLaidOut(value);
-    if (laidOut === null && !CODE.test(name)) return html`<${Text} value=${value} />`;
+    if (laidOut === null && !CODE.test(name)) return html`<${Text} value=${value} formatted />`;
     return html`<div class="code"><${Text} value=${laidOut ?? value} /></div>`;
   }
   if (value !== null && typeof value === 'object') {
@@ -69,35 +86,6 @@ function jsonLaidOut(value) {
   if (!/^\s*[[{]/.test(value)) return null;
   try {
     return JSON.stringify(JSON.parse(value), null, 2);
-  } catch {
-    return null;
-  }
-}
-
-/**
- * Text, or a link if all of it is a web address. A long text is cut; a button shows all of it.
- * @param {{value: string}} props
- */
-function Text({ value }) {
-  const [whole, setWhole] = useState(false);
-  const address = webAddress(value);
-  if (address) {
-    return html`<a class="text" dir="ltr" href=${address} target="_blank" rel="noreferrer noopener">${value}</a>`;
-  }
-  const cut = !whole && value.length > AT_ONCE;
-  const shown = cut ? `${value.slice(0, AT_ONCE)}…` : value;
-  return html`
-    <div class="text" dir="auto">${shown}</div>
-    ${cut && html`<button type="button" class="quiet" onClick=${() => setWhole(true)}>
-      Show all ${number(value.length)} characters
-    </button>`}`;
-}
-
-/** The value if it is a web address, else null: `javascript:` and the like stay text. @param {string} value */
-function webAddress(value) {
-  if (!/^https?:\/\/\S+$/i.test(value) || value.length > 2_000) return null;
-  try {
-    return new URL(value).href;
   } catch {
     return null;
   }

@@ -38,11 +38,11 @@ export const GoOn = ({ name, done }) => html`<${ChangeButton} name=${name} done=
   words="Go on labelling" />`;
 
 /**
- * More labels of a pool whose labels are spent: half as many again.
- * @param {{name: string, budget: number, main?: boolean, done?: () => void}} props
+ * More labels of a pool whose labels are spent: as many as the server offers, which says what they would buy.
+ * @param {{name: string, budget: number, offered: Api.OutlookDocument|null, main?: boolean, done?: () => void}} props
  */
-export function AskMore({ name, budget, main = false, done }) {
-  const more = Math.max(FEW, Math.round(budget / 2 / FEW) * FEW);
+export function AskMore({ name, budget, offered, main = false, done }) {
+  const more = offered?.labels ?? Math.max(FEW, Math.round(budget / 2 / FEW) * FEW);
   return html`<${ChangeButton} name=${name} main=${main} done=${done} terms=${{ budget: budget + more }}
     words=${`Ask about ${count(more, 'more item')}`.replace('more items', 'more')} />`;
 }

@@ -13,6 +13,9 @@ export const isIdle = (state) => state.name === 'paused' || state.name === 'arch
 /** Whether somebody took the result. @param {State} state */
 export const isFinished = (state) => state.name === 'finished';
 
+/** Whether more labels are wanted. @param {State} state */
+export const asks = (state) => state.name === 'running' || state.name === 'waiting-for-labels';
+
 /** @param {{state: State}} props */
 export function StateBadge({ state }) {
   return html`<strong class=${`badge state-${state.name}`}>${state.title}</strong>`;

@@ -117,6 +117,8 @@ export const api = {
     const more = new URLSearchParams({ name, ...wanted });
     return call('POST', `campaigns${filename(file, columns)}&${more}`, { raw: file });
   },
+  /** Files that campaigns are just being made of. @returns {Promise<Api.Intakes>} */
+  intakes: () => call('GET', 'intakes'),
   /** @param {string} name @returns {Promise<Api.Described>} */
   campaign: (name) => call('GET', at(name)),
   /** @param {string} name @returns {Promise<Api.Classes>} */
@@ -135,6 +137,13 @@ export const api = {
   /** @param {string} name @param {Record<string, string|number>} wanted @returns {Promise<Api.LabelRows>} */
   labels: (name, wanted) => call('GET', at(name, `/labels${query(wanted)}`)),
 
+  /** @param {string} name @param {number} most @returns {Promise<Api.ConflictList>} */
+  conflicts: (name, most) => call('GET', at(name, `/conflicts${query({ most })}`)),
+  /** @param {string} name @param {Api.NewSettlement} json @returns {Promise<Api.Told>} */
+  settle: (name, json) => call('POST', at(name, '/settlements'), { json }),
+  /** @param {string} name @returns {Promise<Api.AgreementDocument>} */
+  agreement: (name) => call('GET', at(name, '/agreement')),
+
   /** @param {string} name @param {Api.NewLease} json @returns {Promise<Api.Leased>} */
   lease: (name, json) => call('POST', at(name, '/leases'), { json }),
   /** @param {string} name @param {number} id */
@@ -146,6 +155,9 @@ export const api = {
   /** @param {string} name @param {Api.NewRetraction} json @returns {Promise<Api.Retracted>} */
   retract: (name, json) => call('POST', at(name, '/retractions'), { json, keepalive: true }),
 
+  /** @param {string} name @param {Api.NewNote} json @returns {Promise<Api.Noted>} */
+  note: (name, json) => call('POST', at(name, '/notes'), { json, keepalive: true }),
+
   /** @param {string} name @returns {Promise<Api.StandingDocument>} */
   standing: (name) => call('GET', at(name, '/standing')),
   /** @param {string} name @returns {Promise<Api.ChartsDocument>} */
@@ -154,10 +166,13 @@ export const api = {
   /** @param {File} file @param {Record<string, string>} columns @returns {Promise<Api.FileLook>} */
   look: (file, columns) => call('POST', `files${filename(file, columns)}`, { raw: file }),
   /**
-   * @param {string} name @param {File} file @param {Record<string, string>} columns
+   * @param {string} name @param {File} file @param {Record<string, string>} columns @param {boolean} atOnce
    * @returns {Promise<Api.FileTaken>}
    */
-  upload: (name, file, columns) => call('POST', at(name, `/files${filename(file, columns)}`), { raw: file }),
+  upload: (name, file, columns, atOnce) => call('POST', at(name, `/files${filename(file, columns)}${
+    atOnce ? '&at_once=true' : ''}`), { raw: file }),
+  /** @param {string} name @returns {Promise<Api.ItemsDropped>} */
+  dropItems: (name) => call('DELETE', at(name, '/files')),
 };
 
 /** The address of a campaign's live events. @param {string} name */

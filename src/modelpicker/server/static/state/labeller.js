@@ -15,6 +15,7 @@ const MOST_LEASES = 100;
 const LEASE = 300; // seconds; renewed well before while somebody looks
 const RENEW = 100_000;
 const LOOK_AGAIN = 2_000;
+const AT_ONCE = 50;
 const AFTER_RELOAD = 1_500;
 const MOST_HISTORY = 50;
 const LARGEST_SAVED = 10_000; // characters of an item that is saved across a reload, so that undo works
@@ -37,17 +38,22 @@ export class Labeller extends Store {
   pending = null;
   /** How many labels there are in total, as the server said last. @type {number|null} */
   labels = null;
-  /** How many labels were given in this browser. */
-  own = 0;
-  /** The last action, to report it. @type {{did: 'label'|'skip'|'undo', label: Name|null, query: Query}|null} */
+  /** How many labels this person has given, on any device; null until the server has said so. @type {number|null} */
+  own = null;
+  /**
+   * The last action, to report it.
+   * @type {{did: 'label'|'skip'|'undo'|'note', label: Name|null, query: Query}|null}
+   */
   last = null;
   loading = true;
   /** @type {RequestError|null} */
   error = null;
   #answered = new Set(); // sent since the last lease request began: its response may still contain them
   #returned = new Set(); // undone since then: its response may not contain them
+  #sentMeanwhile = false; // since the last lease request began: its response may not count them
   #filling = false;
   #again = false;
+  #deciding = false; // the server still looks for the next item that needs a label
   #timer = 0;
   /** @type {(() => void)[]} */
   #stops = [];
@@ -59,7 +65,6 @@ export class Labeller extends Store {
     this.annotator = annotator;
     this.outbox = outbox;
     this.history = readValue(sessionStorage, `history:${campaign}`, []);
-    this.own = readValue(localStorage, `own:${campaign}`, 0);
   }
 
   /** The query on screen. */
@@ -88,7 +93,7 @@ export class Labeller extends Store {
     const refused = outbox.onRefused;
     outbox.onSent = (entry, reply) => this.#sent(entry, reply);
     outbox.onRefused = (entry, error) => {
-      this.#forget(entry.id);
+      if (entry.kind !== 'note') this.#forget(entry.id);
       refused(entry, error);
     };
     this.#stops = [unsubscribe, () => document.removeEventListener('visibilitychange', visible), () => {
@@ -130,6 +135,17 @@ export class Labeller extends Store {
   /** @param {string|number} label */
   answer(label) {
     this.#done('label', label);
+  }
+
+  /**
+   * Note something about an item: the one on screen, or one that was answered.
+   * @param {Query} query @param {Api.OwnNote} note
+   */
+  note(query, note) {
+    query.note = note;
+    this.outbox.addNote({ kind: 'note', id: query.id, note, annotator: this.annotator });
+    this.last = { did: 'note', label: null, query };
+    this.#changed();
   }
 
   skip() {
@@ -178,16 +194,22 @@ export class Labeller extends Store {
     const { annotator } = this;
     this.#answered.clear();
     this.#returned.clear();
+    const known = this.outbox.settled;
+    this.#sentMeanwhile = false;
     try {
       const most = Math.min(MOST_LEASES, Math.max(AHEAD, this.queue.length) + this.#unsent());
       const leased = await api.lease(this.campaign, { most, seconds: LEASE, annotator });
-      if (annotator === this.annotator) this.#take(leased);
+      if (annotator === this.annotator) {
+        if (known && this.outbox.settled && !this.#sentMeanwhile) this.own = leased.own; // else it may lack some
+        this.#take(leased);
+      }
       else this.#release(leased.queries); // leased under the old name: the next request asks again
     } catch (error) {
       this.error = /** @type {RequestError} */ (error);
     }
     this.#filling = false;
-    this.loading = this.#again && !this.error && !this.current; // the next request is for what ran out meanwhile
+    // The next request is for what ran out meanwhile, or for what the answer on its way decides.
+    this.loading = (this.#again || this.#deciding || this.#unsent() > 0) && !this.error && !this.current;
     this.emit();
     this.#next();
   }
@@ -201,14 +223,16 @@ export class Labeller extends Store {
       return;
     }
     this.#again = false;
-    const pause = this.error || this.queue.length === 0 ? LOOK_AGAIN : RENEW;
+    const soon = this.#deciding ? AT_ONCE : LOOK_AGAIN;
+    const pause = this.error || this.queue.length === 0 ? soon : RENEW;
     const wait = Math.max(pause, (this.error?.retryAfter ?? 0) * 1_000);
     this.#timer = setTimeout(() => (document.visibilityState === 'visible' ? this.fill() : this.#next()), wait);
   }
 
   /** @param {Api.Leased} leased */
-  #take({ queries, pending }) {
+  #take({ queries, pending, deciding }) {
     this.error = null;
+    this.#deciding = deciding;
     if (!this.#stops.length) {
       this.#release(queries); // the view was left before they came
       return;
@@ -220,15 +244,19 @@ export class Labeller extends Store {
     if (lost) notices.add(`${itemName(this.current)} was labelled by somebody else, or given to them, meanwhile.`);
     const known = new Set(kept.map(({ id }) => id));
     const others = queries.filter(({ id }) => !known.has(id) && !this.outbox.answers(id) && !this.#answered.has(id));
+    for (const query of others) query.note = this.outbox.noteOn(query.id) ?? query.note;
     this.queue = [...kept, ...others];
   }
 
   /** @param {Entry} entry @param {import('./outbox.js').Reply} reply */
   #sent(entry, reply) {
+    if (entry.kind === 'note' || 'text' in reply) return;
+    this.#sentMeanwhile = true;
     (entry.kind === 'retract' ? this.#returned : this.#answered).add(entry.id);
     this.pending = reply?.pending ?? this.pending;
     this.labels = reply?.labels_used ?? this.labels;
     this.emit();
+    if (!this.current) this.fill(); // what is asked next may have waited for this answer
   }
 
   /**
@@ -249,8 +277,7 @@ export class Labeller extends Store {
 
   /** @param {number} change */
   #countOwn(change) {
-    this.own = Math.max(0, this.own + change);
-    writeValue(localStorage, `own:${this.campaign}`, this.own);
+    if (this.own !== null) this.own = Math.max(0, this.own + change);
   }
 
   #changed() {

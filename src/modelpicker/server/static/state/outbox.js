@@ -1,5 +1,5 @@
 /**
- * Answers that the server has not confirmed yet. They are saved in the browser and sent in order. Each is sent again
+ * Answers and notes that the server has not confirmed yet. They are saved in the browser and sent in order. Each is sent again
  * until the server accepts or refuses it. Sending an answer twice does no harm.
  */
 
@@ -9,10 +9,10 @@ import { connection } from './connection.js';
 import { Store } from './store.js';
 
 /**
- * @typedef {{kind: 'label'|'skip'|'retract', id: number, label?: Name, annotator: string, tried?: boolean,
- *   by?: string|null}} Entry
+ * @typedef {{kind: 'label'|'skip'|'retract'|'note', id: number, label?: Name, note?: Api.OwnNote, annotator: string,
+ *   tried?: boolean, by?: string|null}} Entry
  * @typedef {{campaign: string, beat: number, entries: Entry[]}} Saved
- * @typedef {Api.Told|Api.Retracted} Reply
+ * @typedef {Api.Told|Api.Retracted|Api.Noted} Reply
  */
 
 /**
@@ -35,6 +35,7 @@ const LEASE = 300;
 function send(campaign, { kind, id, annotator, ...rest }) {
   const label = /** @type {Name} */ (rest.label); // an entry of this kind has one
   if (kind === 'label') return api.label(campaign, { id, label, annotator, replace: false });
+  if (kind === 'note') return api.note(campaign, { id, annotator, ...{ text: '', flagged: false, ...rest.note } });
   if (kind === 'skip') return api.skip(campaign, { id, annotator });
   return api.retract(campaign, { id, annotator, lease: LEASE });
 }
@@ -69,15 +70,36 @@ export class Outbox extends Store {
     return new Set(this.entries.map((entry) => entry.id)).size;
   }
 
+  /** The last answer to an item that waits here, or what takes it back. @param {number} id */
+  #lastAnswer(id) {
+    return this.entries.findLast((entry) => entry.id === id && entry.kind !== 'note');
+  }
+
   /** Whether the answer to an item waits here. Then the item need not be shown. @param {number} id */
   answers(id) {
-    const last = this.entries.findLast((entry) => entry.id === id);
+    const last = this.#lastAnswer(id);
     return last !== undefined && last.kind !== 'retract';
   }
 
-  /** Whether anything about an item waits here. @param {number} id */
+  /** Whether an answer to an item waits here, or what takes one back. @param {number} id */
   concerns(id) {
-    return this.entries.some((entry) => entry.id === id);
+    return this.#lastAnswer(id) !== undefined;
+  }
+
+  /** Whether nothing waits but notes: then the server knows every answer. */
+  get settled() {
+    return this.entries.every(({ kind }) => kind === 'note');
+  }
+
+  /** The note about an item that waits here. @param {number} id @returns {Api.OwnNote|undefined} */
+  noteOn(id) {
+    return this.entries.findLast((entry) => entry.id === id && entry.kind === 'note')?.note;
+  }
+
+  /** Keep a note about an item, in place of one that was not sent yet. @param {Entry} entry */
+  addNote(entry) {
+    this.entries = this.entries.filter(({ id, kind, tried }) => id !== entry.id || kind !== 'note' || tried);
+    this.add(entry);
   }
 
   /** @param {Entry} entry */
@@ -91,7 +113,7 @@ export class Outbox extends Store {
    * @param {number} id @param {string} annotator
    */
   undo(id, annotator) {
-    const last = this.entries.findLast((entry) => entry.id === id);
+    const last = this.#lastAnswer(id);
     if (last && last.kind !== 'retract' && !last.tried) this.#change(this.entries.filter((entry) => entry !== last));
     else this.add({ kind: 'retract', id, annotator });
   }
@@ -164,7 +186,8 @@ export class Outbox extends Store {
    */
   #refused(entry, error) {
     this.trouble = null;
-    const followers = entry.kind === 'retract' ? [] : this.entries.filter((other) => other.id === entry.id);
+    const alone = entry.kind === 'retract' || entry.kind === 'note';
+    const followers = alone ? [] : this.entries.filter(({ id, kind }) => id === entry.id && kind !== 'note');
     this.#change(this.entries.filter((other) => other !== entry && !followers.includes(other)));
     this.onRefused(entry, error);
   }

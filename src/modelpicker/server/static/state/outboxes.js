@@ -68,7 +68,7 @@ class Outboxes extends Store {
 
 /** @param {string} campaign @param {Entry} entry @param {Error} error */
 function refusal(campaign, { kind, id, label }, error) {
-  const what = { label: `the label “${label}”`, skip: 'the skip', retract: 'the undo' }[kind];
+  const what = { label: `the label “${label}”`, skip: 'the skip', retract: 'the undo', note: 'the note' }[kind];
   return `${campaign}: ${what} of item ${id} was not accepted. ${error.message}`;
 }
 

@@ -51,19 +51,41 @@ export function usePredictionFile(settle = (columns) => columns) {
 /** @typedef {ReturnType<typeof usePredictionFile>} PredictionFile */
 
 /**
- * Upload the file to a campaign, and report the progress.
+ * Begin a campaign on the items of the file, and report the progress: first the upload, then what the server does.
  * @param {string} name of the campaign @param {File} file @param {Record<string, string>} columns
- * @param {(progress: string) => void} report
+ * @param {Record<string, string>} wanted @param {(progress: string) => void} report
  */
-export async function upload(name, file, columns, report) {
+export async function createPool(name, file, columns, wanted, report) {
   report('Uploading …');
-  const ask = () => api.campaign(name)
-    .then(({ rounds }) => rounds > 0 && report(`Uploading … ${count(rounds, 'item')} so far`))
+  const ask = () => api.intakes()
+    .then(({ intakes }) => intakes.filter((one) => one.name === name).forEach(({ words }) => report(`${words} …`)))
     .catch(() => undefined);
-  const timer = setInterval(ask, 1000);
+  const timer = setInterval(ask, 700);
   try {
-    return await api.upload(name, file, columns);
+    return await api.createPool(name, file, columns, wanted);
   } finally {
     clearInterval(timer);
   }
 }
+
+/**
+ * Upload the file to a campaign, and report the progress.
+ * @param {string} name of the campaign @param {File} file @param {Record<string, string>} columns
+ * @param {boolean} atOnce @param {(progress: string) => void} report
+ */
+export async function upload(name, file, columns, atOnce, report) {
+  report('Uploading …');
+  const ask = () => api.campaign(name)
+    .then(({ rounds, waiting_items: waiting }) => rounds + sum(waiting))
+    .then((items) => items > 0 && report(`Uploading … ${count(items, 'item')} so far`))
+    .catch(() => undefined);
+  const timer = setInterval(ask, 1000);
+  try {
+    return await api.upload(name, file, columns, atOnce);
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** How many items of files wait to be asked about. @param {Record<string, number>} waiting */
+export const sum = (waiting) => Object.values(waiting).reduce((before, items) => before + items, 0);

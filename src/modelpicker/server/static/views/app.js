@@ -7,19 +7,22 @@ import { connection } from '../state/connection.js';
 import { go, home, inCampaign, parse, preferences, useRoute, useView } from '../state/router.js';
 import { session } from '../state/session.js';
 import { useStore } from '../state/store.js';
-import { CampaignsView } from './campaigns.js';
-import { LabelView } from './label.js';
 import { SignInView } from './sign_in.js';
 
 /** @typedef {import('../state/router.js').Route} Route */
 
 /** @typedef {(props: {name: string}) => object} View */
 
-/** Views that come with the page. @type {Record<string, View>} */
-const VIEWS = { campaigns: CampaignsView, label: LabelView };
+/** Views that are there already. @type {Record<string, View>} */
+const VIEWS = {};
 
-/** Views that are fetched when somebody goes there, or a little later. @type {Record<string, () => Promise<View>>} */
+/**
+ * Views are fetched when somebody goes there, or a little later. What the first one needs is named in lib/preload.js.
+ * @type {Record<string, () => Promise<View>>}
+ */
 const LATER = {
+  campaigns: () => import('./campaigns.js').then((module) => module.CampaignsView),
+  label: () => import('./label.js').then((module) => module.LabelView),
   new: () => import('./create.js').then((module) => module.CreateView),
   standing: () => import('./standing.js').then((module) => module.StandingView),
   files: () => import('./files.js').then((module) => module.FilesView),
@@ -85,13 +88,13 @@ function Routed({ route: { view, name } }) {
     if (barred && name !== undefined) go(inCampaign(name, barred));
   }, [barred, name]);
   if (barred) return null;
-  const View = view === 'new' && !session.owns ? OwnersOnly : VIEWS[view] ?? (LATER[view] ? Later : Missing);
+  const View = view === 'new' && !session.owns ? OwnersOnly : LATER[view] ? Later : Missing;
   return html`<${View} key=${`${view} ${name}`} name=${name} view=${view} />`;
 }
 
 /** A view that may have to be fetched first. @param {{view: string, name: string}} props */
 function Later({ view, name }) {
-  const [View, setView] = useState(/** @type {View|null} */ (VIEWS[view] ?? null));
+  const [View, setView] = useState(/** @type {() => View|null} */ (() => VIEWS[view] ?? null));
   const [failed, setFailed] = useState(false);
   useEffect(() => {
     LATER[view]().then((loaded) => {

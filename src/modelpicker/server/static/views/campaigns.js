@@ -52,7 +52,9 @@ function CampaignCard({ campaign }) {
   if (campaign.damage || !campaign.state) return html`<${Damaged} campaign=${campaign} />`;
   const { name, budget, labels_used: labels, pending, rounds, state } = campaign;
   const main = session.seesStanding ? 'standing' : 'label';
-  const open = pending > 0 || (campaign.algorithm === 'pool-picker' && state.name === 'running'); // a pool always asks
+  // A pool always asks, and so does a stream while items of a file wait.
+  const open = state.name === 'waiting-for-labels' || pending > 0
+    || (campaign.algorithm === 'pool-picker' && state.name === 'running');
   const asks = open && !isOver(state) && !isIdle(state);
   const facts = [
     campaign.models !== null && campaign.models > 0 && count(campaign.models, 'model'),

@@ -3,16 +3,18 @@
 import { count, several, text } from '../lib/format.js';
 import { html, useRef, useState } from '../lib/html.js';
 import { ColumnTable } from '../parts/column_table.js';
+import { FeedChoice } from '../parts/feed_choice.js';
 import { Field, Input, Lines } from '../parts/fields.js';
 import { Failure, Loading, useLoaded } from '../parts/loading.js';
 import { blankPool, PoolFields, poolOf } from '../parts/pool_fields.js';
 import { blankStream, hasTooFewModels, refuseMissing, StreamFields, streamOf } from '../parts/stream_fields.js';
 import { api } from '../state/api.js';
-import { FORMATS, upload, usePredictionFile } from '../state/prediction_file.js';
+import { createPool, FORMATS, upload, usePredictionFile } from '../state/prediction_file.js';
 import { go, home, inCampaign, useView } from '../state/router.js';
 
 const NAMED = 6;
 const LONGEST_GUIDELINES = 10_000;
+const LONGEST_ENCODED = 30_000; // they are part of the address when a file is sent
 /** @type {[Kind, string, string][]} */
 const KINDS = [
   ['pool', 'A file of items (recommended)',
@@ -44,6 +46,7 @@ function CreateForm({ known, campaigns }) {
   const [guidelines, setGuidelines] = useState('');
   const [pool, setPool] = useState(blankPool);
   const [stream, setStream] = useState(blankStream(known));
+  const [atOnce, setAtOnce] = useState(false);
   const source = usePredictionFile();
   const { file, seen } = source;
   const [busy, setBusy] = useState('');
@@ -64,22 +67,22 @@ function CreateForm({ known, campaigns }) {
     setBusy('');
   };
   const create = async (/** @type {string} */ called) => {
-    const asked = kind === 'pool' ? poolOf(pool) : streamOf(called, stream, known, seen);
+    const told = guidelines.trim() ? { guidelines: guidelines.trim() } : {};
+    const asked = { ...(kind === 'pool' ? poolOf(pool) : streamOf(called, stream, known, seen)), ...told };
     if (kind === 'stream') refuseMissing(/** @type {Api.NewCampaign} */ (asked), seen);
     // If a later step failed, the campaign is there already when the form is sent again.
     const [before, then] = made ? JSON.parse(made) : ['', ''];
     if (before !== called) await begin(called, asked);
     else if (then !== JSON.stringify([kind, asked])) throw new Error(otherName(called));
     setMade(JSON.stringify([called, JSON.stringify([kind, asked])]));
-    if (guidelines.trim()) await api.revise(called, { guidelines: guidelines.trim() });
-    if (kind === 'stream' && file) await upload(called, file, source.chosen, setBusy);
+    if (kind === 'stream' && file) await upload(called, file, source.chosen, atOnce, setBusy);
     go(inCampaign(called, file ? 'label' : 'files'));
   };
   const begin = (/** @type {string} */ called, /** @type {object} */ asked) => {
     if (kind === 'stream') return api.create(/** @type {Api.NewCampaign} */ (asked));
     if (!file) throw new Error('Choose a file first.');
-    setBusy(`Storing ${count(seen?.items ?? 0, 'item')} …`);
-    return api.createPool(called, file, source.chosen, /** @type {Record<string, string>} */ (asked));
+    if (encodeURIComponent(guidelines).length > LONGEST_ENCODED) throw new Error(TOO_LONG);
+    return createPool(called, file, source.chosen, /** @type {Record<string, string>} */ (asked), setBusy);
   };
   const read = file ? seen && !seen.problem && !source.busy && !source.error : kind === 'stream';
   const few = read && hasTooFewModels(stream, seen);
@@ -90,6 +93,7 @@ function CreateForm({ known, campaigns }) {
     ${kind === 'stream' && !file && html`<${Lines} label="Or the names of the models, one per line" rows="4" required
       hint="At least two. Predictions come later: from a file, or from programs that ask."
       value=${stream.models} set=${(models) => setStream({ ...stream, models })} />`}
+    ${kind === 'stream' && file && html`<${FeedChoice} atOnce=${atOnce} set=${setAtOnce} />`}
     <${Input} label="Name" type="text" required maxlength=${known.longest_name} value=${name} set=${setName} />
     ${kind === 'pool'
       ? html`<${PoolFields} form=${pool} seen=${seen} set=${(change) => setPool({ ...pool, ...change })} />`
@@ -181,3 +185,5 @@ function freeName(filename, longest, campaigns) {
 /** @param {string} name */
 const otherName = (name) => `“${name}” was created already, with what the form said before. `
   + 'Choose another name to create a campaign with what it says now.';
+const TOO_LONG = 'The guidelines are too long to be sent with a file. Shorten them, or add them in the settings of the '
+  + 'campaign later.';

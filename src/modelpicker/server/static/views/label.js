@@ -8,12 +8,13 @@ import { Guidelines } from '../parts/guidelines.js';
 import { Help } from '../parts/help.js';
 import { Item } from '../parts/item.js';
 import { useKeyboardShortcuts } from '../parts/keyboard_shortcuts.js';
-import { LeaderAside } from '../parts/leader_aside.js';
 import { Failure, Loading, useLoaded } from '../parts/loading.js';
 import { Messages } from '../parts/messages.js';
 import { AskMore, Finish, GoOn, ReportLink } from '../parts/next_steps.js';
+import { NoteDialog, OwnNote } from '../parts/note.js';
 import { usePressGuard } from '../parts/press_guard.js';
-import { isFinished, isIdle, isOver, StateBadge, StateLine } from '../parts/state_badge.js';
+import { asks, isFinished, isIdle, isOver, StateBadge, StateLine } from '../parts/state_badge.js';
+import { plainText } from '../parts/text.js';
 import { annotator } from '../state/annotator.js';
 import { api } from '../state/api.js';
 import { connection } from '../state/connection.js';
@@ -95,6 +96,7 @@ function useLabeller(name) {
 function Desk({ name, labeller, vocabulary, refresh }) {
   const [shown, setShown] = useState(false);
   const [help, setHelp] = useState(false);
+  const [noting, setNoting] = useState(/** @type {Api.Waiting|null} */ (null));
   const [slots, setSlots] = useState(() => recentClasses(name));
   const [added, setAdded] = useState(/** @type {Name[]} */ ([]));
   const classes = [...vocabulary.classes, ...added.filter((label) => !vocabulary.classes.includes(label))];
@@ -125,7 +127,10 @@ function Desk({ name, labeller, vocabulary, refresh }) {
     labeller.undo();
     setUndone(undone + 1);
   };
-  useKeyboardShortcuts({ s: skip, u: undo, 'mod+z': undo, p: toggle, '?': () => setHelp(true) });
+  const write = () => setNoting(current);
+  const flag = () => current && labeller.note(current, { text: current.note?.text ?? '', flagged: !current.note?.flagged });
+  useKeyboardShortcuts({ s: skip, u: undo, 'mod+z': undo, p: toggle, f: flag, n: write, m: () => plainText.toggle(),
+    '?': () => setHelp(true) });
   const recent = slots.map((slot) => slot.name).filter((label) => classes.includes(label));
   const campaign = useCampaign(name, labeller);
   return html`<div class="desk">
@@ -138,21 +143,38 @@ function Desk({ name, labeller, vocabulary, refresh }) {
           : html`<${NothingToLabel} name=${name} labeller=${labeller} />`}
       </div>
       <div class="panel">
-        ${current && html`<${ClassPicker} ...${{ classes, said, id: current.id, open: vocabulary.open, recent,
-          refresh, choose }} />`}
+        ${current && html`<${ClassPicker} ...${{ classes, candidates: current.candidates, open: vocabulary.open,
+          recent, refresh, choose }} />`}
         <div class="label-actions">
           <${ActionButton} what="Skip" shortcut="s" disabled=${!current} act=${skip} />
           <${ActionButton} what="Undo" shortcut="u" disabled=${!labeller.history.length} act=${undo} />
+          <${ActionButton} what="Flag" shortcut="f" disabled=${!current} pressed=${current?.note?.flagged ?? false} act=${flag} />
+          <${ActionButton} what="Note" shortcut="n" disabled=${!current} act=${write} />
           ${said && html`<${ActionButton} what="Predictions" shortcut="p" pressed=${shown} act=${toggle} />`}
           <button type="button" class="help-button" aria-label="Keys and help" aria-keyshortcuts="?"
             onClick=${() => setHelp(true)}>?</button>
         </div>
-        <p class="last-action" role="status">${lastAction(labeller.last, current)}</p>
+        <div class="last-line">
+          <p class="last-action" role="status">${lastAction(labeller.last, current)}</p>
+          ${isAnswer(labeller.last) && html`<button type="button" class="quiet" onClick=${() => setNoting(labeller.last?.query ?? null)}>
+            Note<span class="sr-only"> about ${itemName(labeller.last.query)}</span></button>`}
+        </div>
       </div>
     </div>
-    ${wide && session.seesStanding && html`<${LeaderAside} name=${name} />`}
+    ${wide && session.seesStanding && html`<${Leaders} name=${name} />`}
     <${Help} open=${help} close=${() => setHelp(false)} />
+    ${noting && html`<${NoteDialog} key=${noting.id} query=${noting} close=${() => setNoting(null)}
+      save=${(note) => labeller.note(noting, note)} />`}
   </div>`;
+}
+
+/** The leaders beside the item. They are fetched after it, and their place is kept. @param {{name: string}} props */
+function Leaders({ name }) {
+  const [Aside, setAside] = useState(/** @type {((props: {name: string}) => object)|null} */ (null));
+  useEffect(() => {
+    import('../parts/leader_aside.js').then(({ LeaderAside }) => setAside(() => LeaderAside), () => undefined);
+  }, []);
+  return Aside ? html`<${Aside} name=${name} />` : html`<aside class="leader-aside" aria-label="Standing"></aside>`;
 }
 
 /**
@@ -192,19 +214,23 @@ function Card({ query, progress: words, said, guidelines }) {
     <div class="item-scroll" ref=${frame} tabindex="0" role="group" aria-label=${`Content of ${itemName(query)}`}>
       <${Item} key=${query.id} query=${query} />
     </div>
+    <${OwnNote} note=${query.note} />
     ${said && html`<p class="said">The models said <bdi>${list(said.map(text))}</bdi>.</p>`}
   </article>`;
 }
 
 /**
- * How far it has come. On a pool nobody knows how many questions will come, so what is done is counted.
+ * How far it has come. On a pool nobody knows how many questions will come, so what is done is counted, and what is
+ * to come is estimated.
  * @param {Labeller} labeller @param {Api.Described|null} campaign
  */
 function progress(labeller, campaign) {
-  if (campaign?.algorithm !== POOL) return labeller.left === null ? '' : `${count(labeller.left, 'item')} to label`;
+  const own = `${number(labeller.own ?? 0)} by you`;
+  if (campaign?.algorithm !== POOL) return labeller.left === null ? '' : `${own}, ${count(labeller.left, 'item')} to label`;
   const all = Math.max(labeller.labels ?? 0, campaign.labels_used); // whichever is newer
   const team = campaign.budget === null ? `${number(all)} in all` : `${number(all)} of at most ${number(campaign.budget)}`;
-  return `${number(labeller.own)} by you, ${team}`;
+  const toGo = campaign.to_go && asks(campaign.state) ? `, ${campaign.to_go.words}` : '';
+  return `${own}, ${team}${toGo}`;
 }
 
 /**
@@ -217,11 +243,18 @@ function lastAction(last, current) {
     return current && html`Which class is it?${hint}`;
   }
   const item = html`<bdi>${itemName(last.query)}</bdi>`;
+  if (last.did === 'note') return html`${noted(last.query.note)} ${item}.`;
   if (last.did === 'undo') return html`Undone: ${item} is back.`;
   const next = current && html`<span class="sr-only"> Next: ${itemName(current)}.</span>`;
   const label = html`<strong><bdi>${text(last.label)}</bdi></strong>`;
   return last.did === 'skip' ? html`Skipped ${item}.${next}` : html`Labelled ${item} ${label}.${next}`;
 }
+
+/** What was done to a note, in words. @param {Api.OwnNote|null} note */
+const noted = (note) => (note?.flagged ? 'Flagged' : note?.text ? 'Noted about' : 'No flag and no note on');
+
+/** Whether the last action was an answer. @param {Labeller['last']} last @returns {last is NonNullable<Labeller['last']>} */
+const isAnswer = (last) => last?.did === 'label' || last?.did === 'skip';
 
 /** @param {{name: string, labeller: Labeller}} props */
 function NothingToLabel({ name, labeller }) {
@@ -251,7 +284,9 @@ function Done({ name, labeller, others: taken }) {
   const { state } = campaign;
   const others = taken && !isIdle(state) && !isFinished(state) && !isOver(state);
   const rest = labeller.left ?? 0;
-  const left = `${count(rest, 'item')} ${rest === 1 ? 'is' : 'are'} with other annotators just now.`;
+  const left = campaign.overlap === 1
+    ? `${count(rest, 'item')} ${rest === 1 ? 'is' : 'are'} with other annotators just now.`
+    : `${count(rest, 'item')} ${rest === 1 ? 'waits' : 'wait'} for other people.`;
   const more = state.name === 'running' || state.name === 'waiting-for-labels';
   return html`<div class="card empty">
     <h2>${others ? 'Others have the rest' : more ? 'Nothing to label just now' : state.title}</h2>
@@ -268,24 +303,26 @@ function Done({ name, labeller, others: taken }) {
  * Where to go next. The main button is the next step that the state names; while others label there is no main button.
  * @param {{name: string, campaign: Api.Described, others: boolean, changed: () => void}} props
  */
-function Steps({ name, campaign: { state, algorithm, budget }, others, changed }) {
+function Steps({ name, campaign: { state, algorithm, budget, more: offered }, others, changed }) {
   if (!session.seesStanding) return null;
   const adds = session.owns && state.takes_items && algorithm !== POOL;
   const idle = isIdle(state) && session.owns;
+  const settles = state.name === 'conflicts' && session.owns;
   const finishes = session.owns && isOver(state);
   const more = session.owns && state.name === 'budget-spent' && algorithm === POOL && budget !== null;
   const main = others || more || finishes || isFinished(state) || state.name === 'waiting-for-labels' ? null
-    : idle ? 'settings' : state.name === 'running' && adds ? 'files' : 'standing';
-  const step = (/** @type {'files'|'standing'|'settings'} */ view, /** @type {string} */ words) => html`
+    : idle ? 'settings' : settles ? 'labels' : state.name === 'running' && adds ? 'files' : 'standing';
+  const step = (/** @type {'files'|'standing'|'settings'|'labels'} */ view, /** @type {string} */ words) => html`
     <a key=${view} class=${view === main ? 'button primary' : 'button'} href=${inCampaign(name, view)}>${words}</a>`;
   const result = isOver(state) || isFinished(state);
   const steps = [step('standing', result ? 'See the result' : 'See the standing')];
+  if (settles) steps.unshift(step('labels', 'Settle conflicts'));
   if (adds) steps.push(step('files', 'Add predictions'));
   if (idle) steps.push(step('settings', state.name === 'paused' ? 'Resume it' : 'Bring it back'));
   if (session.owns && state.name === 'budget-spent' && !more) steps.push(step('settings', 'Raise the budget'));
   return html`<p class="actions">
     ${finishes && html`<${Finish} name=${name} done=${changed} />`}
-    ${more && html`<${AskMore} name=${name} budget=${budget} main done=${changed} />`}
+    ${more && html`<${AskMore} name=${name} budget=${budget} offered=${offered} main done=${changed} />`}
     ${(result || more) && html`<${ReportLink} name=${name} main=${isFinished(state)} />`}
     ${main === 'files' || main === 'settings' ? steps.reverse() : steps}
     ${session.owns && isFinished(state) && html`<${GoOn} name=${name} done=${changed} />`}

@@ -1,8 +1,9 @@
 /** Every answer: who gave it, when, to which item, and what each model said. Owners correct and take back. */
 
-import { count, itemName, number, text } from '../lib/format.js';
+import { count, itemName, number, text, when } from '../lib/format.js';
 import { html, useEffect, useState } from '../lib/html.js';
 import { CampaignHead } from '../parts/campaign_head.js';
+import { Opinions, Overlap } from '../parts/conflicts.js';
 import { Input, Select } from '../parts/fields.js';
 import { Item } from '../parts/item.js';
 import { Failure, Loading, useLoaded } from '../parts/loading.js';
@@ -10,16 +11,24 @@ import { api, labelsUrl } from '../state/api.js';
 import { session } from '../state/session.js';
 
 /**
- * @typedef {{search: string, label: string, annotator: string, state: string}} Filter
+ * @typedef {{search: string, label: string, annotator: string, state: string, flagged: string}} Filter
  * @typedef {{campaign: string, vocabulary: Api.Classes, changed: () => void}} Context
  */
 
 const PAGE = 50;
 const TYPING = 300; // milliseconds without a key before it is searched
 /** @type {Filter} */
-const ALL = { search: '', label: '', annotator: '', state: '' };
+const ALL = { search: '', label: '', annotator: '', state: '', flagged: '' };
 /** @type {[string, string][]} */
 const STATES = [['', 'all'], ['labelled', 'labelled'], ['skipped', 'skipped'], ['reference', 'for reference']];
+/** Those of a campaign in which several people label an item. @type {[string, string][]} */
+const OPEN_STATES = [['conflict', 'in conflict'], ['waiting', 'waiting for another person']];
+
+/** States of items whose label is not known. */
+const OPEN = ['waiting', 'withdrawn', 'conflict'];
+
+/** @type {[string, string][]} */
+const FLAGS = [['', 'all'], ['true', 'flagged'], ['false', 'not flagged']];
 
 /** @param {{name: string}} props */
 export function LabelsView({ name }) {
@@ -28,6 +37,8 @@ export function LabelsView({ name }) {
   const wanted = useSettled(filter);
   const { value, error, again } = useLoaded(() => api.labels(name, { ...wanted, first, most: PAGE }), [name, wanted, first]);
   const { value: vocabulary } = useLoaded(() => api.classes(name), [name]);
+  const { value: campaign } = useLoaded(() => api.campaign(name), [name]);
+  const several = campaign !== null && campaign.overlap !== 1;
   const set = (/** @type {Partial<Filter>} */ change) => {
     setFilter((before) => ({ ...before, ...change }));
     setFirst(0);
@@ -36,7 +47,8 @@ export function LabelsView({ name }) {
     if (error?.temporary === false) return html`<${Failure} error=${error} again=${again} />`;
     if (!value || !vocabulary) return html`<${Loading} what="the labels" error=${error} />`;
     const context = { campaign: name, vocabulary, changed: again };
-    return html`<${Filters} ...${{ filter, set, vocabulary, annotators: value.annotators }} />
+    return html`${several && html`<${Overlap} ...${{ name, vocabulary, changed: again }} />`}
+      <${Filters} ...${{ filter, set, vocabulary, annotators: value.annotators, several }} />
       <div class="title-row">
         <p role="status">${count(value.total, 'answer')}</p>
         <a class="button" href=${labelsUrl(name, wanted)} download>Download these as CSV</a>
@@ -62,16 +74,20 @@ function useSettled(value) {
   return settled;
 }
 
-/** @param {{filter: Filter, set: (change: Partial<Filter>) => void, vocabulary: Api.Classes, annotators: string[]}} props */
-function Filters({ filter, set, vocabulary, annotators }) {
+/**
+ * @param {{filter: Filter, set: (change: Partial<Filter>) => void, vocabulary: Api.Classes, annotators: string[],
+ *          several: boolean}} props
+ */
+function Filters({ filter, set, vocabulary, annotators, several }) {
   const named = (/** @type {Name[]} */ names) => /** @type {[string, string][]} */ ([['', 'all'],
     ...names.map((one) => [String(one), String(one)])]);
   return html`<form class="card filters" onSubmit=${(event) => event.preventDefault()} role="search">
-    <${Input} label="Search" type="search" value=${filter.search} placeholder="Text or key"
+    <${Input} label="Search" type="search" value=${filter.search} placeholder="Text, key or note"
       set=${(search) => set({ search })} maxlength="200" />
     <${Select} label="Class" value=${filter.label} options=${named(vocabulary.classes)} set=${(label) => set({ label })} />
     <${Select} label="Annotator" value=${filter.annotator} options=${named(annotators)} set=${(annotator) => set({ annotator })} />
-    <${Select} label="Kind" value=${filter.state} options=${STATES} set=${(state) => set({ state })} />
+    <${Select} label="Kind" value=${filter.state} options=${several ? [...STATES, ...OPEN_STATES] : STATES} set=${(state) => set({ state })} />
+    <${Select} label="Flag" value=${filter.flagged} options=${FLAGS} set=${(flagged) => set({ flagged })} />
   </form>`;
 }
 
@@ -81,30 +97,44 @@ function Row({ row, context }) {
   const [error, setError] = useState(/** @type {Error|null} */ (null));
   const retract = () => api.retract(context.campaign, { id: row.id }).then(context.changed, setError);
   const right = row.predictions.filter(([, said]) => said === row.label).length;
+  const open = OPEN.includes(row.state);
+  const untouched = open && !row.opinions.length; // it is there for its flag
   return html`<li class="card label-row">
     <div class="label-what">
       <p class="item-name" dir="auto" title=${itemName(row)}>${itemName(row)}</p>
       <div class="thumb" tabindex="0" role="group" aria-label=${`Content of ${itemName(row)}`}><${Item} query=${row} /></div>
     </div>
     <div class="label-facts">
-      <p><strong class="badge"><bdi>${row.state === 'skipped' ? 'skipped' : text(row.label)}</bdi></strong>
+      <p><strong class="badge"><bdi>${answerOf(row)}</bdi></strong>
+        ${row.notes.some(({ flagged }) => flagged) && html` <strong class="flag">flagged</strong>`}
         ${row.state === 'reference' && html` <span class="quiet-text">for reference</span>`}</p>
-      <p class="quiet-text"><bdi>${row.by ?? 'nobody named'}</bdi> · <time datetime=${row.at}>${when(row.at)}</time></p>
+      ${row.opinions.length > 0 && html`<${Opinions} opinions=${row.opinions} />`}
+      ${!untouched && html`<p class="quiet-text"><bdi>${row.by ?? 'nobody named'}</bdi> · <time
+        datetime=${row.at}>${when(row.at)}</time></p>`}
+      ${row.notes.map((note) => html`<p key=${note.by} class="given-note" dir="auto">${note.text || 'Flagged, without a note.'}
+        <span class="quiet-text"> <bdi>${note.by ?? 'nobody named'}</bdi> · <time datetime=${note.at}>${when(note.at)}</time></span></p>`)}
       <details><summary>${row.label === null ? 'What models said' : `${number(right)} of ${count(row.predictions.length, 'model')} agree`}</summary>
         <dl class="said-list" tabindex="0">${row.predictions.map(([model, said]) => html`<div key=${String(model)}
           class=${said === row.label ? 'same' : ''}><dt><bdi>${text(model)}</bdi></dt><dd><bdi>${text(said)}</bdi></dd></div>`)}</dl>
       </details>
       ${session.owns && (editing
         ? html`<${Correct} ...${{ row, context, done: () => setEditing(false) }} />`
-        : html`<p class="actions"><button type="button" onClick=${() => setEditing(true)}>Correct</button>
-            <button type="button" onClick=${retract}>Take back</button></p>`)}
+        : html`<p class="actions">
+            ${(untouched || !open) && html`<button type="button" onClick=${() => setEditing(true)}>
+              ${untouched ? 'Answer' : 'Correct'}</button>`}
+            ${!untouched && html`<button type="button" onClick=${retract}>Take back</button>`}</p>`)}
       <p class="form-error" role="alert">${error?.message}</p>
     </div>
   </li>`;
 }
 
-/** In this browser's time. @param {string} at */
-const when = (at) => new Date(at).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
+/** What the answer to an item is called. @param {Api.LabelRow} row */
+function answerOf({ state, label, opinions }) {
+  if (state === 'skipped') return 'skipped';
+  if (state === 'conflict') return 'in conflict';
+  if (!OPEN.includes(state)) return text(label);
+  return opinions.length ? 'waits for another person' : 'not answered';
+}
 
 /** @param {{row: Api.LabelRow, context: Context, done: () => void}} props */
 function Correct({ row, context: { campaign, vocabulary, changed }, done }) {

@@ -114,7 +114,7 @@ function GuidelinesForm({ campaign: { guidelines }, change }) {
   return html`<form class="card form" onSubmit=${submit}>
     <h2>Guidelines</h2>
     <${Lines} label="For annotators" rows="5" maxlength="10000" value=${typed} set=${setTyped}
-      hint="They are shown beside the item, as you write them." />
+      hint="They are shown beside the item. **Bold**, lists, links and other Markdown are understood." />
     <p class="actions"><button disabled=${typed.trim() === guidelines}>Save guidelines</button></p>
   </form>`;
 }
@@ -142,6 +142,8 @@ function About({ campaign }) {
     ['Goal', 'tolerance' in campaign.options ? goalOf(campaign.options) : rule ? `within ${points(rule.gap ?? 0.01)}, confidence ${percent(rule.confidence ?? 0.95)}` : 'none'],
     ...(campaign.algorithm === 'pool-picker' ? [] : [/** @type {[string, string]} */ (
       ['Expected items', campaign.expected_rounds === null ? 'not said' : number(campaign.expected_rounds)])]),
+    ...(campaign.overlap === 1 ? [] : [/** @type {[string, string]} */ (
+      ['People per item', campaign.overlap > 1 ? number(campaign.overlap) : `two for ${percent(campaign.overlap)} of the items`])]),
     ['Items', number(campaign.rounds)],
     ['Labels', `${number(campaign.labels_used)} bought, ${number(campaign.pending)} awaited, ${number(campaign.skipped)} skipped, ${
       number(campaign.references)} for reference`],

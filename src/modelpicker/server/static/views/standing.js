@@ -9,7 +9,7 @@ import { LeaderBoard } from '../parts/leader_board.js';
 import { Failure, Loading } from '../parts/loading.js';
 import { LabelsChart, RecentChart, WeightsChart } from '../parts/standing_charts.js';
 import { AskMore, Finish, GoOn, ReportLink } from '../parts/next_steps.js';
-import { isFinished, isIdle, isOver, StateLine } from '../parts/state_badge.js';
+import { asks, isFinished, isIdle, isOver, StateLine } from '../parts/state_badge.js';
 import { useLiveStanding } from '../state/live_standing.js';
 import { slotsOf } from '../state/model_colours.js';
 import { inCampaign } from '../state/router.js';
@@ -60,11 +60,13 @@ function Summary({ name, standing }) {
 }
 
 /** How much of the budget is spent, and what happened to the items. @param {{standing: Api.StandingDocument}} props */
-function Spent({ standing: { budget, labels_used: labels, labels_saved: saved, pending, skipped, state } }) {
+function Spent({ standing: { budget, labels_used: labels, labels_saved: saved, pending, skipped, conflicts, state, to_go: toGo } }) {
   const parts = [
     budget === null ? `${count(labels, 'label')} bought` : `${number(labels)} of ${count(budget, 'label')} bought`,
-    pending > 0 && `${number(pending)} ${isFinished(state) ? 'withdrawn' : 'awaited'}`,
+    toGo && asks(state) && toGo.words,
+    pending > 0 && `${number(pending)} awaited`,
     skipped > 0 && `${number(skipped)} skipped`,
+    conflicts > 0 && `${number(conflicts)} in conflict`,
     saved > skipped && `${count(saved - skipped, 'item')} not asked about`,
   ];
   const share = (/** @type {number} */ part) => `${Math.min(100, (100 * part) / (budget || 1))}%`;
@@ -79,7 +81,7 @@ function Spent({ standing: { budget, labels_used: labels, labels_saved: saved, p
 }
 
 /** What to do now. @param {{name: string, standing: Api.StandingDocument}} props */
-function Next({ name, standing: { pending, state, budget, certificate, labels_used: labels } }) {
+function Next({ name, standing: { pending, state, budget, certificate, labels_used: labels, more: offered } }) {
   if (!session.labels) {
     return html`<p class="quiet-text">You are signed in as a reader: annotators and owners label.</p>
       <p class="actions"><${ReportLink} name=${name} main=${isOver(state) || isFinished(state)} /></p>`;
@@ -90,11 +92,13 @@ function Next({ name, standing: { pending, state, budget, certificate, labels_us
   const pool = certificate.kind === 'pool';
   const more = pool && state.name === 'budget-spent' && budget !== null;
   const settle = { paused: 'Resume it', archived: 'Bring it back', 'budget-spent': pool ? '' : 'Raise the budget' }[String(state.name)];
-  const labelling = !idle && !finished && (pending > 0 || (pool && state.name === 'running'));
+  const hasMore = pending > 0 || state.name === 'waiting-for-labels' || (pool && state.name === 'running');
+  const labelling = !idle && !finished && hasMore;
   return html`<p class="actions">
     ${over && session.owns && html`<${Finish} name=${name} />`}
-    ${more && session.owns && html`<${AskMore} name=${name} budget=${budget} main />`}
+    ${more && session.owns && html`<${AskMore} name=${name} budget=${budget} offered=${offered} main />`}
     ${session.owns && settle && html`<a class=${idle ? 'button primary' : 'button'} href=${inCampaign(name, 'settings')}>${settle}</a>`}
+    ${state.name === 'conflicts' && session.owns && html`<a class="button primary" href=${inCampaign(name, 'labels')}>Settle conflicts</a>`}
     ${labelling && !over && html`<a class="button primary" href=${inCampaign(name, 'label')}>
       ${pending > 0 || labels > 0 ? 'Label the next item' : 'Label the first item'}</a>`}
     ${(labels > 0 || over) && html`<${ReportLink} name=${name} main=${finished || (over && !session.owns)} />`}

@@ -1,0 +1,73 @@
+"""What is to come in a pool, as far as can be told: plain data, and the same words everywhere."""
+
+from dataclasses import dataclass
+from typing import Any
+
+# Chances are said no more surely than this: they come from some dozens of plays.
+SUREST = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class LabelsToGo:
+    """About how many more labels are needed until the pick is certified: an estimate, not a promise."""
+
+    expected: int
+    low: int
+    """It is likely that at least so many are needed."""
+    high: int
+    """It is likely that at most so many are needed."""
+
+    @property
+    def words(self) -> str:
+        """In a few words, no more exact than the estimate: "about 30 to go (20 to 60)"."""
+        low, expected, high = (_rounded(number) for number in (self.low, self.expected, self.high))
+        if not high:
+            return "nothing to go"
+        return f"about {expected:,} to go" + (f" ({low:,} to {high:,})" if low < high else "")
+
+    def document(self) -> dict[str, Any]:
+        """For programs, and for the page."""
+        return {"expected": self.expected, "low": self.low, "high": self.high, "words": self.words}
+
+
+@dataclass(frozen=True, slots=True)
+class PoolOutlook:
+    """What a number of further labels would buy: an estimate, not a promise."""
+
+    labels: int
+    chance: float
+    """How likely the pick is certified by then."""
+    confidence: float
+    """With how much confidence it is likely to be proved by then that the pick is within the tolerance."""
+
+    @property
+    def sentence(self) -> str:
+        """In plain words."""
+        more = "1 more label" if self.labels == 1 else f"{self.labels:,} more labels"
+        chance = round(20 * min(max(self.chance, 1.0 - SUREST), SUREST)) / 20
+        if chance > 0.5:
+            return f"{more} would probably prove it: the chance is about {chance:.0%}."
+        return (
+            f"{more} would probably not prove it: the chance is about {chance:.0%}, and the confidence by then "
+            f"about {_percent(self.confidence)}."
+        )
+
+    def document(self) -> dict[str, Any]:
+        """For programs, and for the page."""
+        return {
+            "labels": self.labels,
+            "chance": self.chance,
+            "confidence": self.confidence,
+            "sentence": self.sentence,
+        }
+
+
+def _rounded(number: int) -> int:
+    """A number as exact as an estimate is."""
+    step = next((step for most, step in ((10, 1), (100, 5), (1_000, 10)) if number < most), 100)
+    return max(1, round(number / step)) * step if number else 0
+
+
+def _percent(share: float) -> str:
+    """A share, rounded down."""
+    return f"{int(100 * share)}%"

@@ -1,0 +1,89 @@
+"""Several people label an item, on the command line: conflicts are listed, and somebody settles them."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.campaigning import call, document, lines
+
+ROWS = "id,text,good,bad\n" + "".join(f"m{n},Message {n},spam,ham\n" for n in range(6))
+
+
+@pytest.fixture
+def pool(tmp_path: Path) -> Path:
+    """A campaign on six items, each of which two people label."""
+    (tmp_path / "items.csv").write_text(ROWS)
+    made = call(tmp_path, "create", "tickets", "--pool", "items.csv", "--overlap", "2", "--tolerance", "0")
+    assert made.returncode == 0, made.stderr
+    return tmp_path
+
+
+def disagree(folder: Path) -> None:
+    """Two people label an item; the second says something else."""
+    assert call(folder, "label", "tickets", "--by", "mia", typed="spam\nq\n").returncode == 0
+    assert call(folder, "label", "tickets", "--by", "tom", typed="ham\nq\n").returncode == 0
+
+
+def test_a_conflict_from_its_beginning_to_its_end(pool: Path) -> None:
+    disagree(pool)
+    shown = call(pool, "show", "tickets").stdout
+    assert "overlap     2 people label each item; 1 conflict to settle" in shown
+    found = document(pool, "conflicts", "tickets")
+    (conflict,) = found["conflicts"]
+    assert [(one["by"], one["label"]) for one in conflict["opinions"]] == [("mia", "spam"), ("tom", "ham")]
+    assert (found["agreement"]["items"], found["agreement"]["agreed"]) == (1, 0.0)
+    text = call(pool, "conflicts", "tickets")
+    assert "1 conflict to settle." in text.stdout
+    assert f"{conflict['id']}  mia: spam, tom: ham  {conflict['key']} Message" in text.stdout
+    assert "mia and tom" in text.stdout
+    assert "settle tickets ID LABEL" in text.stderr
+    settled = document(pool, "settle", "tickets", str(conflict["key"]), "spam", "--by", "boss")
+    assert (settled["settled"], settled["label"], settled["conflicts"]) == (conflict["id"], "spam", 0)
+    assert settled["labels_used"] == 2
+    again = call(pool, "settle", "tickets", str(conflict["id"]), "spam")
+    assert (again.returncode, "0 conflicts left" in again.stdout) == (0, True)
+    assert "0 conflicts to settle." in call(pool, "conflicts", "tickets").stdout
+    assert document(pool, "verify")["campaigns"][0]["wrong"] == []
+
+
+def test_nobody_can_tell_is_a_way_to_settle(pool: Path) -> None:
+    disagree(pool)
+    item = str(document(pool, "conflicts", "tickets")["conflicts"][0]["id"])
+    assert document(pool, "settle", "tickets", item, "--cannot-tell")["skipped"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("settle", "tickets", "0"), 2, "pass either a label or --cannot-tell"),
+        (("settle", "tickets", "0", "spam", "--cannot-tell"), 2, "pass either a label or --cannot-tell"),
+        (("settle", "tickets", "77", "spam"), 3, "there is no round 77"),
+        (("settle", "nowhere", "0", "spam"), 3, "no campaign"),
+        (("conflicts", "nowhere"), 3, "no campaign"),
+        (("label", "tickets"), 2, "say who you are"),
+        (("create", "other", "--pool", "items.csv", "--overlap", "1.5"), 2, "overlap=1.5"),
+        (("create", "other", "--models", "a,b", "--overlap", "2", "--budget", "9"), 2, "does not go with a budget"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(pool: Path, arguments: tuple[str, ...], code: int, said: str) -> None:
+    done = call(pool, *arguments)
+    assert done.returncode == code, done.stderr
+    assert said in " ".join(done.stderr.split())
+
+
+def test_a_campaign_without_conflicts_says_so(tmp_path: Path) -> None:
+    call(tmp_path, "create", "plain", "--models", "a,b")
+    assert call(tmp_path, "conflicts", "plain").stdout == (
+        "0 conflicts to settle.\n\nNo item has been labelled by two people yet.\n"
+    )
+    assert "overlap" not in call(tmp_path, "show", "plain").stdout
+    done = call(tmp_path, "create", "shared", "--models", "a,b", "--overlap", "0.25")
+    assert done.returncode == 0, done.stderr
+    assert "two people label 25% of the items" in call(tmp_path, "show", "shared").stdout
+
+
+def test_one_person_alone_is_told_that_another_is_needed(pool: Path) -> None:
+    done = call(pool, "label", "tickets", "--by", "mia", typed="spam\n" * 6)
+    assert "6 items wait for the label of another person" in " ".join(done.stderr.split())
+    told = call(pool, "tell", "tickets", "--by", "tom", typed=lines({"key": "m0", "label": "spam"}))
+    assert "1 new label" in told.stdout

@@ -48,6 +48,7 @@ bench: $(READY)  ## speed, memory and start-up on this machine
 	$(BIN)/python -m benchmarks.pools
 	$(BIN)/python -m benchmarks.designs
 	$(BIN)/python -m benchmarks.accuracy
+	$(BIN)/python -m benchmarks.judges
 
 wheel: $(READY)  ## build dist/modelpicker-*.whl
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .

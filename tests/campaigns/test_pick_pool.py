@@ -204,3 +204,50 @@ def test_what_makes_no_sense_is_named(arguments: dict[str, Any], match: str) -> 
     truth = made()
     with pytest.raises(mp.ModelPickerError, match=match):
         mp.pick(unlabelled(truth), **({"labels": names(truth)} | arguments))
+
+
+def judged_table(items: int = 400) -> dict[str, list[Any]]:
+    """Three models, the labels, and a judge that is right on nine of ten items."""
+    random = np.random.default_rng(5)
+    names = np.array(["ham", "spam", "other"])
+    truth = random.integers(0, 3, items)
+
+    def says(accuracy: float) -> list[str]:
+        wrong = (truth + random.integers(1, 3, items)) % 3
+        return [str(name) for name in names[np.where(random.random(items) < accuracy, truth, wrong)]]
+
+    models: dict[str, list[Any]] = {"good": says(0.8), "fair": says(0.74), "poor": says(0.5)}
+    return {**models, "cheap": says(0.9), "label": names[truth].tolist()}
+
+
+def test_a_judge_is_a_column_of_a_file_a_model_of_a_collection_a_function_or_a_list(tmp_path: Path) -> None:
+    table = judged_table()
+    file = tmp_path / "tickets.csv"
+    lines = zip(*table.values(), strict=True)
+    file.write_text("\n".join([",".join(table), *(",".join(line) for line in lines)]) + "\n")
+    alone = {name: values for name, values in table.items() if name != "cheap"}
+    given: dict[str, Any] = {"tolerance": 0.02, "seed": 1}
+    picks = [
+        mp.pick(file, judge="cheap", **given),
+        mp.pick(table, judge="cheap", **given),
+        mp.pick(mp.load_collection(file), judge="cheap", **given),
+        mp.pick(alone, judge=table["cheap"], **given),
+        mp.pick(alone, judge=lambda item: table["cheap"][item["item"]], **given),
+    ]
+    assert {pick.model for pick in picks} == {"good"}
+    assert len({pick.labels_used for pick in picks}) == 1
+    assert all("cheap" not in {entry.model for entry in pick.standing} for pick in picks)
+    assert picks[0].labels_used < mp.pick(alone, **given).labels_used
+
+
+def test_a_judge_that_cannot_be_used_is_refused() -> None:
+    table = judged_table(40)
+    with pytest.raises(mp.InputError, match="no column"):
+        mp.pick(mp.ModelCollection([["a", "b"]] * 3, ["a"] * 3), judge="cheap")
+    with pytest.raises(mp.InputError, match="only a pool"):
+        mp.pick(table, judge="cheap", setting="stream")
+    with pytest.raises(mp.InputError, match="3 answers, but the pool has 40 items"):
+        mp.pick(table, judge=["ham"] * 3)
+    two = {name: table[name] for name in ("good", "cheap", "label")}
+    with pytest.raises(mp.InputError, match="one model"):
+        mp.pick(two, judge="cheap")

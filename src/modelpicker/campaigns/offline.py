@@ -12,7 +12,14 @@ from modelpicker.algorithms import Algorithm, Trace, run_stream
 from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.algorithms.registry import AlgorithmChoice, find_algorithm, make_algorithm
 from modelpicker.algorithms.validation import check_count
-from modelpicker.campaigns.offline_pool import AskLabel, ask_pool, fields_at, look_up_pool, use_answers
+from modelpicker.campaigns.offline_pool import (
+    AskLabel,
+    ask_pool,
+    fields_at,
+    look_up_pool,
+    use_answers,
+    with_judge_apart,
+)
 from modelpicker.campaigns.pick_setting import Setting, choose_setting
 from modelpicker.campaigns.results.assembly import Counted, PickEvidence, Wanted, assemble
 from modelpicker.campaigns.results.course import Course, joined
@@ -273,6 +280,7 @@ def pick(
     algorithm: AlgorithmChoice | None = None,
     options: Mapping[str, Any] | None = None,
     seed: int = 0,
+    judge: object = None,
     shuffle: bool = False,
     play_unlabelled: bool = False,
     **reading: Any,
@@ -298,6 +306,8 @@ def pick(
         algorithm: for a stream: the name of an algorithm, or its class; by default Model Picker.
         options: its settings.
         seed: what all randomness is drawn from.
+        judge: cheap labels that may be wrong, for a pool. The name of a column; a function, which gets the same as
+            one for `labels`; or one class per item. A good judge saves labels; no statement depends on it.
         shuffle: take the items of a stream in random order.
         play_unlabelled: also play items of a stream that have no label; a label that is asked for is then missing.
             By default they are left out.
@@ -320,13 +330,20 @@ def pick(
             "play_unlabelled": play_unlabelled,
         },
     )
+    if judge is not None and chosen != "pool":
+        raise InputError("judge: only a pool can use one; leave it out, or take the items as a pool.")
+    if isinstance(judge, str) and not isinstance(source, ModelCollection):
+        reading["fields"] = [*reading.get("fields", ()), judge]
     opened = _open_labelled(source, labels, reading)
     name = brief(source) if isinstance(source, str | Path) else "the collection"
     if not callable(labels) and not known_labels(opened):
         raise InputError("there are no labels: pass labels=, an array, a mapping, a file, or a function to ask.")
     if chosen == "pool":
-        check_several(opened, name)
-        return _pick_pool(opened, labels, budget, GAP.default if tolerance is None else tolerance, confidence, seed)
+        whole, said = with_judge_apart(read_whole(opened), judge)
+        check_several(whole, name)
+        near = GAP.default if tolerance is None else tolerance
+        pool = PoolPicker(whole, seed=seed, confidence=confidence, tolerance=near, judge=said)
+        return _pick_pool(whole, labels, pool, budget)
     check_can_choose(opened, name)
     found = find_algorithm(algorithm or USUAL_ALGORITHM)
     goal, given = make_goal(
@@ -364,12 +381,8 @@ def _open_labelled(source: object, labels: object, reading: Mapping[str, Any]) -
     return opened
 
 
-def _pick_pool(
-    opened: CollectionSource, labels: object, budget: int | None, tolerance: float, confidence: float, seed: int
-) -> Pick:
+def _pick_pool(whole: ModelCollection, labels: object, pool: PoolPicker, budget: int | None) -> Pick:
     """The pick of a pool."""
-    whole = read_whole(opened)
-    pool = PoolPicker(whole, seed=seed, confidence=confidence, tolerance=tolerance)
     if callable(labels):
         return ask_pool(pool, whole, labels, budget)
     if isinstance(labels, str | Path) and is_answers(Path(labels)):

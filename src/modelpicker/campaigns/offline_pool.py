@@ -15,7 +15,7 @@ from modelpicker.campaigns.results.pick import Pick
 from modelpicker.campaigns.results.pool_pick import make_pool_pick, with_course
 from modelpicker.collections import ModelCollection
 from modelpicker.encoding import ClassName
-from modelpicker.errors import ConflictError
+from modelpicker.errors import ConflictError, InputError, brief
 from modelpicker.kernels.primitives import ABSTAINED
 
 AskLabel: TypeAlias = Callable[[dict[str, Any]], ClassName | None]
@@ -25,6 +25,30 @@ AskLabel: TypeAlias = Callable[[dict[str, Any]], ClassName | None]
 def fields_at(whole: ModelCollection, place: int) -> dict[str, Any]:
     """What somebody who is asked gets to see of an item: its place, and its fields."""
     return {"item": place, **{name: values[place] for name, values in whole.fields.items()}}
+
+
+def with_judge_apart(whole: ModelCollection, judge: object) -> tuple[ModelCollection, object]:
+    """A collection without its judge, and what the judge says of each item.
+
+    Args:
+        whole: the collection.
+        judge: the name of a field or of a model, a function of an item, or one class per item; None: there is none.
+    """
+    if callable(judge):
+        return whole, [judge(fields_at(whole, place)) for place in range(len(whole))]
+    if not isinstance(judge, str):
+        return whole, judge
+    if judge in whole.fields:
+        return whole, [None if value == "" else value for value in whole.fields[judge]]
+    if judge in whole.models:
+        names = [*whole.classes, None]
+        said = [names[code] for code in whole.predictions[:, whole.models.index(judge)].tolist()]
+        rest = [place for place, model in enumerate(whole.models) if model != judge]
+        models = [whole.models[place] for place in rest]
+        codes = whole.predictions[:, rest]
+        return ModelCollection.of_codes(codes, whole.labels, models, whole.classes, whole.fields), said
+    known = [*whole.fields, *(str(model) for model in whole.models)]
+    raise InputError(f"judge: there is no column {brief(judge)}; there are {', '.join(known)}.", parameter="judge")
 
 
 def look_up_pool(pool: PoolPicker, budget: int | None) -> tuple[Pick, PoolTrace]:

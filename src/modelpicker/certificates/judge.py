@@ -10,13 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modelpicker.certificates.pool_bets import USUAL_SPREAD
 from modelpicker.kernels.primitives import Codes, Floats, Ints
 
 # The share of the judge over all models counts as much as this many labels against each one of them; before that,
 # so many labels without a use of the judge are thought to have been seen against each.
 POOLED, UNUSED = 20.0, 2.0
-# How far x spreads, at first, and the least share of that which a judge leaves.
-USUAL_SPREAD, LEAST = 0.7, 0.05
+# The least share of the variance of x that a judge leaves.
+LEAST = 0.05
 
 
 class JudgeTrust(NamedTuple):

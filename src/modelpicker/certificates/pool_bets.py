@@ -17,6 +17,8 @@ Flags = npt.NDArray[np.bool_]
 
 # A bet risks at most this share of the money.
 BOLDEST = 0.8
+# How far x spreads, at first.
+USUAL_SPREAD = 0.7
 PLACES = ("number", "model", "runner_up", "allowed")
 ARRAYS = ("shortfall", "left", "expected", "variance", "mean", "spread", "betting", "worst", "fewer", "more")
 JUDGED = ("above", "highest")

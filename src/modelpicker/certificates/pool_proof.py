@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from modelpicker.certificates.judge import USUAL_SPREAD, trust_judge, verdicts
-from modelpicker.certificates.pool_bets import Flags, ProofDraw
+from modelpicker.certificates.judge import trust_judge, verdicts
+from modelpicker.certificates.pool_bets import USUAL_SPREAD, Flags, ProofDraw
 from modelpicker.kernels.primitives import Codes, Floats, Ints
 
 # Of the draws so far this many are thought to have been before, without a difference.

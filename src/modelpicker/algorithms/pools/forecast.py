@@ -20,7 +20,8 @@ from modelpicker.algorithms.pools.forecast_kernel import (
 )
 from modelpicker.algorithms.pools.gain import FINE, LOOKING, OUT, SURE, VERY_SURE
 from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
-from modelpicker.certificates.pool_proof import USUAL_SPREAD, PoolProof, confidence_of
+from modelpicker.certificates.pool_bets import USUAL_SPREAD
+from modelpicker.certificates.pool_proof import PoolProof, confidence_of
 from modelpicker.kernels.compiler import CompiledKernel
 from modelpicker.kernels.primitives import Floats, Ints
 

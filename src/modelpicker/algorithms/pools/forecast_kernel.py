@@ -8,8 +8,8 @@ the same bets. A label is a coin: one for all rivals, so that the leader is righ
 from typing import NamedTuple
 
 from modelpicker.algorithms.pools.gain import TRUSTED
-from modelpicker.certificates.pool_bets import BOLDEST
-from modelpicker.certificates.pool_proof import DOUBT, USUAL_SPREAD
+from modelpicker.certificates.pool_bets import BOLDEST, USUAL_SPREAD
+from modelpicker.certificates.pool_proof import DOUBT
 from modelpicker.kernels.primitives import Codes, Floats, Ints, exponential
 
 # Items that are looked at before one of them is asked about by its worth.

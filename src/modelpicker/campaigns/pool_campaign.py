@@ -9,12 +9,21 @@ import numpy as np
 
 from modelpicker.algorithms import Decision
 from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
-from modelpicker.campaigns.campaign import Campaign, check_annotator, check_most, seconds_of
+from modelpicker.campaigns.campaign import Campaign
 from modelpicker.campaigns.events.event_store import EventStore, RoundState
 from modelpicker.campaigns.events.pool_events import Question
 from modelpicker.campaigns.input.pool_source import PoolSource
 from modelpicker.campaigns.input.rows import count_rows, encode_many, encode_one
-from modelpicker.campaigns.input.validation import Decisions, check_item, check_items, check_key, check_keys
+from modelpicker.campaigns.input.validation import (
+    Decisions,
+    check_annotator,
+    check_item,
+    check_items,
+    check_key,
+    check_keys,
+    check_most,
+    seconds_of,
+)
 from modelpicker.campaigns.results.pick import AddedItems, Pick, Query
 from modelpicker.campaigns.results.pool_decisions import PoolDecisions
 from modelpicker.campaigns.results.pool_pick import campaign_pick

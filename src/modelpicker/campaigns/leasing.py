@@ -2,7 +2,8 @@
 
 from datetime import timedelta
 
-from modelpicker.campaigns.events.event_store import EventStore, RoundState
+from modelpicker.campaigns.events.event_store import EventStore
+from modelpicker.campaigns.events.round_states import RoundState
 from modelpicker.campaigns.input.validation import check_annotator, check_most, seconds_of
 from modelpicker.campaigns.reading import CampaignReading
 from modelpicker.campaigns.results.pick import Query

@@ -10,8 +10,9 @@ import numpy as np
 from modelpicker.algorithms import Decision
 from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
 from modelpicker.campaigns.campaign import Campaign
-from modelpicker.campaigns.events.event_store import EventStore, RoundState
+from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.pool_events import Question
+from modelpicker.campaigns.events.round_states import RoundState
 from modelpicker.campaigns.input.pool_source import PoolSource
 from modelpicker.campaigns.input.rows import count_rows, encode_many, encode_one
 from modelpicker.campaigns.input.validation import (

@@ -9,9 +9,10 @@ import numpy as np
 from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
 from modelpicker.algorithms.validation import check_count
 from modelpicker.campaigns.annotators import person_of
-from modelpicker.campaigns.events.event_store import STATE_NAMES, EventStore, RoundState
+from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Answer, Joining, Leaving, Opinion, Reference
 from modelpicker.campaigns.events.history import ANSWERED, HistoryRecord, records_of, records_of_round
+from modelpicker.campaigns.events.round_states import STATE_NAMES, RoundState
 from modelpicker.campaigns.input.validation import check_key
 from modelpicker.campaigns.results.agreement import Agreement, measure_agreement
 from modelpicker.campaigns.results.assembly import best_place, make_pick

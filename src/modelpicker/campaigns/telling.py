@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from modelpicker.campaigns.events.event_store import REFERENCE, SKIPPED, UNANSWERED, RoundState
 from modelpicker.campaigns.events.event_types import Note, Retraction
+from modelpicker.campaigns.events.round_states import REFERENCE, SKIPPED, UNANSWERED, RoundState
 from modelpicker.campaigns.input.validation import check_annotator, check_note, seconds_of
 from modelpicker.campaigns.reading import CampaignReading
 from modelpicker.campaigns.state.opinions import KnownAnswers

@@ -28,7 +28,7 @@ from modelpicker.algorithms.pools.pool_state import (
     replay_question,
     set_goal,
 )
-from modelpicker.campaigns.events.event_store import EventStore, Stored
+from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import (
     Answer,
     Opinion,
@@ -39,6 +39,7 @@ from modelpicker.campaigns.events.event_types import (
     changes_the_past,
 )
 from modelpicker.campaigns.events.pool_events import Items, Question
+from modelpicker.campaigns.events.recent_events import Stored
 from modelpicker.campaigns.results.pick import CampaignCounts
 from modelpicker.campaigns.settings import CampaignSettings, PoolGoal
 from modelpicker.campaigns.state.base import NO_TERMS, CampaignState, check_settings

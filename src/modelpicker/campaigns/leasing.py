@@ -58,19 +58,25 @@ class CampaignLeasing(CampaignReading):
         if not found:
             step = decide_next(change)
             found = self._free(change, now, most, seconds, by) if step == "query" else []
+        return self._lease(change, found, now, seconds, by), step
+
+    def _free(
+        self, change: Transaction, now: float, most: int, seconds: float | None, by: str | None
+    ) -> list[RoundState]:
+        """Queries that wait; if they are to be leased, those that nobody else has leased."""
+        pool = self.settings.pool is not None
+        if seconds is None:
+            return change.store.waiting_for(by, most, pool=pool)
+        return change.store.free(now, by, most, pool=pool)
+
+    def _lease(
+        self, change: Transaction, found: list[RoundState], now: float, seconds: float | None, by: str | None
+    ) -> list[Query]:
+        """These queries, leased if they are to be."""
         if seconds is not None and found:
             change.store.lease([state.round for state in found], now + seconds, by)
             found = [state._replace(leased_until=now + seconds, leased_by=by) for state in found]
-        return self._queries(change.store, found), step
-
-    @staticmethod
-    def _free(
-        change: Transaction, now: float, most: int, seconds: float | None, by: str | None
-    ) -> list[RoundState]:
-        """Queries that wait; if they are to be leased, those that nobody else has leased."""
-        if seconds is None:
-            return change.store.waiting_for(by, most)
-        return change.store.free(now, by, most)
+        return self._queries(change.store, found)
 
     def waiting(self, most: int | None = None) -> list[Query]:
         """Queries that wait for an answer, oldest first, leased or not; nothing is asked or leased."""

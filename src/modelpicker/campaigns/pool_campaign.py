@@ -161,15 +161,9 @@ class PoolCampaign(Campaign):
             if change.state.terms.idle:
                 return []
             now = self.storage.now(change.store.connection)
-            if seconds is None:
-                found = change.store.waiting_for(by, most, pool=True)
-            else:
-                found = change.store.free(now, by, most, pool=True)
+            found = self._free(change, now, most, seconds, by)
             found = [*found, *self._ask_new(change, min(most - len(found), MOST_NEW))]
-            if seconds is not None and found:
-                change.store.lease([state.round for state in found], now + seconds, by)
-                found = [state._replace(leased_until=now + seconds, leased_by=by) for state in found]
-            return self._queries(change.store, found)
+            return self._lease(change, found, now, seconds, by)
 
     def _compare_first(self) -> None:
         """Compare the models before the transaction that asks: nobody who writes to the storage waits for that."""

@@ -32,7 +32,6 @@ from modelpicker.campaigns.events.event_types import (
     Revision,
     Rounds,
     Withdrawal,
-    changes_the_past,
 )
 from modelpicker.campaigns.events.feed_events import FeedItems, FeedTaken
 from modelpicker.campaigns.events.recent_events import Stored
@@ -425,11 +424,7 @@ class Projection(CampaignState):
 
     def follow(self, store: EventStore, stored: Stored) -> None:
         """Move on by an event that changes nothing of what was learned before it."""
-        if changes_the_past(stored.event, pool=False):
-            raise StorageError(
-                f"event {stored.number} changed what was learned before, but the storage does not say so; "
-                "`modelpicker verify` repairs that."
-            )
+        self.check_follows(stored)
         match stored.event:
             case Rounds() as rounds:
                 self.see([rounds], {})

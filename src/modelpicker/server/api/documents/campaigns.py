@@ -1,6 +1,6 @@
 """A campaign as a whole: what it is begun with, what may change, how far it has come."""
 
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, Field, StrictInt
 
@@ -87,6 +87,18 @@ class OutlookDocument(BaseModel):
     sentence: Annotated[str, Field(description="For people.")]
 
 
+ToGoField: TypeAlias = Annotated[
+    ToGoDocument | None, Field(description="Labels to go; null on a stream, and if it is too early to say.")
+]
+MoreField: TypeAlias = Annotated[
+    OutlookDocument | None,
+    Field(description="What more labels would buy, where the budget of a pool is spent and nothing is proved."),
+]
+ConflictCount: TypeAlias = Annotated[
+    Count, Field(description="Items on which people disagree, and that nobody has settled.")
+]
+
+
 class OutlookAnswer(BaseModel):
     """What is to come in a pool."""
 
@@ -131,13 +143,8 @@ class Described(SettingsSent):  # type: ignore[misc]  # its other fields are mad
     finished: bool
     guidelines: Annotated[str, Field(description="What annotators read beside the item.")]
     state: StateDocument
-    to_go: Annotated[
-        ToGoDocument | None, Field(description="Labels to go; null on a stream, and if it is too early to say.")
-    ]
-    more: Annotated[
-        OutlookDocument | None,
-        Field(description="What more labels would buy, where the budget of a pool is spent and nothing is proved."),
-    ]
+    to_go: ToGoField
+    more: MoreField
     rounds: Count
     labels_used: Count
     labels_saved: Annotated[Count, Field(description="Rounds without a label that wait for none.")]
@@ -147,7 +154,7 @@ class Described(SettingsSent):  # type: ignore[misc]  # its other fields are mad
     waiting_items: Annotated[
         dict[str, Count], Field(description="How many items of each file wait to be asked about, in their order.")
     ]
-    conflicts: Annotated[Count, Field(description="Items on which people disagree, and that nobody has settled.")]
+    conflicts: ConflictCount
     withdrawn: Annotated[Count, Field(description="Open queries that were withdrawn, as the campaign is finished.")]
     labels_known: Annotated[
         Count, Field(description="Items whose label was asked for and is known; fewer where several people label.")

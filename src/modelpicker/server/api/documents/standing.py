@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from modelpicker.server.api.documents.campaigns import OutlookDocument, StateDocument, ToGoDocument
+from modelpicker.server.api.documents.campaigns import ConflictCount, MoreField, StateDocument, ToGoField
 from modelpicker.server.api.documents.fields import Called, Chance, Count
 
 
@@ -47,20 +47,15 @@ class StandingDocument(BaseModel):
     pending: Count
     skipped: Count
     references: Count
-    conflicts: Annotated[Count, Field(description="Items on which people disagree, and that nobody has settled.")]
+    conflicts: ConflictCount
     budget: Count | None
     weighted: Annotated[bool, Field(description="Whether estimates are of the whole stream, and not of labels.")]
     certificate: Annotated[CertificateDocument, Field(description="How sure the pick is.")]
     certified: Annotated[bool, Field(description="Whether that is sure enough to stop.")]
     reached: Annotated[bool | None, Field(description="Whether the goal is reached; null where there is none.")]
     state: StateDocument
-    to_go: Annotated[
-        ToGoDocument | None, Field(description="Labels to go; null on a stream, and if it is too early to say.")
-    ]
-    more: Annotated[
-        OutlookDocument | None,
-        Field(description="What more labels would buy, where the budget of a pool is spent and nothing is proved."),
-    ]
+    to_go: ToGoField
+    more: MoreField
     remark: Annotated[str, Field(description="What the algorithm has to say of how it stands; may be empty.")]
     standing: Annotated[list[StandingEntry], Field(description="The pick first, then by estimates.")]
 

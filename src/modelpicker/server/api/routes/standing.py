@@ -140,17 +140,7 @@ def _page(campaign: Campaign, after: int, most: int) -> dict[str, Any]:
     return {"records": records, "next": end if end < last else None}
 
 
-@router.get(
-    "/answers",
-    responses={
-        200: {
-            "model": Answers,
-            "description": Answers.__doc__,
-            "content": {"text/csv": {"schema": {"type": "string"}, "example": ANSWERS_CSV}},
-        },
-        **problem_responses(*NAMED, 422),
-    },
-)
+@router.get("/answers", responses=replies(Answers, *NAMED, 422, csv=ANSWERS_CSV))
 async def list_answers(
     caller: Reader,
     queue: Found,
@@ -169,17 +159,7 @@ async def list_answers(
     )
 
 
-@router.get(
-    "/labels",
-    responses={
-        200: {
-            "model": LabelRows,
-            "description": LabelRows.__doc__,
-            "content": {"text/csv": {"schema": {"type": "string"}, "example": LABELS_CSV}},
-        },
-        **problem_responses(*NAMED, 422),
-    },
-)
+@router.get("/labels", responses=replies(LabelRows, *NAMED, 422, csv=LABELS_CSV))
 async def list_labels(
     caller: Reader,
     queue: Found,

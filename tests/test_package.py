@@ -165,8 +165,8 @@ def test_the_client_needs_neither_a_database_nor_arrow() -> None:
         "from modelpicker.campaigns import Pick, Query, Standing\n"
         "from modelpicker.campaigns.results.status import Status"
     )
-    surface = "from modelpicker import Certificate, Client, Decision, Pick"
-    made = "from modelpicker.server.client import Client, RemoteCampaign\nClient()"
+    surface = "from modelpicker import Certificate, Client, Decision, Pick, RemoteCampaign"
+    made = "from modelpicker.server.client import Client\nClient()"
     assert not loaded_after(f"{used}\n{surface}\n{made}")
     assert "sqlalchemy" in loaded_after("from modelpicker.campaigns import Campaign")
 

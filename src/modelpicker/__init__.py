@@ -91,10 +91,8 @@ if TYPE_CHECKING:
         Results,
         compare,
     )
-    from modelpicker.server.client import (
-        Client,
-        RemoteCampaign,
-    )
+    from modelpicker.server.client import Client
+    from modelpicker.server.remote_campaign import RemoteCampaign
 
     __version__: str
 
@@ -265,10 +263,8 @@ HOMES = {
         "Results",
         "compare",
     ),
-    "server.client": (
-        "Client",
-        "RemoteCampaign",
-    ),
+    "server.client": ("Client",),
+    "server.remote_campaign": ("RemoteCampaign",),
 }
 ROOMS = (
     "algorithms",

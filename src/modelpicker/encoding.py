@@ -116,6 +116,11 @@ def encode_label(label: ClassName, classes: Sequence[ClassName]) -> int:
     return classes.index(label) if label in classes else NOBODY
 
 
+def said_classes(codes: Matrix, classes: Sequence[ClassName]) -> tuple[ClassName, ...]:
+    """The different classes that the codes of a row stand for, in the order of the classes."""
+    return tuple(classes[code] for code in sorted(set(codes.tolist())) if code >= 0)
+
+
 def check_same_kind(label: ClassName, classes: Sequence[ClassName], where: str) -> None:
     """A number among strings, or a string among numbers, is a mix-up: it would count against every model."""
     if classes and isinstance(label, str) != isinstance(classes[0], str):

@@ -19,7 +19,7 @@ from modelpicker.certificates.stop_rule import STOP_RULE
 from modelpicker.cli.create import create
 from modelpicker.collections.column_roles import Role
 from modelpicker.options import REQUIRED, Option
-from modelpicker.server.api.documents import Described, NewCampaign
+from modelpicker.server.api.documents.campaigns import Described, NewCampaign
 from tests.cli.running import run
 
 NAMES = [option.name for option in SETTINGS]

@@ -11,7 +11,8 @@ import pytest
 import sqlalchemy as sa
 
 import modelpicker as mp
-from modelpicker.campaigns.events import event_store
+from modelpicker.campaigns.events.event_store import EventStore
+from modelpicker.campaigns.events.recent_events import Stored
 from modelpicker.campaigns.state import transactions
 from modelpicker.campaigns.storage import schema
 from modelpicker.campaigns.storage.database import Storage, find_storage
@@ -171,14 +172,14 @@ def test_opening_goes_through_a_bounded_number_of_events(url: str, monkeypatch: 
     play(campaign, predictions[:400], labels[:400])
     campaign.ask_many(predictions[400:])
     read: list[int] = []
-    page = event_store.EventStore.page
+    page = EventStore.page
 
-    def counted(self: event_store.EventStore, after: int, upto: int) -> list[event_store.Stored]:
+    def counted(self: EventStore, after: int, upto: int) -> list[Stored]:
         found = page(self, after, upto)
         read.extend(stored.number for stored in found)
         return found
 
-    monkeypatch.setattr(event_store.EventStore, "page", counted)
+    monkeypatch.setattr(EventStore, "page", counted)
     opened = mp.open_campaign(url, "long")
     assert opened.best().rounds == 700
     assert 0 < len(read) <= transactions.EVENTS_KEPT < 700

@@ -14,7 +14,7 @@ import pytest
 import modelpicker as mp
 from modelpicker.campaigns import AnyCampaign, Campaign, CampaignCounts, Decisions, Query, import_campaign
 from modelpicker.campaigns.results.pick import LabelFilter
-from modelpicker.server.client import RemoteCampaign
+from modelpicker.server.remote_campaign import RemoteCampaign
 from tests.server.servers import Running
 
 MODELS = ["ant", "bee", "cat"]

@@ -15,7 +15,7 @@ import pytest
 
 import modelpicker as mp
 from modelpicker.campaigns.storage.verify import verify
-from modelpicker.server.client import RemoteCampaign
+from modelpicker.server.remote_campaign import RemoteCampaign
 from tests.campaigns.servers import Server
 from tests.server.servers import Process, serving, wait_until
 

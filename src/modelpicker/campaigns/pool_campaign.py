@@ -9,12 +9,22 @@ import numpy as np
 
 from modelpicker.algorithms import Decision
 from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
-from modelpicker.campaigns.campaign import Campaign, check_annotator, check_most, seconds_of
-from modelpicker.campaigns.events.event_store import EventStore, RoundState
+from modelpicker.campaigns.campaign import Campaign
+from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.pool_events import Question
+from modelpicker.campaigns.events.round_states import RoundState
 from modelpicker.campaigns.input.pool_source import PoolSource
 from modelpicker.campaigns.input.rows import count_rows, encode_many, encode_one
-from modelpicker.campaigns.input.validation import Decisions, check_item, check_items, check_key, check_keys
+from modelpicker.campaigns.input.validation import (
+    Decisions,
+    check_annotator,
+    check_item,
+    check_items,
+    check_key,
+    check_keys,
+    check_most,
+    seconds_of,
+)
 from modelpicker.campaigns.results.pick import AddedItems, Pick, Query
 from modelpicker.campaigns.results.pool_decisions import PoolDecisions
 from modelpicker.campaigns.results.pool_pick import campaign_pick
@@ -151,15 +161,9 @@ class PoolCampaign(Campaign):
             if change.state.terms.idle:
                 return []
             now = self.storage.now(change.store.connection)
-            if seconds is None:
-                found = change.store.waiting_for(by, most, pool=True)
-            else:
-                found = change.store.free(now, by, most, pool=True)
+            found = self._free(change, now, most, seconds, by)
             found = [*found, *self._ask_new(change, min(most - len(found), MOST_NEW))]
-            if seconds is not None and found:
-                change.store.lease([state.round for state in found], now + seconds, by)
-                found = [state._replace(leased_until=now + seconds, leased_by=by) for state in found]
-            return self._queries(change.store, found)
+            return self._lease(change, found, now, seconds, by)
 
     def _compare_first(self) -> None:
         """Compare the models before the transaction that asks: nobody who writes to the storage waits for that."""

@@ -12,7 +12,8 @@ from modelpicker.algorithms.budgets import BudgetWay
 from modelpicker.algorithms.registry import AlgorithmChoice
 from modelpicker.algorithms.validation import Models
 from modelpicker.campaigns.campaign import Campaign
-from modelpicker.campaigns.events.event_store import EventStore, Head, add_campaign, all_campaigns, find_campaign
+from modelpicker.campaigns.events.event_reader import Head
+from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Joining, Leaving, Revision
 from modelpicker.campaigns.input.pool_source import PoolSource
 from modelpicker.campaigns.names import NAME, check_name
@@ -20,6 +21,7 @@ from modelpicker.campaigns.pool_campaign import PoolCampaign
 from modelpicker.campaigns.settings import CampaignSettings, stored_document
 from modelpicker.campaigns.state.pool_items import first_items
 from modelpicker.campaigns.storage.backup import Progress
+from modelpicker.campaigns.storage.campaign_rows import add_campaign, all_campaigns, find_campaign
 from modelpicker.campaigns.storage.database import Storage, open_storage
 from modelpicker.campaigns.storage.schema import campaigns, metadata
 from modelpicker.campaigns.terms import check_guidelines

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from modelpicker.campaigns.setting_options import BY_NAME, check_overlap
-from modelpicker.certificates.stop_rule import CONFIDENCE, GAP
+from modelpicker.certificates.stop_rule import CONFIDENCE
 from modelpicker.cli.shared import algorithm_options
 from modelpicker.cli.shared.campaign_options import (
     GuidelinesOption,
@@ -96,15 +96,7 @@ def create(
         list[str] | None, typer.Option(help=f"{BY_NAME['classes'].help} {COMMAS}", show_default=False)
     ] = None,
     stop_gap: Annotated[
-        float | None,
-        typer.Option(
-            "--tolerance",
-            "--stop-gap",
-            min=GAP.low,
-            help="Ask for no more labels once the pick is certified to be so close to the best model: 0.01 is 1 %. "
-            " [default: 0.01 with --pool; a stream does not stop for that]",
-            show_default=False,
-        ),
+        float | None, algorithm_options.tolerance("0.01 with --pool; a stream does not stop for that")
     ] = None,
     confidence: algorithm_options.Confidence = CONFIDENCE.default,
     kind: algorithm_options.KindNamed = None,

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from modelpicker.certificates.stop_rule import GAP
 from modelpicker.cli.shared import algorithm_options, pick_campaign
 from modelpicker.cli.shared.campaign_options import AnnotatorOption
 from modelpicker.cli.shared.pick_output import PickReport
@@ -63,15 +62,7 @@ def pick(
         int | None, typer.Option(min=1, help="Stop once so many labels have been bought.", show_default=False)
     ] = None,
     stop_gap: Annotated[
-        float | None,
-        typer.Option(
-            "--tolerance",
-            "--stop-gap",
-            min=GAP.low,
-            help="Ask for no more labels once the pick is certified to be so close to the best model: 0.01 is 1 %. "
-            " [default: 0.01 for a pool; a stream is played to its end]",
-            show_default=False,
-        ),
+        float | None, algorithm_options.tolerance("0.01 for a pool; a stream is played to its end")
     ] = None,
     confidence: algorithm_options.Confidence = 0.95,
     kind: algorithm_options.KindNamed = None,

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from modelpicker.campaigns.events.feed_events import FeedItems, FeedTaken
 from modelpicker.campaigns.events.pool_events import ItemFields, Items, Question
 from modelpicker.campaigns.results.pick import Item
-from modelpicker.encoding import ClassName, Matrix, ModelName
+from modelpicker.encoding import ClassName, Matrix, ModelName, said_classes
 from modelpicker.errors import StorageError
 from modelpicker.kernels.primitives import Floats
 
@@ -52,8 +52,7 @@ class Rounds:
 
     def said(self, number: int) -> tuple[ClassName, ...]:
         """The classes that models predict in a round."""
-        codes = sorted(set(self.codes[number - self.first].tolist()))
-        return tuple(self.classes[code] for code in codes if code >= 0)
+        return said_classes(self.codes[number - self.first], self.classes)
 
     def key(self, number: int) -> str | None:
         """The key that a round was asked with."""

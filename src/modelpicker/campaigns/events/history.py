@@ -10,7 +10,7 @@ import numpy as np
 
 from modelpicker.algorithms.pacing import new_pace
 from modelpicker.algorithms.validation import check_models
-from modelpicker.campaigns.events.event_store import EventStore, Stored
+from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import (
     Answer,
     Event,
@@ -29,6 +29,7 @@ from modelpicker.campaigns.events.feed_events import FeedItems, FeedTaken
 from modelpicker.campaigns.events.feed_history import feed_event, feed_records
 from modelpicker.campaigns.events.pool_events import ItemFields, Items, Question
 from modelpicker.campaigns.events.pool_history import POOL_KINDS, pool_event, pool_records
+from modelpicker.campaigns.events.recent_events import Stored
 from modelpicker.campaigns.input.rows import ClassCodes, encode_many
 from modelpicker.campaigns.input.validation import check_item, check_key, check_note
 from modelpicker.campaigns.names import check_name

@@ -7,9 +7,12 @@ tidy up its files, and a storage in memory, which has room for one transaction a
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from modelpicker.campaigns.events.event_store import LABELLED, EventStore, Head, Recent, RoundState, Stored
+from modelpicker.campaigns.events.event_reader import Head
+from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Rounds
 from modelpicker.campaigns.events.pool_events import Items
+from modelpicker.campaigns.events.recent_events import Recent, Stored
+from modelpicker.campaigns.events.round_states import LABELLED, RoundState
 from modelpicker.campaigns.storage.database import Storage
 
 T = TypeVar("T")

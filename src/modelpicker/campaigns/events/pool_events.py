@@ -17,7 +17,7 @@ import numpy as np
 from modelpicker.algorithms.pools.pool_state import PoolDraw, PoolQuestion
 from modelpicker.campaigns.input.rows import Rows, some_rows
 from modelpicker.campaigns.results.pick import Item
-from modelpicker.encoding import ClassName, Matrix
+from modelpicker.encoding import ClassName, Matrix, said_classes
 
 SIZE = struct.Struct("<I")
 # Items of one event; and the items and bytes of a page of fields.
@@ -42,8 +42,7 @@ class Items:
 
     def said(self, number: int) -> tuple[ClassName, ...]:
         """The classes that models predict of an item."""
-        codes = sorted(set(self.codes[number - self.first].tolist()))
-        return tuple(self.classes[code] for code in codes if code >= 0)
+        return said_classes(self.codes[number - self.first], self.classes)
 
     def encode(self) -> bytes:
         """The content of the event."""

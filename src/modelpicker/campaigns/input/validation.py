@@ -1,14 +1,16 @@
-"""What comes with rounds, and what comes back: items and keys checked, decisions as a sequence."""
+"""What comes with rounds and answers, checked: items, keys, notes, names, leases; decisions as a sequence."""
 
 import json
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import timedelta
 from typing import Any, cast, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from modelpicker.algorithms import Decision
+from modelpicker.algorithms.validation import check_count
 from modelpicker.campaigns.events.event_types import Rounds
 from modelpicker.campaigns.results.pick import Item
 from modelpicker.encoding import ClassName, ModelName
@@ -18,6 +20,8 @@ from modelpicker.kernels.primitives import Floats
 LONGEST_KEY = 500
 DEEPEST_ITEM = 50
 LONGEST_NOTE = 2_000
+LONGEST_LEASE = 1e9
+MOST_PENDING = 2**31 - 1
 
 
 class Decisions(Sequence[Decision]):
@@ -181,3 +185,24 @@ def _one_each(values: object, rounds: int, what: str) -> Sequence[Any]:
     if len(listed) != rounds:
         raise InputError(f"there are {rounds} rounds but {len(listed)} {what}; pass one a round.")
     return listed
+
+
+def check_annotator(annotator: object) -> str | None:
+    """Who answers: any short text."""
+    return None if annotator is None else check_key(annotator, "annotator")
+
+
+def check_most(most: object) -> int:
+    """How many queries are wanted: any count, and no more than a database can count."""
+    return min(check_count("most", most), MOST_PENDING)
+
+
+def seconds_of(lease: object) -> float:
+    """For how long a query is leased."""
+    seconds = lease.total_seconds() if isinstance(lease, timedelta) else lease
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < LONGEST_LEASE:
+        raise InputError(
+            f"lease={brief(lease)}: pass for how many seconds a query is to be kept, above 0 and below 1e9.",
+            parameter="lease",
+        )
+    return float(seconds)

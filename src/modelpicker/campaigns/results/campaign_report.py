@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 
 from modelpicker.campaigns.annotators import person_of
 from modelpicker.campaigns.campaign import Campaign
-from modelpicker.campaigns.events.event_store import Stored
 from modelpicker.campaigns.events.event_types import Answer, Opinion, Retraction, Rounds, Withdrawal
 from modelpicker.campaigns.events.history import as_time
 from modelpicker.campaigns.events.pool_events import Items
+from modelpicker.campaigns.events.recent_events import Stored
 from modelpicker.campaigns.file_campaign import FILE
 from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.dashboard import COURSE_LINES, Dashboard

@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import sqlalchemy as sa
 
-from modelpicker.campaigns.events.event_store import LABELLED, REFERENCE, EventStore
+from modelpicker.campaigns.events.event_store import EventStore
+from modelpicker.campaigns.events.round_states import LABELLED, REFERENCE
 from modelpicker.campaigns.state.base import CampaignState
 from modelpicker.campaigns.storage.schema import answers, samples
 from modelpicker.campaigns.storage.statements import Prepared

@@ -19,8 +19,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modelpicker.campaigns.events.event_store import SKIPPED, EventStore, Head, RoundState
+from modelpicker.campaigns.events.event_reader import Head
+from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Answer
+from modelpicker.campaigns.events.round_states import SKIPPED, RoundState
 from modelpicker.campaigns.results.pick import Pick
 from modelpicker.campaigns.state.projection import Projection
 from modelpicker.encoding import ModelName, encode_label

@@ -6,10 +6,12 @@ from dataclasses import asdict
 from typing import Any
 
 from modelpicker.campaigns.annotators import person_of
-from modelpicker.campaigns.events.event_store import CONFLICT, OPEN, STATE_NAMES, EventStore, RoundState, Stored
+from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Answer, Note, Opinion, Reference, Rounds
 from modelpicker.campaigns.events.history import as_time
 from modelpicker.campaigns.events.pool_events import Items
+from modelpicker.campaigns.events.recent_events import Stored
+from modelpicker.campaigns.events.round_states import CONFLICT, OPEN, STATE_NAMES, RoundState
 from modelpicker.campaigns.results.pick import Conflict, GivenAnswer, GivenOpinion, ItemNote, LabelFilter
 from modelpicker.campaigns.state.base import CampaignState
 from modelpicker.campaigns.state.projection import Projection

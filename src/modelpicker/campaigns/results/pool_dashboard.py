@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from modelpicker.campaigns.events.event_store import LABELLED, OPEN, EventStore
+from modelpicker.campaigns.events.event_store import EventStore
+from modelpicker.campaigns.events.round_states import LABELLED, OPEN
 from modelpicker.campaigns.results.chart_samples import Sample, all_samples
 from modelpicker.campaigns.results.pool_pick import campaign_pick
 from modelpicker.campaigns.results.recent_rounds import MOST_ITEMS, MOST_PAIRS, WINDOW, Seen, describe_item

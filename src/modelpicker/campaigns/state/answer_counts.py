@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 from modelpicker.campaigns.annotators import person_of
-from modelpicker.campaigns.events.event_store import EventStore, Stored
+from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Answer, Opinion, Retraction, Withdrawal
+from modelpicker.campaigns.events.recent_events import Stored
 from modelpicker.campaigns.state.transactions import CampaignTransactions
 
 Place: TypeAlias = tuple[int, str]

@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from typing import Any, Self
 
 from modelpicker.campaigns.events.event_store import EventStore
-from modelpicker.campaigns.events.event_types import Opinion, Withdrawal
+from modelpicker.campaigns.events.event_types import Opinion, Withdrawal, changes_the_past
+from modelpicker.campaigns.events.recent_events import Stored
 from modelpicker.campaigns.results.pick import CampaignCounts
 from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.campaigns.state.opinions import KnownAnswers, OpinionBook
@@ -53,6 +54,14 @@ class CampaignState(ABC):
     @abstractmethod
     def nbytes(self) -> int:
         """The memory that it takes, roughly."""
+
+    def check_follows(self, stored: Stored) -> None:
+        """Nothing moves on by an event that changed the past: all is learned anew then."""
+        if changes_the_past(stored.event, pool=self.settings.pool is not None):
+            raise StorageError(
+                f"event {stored.number} changed what was learned before, but the storage does not say so; "
+                "`modelpicker verify` repairs that."
+            )
 
     def revise(self, changes: Mapping[str, Any]) -> None:
         """Change what holds from here on; open queries are withdrawn while it is finished."""

@@ -28,17 +28,10 @@ from modelpicker.algorithms.pools.pool_state import (
     replay_question,
     set_goal,
 )
-from modelpicker.campaigns.events.event_store import EventStore, Stored
-from modelpicker.campaigns.events.event_types import (
-    Answer,
-    Opinion,
-    Reference,
-    Retraction,
-    Revision,
-    Withdrawal,
-    changes_the_past,
-)
+from modelpicker.campaigns.events.event_store import EventStore
+from modelpicker.campaigns.events.event_types import Answer, Opinion, Reference, Retraction, Revision, Withdrawal
 from modelpicker.campaigns.events.pool_events import Items, Question
+from modelpicker.campaigns.events.recent_events import Stored
 from modelpicker.campaigns.results.pick import CampaignCounts
 from modelpicker.campaigns.settings import CampaignSettings, PoolGoal
 from modelpicker.campaigns.state.base import NO_TERMS, CampaignState, check_settings
@@ -284,11 +277,7 @@ class PoolProjection(CampaignState):
 
     def follow(self, stored: Stored) -> None:
         """Move on by an event that changes nothing of what was learned before it."""
-        if changes_the_past(stored.event, pool=True):
-            raise StorageError(
-                f"event {stored.number} changed what was learned before, but the storage does not say so; "
-                "`modelpicker verify` repairs that."
-            )
+        self.check_follows(stored)
         match stored.event:
             case Items() as items:
                 self.take_items(items)

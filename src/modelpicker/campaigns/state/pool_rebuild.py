@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from modelpicker.algorithms.pools.pool_state import put_back, take_out
-from modelpicker.campaigns.events.event_store import EventStore, Stored
+from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Answer, Opinion, Reference, Retraction, Revision, Withdrawal
 from modelpicker.campaigns.events.pool_events import Items, Question
+from modelpicker.campaigns.events.recent_events import Stored
 from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.campaigns.state.opinions import KnownAnswers
 from modelpicker.campaigns.state.pool_projection import DECIDING, PoolProjection, explain_damage

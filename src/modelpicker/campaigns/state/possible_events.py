@@ -1,9 +1,10 @@
 """Events that come from a file: each must be one that could have happened then."""
 
 from modelpicker.campaigns.annotators import person_of
-from modelpicker.campaigns.events.event_store import LABELLED, OPEN, REFERENCE, SKIPPED, UNANSWERED, EventStore
+from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Answer, Event, Note, Opinion, Reference, Retraction, Withdrawal
 from modelpicker.campaigns.events.pool_events import Question
+from modelpicker.campaigns.events.round_states import LABELLED, OPEN, REFERENCE, SKIPPED, UNANSWERED
 from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.campaigns.state.opinions import people_needed
 from modelpicker.errors import InputError

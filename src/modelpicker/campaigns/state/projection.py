@@ -20,8 +20,7 @@ from modelpicker.algorithms.budgets import Paced
 from modelpicker.algorithms.pacing import CLOSED, MISSED, SPENT, BudgetPlan, make_plan, new_pace
 from modelpicker.algorithms.run_modes import CAMPAIGN, Replay
 from modelpicker.algorithms.runner import Outcome, Runner, first_rounds, new_outcome, no_labels, runner
-from modelpicker.campaigns.events.event_store import LABELLED, OPEN, EventStore, Stored
-from modelpicker.campaigns.events.event_store import SKIPPED as SKIPPED_STATE
+from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import (
     Answer,
     Event,
@@ -33,9 +32,11 @@ from modelpicker.campaigns.events.event_types import (
     Revision,
     Rounds,
     Withdrawal,
-    changes_the_past,
 )
 from modelpicker.campaigns.events.feed_events import FeedItems, FeedTaken
+from modelpicker.campaigns.events.recent_events import Stored
+from modelpicker.campaigns.events.round_states import LABELLED, OPEN
+from modelpicker.campaigns.events.round_states import SKIPPED as SKIPPED_STATE
 from modelpicker.campaigns.input.rows import Rows
 from modelpicker.campaigns.results.pick import CampaignCounts
 from modelpicker.campaigns.settings import CampaignSettings
@@ -423,11 +424,7 @@ class Projection(CampaignState):
 
     def follow(self, store: EventStore, stored: Stored) -> None:
         """Move on by an event that changes nothing of what was learned before it."""
-        if changes_the_past(stored.event, pool=False):
-            raise StorageError(
-                f"event {stored.number} changed what was learned before, but the storage does not say so; "
-                "`modelpicker verify` repairs that."
-            )
+        self.check_follows(stored)
         match stored.event:
             case Rounds() as rounds:
                 self.see([rounds], {})

@@ -1,7 +1,7 @@
 """Answers to queries: stored once, learned, replaced; and labels that are kept for reference."""
 
-from modelpicker.campaigns.events.event_store import OPEN, REFERENCE, UNANSWERED, RoundState
 from modelpicker.campaigns.events.event_types import Answer, Reference
+from modelpicker.campaigns.events.round_states import OPEN, REFERENCE, UNANSWERED, RoundState
 from modelpicker.campaigns.state.opinions import KnownAnswers
 from modelpicker.campaigns.state.tell_opinion import (
     budget_spent,

@@ -1,8 +1,8 @@
 """Opinions: stored for each person, made a label when all agree, settled by somebody when they do not."""
 
 from modelpicker.campaigns.annotators import person_of
-from modelpicker.campaigns.events.event_store import CONFLICT, OPEN, RoundState
 from modelpicker.campaigns.events.event_types import Answer, Opinion, Retraction, Withdrawal
+from modelpicker.campaigns.events.round_states import CONFLICT, OPEN, RoundState
 from modelpicker.campaigns.state.opinions import ItemOpinions, KnownAnswers, differ, people_needed
 from modelpicker.campaigns.state.transactions import Transaction
 from modelpicker.encoding import ClassName

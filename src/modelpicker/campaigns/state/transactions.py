@@ -18,10 +18,12 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol, Self
 
-from modelpicker.campaigns.events.event_store import EventStore, Head, Recent, Stored
+from modelpicker.campaigns.events.event_reader import Head
+from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Answer, Event, Opinion, Rounds, changes_the_past, rounds_in
 from modelpicker.campaigns.events.paged_store import PagedEventStore
 from modelpicker.campaigns.events.pool_events import Items, Question
+from modelpicker.campaigns.events.recent_events import Recent, Stored
 from modelpicker.campaigns.input.rows import ClassCodes
 from modelpicker.campaigns.results.chart_samples import Sample, add_sample, last_sample
 from modelpicker.campaigns.settings import CampaignSettings

@@ -57,7 +57,7 @@ answers = Table(
     metadata,
     Column("campaign", Number, ForeignKey("campaigns.id"), primary_key=True),
     Column("round", BigInteger, primary_key=True),
-    Column("state", SmallInteger, nullable=False),  # see events/event_store.py
+    Column("state", SmallInteger, nullable=False),  # see events/round_states.py
     Column("label", Text),  # JSON
     Column("leased_until", Float),  # seconds since 1970
     Column("leased_by", Text),

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from modelpicker.campaigns.campaign import Campaign
-from modelpicker.campaigns.events.event_store import EventStore, Head, all_campaigns, find_campaign
+from modelpicker.campaigns.events.event_reader import Head
+from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Rounds, changes_the_past
 from modelpicker.campaigns.events.pool_events import Items
 from modelpicker.campaigns.registry import open_campaign
@@ -12,6 +13,7 @@ from modelpicker.campaigns.settings import stored_document
 from modelpicker.campaigns.state.base import CampaignState, check_settings
 from modelpicker.campaigns.state.projection import outdated
 from modelpicker.campaigns.state.states import load_state, rebuild
+from modelpicker.campaigns.storage.campaign_rows import all_campaigns, find_campaign
 from modelpicker.campaigns.storage.database import Storage
 from modelpicker.campaigns.storage.statements import driver
 from modelpicker.errors import InputError, NotFoundError, StateError, StorageError

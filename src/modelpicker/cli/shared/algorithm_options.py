@@ -47,6 +47,18 @@ KindNamed: TypeAlias = Annotated[
 ]
 
 
+def tolerance(default: str) -> Any:
+    """The option that says when to stop; what holds without it depends on the verb."""
+    return typer.Option(
+        "--tolerance",
+        "--stop-gap",
+        min=GAP.low,
+        help="Ask for no more labels once the pick is certified to be so close to the best model: 0.01 is 1 %. "
+        f" [default: {default}]",
+        show_default=False,
+    )
+
+
 class AlgorithmHelp(TyperCommand):
     """A verb whose help ends with what the algorithms say of themselves; they are imported only to show it."""
 

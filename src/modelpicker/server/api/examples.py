@@ -5,7 +5,7 @@ from typing import Any
 from modelpicker.algorithms import ModelPicker, PoolOutlook
 from modelpicker.campaigns.setting_options import BY_NAME
 from modelpicker.campaigns.settings import CampaignSettings
-from modelpicker.server.api.setting_documents import algorithm_document, option_document
+from modelpicker.server.api.documents.settings import algorithm_document, option_document
 
 _COUNTS = {
     "rounds": 1840,

@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from modelpicker.server.api.documents import ProblemDocument
+from modelpicker.server.api.documents.problems import ProblemDocument
 from modelpicker.server.api.examples import EXAMPLES
 
 DESCRIPTION = """Find the best of your pre-trained classifiers on your own data, with as few labels as possible.

@@ -9,9 +9,9 @@ from typing import Any
 
 from modelpicker.collections.long_tables import ITEM, MODEL, as_long
 from modelpicker.collections.tables import LONGEST_LINE, open_table
+from modelpicker.server.api.documents.settings import MOST_MODELS
 from modelpicker.server.api.problems import Problem
 from modelpicker.server.api.responses import from_json
-from modelpicker.server.api.setting_documents import MOST_MODELS
 
 # What a table may hold: cells, columns, and cells without a byte in the file, which are missing in an honest one.
 MOST_CELLS = 500_000_000

@@ -15,7 +15,7 @@ from modelpicker.campaigns.settings import known_algorithm
 from modelpicker.encoding import ModelName
 from modelpicker.errors import InputError, NotFoundError, StorageError
 from modelpicker.server.access.callers import Anybody, Owner
-from modelpicker.server.api import documents
+from modelpicker.server.api.documents.campaigns import Classes, Described, Members, NewCampaign, NewModel, Summaries
 from modelpicker.server.api.fast_route import FastRoute
 from modelpicker.server.api.problems import Problem
 from modelpicker.server.api.responses import json_response
@@ -45,7 +45,7 @@ HIDDEN = {"models": None, "pick": None, "tied": None}
 leaving = APIRouter(prefix=PREFIX, tags=["campaigns"], generate_unique_id_function=operation_id)
 
 
-@router.get("", responses=replies(documents.Summaries, *CLOSED))
+@router.get("", responses=replies(Summaries, *CLOSED))
 async def list_campaigns(caller: Anybody, service: Service) -> Response:
     """List the campaigns, by name."""
     found = await run_in_threadpool(_listed, service.configuration.storage)
@@ -115,12 +115,10 @@ def _summary(
 @router.post(
     "",
     status_code=201,
-    responses=replies(documents.Described, *CLOSED, 409, 422, status=201),
+    responses=replies(Described, *CLOSED, 409, 422, status=201),
     openapi_extra=file_description(),
 )
-async def create_campaign(
-    caller: Owner, service: Service, request: Request, body: documents.NewCampaign
-) -> Response:
+async def create_campaign(caller: Owner, service: Service, request: Request, body: NewCampaign) -> Response:
     """Begin a campaign. The body has its settings; or it is a file of items, and the query has the settings.
 
     With settings it is on a stream, whose items arrive one by one. With a file it is on a pool: the items are those
@@ -147,13 +145,13 @@ async def create_campaign(
     return made
 
 
-@router.get("/{name}", responses=replies(documents.Described, *NAMED))
+@router.get("/{name}", responses=replies(Described, *NAMED))
 async def describe_campaign(caller: Anybody, queue: Found) -> Response:
     """Describe a campaign: what it is made with, how far it has come, who leads."""
     return json_response(await queue.read(lambda campaign: describe(campaign, caller)))
 
 
-@router.get("/{name}/classes", responses=replies(documents.Classes, *NAMED))
+@router.get("/{name}/classes", responses=replies(Classes, *NAMED))
 async def list_classes(caller: Anybody, queue: Found) -> Response:
     """List what a label may be: the campaign's classes, or all that was said so far where those are open.
 
@@ -163,8 +161,8 @@ async def list_classes(caller: Anybody, queue: Found) -> Response:
     return json_response({"classes": found, "open": queue.campaign.classes is None})
 
 
-@router.post("/{name}/models", responses=replies(documents.Members, *NAMED, 409, 422))
-async def join(caller: Owner, queue: Found, body: documents.NewModel) -> Response:
+@router.post("/{name}/models", responses=replies(Members, *NAMED, 409, 422))
+async def join(caller: Owner, queue: Found, body: NewModel) -> Response:
     """Let another model take part from the next round on."""
 
     def change(campaign: Campaign) -> list[ModelName]:
@@ -175,7 +173,7 @@ async def join(caller: Owner, queue: Found, body: documents.NewModel) -> Respons
     return json_response({"models": await queue.do(change)})
 
 
-@leaving.delete("/{name}/models/{model:path}", responses=replies(documents.Members, *NAMED, 409))
+@leaving.delete("/{name}/models/{model:path}", responses=replies(Members, *NAMED, 409))
 async def leave(
     caller: Owner, queue: Found, model: Annotated[str, Path(description="Its name.", examples=["roberta"])]
 ) -> Response:

@@ -22,9 +22,14 @@ OPEN: dict[str, Any] = {"security": []}
 """What OpenAPI is told of a route that needs no token."""
 
 
-def replies(model: type[BaseModel], *errors: int, status: int = 200) -> dict[int | str, dict[str, Any]]:
-    """How OpenAPI describes what a route answers: a document, or one of these errors."""
-    return {status: {"model": model, "description": model.__doc__}, **problem_responses(*errors)}
+def replies(
+    model: type[BaseModel], *errors: int, status: int = 200, csv: str | None = None
+) -> dict[int | str, dict[str, Any]]:
+    """How OpenAPI describes what a route answers: a document, or one of these errors; `csv` is an example."""
+    answer: dict[str, Any] = {"model": model, "description": model.__doc__}
+    if csv is not None:
+        answer["content"] = {"text/csv": {"schema": {"type": "string"}, "example": csv}}
+    return {status: answer, **problem_responses(*errors)}
 
 
 def operation_id(route: APIRoute) -> str:

@@ -7,7 +7,8 @@ from fastapi import APIRouter, Query, Response
 
 from modelpicker.campaigns import Campaign
 from modelpicker.server.access.callers import Owner, Reader
-from modelpicker.server.api import documents
+from modelpicker.server.api.documents.conflicts import AgreementDocument, ConflictList, NewSettlement
+from modelpicker.server.api.documents.labels import Told
 from modelpicker.server.api.fast_route import FastRoute
 from modelpicker.server.api.responses import json_response
 from modelpicker.server.api.routes.common import NAMED, VERSION, Found, counts, operation_id, replies
@@ -19,7 +20,7 @@ settling = APIRouter(
 )
 
 
-@router.get("/conflicts", responses=replies(documents.ConflictList, *NAMED, 422))
+@router.get("/conflicts", responses=replies(ConflictList, *NAMED, 422))
 async def list_conflicts(
     caller: Reader,
     queue: Found,
@@ -32,8 +33,8 @@ async def list_conflicts(
     return json_response({"conflicts": shown, "total": len(found)})
 
 
-@settling.post("/settlements", responses=replies(documents.Told, *NAMED, 409, 422))
-async def settle(caller: Owner, queue: Found, body: documents.NewSettlement) -> Response:
+@settling.post("/settlements", responses=replies(Told, *NAMED, 409, 422))
+async def settle(caller: Owner, queue: Found, body: NewSettlement) -> Response:
     """Decide what an item is on which people disagree. Said twice, it counts once."""
     by = caller.annotator(body.annotator)
 
@@ -45,7 +46,7 @@ async def settle(caller: Owner, queue: Found, body: documents.NewSettlement) -> 
     return json_response(await queue.do(change))
 
 
-@router.get("/agreement", responses=replies(documents.AgreementDocument, *NAMED))
+@router.get("/agreement", responses=replies(AgreementDocument, *NAMED))
 async def agreement(caller: Reader, queue: Found) -> Response:
     """Tell how far people agree on the items that several of them labelled."""
     return json_response((await queue.read(lambda campaign: campaign.agreement())).document())

@@ -17,15 +17,8 @@ from modelpicker.collections.column_roles import Reading
 from modelpicker.collections.preview import preview_collection
 from modelpicker.errors import InputError
 from modelpicker.server.access.callers import Owner
-from modelpicker.server.api import documents
-from modelpicker.server.api.received_files import (
-    FILE,
-    ColumnsQuery,
-    FileName,
-    chosen_roles,
-    read_file,
-    received,
-)
+from modelpicker.server.api.documents.files import FileLook, FileTaken, Intakes, ItemsDropped
+from modelpicker.server.api.received_files import FILE, ColumnsQuery, FileName, chosen_roles, read_file, received
 from modelpicker.server.api.responses import json_response
 from modelpicker.server.api.routes.common import CLOSED, NAMED, VERSION, Found, Service, operation_id, replies
 
@@ -40,7 +33,7 @@ AtOnce = Annotated[
 ]
 
 
-@router.post("/files", responses=replies(documents.FileLook, *CLOSED, 422), openapi_extra=FILE)
+@router.post("/files", responses=replies(FileLook, *CLOSED, 422), openapi_extra=FILE)
 async def look(
     request: Request, caller: Owner, service: Service, filename: FileName, columns: ColumnsQuery = None
 ) -> Response:
@@ -56,7 +49,7 @@ async def look(
         )
 
 
-@router.get("/intakes", responses=replies(documents.Intakes, *CLOSED))
+@router.get("/intakes", responses=replies(Intakes, *CLOSED))
 async def list_intakes(caller: Owner, service: Service) -> Response:
     """List the files that campaigns are just being made of, and how far they have come."""
     # Another thread adds to them meanwhile.
@@ -66,9 +59,7 @@ async def list_intakes(caller: Owner, service: Service) -> Response:
     )
 
 
-@router.post(
-    "/campaigns/{name}/files", responses=replies(documents.FileTaken, *NAMED, 409, 422), openapi_extra=FILE
-)
+@router.post("/campaigns/{name}/files", responses=replies(FileTaken, *NAMED, 409, 422), openapi_extra=FILE)
 async def upload(
     request: Request,
     caller: Owner,
@@ -104,7 +95,7 @@ def _ask(file: KeptFile, first: int, batch: Batch, at_once: bool, campaign: Camp
     return ask_batch(campaign, file, first, batch, at_once=at_once)
 
 
-@router.delete("/campaigns/{name}/files", responses=replies(documents.ItemsDropped, *NAMED, 409, 422))
+@router.delete("/campaigns/{name}/files", responses=replies(ItemsDropped, *NAMED, 409, 422))
 async def drop_items(
     caller: Owner,
     queue: Found,

@@ -7,7 +7,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import PlainTextResponse
 
 from modelpicker.server.access.callers import Reader
-from modelpicker.server.api import documents
+from modelpicker.server.api.documents.problems import Health
 from modelpicker.server.api.examples import METRICS, OPEN_METRICS
 from modelpicker.server.api.problems import Problem, problem_responses
 from modelpicker.server.api.responses import json_response
@@ -17,13 +17,13 @@ from modelpicker.server.live.group_commit import reach
 router = APIRouter(tags=["health"], generate_unique_id_function=operation_id)
 
 
-@router.get("/health", responses=replies(documents.Health, *ANYWHERE), openapi_extra=OPEN)
+@router.get("/health", responses=replies(Health, *ANYWHERE), openapi_extra=OPEN)
 async def health() -> Response:
     """Say that the server lives."""
     return json_response({"status": "ok"})
 
 
-@router.get("/ready", responses=replies(documents.Health, *ANYWHERE, 503), openapi_extra=OPEN)
+@router.get("/ready", responses=replies(Health, *ANYWHERE, 503), openapi_extra=OPEN)
 async def ready(service: Service) -> Response:
     """Say whether the server can reach its storage, and is not about to stop."""
     if service.stopping.is_set():

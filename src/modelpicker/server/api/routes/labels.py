@@ -14,7 +14,17 @@ from modelpicker.campaigns.annotators import person_of
 from modelpicker.encoding import ClassName
 from modelpicker.errors import ConflictError, InputError
 from modelpicker.server.access.callers import Anybody, Caller, Labeller
-from modelpicker.server.api import documents
+from modelpicker.server.api.documents.labels import (
+    Leased,
+    NewLabel,
+    NewLabels,
+    NewLease,
+    NewRetraction,
+    NewSkip,
+    Retracted,
+    Told,
+    ToldMany,
+)
 from modelpicker.server.api.fast_route import FastRoute
 from modelpicker.server.api.problems import Problem, problem_responses
 from modelpicker.server.api.responses import json_response
@@ -31,8 +41,8 @@ PATIENCE = 1.0
 MANY_CLASSES = 12
 
 
-@router.post("/labels", responses=replies(documents.Told, *NAMED, 409, 422))
-async def tell(caller: Labeller, queue: Found, body: documents.NewLabel) -> Response:
+@router.post("/labels", responses=replies(Told, *NAMED, 409, 422))
+async def tell(caller: Labeller, queue: Found, body: NewLabel) -> Response:
     """Tell the label of a query. Told twice, it counts once; another label needs `replace`."""
     _check_replace(caller, body.replace)
     by = caller.annotator(body.annotator)
@@ -45,8 +55,8 @@ async def tell(caller: Labeller, queue: Found, body: documents.NewLabel) -> Resp
     return json_response(await queue.do(change))
 
 
-@router.post("/labels/batch", responses=replies(documents.ToldMany, *NAMED, 409, 422))
-async def tell_many(caller: Labeller, queue: Found, body: documents.NewLabels) -> Response:
+@router.post("/labels/batch", responses=replies(ToldMany, *NAMED, 409, 422))
+async def tell_many(caller: Labeller, queue: Found, body: NewLabels) -> Response:
     """Tell many labels in one transaction: all of them, or none if one cannot be."""
     _check_replace(caller, body.replace)
     by = caller.annotator(body.annotator)
@@ -59,8 +69,8 @@ async def tell_many(caller: Labeller, queue: Found, body: documents.NewLabels) -
     return json_response(await queue.do(change))
 
 
-@router.post("/skips", responses=replies(documents.Told, *NAMED, 409, 422))
-async def skip(caller: Labeller, queue: Found, body: documents.NewSkip) -> Response:
+@router.post("/skips", responses=replies(Told, *NAMED, 409, 422))
+async def skip(caller: Labeller, queue: Found, body: NewSkip) -> Response:
     """Say that nobody can tell the label of a query."""
     _check_replace(caller, body.replace)
     by = caller.annotator(body.annotator)
@@ -72,8 +82,8 @@ async def skip(caller: Labeller, queue: Found, body: documents.NewSkip) -> Respo
     return json_response(await queue.do(change))
 
 
-@router.post("/retractions", responses=replies(documents.Retracted, *NAMED, 409, 422))
-async def retract(caller: Labeller, queue: Found, body: documents.NewRetraction) -> Response:
+@router.post("/retractions", responses=replies(Retracted, *NAMED, 409, 422))
+async def retract(caller: Labeller, queue: Found, body: NewRetraction) -> Response:
     """Take back an answer: the query waits again. Annotators may take back what they themselves have said."""
     by = caller.annotator(body.annotator)
 
@@ -90,7 +100,7 @@ async def retract(caller: Labeller, queue: Found, body: documents.NewRetraction)
     return json_response(await queue.do(change))
 
 
-@waiting.get("/queries", responses=replies(documents.Leased, *NAMED, 422))
+@waiting.get("/queries", responses=replies(Leased, *NAMED, 422))
 async def list_queries(
     caller: Anybody,
     queue: Found,
@@ -102,8 +112,8 @@ async def list_queries(
     return json_response(found)
 
 
-@router.post("/leases", responses=replies(documents.Leased, *NAMED, 422))
-async def lease(caller: Labeller, queue: Found, body: documents.NewLease) -> Response:
+@router.post("/leases", responses=replies(Leased, *NAMED, 422))
+async def lease(caller: Labeller, queue: Found, body: NewLease) -> Response:
     """Keep queries for an annotator: nobody else is given them until the lease expires.
 
     Of items that are asked about as labels come, an annotator has one at a time.

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Response
 
 from modelpicker.campaigns import Campaign
 from modelpicker.server.access.callers import Labeller, Reader
-from modelpicker.server.api import documents
+from modelpicker.server.api.documents.notes import NewNote, Noted, NoteList
 from modelpicker.server.api.fast_route import FastRoute
 from modelpicker.server.api.responses import json_response
 from modelpicker.server.api.routes.common import NAMED, VERSION, Found, operation_id, replies
@@ -20,8 +20,8 @@ router = APIRouter(
 )
 
 
-@router.post("", responses=replies(documents.Noted, *NAMED, 409, 422))
-async def note(caller: Labeller, queue: Found, body: documents.NewNote) -> Response:
+@router.post("", responses=replies(Noted, *NAMED, 409, 422))
+async def note(caller: Labeller, queue: Found, body: NewNote) -> Response:
     """Note something about an item, or flag it. It takes the place of what the same person noted before."""
     by = caller.annotator(body.annotator)
 
@@ -32,7 +32,7 @@ async def note(caller: Labeller, queue: Found, body: documents.NewNote) -> Respo
     return json_response(await queue.do(change))
 
 
-@router.get("", responses=replies(documents.NoteList, *NAMED))
+@router.get("", responses=replies(NoteList, *NAMED))
 async def list_notes(caller: Reader, queue: Found) -> Response:
     """List what people have noted about items, the newest first."""
     found = await queue.read(lambda campaign: campaign.notes())

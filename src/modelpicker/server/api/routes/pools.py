@@ -18,18 +18,11 @@ from modelpicker.collections.column_roles import Reading
 from modelpicker.collections.files import open_with
 from modelpicker.options import LARGEST_COUNT, LARGEST_SEED
 from modelpicker.server.access.callers import Owner
-from modelpicker.server.api.documents import CampaignNameField, Guidelines
-from modelpicker.server.api.received_files import (
-    FILE,
-    ColumnsQuery,
-    FileName,
-    chosen_roles,
-    read_file,
-    received,
-)
+from modelpicker.server.api.documents.fields import CampaignNameField, Guidelines
+from modelpicker.server.api.documents.settings import PeopleField
+from modelpicker.server.api.received_files import FILE, ColumnsQuery, FileName, chosen_roles, read_file, received
 from modelpicker.server.api.responses import json_response
 from modelpicker.server.api.routes.common import VERSION, Service, describe
-from modelpicker.server.api.setting_documents import PeopleField
 from modelpicker.server.context import Intake
 from modelpicker.server.live.group_commit import reach
 from modelpicker.server.network.middleware import FILE_KIND

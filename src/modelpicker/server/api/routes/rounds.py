@@ -7,7 +7,7 @@ from fastapi import APIRouter, Response
 from modelpicker.campaigns import Campaign, Decisions
 from modelpicker.encoding import ClassName, ModelName
 from modelpicker.server.access.callers import Owner
-from modelpicker.server.api import documents
+from modelpicker.server.api.documents.rounds import Decided, DecidedMany, NewRound, NewRounds
 from modelpicker.server.api.fast_route import FastRoute
 from modelpicker.server.api.responses import json_response
 from modelpicker.server.api.routes.common import NAMED, VERSION, Found, operation_id, replies
@@ -21,8 +21,8 @@ router = APIRouter(
 )
 
 
-@router.post("", responses=replies(documents.Decided, *NAMED, 422))
-async def ask(caller: Owner, queue: Found, body: documents.NewRound) -> Response:
+@router.post("", responses=replies(Decided, *NAMED, 422))
+async def ask(caller: Owner, queue: Found, body: NewRound) -> Response:
     """Decide the next round: is its label worth buying?
 
     With a key, this may be sent again whatever went wrong: the same key returns the same decision.
@@ -33,8 +33,8 @@ async def ask(caller: Owner, queue: Found, body: documents.NewRound) -> Response
     )
 
 
-@router.post("/batch", responses=replies(documents.DecidedMany, *NAMED, 422))
-async def ask_many(caller: Owner, queue: Found, body: documents.NewRounds) -> Response:
+@router.post("/batch", responses=replies(DecidedMany, *NAMED, 422))
+async def ask_many(caller: Owner, queue: Found, body: NewRounds) -> Response:
     """Decide many rounds in one transaction."""
 
     def decide(campaign: Campaign) -> Decisions:

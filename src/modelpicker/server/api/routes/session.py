@@ -4,7 +4,7 @@ from fastapi import APIRouter, Request, Response
 
 import modelpicker
 from modelpicker.server.access.callers import COOKIE, Caller, check_token, find_caller
-from modelpicker.server.api import documents
+from modelpicker.server.api.documents.access import NewSession, SessionDocument
 from modelpicker.server.api.fast_route import FastRoute
 from modelpicker.server.api.problems import Problem, problem_responses
 from modelpicker.server.api.responses import json_response
@@ -20,7 +20,7 @@ router = APIRouter(
 MONTH = 30 * 24 * 3600
 
 
-@router.get("", responses=replies(documents.SessionDocument, *ANYWHERE, 429, 503), openapi_extra=OPEN)
+@router.get("", responses=replies(SessionDocument, *ANYWHERE, 429, 503), openapi_extra=OPEN)
 async def show_session(request: Request, service: Service) -> Response:
     """Say who is signed in."""
     try:
@@ -32,8 +32,8 @@ async def show_session(request: Request, service: Service) -> Response:
     return json_response(_document(service, caller))
 
 
-@router.post("", responses=replies(documents.SessionDocument, *ANYWHERE, 422, 401, 429, 503), openapi_extra=OPEN)
-async def sign_in(request: Request, service: Service, body: documents.NewSession) -> Response:
+@router.post("", responses=replies(SessionDocument, *ANYWHERE, 422, 401, 429, 503), openapi_extra=OPEN)
+async def sign_in(request: Request, service: Service, body: NewSession) -> Response:
     """Sign in with a token; browsers send it along from then on."""
     if not service.configuration.needs_tokens:
         return json_response(_document(service, await find_caller(request)))

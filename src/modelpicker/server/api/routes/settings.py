@@ -5,11 +5,11 @@ from fastapi import APIRouter, Response
 from modelpicker.algorithms import ALGORITHMS
 from modelpicker.campaigns.setting_options import SETTINGS
 from modelpicker.server.access.callers import Anybody
-from modelpicker.server.api import documents
+from modelpicker.server.api.documents.fields import LONGEST_NAME
+from modelpicker.server.api.documents.settings import SettingsDocument, algorithm_document, option_document
 from modelpicker.server.api.fast_route import FastRoute
 from modelpicker.server.api.responses import json_response
 from modelpicker.server.api.routes.common import CLOSED, VERSION, operation_id, replies
-from modelpicker.server.api.setting_documents import SettingsDocument, algorithm_document, option_document
 
 router = APIRouter(
     prefix=f"{VERSION}/settings",
@@ -26,6 +26,6 @@ async def list_settings(caller: Anybody) -> Response:
         {
             "settings": [option_document(option) for option in SETTINGS],
             "algorithms": [algorithm_document(kind) for kind in ALGORITHMS.values()],
-            "longest_name": documents.LONGEST_NAME,
+            "longest_name": LONGEST_NAME,
         }
     )

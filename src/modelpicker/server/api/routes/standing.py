@@ -22,7 +22,10 @@ from modelpicker.campaigns.results.report_page import report_page
 from modelpicker.html_pages import POLICY
 from modelpicker.options import LARGEST_COUNT
 from modelpicker.server.access.callers import Reader
-from modelpicker.server.api import documents
+from modelpicker.server.api.documents.campaigns import OutlookAnswer
+from modelpicker.server.api.documents.history import HistoryPage
+from modelpicker.server.api.documents.labels import Answers, LabelRows
+from modelpicker.server.api.documents.standing import CertificateDocument, ChartsDocument, StandingDocument
 from modelpicker.server.api.examples import ANSWERS_CSV, EXPORT, LABELS_CSV, LIVE
 from modelpicker.server.api.problems import problem_responses
 from modelpicker.server.api.responses import json_response
@@ -37,13 +40,13 @@ BINARY = {"type": "string", "format": "binary"}
 After = Annotated[int, Query(ge=0, le=LARGEST_COUNT, description="Only events after this one.")]
 
 
-@router.get("/standing", responses=replies(documents.StandingDocument, *NAMED))
+@router.get("/standing", responses=replies(StandingDocument, *NAMED))
 async def standing(caller: Reader, queue: Found) -> Response:
     """Name the best model so far, and tell how all models stand."""
     return json_response(await queue.read(lambda _: queue.dashboard.standing()))
 
 
-@router.get("/certificate", responses=replies(documents.CertificateDocument, *NAMED, 422))
+@router.get("/certificate", responses=replies(CertificateDocument, *NAMED, 422))
 async def certificate(
     caller: Reader,
     queue: Found,
@@ -59,7 +62,7 @@ async def certificate(
     return json_response((await queue.read(lambda campaign: campaign.certificate(confidence, kind))).document())
 
 
-@router.get("/outlook", responses=replies(documents.OutlookAnswer, *NAMED, 422))
+@router.get("/outlook", responses=replies(OutlookAnswer, *NAMED, 422))
 async def outlook(
     caller: Reader,
     queue: Found,
@@ -70,7 +73,7 @@ async def outlook(
     return json_response({"outlook": None if found is None else found.document()})
 
 
-@router.get("/charts", responses=replies(documents.ChartsDocument, *NAMED))
+@router.get("/charts", responses=replies(ChartsDocument, *NAMED))
 async def charts(caller: Reader, queue: Found) -> Response:
     """Tell what the page's charts are drawn from."""
     return json_response(await queue.read(lambda _: queue.dashboard.charts()))
@@ -112,7 +115,7 @@ async def follow(request: Request, caller: Reader, queue: Found, service: Servic
     return await stream(request, queue, service)
 
 
-@router.get("/history", responses=replies(documents.HistoryPage, *NAMED, 422))
+@router.get("/history", responses=replies(HistoryPage, *NAMED, 422))
 async def history(
     caller: Reader,
     queue: Found,
@@ -137,17 +140,7 @@ def _page(campaign: Campaign, after: int, most: int) -> dict[str, Any]:
     return {"records": records, "next": end if end < last else None}
 
 
-@router.get(
-    "/answers",
-    responses={
-        200: {
-            "model": documents.Answers,
-            "description": documents.Answers.__doc__,
-            "content": {"text/csv": {"schema": {"type": "string"}, "example": ANSWERS_CSV}},
-        },
-        **problem_responses(*NAMED, 422),
-    },
-)
+@router.get("/answers", responses=replies(Answers, *NAMED, 422, csv=ANSWERS_CSV))
 async def list_answers(
     caller: Reader,
     queue: Found,
@@ -166,17 +159,7 @@ async def list_answers(
     )
 
 
-@router.get(
-    "/labels",
-    responses={
-        200: {
-            "model": documents.LabelRows,
-            "description": documents.LabelRows.__doc__,
-            "content": {"text/csv": {"schema": {"type": "string"}, "example": LABELS_CSV}},
-        },
-        **problem_responses(*NAMED, 422),
-    },
-)
+@router.get("/labels", responses=replies(LabelRows, *NAMED, 422, csv=LABELS_CSV))
 async def list_labels(
     caller: Reader,
     queue: Found,

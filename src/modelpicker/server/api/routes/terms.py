@@ -7,19 +7,11 @@ from fastapi import APIRouter, Query, Response
 from modelpicker.campaigns import delete_campaign
 from modelpicker.errors import InputError
 from modelpicker.server.access.callers import Owner
-from modelpicker.server.api import documents
+from modelpicker.server.api.documents.campaigns import Described, NewTerms
 from modelpicker.server.api.fast_route import FastRoute
 from modelpicker.server.api.problems import problem_responses
 from modelpicker.server.api.responses import json_response
-from modelpicker.server.api.routes.common import (
-    NAMED,
-    VERSION,
-    Found,
-    Service,
-    describe,
-    operation_id,
-    replies,
-)
+from modelpicker.server.api.routes.common import NAMED, VERSION, Found, Service, describe, operation_id, replies
 
 PREFIX = f"{VERSION}/campaigns/{{name}}"
 router = APIRouter(
@@ -28,8 +20,8 @@ router = APIRouter(
 deleting = APIRouter(prefix=PREFIX, tags=["campaigns"], generate_unique_id_function=operation_id)
 
 
-@router.patch("", responses=replies(documents.Described, *NAMED, 409, 422))
-async def revise(caller: Owner, service: Service, queue: Found, body: documents.NewTerms) -> Response:
+@router.patch("", responses=replies(Described, *NAMED, 409, 422))
+async def revise(caller: Owner, service: Service, queue: Found, body: NewTerms) -> Response:
     """Change what may be changed while it goes on. Only what is sent changes, and the history keeps it."""
     given: dict[str, Any] = body.model_dump(include=body.model_fields_set)
     by = caller.annotator(given.pop("annotator", None))

@@ -9,7 +9,7 @@ from modelpicker.campaigns.events.history import as_time
 from modelpicker.errors import ConflictError
 from modelpicker.server.access.callers import Owner
 from modelpicker.server.access.tokens import create_token, list_tokens, revoke_token
-from modelpicker.server.api import documents
+from modelpicker.server.api.documents.access import MadeToken, NewToken, TokenList
 from modelpicker.server.api.fast_route import FastRoute
 from modelpicker.server.api.problems import problem_responses
 from modelpicker.server.api.responses import json_response
@@ -20,7 +20,7 @@ router = APIRouter(prefix=PREFIX, tags=["session"], route_class=FastRoute, gener
 revoking = APIRouter(prefix=PREFIX, tags=["session"], generate_unique_id_function=operation_id)
 
 
-@router.get("", responses=replies(documents.TokenList, *CLOSED))
+@router.get("", responses=replies(TokenList, *CLOSED))
 async def list_all_tokens(caller: Owner, service: Service) -> Response:
     """List the tokens: whose they are and what they may do. The secrets are not stored."""
     found = await run_in_threadpool(list_tokens, service.storage)
@@ -31,8 +31,8 @@ async def list_all_tokens(caller: Owner, service: Service) -> Response:
     return json_response({"tokens": rows})
 
 
-@router.post("", status_code=201, responses=replies(documents.MadeToken, *CLOSED, 409, 422, status=201))
-async def make_token(caller: Owner, service: Service, body: documents.NewToken) -> Response:
+@router.post("", status_code=201, responses=replies(MadeToken, *CLOSED, 409, 422, status=201))
+async def make_token(caller: Owner, service: Service, body: NewToken) -> Response:
     """Make a token. This answer is the only one that shows it."""
 
     def make() -> str:

@@ -3,28 +3,20 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, create_model
+from pydantic import BaseModel, Field, StrictInt, create_model
 
 from modelpicker.algorithms import ALGORITHMS, Algorithm
 from modelpicker.algorithms.registry import usual_options
 from modelpicker.campaigns.setting_options import BY_NAME, MOST_PEOPLE, SETTINGS
 from modelpicker.certificates.stop_rule import STOP_RULE
 from modelpicker.options import REQUIRED, Option
-from modelpicker.server.api.history_documents import Called, Count
+from modelpicker.server.api.documents.fields import Called, ClassNameField, Count, ModelNameField, Taken
 
 MOST_MODELS = 10_000
 MOST_CLASSES = 100_000
 
-ClassNameField: TypeAlias = StrictInt | StrictStr
-ModelNameField: TypeAlias = StrictInt | StrictStr
 # What JSON Schema calls the types of options.
 TYPES: dict[type, str] = {int: "integer", float: "number", str: "string", list: "array", dict: "object"}
-
-
-class Taken(BaseModel):
-    """A body that is taken in: fields that it does not know are an error."""
-
-    model_config = ConfigDict(strict=True, extra="forbid")
 
 
 def _annotation(option: Option, kind: Any = None) -> Any:

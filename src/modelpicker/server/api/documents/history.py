@@ -4,12 +4,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, Field
 
-Count: TypeAlias = Annotated[int, Field(ge=0)]
-Chance: TypeAlias = Annotated[float, Field(ge=0, le=1)]
-Called: TypeAlias = int | str
-"""The name of a class or of a model."""
-Timestamp: TypeAlias = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
-
+from modelpicker.server.api.documents.fields import Called, Chance, Count, Timestamp
 
 OfOpinions: TypeAlias = Annotated[
     bool, Field(description="Whether several people labelled it: they agreed, or an owner settled it.")
@@ -195,3 +190,10 @@ RecordDocument: TypeAlias = Annotated[
     | FedRecord,
     Field(discriminator="kind"),
 ]
+
+
+class HistoryPage(BaseModel):
+    """Some records of what happened, in order."""
+
+    records: list[RecordDocument]
+    next: Annotated[Count | None, Field(description="Pass it as `after` for what comes next; null at the end.")]

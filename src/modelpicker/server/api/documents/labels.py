@@ -1,0 +1,173 @@
+"""Queries that wait, answers to them, and the labels that there are."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field
+
+from modelpicker.server.api.documents.conflicts import OpinionDocument
+from modelpicker.server.api.documents.fields import (
+    LONGEST_LEASE,
+    MOST_ROUNDS,
+    Annotator,
+    Called,
+    ClassNameField,
+    Count,
+    Id,
+    Said,
+    Taken,
+    Timestamp,
+)
+from modelpicker.server.api.documents.notes import NoteDocument, OwnNote
+
+
+class NewLabel(Taken):
+    """The label of a query."""
+
+    id: Id
+    label: Annotated[ClassNameField, Field(description="A class.", examples=["spam"])]
+    replace: Annotated[bool, Field(description="The answer that is there was wrong.")] = False
+    annotator: Annotator = None
+
+
+class NewLabels(Taken):
+    """Many labels: all are taken in, or none."""
+
+    labels: Annotated[
+        list[tuple[Id, Said]],
+        Field(
+            fail_fast=True,
+            max_length=MOST_ROUNDS,
+            description="Pairs of an id or a key, and a label; null for a skip.",
+            examples=[[[17, "spam"], ["msg-18", "ham"]]],
+        ),
+    ]
+    replace: Annotated[bool, Field(description="The answers that are there were wrong.")] = False
+    annotator: Annotator = None
+
+
+class NewSkip(Taken):
+    """A query that nobody can label."""
+
+    id: Id
+    replace: Annotated[bool, Field(description="The answer that is there was wrong.")] = False
+    annotator: Annotator = None
+
+
+class NewRetraction(Taken):
+    """An answer to be taken back."""
+
+    id: Id
+    lease: Annotated[
+        float | None,
+        Field(gt=0, le=LONGEST_LEASE, description="For how many seconds the query is kept for the annotator."),
+    ] = None
+    annotator: Annotator = None
+
+
+class NewLease(Taken):
+    """Queries to be kept for an annotator."""
+
+    most: Annotated[int, Field(ge=1, le=100, description="At most so many.")] = 1
+    seconds: Annotated[float, Field(gt=0, le=LONGEST_LEASE, description="For how long.")] = 300.0
+    annotator: Annotator = None
+
+
+class Waiting(BaseModel):
+    """A query that waits for its label."""
+
+    id: Count
+    item: dict[str, Any] | None
+    key: str | None
+    classes: Annotated[
+        list[Called] | None, Field(description="What models say of it; null for who may not see that.")
+    ]
+    candidates: Annotated[
+        list[Called] | None,
+        Field(
+            description="With many classes, the different classes that models say, shuffled: for everybody, "
+            "and without which model says what. Null with few classes."
+        ),
+    ]
+    note: Annotated[OwnNote | None, Field(description="What the caller has noted about it.")]
+    leased_until: Annotated[float | None, Field(description="When its lease expires: seconds since 1970.")]
+    leased_by: str | None
+
+
+class Leased(BaseModel):
+    """Queries that wait, or are kept for an annotator."""
+
+    queries: list[Waiting]
+    pending: Annotated[Count, Field(description="How many queries wait in all.")]
+    deciding: Annotated[
+        bool, Field(description="Whether items of files are still gone through for the next query: ask again.")
+    ]
+    own: Annotated[
+        Count | None, Field(description="How many labels the annotator has given that hold; null if unnamed.")
+    ]
+
+
+class Told(BaseModel):
+    """An answer that is on disk."""
+
+    id: Count
+    label: Annotated[Called | None, Field(description="As the campaign knows it; null for a skip.")]
+    labels_used: Count
+    pending: Count
+
+
+class ToldMany(BaseModel):
+    """Answers that are on disk."""
+
+    told: Count
+    labels_used: Count
+    pending: Count
+
+
+class Retracted(BaseModel):
+    """A query that waits again."""
+
+    id: Count
+    labels_used: Count
+    pending: Count
+
+
+class Answered(BaseModel):
+    """A round that was answered, or waits."""
+
+    id: Count
+    key: str | None
+    label: Called | None
+    state: Literal["waiting", "labelled", "skipped", "reference", "conflict", "withdrawn"]
+
+
+class Answers(BaseModel):
+    """All queries with their labels, and labels that were kept for reference."""
+
+    answers: list[Answered]
+
+
+class LabelRow(BaseModel):
+    """An answer that holds now, or opinions that are not complete; or a flagged item that has no answer yet."""
+
+    id: Count
+    key: str | None
+    state: Literal["labelled", "skipped", "reference", "waiting", "conflict", "withdrawn"]
+    label: Called | None
+    by: Annotated[str | None, Field(description="Who gave it.")]
+    at: Timestamp
+    item: dict[str, Any] | None
+    predictions: Annotated[
+        list[tuple[Called, Called | None]], Field(description="What each model said; null where it abstained.")
+    ]
+    notes: Annotated[list[NoteDocument], Field(description="What people noted about the item, one note each.")]
+    opinions: Annotated[
+        list[OpinionDocument], Field(description="What each person said, where several people label the item.")
+    ]
+
+
+class LabelRows(BaseModel):
+    """Answers, the newest first."""
+
+    labels: list[LabelRow]
+    total: Annotated[Count, Field(description="How many there are in all that match.")]
+    annotators: Annotated[list[str], Field(description="Everybody who has answered.")]

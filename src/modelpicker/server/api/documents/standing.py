@@ -1,0 +1,123 @@
+"""How the models stand: the pick, its certificate, and what the page's charts are drawn from."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field
+
+from modelpicker.server.api.documents.campaigns import ConflictCount, MoreField, StateDocument, ToGoField
+from modelpicker.server.api.documents.fields import Called, Chance, Count
+
+
+class StandingEntry(BaseModel):
+    """How one model stands."""
+
+    model: Called
+    estimate: Annotated[float, Field(description="Estimated mistakes: compare models by differences.")]
+    gap: Annotated[float | None, Field(description="How much less accurate than the pick, by the estimates.")]
+    low: Annotated[float | None, Field(ge=-1, description="Where the gap begins, by a rough 95 % interval.")]
+    high: Annotated[float | None, Field(le=1, description="Where it ends.")]
+    labels: Annotated[Count, Field(description="How many labels that rests on.")]
+    since: Annotated[Count, Field(description="The first round that it took part in.")]
+    covered: Annotated[float, Field(ge=0, description="Of how many rounds the gap speaks.")]
+    weight: Annotated[Chance | None, Field(description="Null where the algorithm has no weights.")]
+
+
+class CertificateDocument(BaseModel):
+    """What is known of a model, whenever one looks."""
+
+    model: Called
+    gap: Annotated[Chance, Field(description="By how much at most the best may be better; 1 if nothing is known.")]
+    confidence: Annotated[Chance, Field(description="That no such statement, made at any time, is ever wrong.")]
+    kind: Literal["stream", "population", "pool"]
+    rounds: Annotated[Count, Field(description="How many items had been seen.")]
+    items: Annotated[Count | None, Field(description="How many items the gap is, where it is of the stream.")]
+    sentence: Annotated[str, Field(description="All of it, in plain words.")]
+
+
+class StandingDocument(BaseModel):
+    """The best model so far, and how all stand."""
+
+    event: Annotated[Count, Field(description="The event as of which this is.")]
+    pick: Annotated[Called | None, Field(description="Null before the first label.")]
+    tied: Annotated[list[Called], Field(description="The models tied for the first place.")]
+    rounds: Count
+    covered: Annotated[Count, Field(description="Of how many rounds the estimates speak.")]
+    labels_used: Count
+    labels_saved: Count
+    pending: Count
+    skipped: Count
+    references: Count
+    conflicts: ConflictCount
+    budget: Count | None
+    weighted: Annotated[bool, Field(description="Whether estimates are of the whole stream, and not of labels.")]
+    certificate: Annotated[CertificateDocument, Field(description="How sure the pick is.")]
+    certified: Annotated[bool, Field(description="Whether that is sure enough to stop.")]
+    reached: Annotated[bool | None, Field(description="Whether the goal is reached; null where there is none.")]
+    state: StateDocument
+    to_go: ToGoField
+    more: MoreField
+    remark: Annotated[str, Field(description="What the algorithm has to say of how it stands; may be empty.")]
+    standing: Annotated[list[StandingEntry], Field(description="The pick first, then by estimates.")]
+
+
+class WeightLines(BaseModel):
+    """How the leaders' weights went; their estimates, where an algorithm has no weights."""
+
+    kind: Literal["weights", "estimates"]
+    models: Annotated[list[Called], Field(description="The leaders.")]
+    labels: Annotated[list[Count], Field(description="Labels by then: one a point.")]
+    rounds: Annotated[list[Count], Field(description="Rounds by then: one a point.")]
+    values: Annotated[
+        list[list[float | None]], Field(description="A line a model; null where it took no part yet.")
+    ]
+
+
+class LabelLines(BaseModel):
+    """Queries and labels against rounds seen, added up."""
+
+    rounds: list[Count]
+    queries: list[Count]
+    labels: list[Count]
+
+
+class RecentRounds(BaseModel):
+    """The last rounds."""
+
+    rounds: list[Count]
+    probability: list[Chance]
+    queried: list[bool]
+
+
+class ClassPair(BaseModel):
+    """Two classes between which models are divided."""
+
+    classes: Annotated[list[Called], Field(min_length=2, max_length=2)]
+    rounds: Count
+
+
+class DividedItem(BaseModel):
+    """An item on which models are divided."""
+
+    id: Count
+    key: str | None
+    item: dict[str, Any] | None
+    votes: Annotated[list[tuple[Called | None, Count]], Field(description="Classes, and how many models say each.")]
+
+
+class Disagreement(BaseModel):
+    """Where models disagree most, among recent rounds."""
+
+    rounds: Annotated[Count, Field(description="How many were looked at.")]
+    divided: Annotated[Count, Field(description="On how many of them models disagree.")]
+    pairs: list[ClassPair]
+    items: list[DividedItem]
+
+
+class ChartsDocument(BaseModel):
+    """What the page's charts are drawn from."""
+
+    event: Count
+    weights: WeightLines
+    labels: LabelLines
+    recent: RecentRounds
+    disagreement: Disagreement

@@ -1,0 +1,121 @@
+"""How calls become JSON, and how the server's documents become the same results that a campaign here returns."""
+
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import quote
+
+import numpy.typing as npt
+
+from modelpicker.algorithms import Decision, LabelsToGo, PoolOutlook
+from modelpicker.campaigns.results.agreement import Agreement, ClassAgreement, PairAgreement
+from modelpicker.campaigns.results.pick import GivenAnswer, GivenOpinion, ItemNote, Pick, Query, Standing
+from modelpicker.campaigns.results.status import Status
+from modelpicker.certificates.certificate import Certificate
+from modelpicker.encoding import ClassName, ModelName
+
+if TYPE_CHECKING:  # a client that is sent no data frame needs neither Arrow nor SQLAlchemy
+    from modelpicker.collections import ModelCollection
+
+PredictionRow: TypeAlias = Mapping[Any, ClassName | None] | Sequence[ClassName | None] | npt.NDArray[Any]
+"""What models say of an item: by name, or in the order of the models."""
+
+
+def path_segment(name: ModelName) -> str:
+    """A name as one part of a path; dots are spelt out, as ".." would lead elsewhere."""
+    return quote(str(name), safe="").replace(".", "%2E")
+
+
+def lease_seconds(lease: float | timedelta | None) -> float | None:
+    """For how many seconds a query is leased."""
+    return lease.total_seconds() if isinstance(lease, timedelta) else lease
+
+
+def prediction_row(predictions: Any) -> Any:
+    """Predictions as JSON can hold them."""
+    if isinstance(predictions, Mapping):
+        return {str(model): said for model, said in predictions.items()}
+    return predictions.tolist() if hasattr(predictions, "tolist") else list(predictions)
+
+
+def named_rows(collection: "ModelCollection") -> list[list[ClassName | None]]:
+    """The predictions of a collection, by the names of their classes."""
+    names = [*collection.classes, None]
+    return [[names[code] for code in row] for row in collection.predictions.tolist()]
+
+
+def item_key(given: str | None) -> str:
+    """The key of an item; made up where there is none, so that it can be sent twice."""
+    return given if given is not None else f"client-{time.time_ns():x}-{uuid.uuid4().hex[:12]}"
+
+
+def read_decision(made: Mapping[str, Any]) -> Decision:
+    """A decision that the server made."""
+    return Decision(
+        round=made["id"],
+        query=made["query"],
+        probability=made["probability"],
+        prediction=made["prediction"],
+        recommended=made["recommended"],
+    )
+
+
+def read_query(one: Mapping[str, Any]) -> Query:
+    """A query that waits."""
+    classes = tuple(one["classes"] or ())
+    return Query(one["id"], one["item"], one["key"], classes, one["leased_until"], one["leased_by"])
+
+
+def read_pick(found: Mapping[str, Any]) -> Pick:
+    """The pick, and how every model stands."""
+    standing = [
+        Standing(one["model"], one["estimate"], one["gap"], one["labels"], one["since"], one["covered"])
+        for one in found["standing"]
+    ]
+    same = ("labels_used", "rounds", "covered", "labels_saved", "pending", "skipped", "references", "budget")
+    return Pick(
+        model=standing[0].model,
+        standing=tuple(standing),
+        tied=tuple(found["tied"]),
+        weighted=found["weighted"],
+        certificate=Certificate(**found["certificate"]),
+        certified=found["certified"],
+        reached=found["reached"],
+        to_go=read_to_go(found.get("to_go")),
+        more=read_outlook(found.get("more")),
+        state=Status(*(found["state"][part] for part in ("name", "reason", "next", "takes_items"))),
+        remark=found["remark"],
+        conflicts=found["conflicts"],
+        **{name: found[name] for name in same},
+    )
+
+
+def read_to_go(found: Mapping[str, Any] | None) -> LabelsToGo | None:
+    """How many more labels are needed, about; None if the server cannot say."""
+    return None if found is None else LabelsToGo(found["expected"], found["low"], found["high"])
+
+
+def read_outlook(found: Mapping[str, Any] | None) -> PoolOutlook | None:
+    """What more labels would buy; None if the server cannot say."""
+    return None if found is None else PoolOutlook(found["labels"], found["chance"], found["confidence"])
+
+
+def read_answer(one: Mapping[str, Any]) -> GivenAnswer:
+    """An answer that holds, with what goes with it."""
+    notes = tuple(ItemNote(**note) for note in one["notes"])
+    said = {"predictions": dict(one["predictions"]), "notes": notes, "opinions": read_opinions(one)}
+    return GivenAnswer(**{**one, **said})
+
+
+def read_opinions(one: Mapping[str, Any]) -> tuple[GivenOpinion, ...]:
+    """What people say of an item."""
+    return tuple(GivenOpinion(**opinion) for opinion in one["opinions"])
+
+
+def read_agreement(found: Mapping[str, Any]) -> Agreement:
+    """How far people agree."""
+    pairs = [PairAgreement(**one | {"annotators": tuple(one["annotators"])}) for one in found["pairs"]]
+    classes = [ClassAgreement(**one) for one in found["classes"]]
+    return Agreement(**{**found, "pairs": tuple(pairs), "classes": tuple(classes)})

@@ -102,6 +102,22 @@ def test_annotators_are_not_told_what_others_said(crowd: Crowd) -> None:
     assert crowd.tell("mia", name, item, "ham").status_code == 200  # told twice, it counts once
 
 
+def test_annotators_are_not_told_what_others_said_of_an_item_that_one_person_labels(crowd: Crowd) -> None:
+    """Nor of a label that nobody asked for; owners are."""
+    alone = mp.create_campaign("memory://overlap-people", "alone", models=["a", "b"], options={"query_scale": 1e6})
+    assert [one.query for one in alone.ask_many([["spam", "ham"], ["ham", "ham"]])] == [True, False]
+    for item in (0, 1):
+        assert crowd.tell("mia", "alone", item, "spam").status_code == 200
+        late = [
+            crowd.tell("tom", "alone", item, "ham"),
+            crowd.call("tom", "POST", "alone/labels/batch", {"labels": [[item, "ham"]]}),
+            crowd.call("tom", "POST", "alone/skips", {"id": item}),
+        ]
+        assert [one.status_code for one in late] == [409] * 3
+        assert not any("spam" in one.text or "mia" in one.text for one in late)
+        assert "spam" in crowd.tell("boss", "alone", item, "ham").text
+
+
 def test_annotators_take_back_their_own_opinion_only(crowd: Crowd) -> None:
     name = crowd.create("undo")
     (item,) = crowd.lease("mia", name)

@@ -66,7 +66,8 @@ async def skip(caller: Labeller, queue: Found, body: documents.NewSkip) -> Respo
     by = caller.annotator(body.annotator)
 
     def change(campaign: Campaign) -> dict[str, Any]:
-        campaign.skip(body.id, replace=body.replace, annotator=by)
+        with _discreet(caller):
+            campaign.skip(body.id, replace=body.replace, annotator=by)
         return _told(campaign, body.id, None)
 
     return json_response(await queue.do(change))
@@ -198,9 +199,13 @@ def _told(campaign: Campaign, called: int | str, label: ClassName | None) -> dic
 
 @contextmanager
 def _discreet(caller: Caller) -> Iterator[None]:
-    """An error about a label may name a class that models say; not to who may not know."""
+    """An error about a label may name what models or other people say; not to those who may not know."""
     try:
         yield
+    except ConflictError as error:
+        if caller.role != "annotator":
+            raise
+        raise ConflictError(error.discreet) from error
     except InputError as error:
         if caller.predictions:
             raise

@@ -46,11 +46,20 @@ class Player:
         who = pick(PEOPLE)
         return {
             "pending": (6, lambda: campaign.pending(pick([1, 2, 5]), lease=pick([None, 600, 1e-6]), annotator=who)),
-            "tell": (14, lambda: campaign.tell(self.item(), pick(LABELS), replace=pick([True, False]), annotator=who)),
-            "tell many": (2, lambda: campaign.tell_many({self.item(): pick(LABELS) for _ in range(3)}, annotator=who)),
+            "tell": (
+                14,
+                lambda: campaign.tell(self.item(), pick(LABELS), replace=pick([True, False]), annotator=who),
+            ),
+            "tell many": (
+                2,
+                lambda: campaign.tell_many({self.item(): pick(LABELS) for _ in range(3)}, annotator=who),
+            ),
             "retract": (4, lambda: campaign.retract(self.item(), lease=pick([None, 60]), annotator=who)),
             "settle": (4, lambda: campaign.settle(self.item(), pick(LABELS), annotator="boss")),
-            "note": (2, lambda: campaign.note(self.item(), pick(["", "odd"]), flagged=pick([True, False]), annotator=who)),
+            "note": (
+                2,
+                lambda: campaign.note(self.item(), pick(["", "odd"]), flagged=pick([True, False]), annotator=who),
+            ),
             "release": (1, lambda: campaign.release(self.item())),
             "finish": (2, lambda: campaign.finish(annotator="boss")),
             "go on": (3, lambda: campaign.revise(finished=False, paused=False, archived=False)),
@@ -96,10 +105,10 @@ class Player:
         before = state(self.campaign), self.campaign.events
         try:
             chosen[name][1]()
-        except (mp.ConflictError, mp.InputError, mp.NotFoundError) as error:
-            if name != "file":  # which may be taken in part
-                assert (state(self.campaign), self.campaign.events) == before, f"{name}: {error}"
-            return f"{name}: refused"
+        except (mp.ConflictError, mp.InputError, mp.NotFoundError):
+            name = f"{name}: refused"
+        if name.endswith("refused"):
+            assert (state(self.campaign), self.campaign.events) == before, name
         return name
 
 
@@ -201,9 +210,9 @@ def test_whatever_people_do_a_campaign_is_what_its_events_say(memory: str, tmp_p
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("pool", [True, False], ids=["pool", "stream"])
 def test_whatever_people_do_for_long_a_campaign_is_what_its_events_say(
     url: str, tmp_path: Path, pool: bool, seed: int
 ) -> None:
-    play(url, tmp_path, seed, pool=pool, steps=150, exports=5)
+    play(url, tmp_path, seed, pool=pool, steps=100, exports=5)

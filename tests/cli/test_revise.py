@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.campaigning import EVERY, call, document, lines, three_items
+from tests.cli.campaigning import EVERY, begin, call, document, lines, three_items
 
 
 @pytest.fixture

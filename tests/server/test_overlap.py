@@ -133,6 +133,20 @@ def test_annotators_take_back_their_own_opinion_only(crowd: Crowd) -> None:
     assert crowd.call("rea", "GET", f"{name}/labels").json()["labels"] == []
 
 
+@pytest.mark.parametrize("label", ["ham", "spam", None])
+def test_annotators_do_not_undo_what_an_owner_settled(crowd: Crowd, label: str | None) -> None:
+    """Whether the owner agreed with them or not; an owner can."""
+    name = crowd.create(f"settled as {label}")
+    (item,) = crowd.lease("mia", name)
+    crowd.tell("mia", name, item, "ham")
+    assert crowd.call("boss", "POST", f"{name}/settlements", {"id": item, "label": label}).status_code == 200
+    undone = crowd.call("mia", "POST", f"{name}/retractions", {"id": item, "annotator": "desk"})
+    assert (undone.status_code, "ask an owner" in undone.text) == (409, True)
+    (row,) = crowd.call("rea", "GET", f"{name}/labels").json()["labels"]
+    assert (row["label"], row["by"]) == (label, "boss")
+    assert crowd.call("boss", "POST", f"{name}/retractions", {"id": item}).status_code == 200
+
+
 @pytest.mark.parametrize("overlap", ["0", "1.5", "101", "-2", "two", "nan"])
 def test_an_overlap_that_makes_no_sense_makes_no_campaign(server: Running, name: str, overlap: str) -> None:
     answer = begin(server, table(4), name=name, overlap=overlap)

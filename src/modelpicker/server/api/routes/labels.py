@@ -11,6 +11,7 @@ from fastapi import APIRouter, Path, Query, Response
 from modelpicker.campaigns import Campaign
 from modelpicker.campaigns import Query as Waiting
 from modelpicker.campaigns.annotators import person_of
+from modelpicker.campaigns.results.labels import is_settled
 from modelpicker.encoding import ClassName
 from modelpicker.errors import ConflictError, InputError
 from modelpicker.server.access.callers import Anybody, Caller, Labeller
@@ -80,11 +81,7 @@ async def retract(caller: Labeller, queue: Found, body: documents.NewRetraction)
 
     def change(campaign: Campaign) -> dict[str, Any]:
         if caller.role == "annotator":
-            opinions = {person_of(one.by) for one in campaign.opinions(body.id)}
-            by_whom = campaign.answered_by(body.id)
-            if opinions:  # several people label the item: each takes back what they said, whoever came last
-                by_whom = caller.name if person_of(by) in opinions else None
-            _check_own(by_whom, caller, "that answer is somebody else's; ask an owner to take it back.")
+            _check_own_answer(campaign, body.id, caller)
         campaign.retract(body.id, lease=body.lease, annotator=by)
         return {"id": campaign.number_of(body.id), **counts(campaign)}
 
@@ -215,6 +212,16 @@ def _discreet(caller: Caller) -> Iterator[None]:
 def _check_replace(caller: Caller, replace: bool) -> None:
     if replace and caller.role != "owner":
         raise Problem(403, "Only owners may replace an answer; take your own back, and label it again.")
+
+
+def _check_own_answer(campaign: Campaign, called: int | str, caller: Caller) -> None:
+    """Annotators take back what they themselves have said, and nothing that an owner decided."""
+    by_whom, said = campaign.answered_by(called), campaign.opinions(called)
+    if said:  # several people label the item: each takes back what they said, whoever came last
+        by_whom = caller.name if caller.name in {person_of(one.by) for one in said} else None
+        if by_whom is not None and is_settled(campaign.history(called), said):
+            raise ConflictError("that item was settled or corrected since; ask an owner to take that back.")
+    _check_own(by_whom, caller, "that answer is somebody else's; ask an owner to take it back.")
 
 
 def _check_own(by: str | None, caller: Caller, otherwise: str) -> None:

@@ -552,3 +552,24 @@ def test_labels_that_nobody_asked_for_are_known_in_the_report_of_a_pool(memory: 
     cost = campaign_report(campaign).cost
     assert "1 more label is known without asking" in cost
     assert "1 item is in conflict: people labelled it differently" in cost
+
+
+@pytest.mark.parametrize("label", ["ham", "spam", "egg", "toast", None])
+def test_whatever_a_conflict_turns_out_to_be_the_certificate_has_not_said_too_much(
+    memory: str, label: str | None
+) -> None:
+    """An open conflict counts at its worst, for the model that is named then."""
+    items, campaign = collection(40), make(memory, items=40, overlap=2, tolerance=0.0)
+    for place in range(14):
+        (query,) = campaign.pending(1, annotator="ann")
+        right = truth(items, query.id)
+        campaign.tell(query.id, right, annotator="ann")
+        campaign.tell(query.id, "toast" if place % 5 == 1 else right, annotator="bob")
+    conflicts = [conflict.id for conflict in campaign.conflicts()]
+    assert len(conflicts) > 1
+    before = campaign.certificate()
+    campaign.settle(conflicts[0], label)
+    after = campaign.certificate()
+    assert before.gap < 1.0
+    assert after.model != before.model or after.gap <= before.gap
+    check(campaign, memory)

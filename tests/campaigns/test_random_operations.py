@@ -53,7 +53,7 @@ class Player:
             ),
             "tell many": (
                 2,
-                lambda: campaign.tell_many({self.item(): pick(LABELS) for _ in range(3)}, annotator=who),
+                lambda: self.tell_many(who),
             ),
             "retract": (4, lambda: campaign.retract(self.item(), lease=pick([None, 60]), annotator=who)),
             "settle": (4, lambda: campaign.settle(self.item(), pick(LABELS), annotator="boss")),
@@ -63,7 +63,7 @@ class Player:
             ),
             "release": (1, lambda: campaign.release(self.item())),
             "finish": (2, lambda: campaign.finish(annotator="boss")),
-            "go on": (3, lambda: campaign.revise(finished=False, paused=False, archived=False)),
+            "go on": (6, lambda: campaign.revise(finished=False, paused=False, archived=False)),
             "pause": (1, lambda: campaign.revise(paused=True)),
             "archive": (1, lambda: campaign.revise(archived=True)),
             "budget": (1, lambda: campaign.revise(budget=pick([None, 12, 40]))),
@@ -73,6 +73,11 @@ class Player:
             "forget": (1, campaign.forget),
             **({} if self.pool else self.stream_operations()),
         }
+
+    def tell_many(self, who: str | None) -> None:
+        """Several answers in one transaction: if one is refused, none is taken."""
+        told = {self.item(): self.random.choice(LABELS) for _ in range(3)}
+        self.campaign.tell_many(told, replace=self.random.random() < 0.7, annotator=who)
 
     def stream_operations(self) -> dict[str, tuple[int, Callable[[], object]]]:
         """What only a stream can do."""

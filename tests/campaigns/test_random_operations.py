@@ -212,7 +212,7 @@ def check_copy(campaign: mp.Campaign, tmp_path: Path, here: dict[str, Any]) -> N
 
 @pytest.mark.parametrize("pool", [True, False], ids=["pool", "stream"])
 def test_whatever_people_do_a_campaign_is_what_its_events_say(memory: str, tmp_path: Path, pool: bool) -> None:
-    done = play(memory, tmp_path, 1, pool=pool, steps=20, exports=6)
+    done = play(memory, tmp_path, 1, pool=pool, steps=16, exports=8)
     assert len(done) > 8, "many kinds of operations"
 
 
@@ -222,4 +222,4 @@ def test_whatever_people_do_a_campaign_is_what_its_events_say(memory: str, tmp_p
 def test_whatever_people_do_for_long_a_campaign_is_what_its_events_say(
     url: str, tmp_path: Path, pool: bool, seed: int
 ) -> None:
-    play(url, tmp_path, seed, pool=pool, steps=100, exports=5)
+    play(url, tmp_path, seed, pool=pool, steps=60, exports=5)

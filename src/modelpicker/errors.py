@@ -92,9 +92,18 @@ class NotFoundError(ModelPickerError, LookupError):
 
 
 class ConflictError(ModelPickerError):
-    """Something is there already that must not be overwritten."""
+    """Something is there already that must not be overwritten.
+
+    Args:
+        message: what is there, and what to do.
+        discreet: the same without what other people said, which not everybody may know.
+    """
 
     exit_code = 4
+
+    def __init__(self, message: str = "", *, discreet: str = "") -> None:
+        super().__init__(message)
+        self.discreet = discreet or message
 
 
 class AccessError(ModelPickerError):

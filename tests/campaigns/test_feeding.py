@@ -314,3 +314,34 @@ def test_the_classes_of_a_file_are_known_from_the_start(memory: str, file: Path)
     campaign = make(memory)
     campaign.ask_file(file)
     assert set(campaign.known_classes()) >= {"egg", "ham", "spam"}
+
+
+def test_two_people_who_label_each_item_share_what_is_open_before_more_is_asked(url: str, file: Path) -> None:
+    """One open question per person; a half-answered item comes before a new one."""
+    campaign = make(url, overlap=2)
+    campaign.ask_file(file)
+
+    def given(by: str) -> int:
+        (query,) = campaign.pending(5, lease=600, annotator=by)
+        return query.id
+
+    first = given("ann")
+    second = given("bob")
+    assert first != second, "what somebody else has leased is theirs for now"
+    assert (given("ann"), given("bob"), campaign.counts().waiting) == (first, second, 2)
+    campaign.tell(first, "ham", annotator="ann")
+    assert given("ann") not in (first, second), "she has answered the one, and bob has the other"
+    campaign.tell(second, "ham", annotator="bob")
+    assert given("bob") == first, "half answered, and free"
+    campaign.tell(first, "ham", annotator="bob")
+    assert (campaign.label_of(first), campaign.counts().labels) == ("ham", 1)
+    campaign.finish()
+    assert (campaign.counts().waiting, campaign.counts().withdrawn) == (0, 2)
+    campaign.tell(second, "spam", annotator="ann")
+    assert (campaign.counts().withdrawn, campaign.counts().conflicts) == (1, 1)
+    check(campaign, url)
+    campaign.revise(finished=False)
+    campaign.retract(second, annotator="ann")
+    assert (campaign.counts().waiting, campaign.counts().conflicts) == (2, 0)
+    assert given("cyd") == second
+    check(campaign, url)

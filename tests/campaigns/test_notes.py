@@ -94,6 +94,9 @@ def test_flagged_items_are_found_answered_or_not(memory: str) -> None:
 
     assert found(flagged=True) == [(1, "waiting"), (2, "labelled")]
     assert found(flagged=False) == [(0, "labelled")]
+    campaign.finish()
+    assert found(flagged=True) == [(1, "withdrawn"), (2, "labelled")], "also what nobody need answer any more"
+    campaign.revise(finished=False)
     assert found(flagged=True, annotator="tom") == [(2, "labelled")]
     assert found(search="language") == [(0, "labelled")]
     assert found() == [(2, "labelled"), (0, "labelled")]

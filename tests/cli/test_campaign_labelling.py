@@ -188,9 +188,8 @@ def test_a_key_says_whether_one_may_stop(tmp_path: Path) -> None:
     done = label(three(tmp_path), "m", "ham", "m", "q")
     assert shown(done) == [0, 0, 1, 1]
     said = " ".join(done.stderr.split())
-    assert (
-        "May I stop? Not yet. There is no label, so nothing is known of the models. 0 labels: no label yet." in said
-    )
+    no_label = "No label has been told yet, so nothing is known of the models. 0 labels: no label yet."
+    assert f"May I stop? Not yet. {no_label}" in said
     assert (
         "May I stop? That is for you to say: no goal was set. Waiting for labels: 2 items wait for a label." in said
     )

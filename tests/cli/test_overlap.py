@@ -46,6 +46,42 @@ def test_a_conflict_from_its_beginning_to_its_end(pool: Path) -> None:
     assert document(pool, "verify")["campaigns"][0]["wrong"] == []
 
 
+def test_the_commands_that_are_offered_say_who_labels(tmp_path: Path) -> None:
+    (tmp_path / "items.csv").write_text(ROWS)
+    pool = call(
+        tmp_path, "create", "p", "--pool", "items.csv", "--overlap", "2", "--budget", "2", "--tolerance", "0"
+    )
+    stream = call(tmp_path, "create", "s", "--models", "good,bad", "--overlap", "2")
+    kept = call(tmp_path, "ask", "s", "items.csv")
+    for done, name in ((pool, "p"), (stream, "s"), (kept, "s")):
+        assert f"label {name} --by WHO`" in done.stderr, done.stderr
+    for by in ("mia", "tom"):
+        done = call(tmp_path, "label", "p", "--by", by, typed="spam\n")
+    assert "--by tom`  takes your last answer back" in done.stderr
+
+
+def test_the_terminal_counts_and_undoes_what_this_person_said(pool: Path) -> None:
+    """Also of items that wait for another person, and of those on which people disagree."""
+    done = call(pool, "label", "tickets", "--by", "mia", typed="spam\nspam\nu\nq\n").stderr
+    assert "tickets · 2 by you, 2 in all · no label known yet" in done
+    assert "Took back 'spam' for item" in done
+    done = call(pool, "label", "tickets", "--by", "tom", typed="ham\nu\nq\n").stderr
+    assert "tickets · 1 by you, 2 in all" in done
+    assert "Took back 'ham' for item" in done
+    assert call(pool, "label", "tickets", "--by", "mia", typed="u\nu\nq\n").stderr.count("Took back 'spam'") == 1
+    assert document(pool, "best", "tickets")["labels_used"] == 0
+
+
+def test_no_model_is_named_while_no_label_is_known(pool: Path) -> None:
+    disagree(pool)
+    found = document(pool, "best", "tickets")
+    assert (found["pick"], found["labels_used"], found["conflicts"]) == (None, 2, 1)
+    told = call(pool, "best", "tickets").stdout
+    assert "No label is known yet, so nothing is known of the models." in told
+    assert "Pick:" not in told
+    assert "There is no pick yet." in call(pool, "report", "tickets", "--out", "r.html").stdout
+
+
 def test_nobody_can_tell_is_a_way_to_settle(pool: Path) -> None:
     disagree(pool)
     item = str(document(pool, "conflicts", "tickets")["conflicts"][0]["id"])
@@ -57,6 +93,7 @@ def test_nobody_can_tell_is_a_way_to_settle(pool: Path) -> None:
     [
         (("settle", "tickets", "0"), 2, "pass either a label or --cannot-tell"),
         (("settle", "tickets", "0", "spam", "--cannot-tell"), 2, "pass either a label or --cannot-tell"),
+        (("settle", "tickets", "5", "spam"), 4, "nobody was asked about round 5"),
         (("settle", "tickets", "77", "spam"), 3, "there is no round 77"),
         (("settle", "nowhere", "0", "spam"), 3, "no campaign"),
         (("conflicts", "nowhere"), 3, "no campaign"),

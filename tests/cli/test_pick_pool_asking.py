@@ -121,7 +121,7 @@ def test_undo_says_what_it_undid_and_a_key_whether_one_may_stop(words: Path) -> 
     assert f"Took back 'cat' for item {first + 1}: item-{first}\n" in done.stderr
     assert "There is nothing to undo." in done.stderr
     said = " ".join(done.stderr.split())
-    assert "May I stop? Not yet. There is no label" in said
+    assert "May I stop? Not yet. No label has been told" in said
     assert "May I stop? Not yet: the goal is not reached. Running: 1 label has been told so far." in said
 
 

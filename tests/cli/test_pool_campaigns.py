@@ -203,7 +203,7 @@ class TestLabel:
     def test_a_key_says_whether_one_may_stop(self, folder: Path) -> None:
         done = session(folder, "m", "ham", "m", "q")
         said = " ".join(done.stderr.split())
-        assert "May I stop? Not yet. There is no label" in said
+        assert "May I stop? Not yet. No label has been told" in said
         assert "May I stop? Not yet: the goal is not reached. Running: 1 label is known" in said
 
     def test_undo_says_what_it_took_back_and_asks_again(self, folder: Path) -> None:

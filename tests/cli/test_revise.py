@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.campaigning import EVERY, call, document, lines, three_items
+from tests.cli.campaigning import EVERY, begin, call, document, lines, three_items
 
 
 @pytest.fixture
@@ -74,3 +74,10 @@ def test_finishing_withdraws_what_waits_and_going_on_brings_it_back(tmp_path: Pa
     assert document(tmp_path, "revise", "done", "--finished")["pending"] == 0
     assert document(tmp_path, "show", "done")["pending"] == 0
     assert document(tmp_path, "revise", "done", "--no-finished")["pending"] == 2
+
+
+def test_what_was_so_already_is_not_called_a_change(tmp_path: Path) -> None:
+    begin(tmp_path)
+    done = call(tmp_path, "revise", "tickets", "--no-finished")
+    assert done.stdout.startswith("Nothing changed: it was so already. ")
+    assert document(tmp_path, "revise", "tickets", "--no-finished", "--pause")["revised"] == ["paused"]

@@ -102,6 +102,22 @@ def test_annotators_are_not_told_what_others_said(crowd: Crowd) -> None:
     assert crowd.tell("mia", name, item, "ham").status_code == 200  # told twice, it counts once
 
 
+def test_annotators_are_not_told_what_others_said_of_an_item_that_one_person_labels(crowd: Crowd) -> None:
+    """Nor of a label that nobody asked for; owners are."""
+    alone = mp.create_campaign("memory://overlap-people", "alone", models=["a", "b"], options={"query_scale": 1e6})
+    assert [one.query for one in alone.ask_many([["spam", "ham"], ["ham", "ham"]])] == [True, False]
+    for item in (0, 1):
+        assert crowd.tell("mia", "alone", item, "spam").status_code == 200
+        late = [
+            crowd.tell("tom", "alone", item, "ham"),
+            crowd.call("tom", "POST", "alone/labels/batch", {"labels": [[item, "ham"]]}),
+            crowd.call("tom", "POST", "alone/skips", {"id": item}),
+        ]
+        assert [one.status_code for one in late] == [409] * 3
+        assert not any("spam" in one.text or "mia" in one.text for one in late)
+        assert "spam" in crowd.tell("boss", "alone", item, "ham").text
+
+
 def test_annotators_take_back_their_own_opinion_only(crowd: Crowd) -> None:
     name = crowd.create("undo")
     (item,) = crowd.lease("mia", name)
@@ -115,6 +131,20 @@ def test_annotators_take_back_their_own_opinion_only(crowd: Crowd) -> None:
     crowd.tell("mia", name, item, "ham")
     assert crowd.call("boss", "POST", f"{name}/retractions", {"id": item}).status_code == 200
     assert crowd.call("rea", "GET", f"{name}/labels").json()["labels"] == []
+
+
+@pytest.mark.parametrize("label", ["ham", "spam", None])
+def test_annotators_do_not_undo_what_an_owner_settled(crowd: Crowd, label: str | None) -> None:
+    """Whether the owner agreed with them or not; an owner can."""
+    name = crowd.create(f"settled as {label}")
+    (item,) = crowd.lease("mia", name)
+    crowd.tell("mia", name, item, "ham")
+    assert crowd.call("boss", "POST", f"{name}/settlements", {"id": item, "label": label}).status_code == 200
+    undone = crowd.call("mia", "POST", f"{name}/retractions", {"id": item, "annotator": "desk"})
+    assert (undone.status_code, "ask an owner" in undone.text) == (409, True)
+    (row,) = crowd.call("rea", "GET", f"{name}/labels").json()["labels"]
+    assert (row["label"], row["by"]) == (label, "boss")
+    assert crowd.call("boss", "POST", f"{name}/retractions", {"id": item}).status_code == 200
 
 
 @pytest.mark.parametrize("overlap", ["0", "1.5", "101", "-2", "two", "nan"])

@@ -14,8 +14,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from modelpicker.algorithms.registry import find_algorithm, usual_options
+from modelpicker.campaigns.annotators import person_of
 from modelpicker.campaigns.campaign import Campaign
-from modelpicker.campaigns.events.event_types import Answer, Retraction
+from modelpicker.campaigns.events.event_types import Answer, Opinion, Retraction, Withdrawal
 from modelpicker.campaigns.input.batches import items_of
 from modelpicker.campaigns.offline import Goal, names_at, shuffled, suited_options
 from modelpicker.campaigns.registry import begin_campaign, list_campaigns, open_campaign
@@ -108,14 +109,29 @@ def known_answers(campaign: Campaign) -> dict[str, ClassName]:
 
 
 def answers_by(campaign: Campaign, annotator: str) -> dict[int, ClassName | None]:
-    """What somebody answered, by round, in the order of the answers; not what others changed since."""
+    """What somebody answered, by round, in the order of the answers; not what others changed since.
+
+    Of a round that several people label, it is their opinion.
+    """
     found: dict[int, ClassName | None] = {}
+    several: set[int] = set()
+    person = person_of(annotator)
     with campaign.looking() as store:  # the history also has all items, which may be a million
-        for stored in store.others((Answer.kind, Retraction.kind)):
-            if isinstance(stored.event, Answer | Retraction):
-                found.pop(stored.event.round, None)
-            if isinstance(stored.event, Answer) and stored.event.by == annotator:
-                found[stored.event.round] = stored.event.label
+        for stored in store.others((Answer.kind, Retraction.kind, Opinion.kind, Withdrawal.kind)):
+            match stored.event:
+                case Opinion(round=number, label=label, by=by):
+                    several.add(number)
+                    if person_of(by) == person:
+                        found.pop(number, None)  # the last one comes last
+                        found[number] = label
+                case Withdrawal(round=number, whose=whose) if person_of(whose) == person:
+                    found.pop(number, None)
+                case Answer(round=number, label=label, by=by) if number not in several:
+                    found.pop(number, None)
+                    if by == annotator:
+                        found[number] = label
+                case Retraction(round=number) if number not in several:
+                    found.pop(number, None)
     return found
 
 

@@ -50,7 +50,7 @@ class CampaignLeasing(CampaignReading):
         """Queries for somebody; if none is open for them, the next items of files are decided about."""
         if change.state.terms.idle:
             return (
-                [] if seconds is not None else self._queries(change.store, change.store.waiting(most))
+                [] if seconds is not None else self._queries(change.store, change.store.waiting_for(by, most))
             ), "stopped"
         now = self.storage.now(change.store.connection)
         step: FeedStep = "stopped"

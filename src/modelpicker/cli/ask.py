@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from modelpicker.cli.shared.campaign_options import Name, StorageOption, called_by, leader, opened
+from modelpicker.cli.shared.campaign_options import Name, StorageOption, called_by, label_command, leader, opened
 from modelpicker.cli.shared.terminal import (
     IdColumn,
     Ignore,
@@ -229,7 +229,11 @@ def _keep(campaign: "Campaign", file: str, read: dict[str, Any], called: str, as
         return
     known = f", {kept.known:,} there already" if kept.known else ""
     say(visible(f"{count(kept.waiting, 'new item')}{known}. {pick.state.title}: {pick.state.reason}"))
-    say(visible(f"  {command(f'label {called}')}  asks about them one after the other, as does the page"))
+    say(
+        visible(
+            f"  {command(label_command(called, campaign))}  asks about them one after the other, as does the page"
+        )
+    )
 
 
 def keep_file(campaign: "Campaign", file: str, read: dict[str, Any]) -> "AskedFile":

@@ -12,6 +12,7 @@ from modelpicker.cli.shared.campaign_options import (
     StorageOption,
     called_by,
     describe,
+    label_command,
     read_guidelines,
     storage_url,
     with_settings,
@@ -160,7 +161,7 @@ def create(
     if pool is None:
         say(visible(f"Created {name} in {campaign.storage.url}."), "", "Next:")
         say(visible(f"  {command(f'ask {called} < items.jsonl')}  asks about items as they come"))
-        say(visible(f"  {command(f'label {called}')}  lets you label what it asks for"))
+        say(visible(f"  {command(label_command(called, campaign))}  lets you label what it asks for"))
     else:
         _say_pool(campaign, called)
 
@@ -247,5 +248,9 @@ def _say_pool(campaign: "Campaign", called: str) -> None:
         say(visible(f"{pick.state.title}: {pick.state.reason}"), "", "Next:")
         say(visible(f"  {command(f'report {called}')}  writes one page about the pick"))
     else:
-        say("", "Next:", visible(f"  {command(f'label {called}')}  asks about the items most worth a label"))
+        say(
+            "",
+            "Next:",
+            visible(f"  {command(label_command(called, campaign))}  asks about the items most worth a label"),
+        )
     say(visible(f"  {command(f'ask {called} FILE')}  adds more items"))

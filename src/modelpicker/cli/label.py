@@ -1,5 +1,6 @@
 """`modelpicker label`: a labelling session at the terminal."""
 
+import shlex
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -86,7 +87,9 @@ def _say_next(pick: "Pick", session: LabelSession, name: str, storage: str | Non
     say("", "Next:", visible(f"  {command(f'report {called}')}  writes one page about the pick"))
     if session.answered:
         last = session.answered[-1][0].id
-        say(visible(f"  {command(f'retract {called} {last}')}  takes your last answer back"))
+        # Without a name, it would take back what everybody said of the item.
+        who = "" if session.by is None else f" --by {shlex.quote(session.by)}"
+        say(visible(f"  {command(f'retract {called} {last}{who}')}  takes your last answer back"))
     if pick.state.over:
         say(visible(f"  {command(f'ask {called} FILE')}  adds more items; then it asks again"))
     else:

@@ -67,8 +67,12 @@ def revise(
     if not changes:
         raise typer.BadParameter("say what to change: --budget, --stop-gap, --pause, --finished, --guidelines, …")
     campaign = opened(storage, name)
+    before = campaign.terms.document()
     campaign.revise(annotator=by, **changes)
-    report(campaign, f"Changed: {', '.join(sorted(changes))}.", {"revised": sorted(changes)}, as_json)
+    now = campaign.terms.document()
+    changed = sorted(name for name in changes if now[name] != before[name])
+    told = f"Changed: {', '.join(changed)}." if changed else "Nothing changed: it was so already."
+    report(campaign, told, {"revised": changed}, as_json)
 
 
 def rename(

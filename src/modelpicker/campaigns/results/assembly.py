@@ -31,6 +31,8 @@ class Counted(NamedTuple):
     conflicts: int = 0
     several: int = 0
     """How many more labels people gave than there are, where several people label an item."""
+    half: int = 0
+    """How many items wait for the label of another person."""
 
 
 class PickEvidence(NamedTuple):
@@ -82,6 +84,7 @@ def make_pick(store: EventStore, projection: Projection) -> Pick:
             counts.references,
             counts.conflicts,
             projection.opinions.bought,
+            projection.opinions.half_answered,
         ),
         labels=rests_on,
         labelled=projection.labelled(store),
@@ -161,6 +164,7 @@ def assemble(
                 idle=wanted.idle,
                 files=wanted.files,
                 conflicts=counts.conflicts,
+                half=counts.half,
             )
         ),
         remark=picker.remark,

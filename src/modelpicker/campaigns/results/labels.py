@@ -8,10 +8,10 @@ from typing import Any
 from modelpicker.campaigns.annotators import person_of
 from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Answer, Note, Opinion, Reference, Rounds
-from modelpicker.campaigns.events.history import as_time
+from modelpicker.campaigns.events.history import ANSWERED, HistoryRecord, as_time
 from modelpicker.campaigns.events.pool_events import Items
 from modelpicker.campaigns.events.recent_events import Stored
-from modelpicker.campaigns.events.round_states import CONFLICT, OPEN, STATE_NAMES, RoundState
+from modelpicker.campaigns.events.round_states import CONFLICT, OPEN, STATE_NAMES, UNANSWERED, RoundState
 from modelpicker.campaigns.results.pick import Conflict, GivenAnswer, GivenOpinion, ItemNote, LabelFilter
 from modelpicker.campaigns.state.base import CampaignState
 from modelpicker.campaigns.state.projection import Projection
@@ -32,7 +32,7 @@ def find_labels(store: EventStore, projection: CampaignState, wanted: LabelFilte
         if state.round in last and (state.state not in OPEN or state.round in several)
     }
     if wanted.flagged:
-        waiting = {state.round: state for state in store.waiting() if state.round in flags}
+        waiting = {state.round: state for state in store.answered(*UNANSWERED) if state.round in flags}
         last |= {number: (*flags[number], None) for number in waiting if number not in known}
         known = waiting | known
     for state in sorted(known.values(), key=lambda one: -last[one.round][0]):
@@ -95,6 +95,15 @@ def opinions_of(store: EventStore, number: int) -> tuple[GivenOpinion, ...]:
     """What people say of one item, in the order in which they said it."""
     standing = {(number, one.person) for one in store.opinions(number)}
     return _given(store, standing, number).get(number, ())
+
+
+def is_settled(history: Iterable[HistoryRecord], said: Sequence[GivenOpinion]) -> bool:
+    """Whether the label of an item is not what its opinions came to: somebody settled it, or corrected it."""
+    answers = [record for record in history if record["kind"] in ANSWERED]
+    if not answers or answers[-1]["kind"] not in ("label", "skip"):
+        return False
+    by, label = answers[-1]["by"], answers[-1].get("label")
+    return person_of(by) not in {person_of(one.by) for one in said} or any(one.label != label for one in said)
 
 
 def find_conflicts(store: EventStore) -> list[Conflict]:

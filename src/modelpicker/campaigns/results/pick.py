@@ -90,9 +90,15 @@ class Pick:
 
     @property
     def named(self) -> bool:
-        """Whether there is a reason for the pick: a label, or a proof that needs none."""
+        """Whether there is a reason for the pick: a label that is known, or a proof that needs none."""
         learned = self.certificate.kind == "pool" and self.references > 0  # which a stream does not learn from
-        return self.labels_used > 0 or learned or self.certified
+        return self.labelled > 0 or learned or self.certified
+
+    @property
+    def no_label_sentence(self) -> str:
+        """Why no model is named yet; people may have said something that they do not agree on."""
+        told = "is known" if self.labels_used else "has been told"
+        return f"No label {told} yet, so nothing is known of the models."
 
     @property
     def to_go_sentence(self) -> str:

@@ -8,6 +8,7 @@ from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.pick import TOO_EARLY, Pick, Standing
 from modelpicker.campaigns.results.status import (
     ARCHIVED,
+    ASK_ANOTHER,
     PAUSED,
     Status,
     budget_spent,
@@ -15,6 +16,8 @@ from modelpicker.campaigns.results.status import (
     conflicts_status,
     finished_status,
     in_short,
+    open_items,
+    unsettled_conflicts,
 )
 from modelpicker.campaigns.state.pool_projection import PoolProjection
 from modelpicker.certificates.certificate import rounded_up
@@ -119,27 +122,20 @@ def _campaign_status(projection: PoolProjection) -> Status:
         else f"{known:,} labels are known"
     )
     open_ones = f", and {waits}" if counts.waiting else ""
-    disagree = "1 conflict waits" if counts.conflicts == 1 else f"{counts.conflicts:,} conflicts wait"
-    unsettled = f" {disagree} to be settled." if counts.conflicts else ""
+    unsettled = f" {unsettled_conflicts(counts.conflicts)}" if counts.conflicts else ""
     reason = f"{told}{open_ones}. Models differ on {pool.contested:,} items.{unsettled}"
     return Status("running", reason, "Label more items.")
 
 
 def _waits(projection: PoolProjection) -> str:
     """How many items wait for a label, and how many of them for another person's."""
-    waiting, half = projection.counts.waiting, projection.opinions.half_answered
-    waits = "1 item waits" if waiting == 1 else f"{waiting:,} items wait"
-    if not half:
-        return f"{waits} for a label"
-    if half == waiting:
-        return f"{waits} for the label of another person"
-    return f"{waits} for a label, {half:,} of them from another person"
+    return open_items(projection.counts.waiting, projection.opinions.half_answered)
 
 
 def _next_label(projection: PoolProjection) -> str:
     """What to do about items that wait."""
     if projection.opinions.half_answered == projection.counts.waiting:
-        return "Ask another person to label what waits."
+        return ASK_ANOTHER
     return "Label what waits."
 
 
@@ -151,7 +147,7 @@ def _spent_unproved(budget: int, pool: PoolPicker, left: int) -> Status:
         spent = replace(spent, reason=f"{few}; the rest is too few for another item that several people label.")
     sure = int(100 * pool.reached_confidence)
     wanted, goal = f"within {rounded_up(pool.tolerance)} of the best", f"{100 * pool.confidence:.12g}%"
-    known = f"Nothing is proved by now; the goal was a pick {wanted}, with confidence {goal}."
+    known = f"The goal is not proved by now: a pick {wanted}, with confidence {goal}."
     if sure:
         known = f"By now the pick is proved to be {wanted} with confidence {sure}%; the goal was {goal}."
     more = what_more_buys(pool, budget)

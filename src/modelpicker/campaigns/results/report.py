@@ -95,7 +95,7 @@ class Report:
         """How sure the pick is, in one sentence; that nothing is proved is said as well."""
         pick = self.pick
         if not pick.named:
-            return "No label has been told yet, so nothing is known of the models."
+            return pick.no_label_sentence
         if not self.proved:
             wanted = "" if self.goal is None else f" The goal was to prove that it is {goal_in_words(self.goal)}."
             return f"This is an estimate from {count(pick.labels_used, 'label')}. Nothing is proved yet.{wanted}"
@@ -126,10 +126,13 @@ class Report:
             )
         if pick.conflicts:
             differ = "is in conflict" if pick.conflicts == 1 else "are in conflict"
-            parts.append(f"{count(pick.conflicts, 'item')} {differ}: people labelled them differently")
+            them = "it" if pick.conflicts == 1 else "them"
+            parts.append(f"{count(pick.conflicts, 'item')} {differ}: people labelled {them} differently")
         if pick.references:
-            kept = "is kept for reference only" if pick.references == 1 else "are kept for reference only"
-            parts.append(f"{count(pick.references, 'more label')} {kept}")
+            # A pool learns from labels that nobody asked for; a stream does not.
+            how = "known without asking" if pick.certificate.kind == "pool" else "kept for reference only"
+            are = "is" if pick.references == 1 else "are"
+            parts.append(f"{count(pick.references, 'more label')} {are} {how}")
         if self.corrected:
             parts.append(f"{count(self.corrected, 'answer')} {'was' if self.corrected == 1 else 'were'} corrected")
         budget = "" if pick.budget is None else f" The budget is {count(pick.budget, 'label')}."

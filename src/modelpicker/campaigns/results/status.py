@@ -89,9 +89,12 @@ class Facts:
     """How many items of each file wait to be asked about."""
     conflicts: int = 0
     """Items on which people disagree."""
+    half: int = 0
+    """Items that wait for the label of another person."""
 
 
 ARCHIVED = Status("archived", "It was put away, and takes no items and no labels.", "Bring it back to go on.")
+ASK_ANOTHER = "Ask another person to label what waits."
 PAUSED = Status("paused", "Nobody is asked for labels for now.", "Resume it to go on.")
 
 
@@ -131,8 +134,13 @@ def _open_questions(facts: Facts) -> Status | None:
     """What waits for somebody; None if nothing does."""
     spent = facts.budget is not None and facts.labels >= facts.budget
     if facts.pending:
-        waits = "1 item waits" if facts.pending == 1 else f"{facts.pending:,} items wait"
-        return Status("waiting-for-labels", f"{waits} for a label.", "Label what waits.")
+        unsettled = f" {unsettled_conflicts(facts.conflicts)}" if facts.conflicts else ""
+        only_others = facts.half == facts.pending and not facts.files
+        return Status(
+            "waiting-for-labels",
+            f"{open_items(facts.pending, facts.half)}.{unsettled}",
+            ASK_ANOTHER if only_others else "Label what waits.",
+        )
     if facts.files and not spent:
         return Status("waiting-for-labels", items_wait(facts.files), "Label the next item.")
     if facts.conflicts:
@@ -156,6 +164,21 @@ def _nothing_asked(facts: Facts) -> Status:
         return Status("running", "No item has come yet.", go_on or "Add items with the models' predictions.")
     seen = "1 item has come" if facts.rounds == 1 else f"{facts.rounds:,} items have come"
     return Status("running", f"{seen} so far, and nothing waits for a label.", go_on or "Add more items.")
+
+
+def open_items(waiting: int, half: int) -> str:
+    """How many items wait for a label, and how many of them for another person's."""
+    waits = "1 item waits" if waiting == 1 else f"{waiting:,} items wait"
+    if not half:
+        return f"{waits} for a label"
+    if half == waiting:
+        return f"{waits} for the label of another person"
+    return f"{waits} for a label, {half:,} of them from another person"
+
+
+def unsettled_conflicts(conflicts: int) -> str:
+    """How many conflicts there are, beside what else there is to do."""
+    return f"{'1 conflict waits' if conflicts == 1 else f'{conflicts:,} conflicts wait'} to be settled."
 
 
 def items_wait(files: Mapping[str, int]) -> str:

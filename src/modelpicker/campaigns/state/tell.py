@@ -37,11 +37,11 @@ def _replace(
     """Put another answer in the place of the one that is known."""
     if not replace:
         # Whoever labels beside others is not told what those said.
-        said = "answered" if several else "skipped" if known.label is None else f"labelled {known.label!r}"
-        raise ConflictError(
-            f"round {known.round} was {said} before; pass replace=True (--replace) if that was wrong, "
-            f"and {'skipping it' if label is None else repr(label)} is right."
-        )
+        said = "skipped" if known.label is None else f"labelled {known.label!r}"
+        right = f"and {'skipping it' if label is None else repr(label)} is right."
+        what = f"before; pass replace=True (--replace) if that was wrong, {right}"
+        discreet = f"round {known.round} was answered {what}"
+        raise ConflictError(discreet if several else f"round {known.round} was {said} {what}", discreet=discreet)
     if known.label is None and not several and change.state.left < 1:
         raise budget_spent(known.round)
     change.touched = True
@@ -63,9 +63,10 @@ def _refer(
     if known is not None and known.label == label:
         return
     if known is not None and not replace:
+        what = "pass replace=True (--replace) if that was wrong."
         raise ConflictError(
-            f"round {number} has the reference label {known.label!r}; pass replace=True (--replace) if that "
-            "was wrong."
+            f"round {number} has the reference label {known.label!r}; {what}",
+            discreet=f"round {number} has another reference label; {what}",
         )
     change.touched = True
     change.state.counts.references += known is None

@@ -2,7 +2,7 @@
 
 from modelpicker.campaigns.annotators import person_of
 from modelpicker.campaigns.events.event_types import Answer, Opinion, Retraction, Withdrawal
-from modelpicker.campaigns.events.round_states import CONFLICT, OPEN, RoundState
+from modelpicker.campaigns.events.round_states import CONFLICT, OPEN, REFERENCE, RoundState
 from modelpicker.campaigns.state.opinions import ItemOpinions, KnownAnswers, differ, people_needed
 from modelpicker.campaigns.state.transactions import Transaction
 from modelpicker.encoding import ClassName
@@ -77,7 +77,9 @@ def settle_conflict(change: Transaction, number: int, label: ClassName | None, b
     """Decide what a round is that people labelled in different ways, or that waits for more of them."""
     change.state.terms.check_answers()
     known = change.store.state(number)
-    if known is None or needed_of(change, number) < 2:
+    if known is None:
+        raise ConflictError(f"nobody was asked about round {number}, so there is nothing to settle.")
+    if known.state == REFERENCE or needed_of(change, number) < 2:
         raise ConflictError(f"round {number} is labelled by one person: there is nothing to settle.")
     if known.state not in OPEN:
         if differ((known.label, label)):

@@ -173,6 +173,11 @@ def called_by(name: str, storage: str | None) -> str:
     return shlex.quote(name) if storage is None else f"{shlex.quote(name)} --storage {shlex.quote(storage)}"
 
 
+def label_command(called: str, campaign: "Campaign") -> str:
+    """The command that labels a campaign; where several people label an item, each says who they are."""
+    return f"label {called}{'' if campaign.settings.overlap == 1 else ' --by WHO'}"
+
+
 def as_id(campaign: "Campaign", text: str, key: bool) -> int | str:
     """What a round is called on the command line: its id if it is a number, else its key."""
     if key or not is_number(text):
@@ -206,7 +211,7 @@ def as_label(campaign: "Campaign", number: int | str, text: str) -> int | str:
 def leader(pick: "Pick") -> str:
     """Who leads, in a few words."""
     if not pick.named:
-        return "no label yet"
+        return "no label known yet" if pick.labels_used else "no label yet"
     return f"{pick.model} leads" if len(pick.tied) == 1 else f"{len(pick.tied)} models tied"
 
 
@@ -220,7 +225,7 @@ def print_pick(pick: "Pick", *, seen: str | None = None, step: str | None = None
         goal: a sentence about the goal.
     """
     if not pick.named:
-        typer.echo("No label has been told yet, so nothing is known of the models.")
+        typer.echo(pick.no_label_sentence)
     else:
         tied = [str(name) for name in pick.tied if name != pick.model]
         more = f" (tied with {', '.join(tied[:3])}{', …' if len(tied) > 3 else ''})" if tied else ""
@@ -261,7 +266,7 @@ def print_standing(pick: "Pick") -> None:
     made = table("model", "gap (estimated)" if pick.weighted else "mistakes", "labels")
     for entry in pick.standing[:FIRST_MODELS]:
         gap = entry.estimate if entry.gap is None else entry.gap
-        shown = f"{gap:,.0f}" if entry.gap is None else f"{gap:.2%}" if gap <= 1 else "over 100%"
+        shown = f"{gap:,.0f}" if entry.gap is None else _percent(gap)
         first = entry is pick.standing[0] and entry.gap is not None
         made.add_row(visible(str(entry.model)), "-" if first else shown, f"{entry.labels:,}")
     print_table(made)
@@ -273,6 +278,11 @@ def print_standing(pick: "Pick") -> None:
         typer.echo("from the labels, and from what all models say of the other items.")
     elif pick.weighted:
         typer.echo(f"judged by {pick.covered:,} of {count(pick.rounds, 'item')}; with few labels, it is rough.")
+
+
+def _percent(gap: float) -> str:
+    """A gap; one that is next to nothing has no sign."""
+    return "over 100%" if gap > 1 else f"{0.0 if abs(gap) < 5e-5 else gap:.2%}"
 
 
 def describe(campaign: "Campaign") -> dict[str, Any]:

@@ -158,7 +158,7 @@ class LabelSession:
         if last is None:
             say("There is nothing to undo.")
             return
-        label = self.campaign.label_of(last)
+        label = self._own().get(last, self.campaign.label_of(last))
         try:
             with waiting("Going back"):  # everything is learned anew
                 self.campaign.retract(last, lease=self.lease, annotator=self.by)
@@ -200,7 +200,7 @@ class LabelSession:
 
     def _progress(self, pick: "Pick") -> str:
         """How many labels are from this person, and how many there are in all."""
-        mine = self.labelled if self.by is None else sum(label is not None for label in self._own().values())
+        mine = self.labelled if self.by is None else self.campaign.labels_by(self.by)
         most = "" if pick.budget is None else f" of at most {pick.budget:,}"
         to_go = "" if pick.to_go is None else f", {pick.to_go.words}"
         return f"{mine:,} by you, {pick.labels_used:,}{most}{'' if most else ' in all'}{to_go}"
@@ -236,7 +236,7 @@ def _answer(pick: "Pick") -> str:
     if pick.state.over:
         return f"Yes. {pick.state.reason}"
     if not pick.named:
-        return "Not yet. There is no label, so nothing is known of the models."
+        return f"Not yet. {pick.no_label_sentence}"
     if pick.reached is None:
         return f"That is for you to say: no goal was set. {pick.state.title}: {pick.state.reason}"
     return f"Not yet: the goal is not reached. {pick.state.title}: {pick.state.reason}"

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Path, Query, Response
 from modelpicker.campaigns import Campaign
 from modelpicker.campaigns import Query as Waiting
 from modelpicker.campaigns.annotators import person_of
+from modelpicker.campaigns.results.labels import is_settled
 from modelpicker.encoding import ClassName
 from modelpicker.errors import ConflictError, InputError
 from modelpicker.server.access.callers import Anybody, Caller, Labeller
@@ -76,7 +77,8 @@ async def skip(caller: Labeller, queue: Found, body: NewSkip) -> Response:
     by = caller.annotator(body.annotator)
 
     def change(campaign: Campaign) -> dict[str, Any]:
-        campaign.skip(body.id, replace=body.replace, annotator=by)
+        with _discreet(caller):
+            campaign.skip(body.id, replace=body.replace, annotator=by)
         return _told(campaign, body.id, None)
 
     return json_response(await queue.do(change))
@@ -89,11 +91,7 @@ async def retract(caller: Labeller, queue: Found, body: NewRetraction) -> Respon
 
     def change(campaign: Campaign) -> dict[str, Any]:
         if caller.role == "annotator":
-            opinions = {person_of(one.by) for one in campaign.opinions(body.id)}
-            by_whom = campaign.answered_by(body.id)
-            if opinions:  # several people label the item: each takes back what they said, whoever came last
-                by_whom = caller.name if person_of(by) in opinions else None
-            _check_own(by_whom, caller, "that answer is somebody else's; ask an owner to take it back.")
+            _check_own_answer(campaign, body.id, caller)
         campaign.retract(body.id, lease=body.lease, annotator=by)
         return {"id": campaign.number_of(body.id), **counts(campaign)}
 
@@ -208,9 +206,13 @@ def _told(campaign: Campaign, called: int | str, label: ClassName | None) -> dic
 
 @contextmanager
 def _discreet(caller: Caller) -> Iterator[None]:
-    """An error about a label may name a class that models say; not to who may not know."""
+    """An error about a label may name what models or other people say; not to those who may not know."""
     try:
         yield
+    except ConflictError as error:
+        if caller.role != "annotator":
+            raise
+        raise ConflictError(error.discreet) from error
     except InputError as error:
         if caller.predictions:
             raise
@@ -220,6 +222,16 @@ def _discreet(caller: Caller) -> Iterator[None]:
 def _check_replace(caller: Caller, replace: bool) -> None:
     if replace and caller.role != "owner":
         raise Problem(403, "Only owners may replace an answer; take your own back, and label it again.")
+
+
+def _check_own_answer(campaign: Campaign, called: int | str, caller: Caller) -> None:
+    """Annotators take back what they themselves have said, and nothing that an owner decided."""
+    by_whom, said = campaign.answered_by(called), campaign.opinions(called)
+    if said:  # several people label the item: each takes back what they said, whoever came last
+        by_whom = caller.name if caller.name in {person_of(one.by) for one in said} else None
+        if by_whom is not None and is_settled(campaign.history(called), said):
+            raise ConflictError("that item was settled or corrected since; ask an owner to take that back.")
+    _check_own(by_whom, caller, "that answer is somebody else's; ask an owner to take it back.")
 
 
 def _check_own(by: str | None, caller: Caller, otherwise: str) -> None:

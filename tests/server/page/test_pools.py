@@ -52,8 +52,6 @@ def test_from_a_file_to_the_finish(page: Page, server: Serving, name: str) -> No
     expect(first).to_contain_text("0 by you, 0 in all", timeout=30_000)  # kernels may have to be compiled first
     expect(page.locator(".code")).to_have_text(re.compile(r'^{\n  "from": {\n'))
     guidelines = page.get_by_role("group", name="Guidelines")
-    expect(guidelines).not_to_be_visible()
-    page.locator(".guidelines summary").click()
     expect(guidelines).to_have_text(GUIDELINES)
     campaign = mp.open_campaign(server.storage, name)
     assert campaign.settings.pool == PoolGoal(tolerance=0.1, confidence=0.95)

@@ -32,7 +32,7 @@ export function WeightsChart({ weights, slots }) {
   const meaning = isWeights ? 'How much each model counts when it is decided what to ask. ' : '';
   return html`<${Chart} title=${isWeights ? 'Weights over time' : 'Estimated mistakes over time'} series=${series}
     x=${{ label: 'labels', values: labels, write: total, least: 1 }}
-    y=${{ label: isWeights ? 'weight' : 'estimated mistakes', write }}
+    y=${{ label: isWeights ? 'weight' : 'estimated mistakes', write, least: isWeights ? 0 : 0.1 }}
     summary=${`${meaning}After ${count(labels.at(-1) ?? 0, 'label')}: ${list(leaders)}.`} />`;
 }
 

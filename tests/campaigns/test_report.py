@@ -150,7 +150,7 @@ def test_skips_corrections_and_references_are_counted_and_the_right_people_named
     made = campaign(memory)
     for label, who in (("x", "ann"), ("y", "ann"), (None, "bob"), ("x", None), ("x", "file")):
         made.tell(made.ask(["x", "y", "z"]).id, label, annotator=who)
-    made.tell(1, "x", replace=True, annotator="bob")
+    made.tell(1, "x", replace=True, annotator="bob/4f2c81aa")  # from another tab
     made.retract(0)
     made.tell(0, "z", annotator="zoe")
     made.ask(["x", "y", "z"])

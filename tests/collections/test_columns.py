@@ -67,7 +67,7 @@ STRANGE: dict[str, tuple[Any, str]] = {
     "image_url": (lambda number: f"https://example.org/{number}.png", "shown"),
     "bild": (lambda number: f"https://example.org/{number}.png", "shown"),
     "datei": (lambda number: f"bilder/{number}.jpg", "shown"),
-    "meta": (lambda number: json.dumps({"n": number}), "left out"),
+    "meta": (lambda number: json.dumps({"n": number}), "shown"),
     "objekt": (lambda number: {"n": number}, "left out"),
     "jahr": (lambda number: 1990 + number % 20, "left out"),
     "sprache": (lambda number: ("de", "en")[number % 2], "shown"),
@@ -327,7 +327,7 @@ def test_a_preview_does_not_fail_on_a_doubt(tmp_path: Path) -> None:
     long = "word " * 100
     (tmp_path / "x.csv").write_text(f'id,question,a,b,meta\n1,{long},x,y,\n2,"B?",y,y,"[1]"\n3,C?,x,x,"[2]"\n')
     seen = preview_collection(tmp_path / "x.csv")
-    assert [column.role for column in seen.columns] == ["id", "shown", "model", "model", "left out"]
+    assert [column.role for column in seen.columns] == ["id", "shown", "model", "model", "shown"]
     assert [bool(column.doubt) for column in seen.columns] == [False, True, False, False, True]
     assert seen.rows[1] == {"id": "2", "question": "B?", "a": "y", "b": "y", "meta": "[1]"}
     assert len(str(seen.rows[0]["question"])) == 200

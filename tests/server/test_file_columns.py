@@ -15,7 +15,7 @@ m2,"What is two?",no,no,0.82,"{""k"": 2}"
 m3,"What is three?",yes,yes,,"{""k"": 3}"
 m4,"What is four?",no,yes,0.55,"{""k"": 4}"
 """
-DOUBTS = {"question": "shown", "confidence": "left out", "meta": "left out"}
+DOUBTS = {"question": "shown", "confidence": "left out", "meta": "shown"}
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_a_look_tells_roles_doubts_and_the_first_rows(server: Running) -> None:
     assert [column["name"] for column in seen["columns"]] == ["id", "question", "ant", "bee", "confidence", "meta"]
     assert {column["name"]: column["role"] for column in seen["columns"] if column["doubt"]} == DOUBTS
     assert (seen["models"], seen["classes"], seen["items"]) == (["ant", "bee"], ["no", "yes"], 4)
-    assert seen["fields"] == ["id", "question"]
+    assert seen["fields"] == ["id", "question", "meta"]
     assert seen["rows"][2] == {
         "id": "m3",
         "question": "What is three?",

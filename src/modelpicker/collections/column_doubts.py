@@ -71,10 +71,7 @@ def _by_pattern(candidates: Sequence[Profile], label: Profile | None, known: set
     """Addresses, files and objects."""
     del known
     found = _standing_out(candidates, label, lambda one: bool(one.pattern))
-    return {
-        one.name: Doubt("left out" if "objects" in one.pattern else "shown", f"It holds {one.pattern}.")
-        for one in found
-    }
+    return {one.name: Doubt("shown", f"It holds {one.pattern}.") for one in found}
 
 
 def _by_numbers(candidates: Sequence[Profile], label: Profile | None, known: set[str]) -> dict[str, Doubt]:

@@ -61,7 +61,12 @@ def test_a_campaign_has_the_models_that_a_person_has_confirmed(page: Page, serve
 
 def test_a_choice_that_cannot_be_is_told_and_can_be_changed_again(page: Page, server: Serving, name: str) -> None:
     page.goto(f"{server.url}/#/new")
-    page.get_by_label("File of predictions").set_input_files(file_of(f"{name}.csv"))
+    for file in ("another", name):
+        page.get_by_label("File of predictions").set_input_files(file_of(f"{file}.csv"))
+        expect(page.get_by_label("Name", exact=True)).to_have_value(file)  # it goes with the file
+    page.get_by_role("button", name="are as suggested").click()  # all doubts at once
+    expect(page.locator(".columns-table tr.open")).to_have_count(0)
+    expect(page.get_by_role("button", name="Create campaign")).to_be_enabled()
     for one in ("ticket", "remark"):
         role(page, one).select_option("id")
     expect(page.locator(".form-error").last).to_contain_text("remark")

@@ -61,7 +61,6 @@ def test_markup_is_shown_and_can_be_seen_plain(page: Page, server: Serving, name
     for link in links.all():
         expect(link).to_have_attribute("rel", "noreferrer noopener")
         expect(link).to_have_attribute("target", "_blank")
-    page.locator(".guidelines summary").click()
     expect(page.locator(".guidelines strong")).to_have_text("all")
     page.keyboard.press("m")
     expect(item.locator(".text")).to_have_text(MARKED)

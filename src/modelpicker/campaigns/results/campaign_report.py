@@ -122,7 +122,7 @@ class _AnswerLog:
         """Everybody whose answers count."""
         found: dict[str, list[int]] = {}
         for by, label in self.answers.values():
-            found.setdefault(KNOWN if by == FILE else by, [0, 0])[label is None] += 1
+            found.setdefault(KNOWN if by == FILE else person_of(by), [0, 0])[label is None] += 1
         return tuple(AnnotatorCounts(name, *numbers) for name, numbers in found.items())
 
 

@@ -118,7 +118,8 @@ def find_conflicts(store: EventStore) -> list[Conflict]:
 
 def _takes(wanted: LabelFilter, known: RoundState, by: str | None, opinions: Sequence[GivenOpinion]) -> bool:
     """Whether an answer is wanted, as far as that is known without its item."""
-    people = {by or "", *(one.by or "" for one in opinions)}
+    signed = {by or "", *(one.by or "" for one in opinions)}
+    people = signed | {person_of(one) for one in signed}  # of all their tabs
     labels = {known.label, *(one.label for one in opinions if known.state in OPEN)}
     return (
         (wanted.label is None or wanted.label in {str(label) for label in labels if label is not None})

@@ -147,7 +147,9 @@ def _spent_unproved(budget: int, pool: PoolPicker, left: int) -> Status:
         spent = replace(spent, reason=f"{few}; the rest is too few for another item that several people label.")
     sure = int(100 * pool.reached_confidence)
     wanted, goal = f"within {rounded_up(pool.tolerance)} of the best", f"{100 * pool.confidence:.12g}%"
-    known = f"The goal is not proved by now: a pick {wanted}, with confidence {goal}."
+    certificate = pool.certificate(pool.confidence)
+    proved = f"By now {in_short(certificate)}." if certificate.gap < 1 else "Nothing is proved by now."
+    known = f"{proved} The goal was a pick {wanted}, with confidence {goal}."
     if sure:
         known = f"By now the pick is proved to be {wanted} with confidence {sure}%; the goal was {goal}."
     more = what_more_buys(pool, budget)

@@ -61,7 +61,8 @@ def _tiles(report: Report) -> Iterator[str]:
     yield from (f"<div><dt>{name}</dt><dd>{safe(value)}</dd></div>" for name, value in tiles)
     yield "</dl>"
     if not pick.state.over:  # else that is what was said above
-        told = " ".join(filter(None, (pick.state.reason, pick.to_go_sentence, pick.state.next)))
+        step = "" if pick.state.name == "finished" else pick.state.next  # "Read the report."
+        told = " ".join(filter(None, (pick.state.reason, pick.to_go_sentence, step)))
         yield f"<p class=quiet>{safe(told)}</p>"
 
 

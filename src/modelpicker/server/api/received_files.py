@@ -72,7 +72,7 @@ async def received(request: Request, filename: str, largest: int) -> AsyncIterat
             async for piece in request.stream():
                 await asyncio.to_thread(stream.write, piece)
         if path.stat().st_size == 0:
-            raise InputError("the file is empty; send its content as the body.")
+            raise InputError("The file is empty.")
         await run_in_threadpool(read_file, filename, path, check_unpacked, path, largest)
         yield Received(path)
 

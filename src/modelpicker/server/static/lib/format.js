@@ -55,3 +55,13 @@ export const when = (at) => new Date(at).toLocaleString('en-GB', { dateStyle: 'm
 
 /** A class or a model as text; null is a model that gave no answer. @param {string|number|null} name */
 export const text = (name) => (name === null ? 'no answer' : String(name));
+
+/** The person behind an annotator, who may use several tabs: "mia/4f2c81aa" → "mia" @param {string} annotator */
+export const personOf = (annotator) => annotator.split('/')[0] || annotator;
+
+/**
+ * What a person is called; nobody has to give a name: "page-4f2c81aa/…" → "unnamed (4f2c)"
+ * @param {string|null} annotator
+ */
+export const personName = (annotator) => (!annotator ? 'nobody named'
+  : personOf(annotator).replace(/^page-([0-9a-f]{4})[0-9a-f]{4}$/, 'unnamed ($1)'));

@@ -54,11 +54,14 @@ export function ClassPicker({ classes, candidates: said, open, recent, refresh, 
   </div>`;
 }
 
+/** A name that may go on in a new line after a mark, and not in the middle of a word. @param {string} name */
+const breakable = (name) => name.split(/(?<=[_/.:-])/).map((part, place) => [place > 0 && html`<wbr />`, part]);
+
 /** @param {{name: Name, used: boolean, digit?: string, choose: Choose}} props `used`: no candidate, but used before */
 function ClassButton({ name, used, digit, choose }) {
   const told = digit !== undefined && digit !== String(name); // the button "7" need not say that its key is 7
   return html`<button type="button" class=${used ? 'class-button used' : 'class-button'} aria-keyshortcuts=${digit}
       onClick=${(event) => choose(name, event)}>
-    <bdi>${text(name)}</bdi>${told && html`<kbd aria-hidden="true">${digit}</kbd>`}
+    <bdi>${breakable(text(name))}</bdi>${told && html`<kbd aria-hidden="true">${digit}</kbd>`}
   </button>`;
 }

@@ -1,6 +1,6 @@
 /** The columns of a file with their first values, and a choice of what each column is. */
 
-import { count } from '../lib/format.js';
+import { count, number } from '../lib/format.js';
 import { html } from '../lib/html.js';
 
 const ROLES = [
@@ -19,7 +19,7 @@ const MOST_COLUMNS = 100; // the rest are usually models, and nobody reads that 
  * @param {{source: PredictionFile, roles?: string[], again?: boolean}} props
  *   `roles` that a column may have; `again`: ask the server for a new preview when a role changes
  */
-export function ColumnTable({ source: { columns, open, chosen, seen, decide }, roles, again = false }) {
+export function ColumnTable({ source: { columns, open, chosen, seen, decide, confirm }, roles, again = false }) {
   if (!seen || !columns.length) return null;
   const known = roles ? ROLES.filter(([role]) => roles.includes(role)) : ROLES;
   const shown = columns.filter((column, place) => place < MOST_COLUMNS || column.doubt || chosen[column.name]);
@@ -27,8 +27,9 @@ export function ColumnTable({ source: { columns, open, chosen, seen, decide }, r
   return html`<fieldset class="columns-field">
     <legend>Columns of the file</legend>
     <p class=${open.length ? 'columns-open' : 'quiet-text'} role="status">${open.length
-      ? `Please look at ${count(open.length, 'column')}: confirm what it is, or change it.`
+      ? `Please look at ${count(open.length, 'column')}: confirm what ${open.length === 1 ? 'it is' : 'each is'}, or change it.`
       : 'Change what a column is, if it is not right.'}</p>
+    ${open.length > 1 && html`<p><button type="button" onClick=${confirm}>Yes, all ${number(open.length)} are as suggested</button></p>`}
     <table class="columns-table">
       <thead><tr><th scope="col">Column</th><th scope="col">What it is</th>
         <th scope="col">First ${count(seen.rows.length, 'row')}</th></tr></thead>
@@ -63,5 +64,10 @@ function ColumnRow({ column: { name, role, doubt, fixed }, values, roles, chosen
   </tr>`;
 }
 
-/** @param {unknown} value */
-const cell = (value) => (value === null ? '–' : typeof value === 'object' ? JSON.stringify(value) : String(value));
+/** A value in short. @param {unknown} value */
+function cell(value) {
+  if (value === null) return '–';
+  const words = typeof value === 'object' ? JSON.stringify(value) : String(value);
+  const [, kind] = /^data:(image|audio)\//.exec(words) ?? [];
+  return kind ? { image: 'a picture', audio: 'a sound' }[kind] : words;
+}

@@ -1,6 +1,6 @@
 /** Items that several people label: on which they disagree, how far they agree, and what the owner says. */
 
-import { count, itemName, number, percent, text, when } from '../lib/format.js';
+import { count, itemName, number, percent, personName, text, when } from '../lib/format.js';
 import { html, useState } from '../lib/html.js';
 import { api } from '../state/api.js';
 import { session } from '../state/session.js';
@@ -12,8 +12,6 @@ const FIGURES = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumF
 
 /** What somebody said. @param {Name|null} label */
 export const said = (label) => (label === null ? 'cannot tell' : text(label));
-/** Who said it. @param {string|null} by */
-const who = (by) => by || 'nobody named';
 /** @param {number|null} kappa */
 const figure = (kappa) => (kappa === null ? 'undefined' : FIGURES.format(kappa).replace('-', '−'));
 
@@ -43,7 +41,7 @@ export function Overlap({ name, vocabulary, changed }) {
 /** The opinions about an item. @param {{opinions: Api.OpinionDocument[]}} props */
 export function Opinions({ opinions }) {
   return html`<dl class="said-list">${opinions.map(({ by, label, at }) => html`<div key=${`${by} ${at}`}>
-    <dt><bdi>${who(by)}</bdi> <time class="quiet-text" datetime=${at}>${when(at)}</time></dt><dd><bdi>${said(label)}</bdi></dd></div>`)}</dl>`;
+    <dt><bdi>${personName(by)}</bdi> <time class="quiet-text" datetime=${at}>${when(at)}</time></dt><dd><bdi>${said(label)}</bdi></dd></div>`)}</dl>`;
 }
 
 /** @param {{name: string, conflict: Api.ConflictDocument, vocabulary: Api.Classes, settled: () => void}} props */
@@ -93,7 +91,7 @@ function AgreementPanel({ agreement: { items, agreed, kappa, pairs, classes } })
           Fleiss' κ is ${figure(kappa)}.</p>
         <div class="agreement-tables">
           <${Figures} caption="Every two people" head=${['People', 'Items', 'Agreed', 'Cohen’s κ']}
-            rows=${pairs.map((pair) => [pair.annotators.map(who).join(' and '), number(pair.items), percent(pair.agreed), figure(pair.kappa)])} />
+            rows=${pairs.map((pair) => [pair.annotators.map(personName).join(' and '), number(pair.items), percent(pair.agreed), figure(pair.kappa)])} />
           <${Figures} caption="Every class" head=${['Class', 'Said', 'κ']}
             rows=${classes.map((one) => [said(one.label), number(one.opinions), figure(one.kappa)])} />
         </div>

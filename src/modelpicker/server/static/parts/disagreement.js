@@ -6,7 +6,7 @@ import { Item } from './item.js';
 
 /** @param {{disagreement: Api.Disagreement, pool: boolean}} props `pool`: all items are looked at, not the last */
 export function Disagreement({ disagreement: { rounds, divided, pairs, items }, pool }) {
-  if (!rounds) return null;
+  if (!divided) return null; // then the panel says nothing
   return html`<section class="card disagreement" aria-labelledby="disagreement-title">
     <h2 id="disagreement-title">Where models disagree</h2>
     <p class="quiet-text">They differ on ${number(divided)} of the ${pool ? '' : 'last '}${count(rounds, 'item')} ${''}

@@ -1,23 +1,29 @@
 /** The standing in sentences. */
 
 import { count, number, points, several, text } from '../lib/format.js';
+import { isOver } from './state_badge.js';
 
 const ROUGHLY = 'By rough 95 % intervals,';
 
 /** Which model leads, by how much, and after how many labels. @param {Api.StandingDocument} standing */
 export function headline(standing) {
-  const { standing: rows, tied, labels_used: labels, rounds, covered, weighted } = standing;
+  const { standing: rows, tied, labels_used: labels, rounds, covered, weighted, state } = standing;
   const part = weighted && covered < rounds ? `${number(covered)} of ` : '';
   const grounds = `after ${count(labels, 'label')} on ${part}${count(rounds, 'item')}`;
   if (!rows.length) return 'This campaign has no models.';
-  if (labels === 0) return `No labels yet: all ${number(rows.length)} models are level.`;
+  if (labels === 0) return `${isOver(state) ? 'No label is needed' : 'No labels yet'}: all ${number(rows.length)} models are level.`;
   if (tied.length > 1) return `${several(rows.slice(0, tied.length).map((row) => text(row.model)))} are level ${grounds}.`;
   if (rows.length === 1 || !weighted || rows[1].gap === null) return `${text(rows[0].model)} leads ${grounds}.`;
   return `${text(rows[0].model)} leads, ${points(rows[1].gap)} ahead of ${text(rows[1].model)}, ${grounds}.`;
 }
 
-/** How certain the leader is, by the rough intervals; null if there are none. @param {Api.StandingDocument} standing */
-export function certainty({ standing: rows, tied, labels_used: labels, weighted }) {
+/**
+ * How certain the leader is, by the rough intervals; null if there are none. On a pool the certificate says all that is
+ * proved, and the intervals are that proof.
+ * @param {Api.StandingDocument} standing
+ */
+export function certainty({ standing: rows, tied, labels_used: labels, weighted, certificate }) {
+  if (certificate.kind === 'pool') return null;
   const others = rows.slice(1).filter((row) => row.low !== null && row.high !== null);
   if (!weighted || labels === 0 || !others.length) return null;
   const level = others.filter((row) => row.low !== null && row.low <= 0).length;

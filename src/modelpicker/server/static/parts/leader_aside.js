@@ -7,6 +7,7 @@ import { inCampaign } from '../state/router.js';
 import { headline } from './headline.js';
 import { IntervalBar, scaleOf } from './interval_bar.js';
 import { useMovingRows } from './moving_rows.js';
+import { isOver } from './state_badge.js';
 
 const SHOWN = 5;
 
@@ -18,9 +19,10 @@ export function LeaderAside({ name }) {
   if (!standing) return html`<aside class="leader-aside" aria-label="Standing"></aside>`;
   const scale = scaleOf(rows);
   const begun = standing.labels_used > 0;
-  const words = begun ? headline(standing) : `${count(standing.standing.length, 'model')}, all level until the first label.`;
+  const words = begun || isOver(standing.state) ? headline(standing)
+    : `${count(standing.standing.length, 'model')}, all level until the first label.`;
   return html`<aside class="leader-aside" aria-label="Standing">
-    <h2>${!begun ? 'Nobody leads yet' : standing.tied.length > 1 ? 'Level now' : 'Leading now'}</h2>
+    <h2>${standing.tied.length > 1 && (begun || isOver(standing.state)) ? 'Level now' : begun ? 'Leading now' : 'Nobody leads yet'}</h2>
     <p class="quiet-text">${words}</p>
     ${begun && standing.weighted && html`<ol class="mini-board" ref=${body}>
       ${rows.map((row, place) => html`<li key=${text(row.model)} data-row=${text(row.model)}>

@@ -28,7 +28,7 @@ export function LeaderBoard({ standing, slots = new Map() }) {
       <span class="quiet-text">${count(standing.standing.length, 'model')}</span>
     </header>
     <table>
-      <thead><${Heads} weighted=${standing.weighted} ...${{ weights, intervals }} /></thead>
+      <thead><${Heads} weighted=${standing.weighted} pool=${isPool(standing.certificate)} ...${{ weights, intervals }} /></thead>
       <tbody ref=${body}>
         ${rows.map((row, place) => html`<${Row} key=${text(row.model)} row=${row} rank=${place < level ? 1 : place + 1}
           first=${place === 0} level=${level > 1 && place < level} slot=${slots.get(row.model)} scale=${scale} ...${{ weights, intervals }} />`)}
@@ -38,12 +38,20 @@ export function LeaderBoard({ standing, slots = new Map() }) {
       ${all ? `Show the first ${FIRST}` : `Show all ${number(standing.standing.length)}`}
     </button>`}
     ${standing.weighted && html`<p class="quiet-text">Behind: how many percentage points less accurate than the leader
-      a model is, as estimated from the labels${intervals && ', with a rough 95 % interval'}.</p>`}
+      a model is, as estimated from the labels${intervals && `, ${meaningOf(standing.certificate)}`}.</p>`}
   </section>`;
 }
 
-/** @param {{weighted: boolean, weights: boolean, intervals: boolean}} props */
-function Heads({ weighted, weights, intervals }) {
+/** @param {Api.CertificateDocument} certificate */
+const isPool = ({ kind }) => kind === 'pool';
+
+/** What the intervals are: on a pool they are proved. @param {Api.CertificateDocument} certificate */
+const meaningOf = (certificate) => (isPool(certificate)
+  ? `with the range that the labels leave possible, with confidence ${percent(certificate.confidence)}`
+  : 'with a rough 95 % interval');
+
+/** @param {{weighted: boolean, pool: boolean, weights: boolean, intervals: boolean}} props */
+function Heads({ weighted, pool, weights, intervals }) {
   if (!weighted) {
     return html`<tr><th scope="col" class="rank">Rank</th><th scope="col">Model</th>
       <th scope="col" class="figure">Mistakes on labels</th>
@@ -51,7 +59,7 @@ function Heads({ weighted, weights, intervals }) {
   }
   return html`<tr><th scope="col" class="rank"><span class="sr-only">Rank</span></th><th scope="col">Model</th>
     <th scope="col" class="figure gap-cell">Behind</th>
-    ${intervals && html`<th scope="col" class="figure wide-only interval-cell">95 % interval</th>`}
+    ${intervals && html`<th scope="col" class="figure wide-only interval-cell">${pool ? 'Possible' : '95 % interval'}</th>`}
     <th scope="col" class="bar-cell"><span class="sr-only">As a bar</span></th>
     ${weights && html`<th scope="col" class="figure wide-only weight-cell">Weight</th>`}</tr>`;
 }

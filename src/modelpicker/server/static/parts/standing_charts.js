@@ -27,12 +27,13 @@ export function WeightsChart({ weights, slots }) {
   const { kind, models, labels, values } = weights;
   const isWeights = kind === 'weights';
   const write = isWeights ? share : mistakes;
+  const tiny = !isWeights && values.every((line) => line.every((value) => (value ?? 0) < 1)); // less than one mistake
   const series = models.map((model, place) => ({ name: text(model), values: values[place], look: lookOf(slots.get(model) ?? 0) }));
   const leaders = series.slice(0, 3).map((one) => `${one.name} ${write(one.values[lastPlace(one.values)] ?? null)}`);
   const meaning = isWeights ? 'How much each model counts when it is decided what to ask. ' : '';
   return html`<${Chart} title=${isWeights ? 'Weights over time' : 'Estimated mistakes over time'} series=${series}
     x=${{ label: 'labels', values: labels, write: total, least: 1 }}
-    y=${{ label: isWeights ? 'weight' : 'estimated mistakes', write }}
+    y=${{ label: isWeights ? 'weight' : 'estimated mistakes', write, ...(tiny ? { range: [0, 1] } : {}) }}
     summary=${`${meaning}After ${count(labels.at(-1) ?? 0, 'label')}: ${list(leaders)}.`} />`;
 }
 

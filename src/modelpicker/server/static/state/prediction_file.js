@@ -45,7 +45,8 @@ export function usePredictionFile(settle = (columns) => columns) {
     if (again && preview.file) read(preview.file, chosen);
   };
   const open = columns.filter(({ name, doubt }) => doubt && preview.chosen[name] === undefined);
-  return { ...preview, columns, open, choose, decide };
+  const confirm = () => set({ chosen: { ...preview.chosen, ...Object.fromEntries(open.map(({ name, role }) => [name, role])) } });
+  return { ...preview, columns, open, choose, decide, confirm };
 }
 
 /** @typedef {ReturnType<typeof usePredictionFile>} PredictionFile */

@@ -97,9 +97,10 @@ function LabelLink({ name, pending, main }) {
 }
 
 /** Who leads, in a few words. @param {Api.Summary} campaign */
-function lead({ pick, tied, labels_used: labels, models }) {
+function lead({ pick, tied, labels_used: labels, models, state }) {
   if (labels && pick === null) return 'Being worked out again after a change';
-  if (!labels || pick === null) return `All ${number(models ?? 0)} models are level: no labels yet`;
+  const why = state && isOver(state) ? 'no label is needed' : 'no labels yet';
+  if (!labels || pick === null) return `All ${number(models ?? 0)} models are level: ${why}`;
   const others = (tied ?? 1) - 1;
   if (others > 0) return html`<strong><bdi>${text(pick)}</bdi></strong> and ${count(others, 'other')} are level`;
   return html`<strong><bdi>${text(pick)}</bdi></strong> leads`;

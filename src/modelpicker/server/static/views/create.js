@@ -43,6 +43,7 @@ export function CreateView() {
 function CreateForm({ known, campaigns }) {
   const [kind, setKind] = useState(/** @type {Kind} */ ('pool'));
   const [name, setName] = useState('');
+  const suggested = useRef(''); // a name of an earlier file goes with that file; a name that was typed stays
   const [guidelines, setGuidelines] = useState('');
   const [pool, setPool] = useState(blankPool);
   const [stream, setStream] = useState(blankStream(known));
@@ -57,7 +58,11 @@ function CreateForm({ known, campaigns }) {
     setError(null);
     const found = await source.choose(chosen);
     // Before the form is drawn anew: whoever sees the button ready sees the name too.
-    if (chosen && found) setName((before) => before || freeName(chosen.name, known.longest_name, campaigns));
+    if (!chosen || !found) return;
+    const fresh = freeName(chosen.name, known.longest_name, campaigns);
+    const earlier = suggested.current;
+    setName((before) => (!before || before === earlier ? fresh : before));
+    suggested.current = fresh;
   };
   const submit = async (/** @type {Event} */ event) => {
     event.preventDefault();
@@ -167,7 +172,7 @@ function FileField({ source, choose }) {
 function Seen({ seen: { items, models, classes, labelled } }) {
   const sizes = [count(items, 'item'), count(models.length, 'model'), count(classes.length, 'class', 'classes')];
   return html`<strong>${sizes.join(', ')}.</strong> Models: <bdi>${several(models.map(text), NAMED)}</bdi>.
-    ${labelled && ' The file has labels. They are not used unless you say so: people are asked instead.'}`;
+    ${labelled && ' The file has labels. They are not used: people are asked instead.'}`;
 }
 
 /**

@@ -348,7 +348,7 @@ function StateOf({ name, labeller, campaign }) {
   return html`<div class="state-strip" role="status">
     ${campaign && (campaign.state.name === 'waiting-for-labels'
       ? html`<p class="state-line"><${StateBadge} state=${campaign.state} /></p>` // the item's card says how many
-      : html`<${StateLine} state=${campaign.state} next=${isOver(campaign.state)} />`)}
+      : html`<${StateLine} state=${campaign.state} next=${isOver(campaign.state) && session.owns} />`)}
     ${over && session.seesStanding && html`<a class=${session.owns ? 'button' : 'button primary'}
       href=${inCampaign(name, 'standing')}>See the result</a>`}
     ${over && session.owns && html`<${Finish} name=${name} done=${() => go(inCampaign(name, 'standing'))} />`}

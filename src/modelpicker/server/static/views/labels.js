@@ -1,6 +1,6 @@
 /** Every answer: who gave it, when, to which item, and what each model said. Owners correct and take back. */
 
-import { count, itemName, number, text, when } from '../lib/format.js';
+import { count, itemName, number, personName, personOf, text, when } from '../lib/format.js';
 import { html, useEffect, useState } from '../lib/html.js';
 import { CampaignHead } from '../parts/campaign_head.js';
 import { Opinions, Overlap } from '../parts/conflicts.js';
@@ -81,11 +81,13 @@ function useSettled(value) {
 function Filters({ filter, set, vocabulary, annotators, several }) {
   const named = (/** @type {Name[]} */ names) => /** @type {[string, string][]} */ ([['', 'all'],
     ...names.map((one) => [String(one), String(one)])]);
+  const people = (/** @type {string[]} */ signed) => /** @type {[string, string][]} */ ([['', 'all'],
+    ...new Map(signed.map((one) => [personOf(one), personName(one)]))]);
   return html`<form class="card filters" onSubmit=${(event) => event.preventDefault()} role="search">
     <${Input} label="Search" type="search" value=${filter.search} placeholder="Text, key or note"
       set=${(search) => set({ search })} maxlength="200" />
     <${Select} label="Class" value=${filter.label} options=${named(vocabulary.classes)} set=${(label) => set({ label })} />
-    <${Select} label="Annotator" value=${filter.annotator} options=${named(annotators)} set=${(annotator) => set({ annotator })} />
+    <${Select} label="Annotator" value=${filter.annotator} options=${people(annotators)} set=${(annotator) => set({ annotator })} />
     <${Select} label="Kind" value=${filter.state} options=${several ? [...STATES, ...OPEN_STATES] : STATES} set=${(state) => set({ state })} />
     <${Select} label="Flag" value=${filter.flagged} options=${FLAGS} set=${(flagged) => set({ flagged })} />
   </form>`;
@@ -109,10 +111,10 @@ function Row({ row, context }) {
         ${row.notes.some(({ flagged }) => flagged) && html` <strong class="flag">flagged</strong>`}
         ${row.state === 'reference' && html` <span class="quiet-text">for reference</span>`}</p>
       ${row.opinions.length > 0 && html`<${Opinions} opinions=${row.opinions} />`}
-      ${!untouched && html`<p class="quiet-text"><bdi>${row.by ?? 'nobody named'}</bdi> · <time
+      ${!untouched && html`<p class="quiet-text"><bdi>${personName(row.by)}</bdi> · <time
         datetime=${row.at}>${when(row.at)}</time></p>`}
       ${row.notes.map((note) => html`<p key=${note.by} class="given-note" dir="auto">${note.text || 'Flagged, without a note.'}
-        <span class="quiet-text"> <bdi>${note.by ?? 'nobody named'}</bdi> · <time datetime=${note.at}>${when(note.at)}</time></span></p>`)}
+        <span class="quiet-text"> <bdi>${personName(note.by)}</bdi> · <time datetime=${note.at}>${when(note.at)}</time></span></p>`)}
       <details><summary>${row.label === null ? 'What models said' : `${number(right)} of ${count(row.predictions.length, 'model')} agree`}</summary>
         <dl class="said-list" tabindex="0">${row.predictions.map(([model, said]) => html`<div key=${String(model)}
           class=${said === row.label ? 'same' : ''}><dt><bdi>${text(model)}</bdi></dt><dd><bdi>${text(said)}</bdi></dd></div>`)}</dl>

@@ -26,7 +26,7 @@ export function StandingView({ name }) {
       <${Summary} name=${name} standing=${standing} />
       <div class="standing-grid">
         <${LeaderBoard} standing=${standing} slots=${slots} />
-        ${charts ? html`<${Charts} charts=${charts} slots=${slots} />` : html`<${Loading} what="the charts" />`}
+        ${charts ? html`<${Charts} charts=${charts} slots=${slots} pool=${standing.certificate.kind === 'pool'} />` : html`<${Loading} what="the charts" />`}
       </div>
       ${charts && html`<${Disagreement} disagreement=${charts.disagreement} pool=${standing.certificate.kind === 'pool'} />`}`;
   };
@@ -112,8 +112,11 @@ function Next({ name, standing: { pending, state, budget, certificate, labels_us
     : 'The owner of the campaign can finish it now.'}</p>`}`;
 }
 
-/** @param {{charts: Api.ChartsDocument, slots: Map<Name, number>}} props */
-function Charts({ charts: { weights, labels, recent }, slots }) {
+/**
+ * On a pool every round is a query, so only a stream's labels are drawn against its rounds.
+ * @param {{charts: Api.ChartsDocument, slots: Map<Name, number>, pool: boolean}} props
+ */
+function Charts({ charts: { weights, labels, recent }, slots, pool }) {
   return html`<${WeightsChart} weights=${weights} slots=${slots} />
-    <${LabelsChart} labels=${labels} /><${RecentChart} recent=${recent} />`;
+    ${!pool && html`<${LabelsChart} labels=${labels} />`}<${RecentChart} recent=${recent} />`;
 }

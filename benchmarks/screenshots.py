@@ -30,7 +30,7 @@ def label_some(client: mp.Client, count: int) -> None:
     }
     campaign = client.campaign("digits")
     while campaign.best().labels_used < count:
-        for query in campaign.pending(1):
+        for query in campaign.pending(1, lease=60):
             campaign.tell(query.id, truth[str(query.key)])
 
 

@@ -183,7 +183,8 @@ class RemoteCampaign:
     ) -> list[Query]:
         """Queries that wait, oldest first: a thousand at most, or as many as are leased, one by default.
 
-        With a lease, they are kept from others for so many seconds.
+        With a lease, they are kept from others for so many seconds. Only then is anything new asked: about the next
+        item of a pool, or of a file that a stream asks about as labels come.
         """
         if lease is None:
             found = self._transport.call("GET", f"{self._path}/queries?most={MOST if most is None else most}")

@@ -73,10 +73,26 @@ def test_an_owner_raises_the_budget_pauses_renames_and_deletes(page: Page, serve
     assert saving.value.suggested_filename == f"{name} 2.jsonl"
     page.get_by_label("Type the name").fill(f"{name} 2")
     for_good.click()
-    expect(page.get_by_role("heading", name="Campaigns")).to_be_visible()
+    expect(page.get_by_role("heading", name="Campaigns", exact=True)).to_be_visible()
     expect(page.get_by_role("link", name=f"{name} 2", exact=True)).to_have_count(0)
     with pytest.raises(mp.NotFoundError):
         mp.open_campaign(server.storage, f"{name} 2")
+
+
+def test_an_owner_loosens_the_goal_of_a_pool(page: Page, server: Serving, name: str) -> None:
+    pool = mp.ModelCollection([["a", "b"], ["b", "a"]] * 20, models=["one", "two"])
+    campaign = mp.create_campaign(server.storage, name, pool=pool)
+    page.goto(f"{server.url}/#/c/{name}/settings")
+    close = page.get_by_label("Stop when this close to the best")
+    expect(close).to_have_value("1")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    assert campaign.terms.stop_when is None  # as it was
+    close.fill("5")
+    page.get_by_label("Confidence").fill("90")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator(".facts")).to_contain_text("within 5 points, confidence 90")
+    assert campaign.terms.stop_when == mp.Certified(gap=0.05, confidence=0.9)
 
 
 def test_answers_are_searched_corrected_taken_back_and_downloaded(page: Page, server: Serving, name: str) -> None:

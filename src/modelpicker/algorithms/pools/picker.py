@@ -158,6 +158,11 @@ class PoolPicker:
         """On how many items models differ: no other label could tell them apart."""
         return len(self._rows)
 
+    @property
+    def labelled_contested(self) -> int:
+        """How many of those have a label."""
+        return len(self._learned)
+
     def contested_part(self, most: int) -> Iterator[tuple[int, Codes]]:
         """Some of the items on which models differ, spread over the pool: the number of each, and its codes."""
         for place in range(0, len(self._rows), max(1, -(-len(self._rows) // most))):

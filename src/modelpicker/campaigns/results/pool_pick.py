@@ -164,7 +164,8 @@ def offered_labels(pool: PoolPicker, budget: int | None) -> int:
     half = half_again(budget or pool.labels_used)
     to_go = pool.labels_to_go()
     enough = half if to_go is None else -(-to_go.high // FEW) * FEW
-    return enough if enough <= 2 * half else half
+    left = pool.contested - pool.labelled_contested
+    return max(1, min(left, enough if enough <= 2 * half else half))
 
 
 def half_again(labels: int) -> int:

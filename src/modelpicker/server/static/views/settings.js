@@ -72,33 +72,51 @@ function Activity({ campaign: { state, paused, archived, finished }, change }) {
   </section>`;
 }
 
+const POOL = 'pool-picker';
+const ANEW = 'Percentage points of accuracy. Another value begins the proof anew, with the labels that are known.';
+
+/** A share as it is typed. @param {number} share */
+const asPercent = (share) => String(Number((share * 100).toPrecision(6)));
+
+/**
+ * The goal that holds now; null if there is none.
+ * @param {Pick<Api.Described, 'stop_when'|'options'>} campaign
+ */
+function goalNow({ stop_when: rule, options }) {
+  if (rule) return { gap: rule.gap ?? 0.01, confidence: rule.confidence ?? 0.95 };
+  return 'tolerance' in options ? { gap: Number(options.tolerance), confidence: Number(options.confidence ?? 0.95) } : null;
+}
+
 /** The budget and the goal. @param {Part} props */
 function Goal({ campaign: { budget, stop_when: rule, options, algorithm, labels_used: labels, pending }, change }) {
-  const own = 'tolerance' in options && ['race', 'pool-picker'].includes(algorithm); // it stops by itself
+  const pool = algorithm === POOL;
+  const fixed = algorithm === 'race' && 'tolerance' in options; // it stops by itself
+  const now = goalNow({ stop_when: rule, options });
   const [most, setMost] = useState(budget === null ? '' : String(budget));
-  const [gap, setGap] = useState(rule ? String(Number(((rule.gap ?? 0.01) * 100).toPrecision(6))) : '');
-  const [sure, setSure] = useState(String(Number(((rule?.confidence ?? 0.95) * 100).toPrecision(6))));
+  const [gap, setGap] = useState(now ? asPercent(now.gap) : '');
+  const [sure, setSure] = useState(asPercent(now?.confidence ?? 0.95));
   const [kind, setKind] = useState(rule?.kind ?? 'population');
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault();
-    const goal = /** @type {Api.StoppingRule} */ ({ gap: Number(gap) / 100, confidence: Number(sure) / 100, kind });
-    const wanted = { budget: most === '' ? null : Number(most), stop_when: gap === '' ? null : goal };
-    change(own ? { budget: wanted.budget } : wanted);
+    const goal = /** @type {Api.StoppingRule} */ ({ gap: Number(gap) / 100, confidence: Number(sure) / 100, ...(pool ? {} : { kind }) });
+    const same = now && asPercent(now.gap) === gap && asPercent(now.confidence) === sure;
+    const kept = fixed || (pool && same); // another tolerance would begin the proof of a pool anew
+    change({ budget: most === '' ? null : Number(most), ...(kept ? {} : { stop_when: gap === '' ? null : goal }) });
   };
   const spent = `${count(labels, 'label')} ${labels === 1 ? 'is' : 'are'} bought`
     + `${pending > 0 ? `, ${number(pending)} more ${pending === 1 ? 'is' : 'are'} asked for` : ''}. Empty: no limit.`;
   return html`<form class="card form" onSubmit=${submit} aria-labelledby="goal-title">
     <h2 id="goal-title">Budget and goal</h2>
     <${Input} label="Labels at most" hint=${spent} type="number" min=${labels + pending} step="1" value=${most} set=${setMost} />
-    ${own
+    ${fixed
       ? html`<p class="quiet-text">It stops by itself, within ${points(Number(options.tolerance))} of the best
           model with confidence ${percent(Number(options.confidence))}. That was fixed when the campaign began.</p>`
       : html`<div class="two">
-          <${Input} label="Stop when this close to the best" hint="Percentage points of accuracy. Empty: it does not stop by itself."
-            type="number" min="0" max="99" step="any" value=${gap} set=${setGap} />
+          <${Input} label="Stop when this close to the best" hint=${pool ? ANEW : 'Percentage points of accuracy. Empty: it does not stop by itself.'}
+            type="number" min="0" max="99" step="any" value=${gap} set=${setGap} required=${pool} />
           <${Input} label="Confidence" hint="Per cent." type="number" min="50" max="99.999" step="any" value=${sure}
             set=${setSure} disabled=${gap === ''} />
-          <${Select} label="About" value=${kind} set=${setKind} options=${KINDS} disabled=${gap === ''} />
+          ${!pool && html`<${Select} label="About" value=${kind} set=${setKind} options=${KINDS} disabled=${gap === ''} />`}
         </div>`}
     <p class="actions"><button class="primary">Save</button></p>
   </form>`;
@@ -121,26 +139,28 @@ function GuidelinesForm({ campaign: { guidelines }, change }) {
 
 const GOAL = ['tolerance', 'confidence'];
 
-/** @param {Record<string, unknown>} options */
-const goalOf = ({ tolerance, confidence }) => `within ${points(Number(tolerance ?? 0.01))}, confidence ${
-  percent(Number(confidence ?? 0.95))}`;
+/** @param {Api.Described} campaign */
+function goalOf(campaign) {
+  const goal = goalNow(campaign);
+  return goal ? `within ${points(goal.gap)}, confidence ${percent(goal.confidence)}` : 'none';
+}
 
 /** All that is fixed, and all that is known. @param {{campaign: Api.Described}} props */
 function About({ campaign }) {
-  const { models, classes, stop_when: rule } = campaign;
+  const { models, classes } = campaign;
   const list = (/** @type {Name[]|null} */ names, /** @type {string} */ none) => (names === null ? none
     : `${number(names.length)}: ${names.map(text).join(', ')}`);
   /** @type {[string, string][]} */
   const facts = [
     ['Created', campaign.created.slice(0, 16).replace('T', ' ') + ' UTC'],
     ['Algorithm', campaign.algorithm],
-    ...Object.entries(campaign.options).filter(([name]) => campaign.algorithm !== 'pool-picker' || !GOAL.includes(name)).map(([name, value]) => /** @type {[string, string]} */ ([name, String(value ?? 'none')])),
+    ...Object.entries(campaign.options).filter(([name]) => campaign.algorithm !== POOL || !GOAL.includes(name)).map(([name, value]) => /** @type {[string, string]} */ ([name, String(value ?? 'none')])),
     ['Seed', campaign.seed],
     ['Models', list(models, 'hidden')],
     ['Classes', list(classes, 'whatever is said')],
     ['Budget', campaign.budget === null ? 'none' : `${number(campaign.budget)} labels, ${campaign.budget_way}`],
-    ['Goal', 'tolerance' in campaign.options ? goalOf(campaign.options) : rule ? `within ${points(rule.gap ?? 0.01)}, confidence ${percent(rule.confidence ?? 0.95)}` : 'none'],
-    ...(campaign.algorithm === 'pool-picker' ? [] : [/** @type {[string, string]} */ (
+    ['Goal', goalOf(campaign)],
+    ...(campaign.algorithm === POOL ? [] : [/** @type {[string, string]} */ (
       ['Expected items', campaign.expected_rounds === null ? 'not said' : number(campaign.expected_rounds)])]),
     ...(campaign.overlap === 1 ? [] : [/** @type {[string, string]} */ (
       ['People per item', campaign.overlap > 1 ? number(campaign.overlap) : `two for ${percent(campaign.overlap)} of the items`])]),

@@ -87,6 +87,7 @@ def test_to_grow_twice_is_to_grow_once_by_both() -> None:
     assert len(first) == 400
 
 
+@pytest.mark.slow
 def test_a_pool_that_grows_is_rarely_certified_falsely() -> None:
     """Two models that are nearly level, and items come after the first proof: somebody looks after each label.
 

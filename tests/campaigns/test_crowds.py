@@ -51,6 +51,7 @@ def examine(url: str, members: int, done: list[list[tuple[str, int]]]) -> None:
     check(campaign, url)
 
 
+@pytest.mark.slow
 def test_sixteen_processes_work_on_one_file_without_errors(file_url: str) -> None:
     mp.create_campaign(file_url, "crowd", models=4, budget=200).storage.close()
     with crowd(16) as pool:

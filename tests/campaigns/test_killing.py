@@ -55,10 +55,10 @@ def run_killing(url: str, kills: int, seed: int, longest: float, kind: str = "st
         return pool.apply(killing.survive, (url, kills, seed, longest, kind))
 
 
-def test_sqlite_survives_a_hundred_kills(file_url: str, memory: str) -> None:
+def test_sqlite_survives_thirty_kills(file_url: str, memory: str) -> None:
     killing.create(file_url).storage.close()
-    survival = run_killing(file_url, 100, 0, 0.06)
-    assert survival.kills == 100
+    survival = run_killing(file_url, 30, 0, 0.06)
+    assert survival.kills == 30
     examine(file_url, survival, memory)
 
 
@@ -71,13 +71,14 @@ def test_postgresql_survives_forty_kills_of_its_clients(server: Server, memory: 
     examine(url, survival, memory)
 
 
-def test_a_pool_in_sqlite_survives_twenty_kills(file_url: str, memory: str) -> None:
+def test_a_pool_in_sqlite_survives_ten_kills(file_url: str, memory: str) -> None:
     killing.create_pool(file_url).storage.close()
-    survival = run_killing(file_url, 20, 0, 0.15, "pool")
-    assert survival.kills == 20
+    survival = run_killing(file_url, 10, 0, 0.15, "pool")
+    assert survival.kills == 10
     examine(file_url, survival, memory, "pool")
 
 
+@pytest.mark.slow
 def test_a_pool_that_two_people_label_survives_six_kills(file_url: str, memory: str) -> None:
     killing.create_overlap(file_url).storage.close()
     survival = run_killing(file_url, 6, 2, 0.15, "overlap")

@@ -158,6 +158,7 @@ def false_files(files: int, confidence: float = 0.95) -> int:
     return wrong
 
 
+@pytest.mark.slow
 def test_hardly_any_pool_makes_a_false_statement_about_its_pick() -> None:
     """Of 20 pools at 95 % at most 4 may be wrong: more would be seen once in 388 times if 5 % were. Fixed seeds."""
     assert false_files(20) <= 4

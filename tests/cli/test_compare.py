@@ -161,6 +161,7 @@ def test_reproduce_without_data_says_that_it_uses_a_stand_in(tmp_path: Path) -> 
     assert "paper: 1.2" in done.stdout
 
 
+@pytest.mark.slow
 def test_reproduce_prints_the_papers_claims_beside_ours(tmp_path: Path) -> None:
     document = reproduced(tmp_path, "drift", "--data", str(need("drift").parent), "--no-figures")
     (setup,) = document["setups"]
@@ -225,6 +226,7 @@ def test_bad_set_ups_are_named(tmp_path: Path, arguments: tuple[str, ...], code:
     assert complaint in " ".join(done.stderr.split())
 
 
+@pytest.mark.slow
 def test_a_bar_shows_rate_remaining_time_and_standing(tmp_path: Path) -> None:
     """On a terminal of eighty columns, on standard error, gone at the end."""
     pty = pytest.importorskip("pty")

@@ -116,6 +116,7 @@ modelpicker.cli.main()
 """
 
 
+@pytest.mark.slow
 def test_in_a_terminal_the_board_moves_and_fits_into_eighty_columns() -> None:
     leader, follower = pty.openpty()
     with subprocess.Popen(

@@ -229,6 +229,7 @@ def test_all_verbs_name_a_campaigns_state_in_the_same_words(tmp_path: Path, stat
     assert expected["title"] in run("list", "--storage", STORAGE, folder=tmp_path).stdout
 
 
+@pytest.mark.slow
 def test_who_labels_is_told_when_it_is_enough(tmp_path: Path) -> None:
     create(tmp_path, "--algorithm", "race", "--option", "tolerance=0.3")
     for _ in range(30):

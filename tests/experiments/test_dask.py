@@ -62,6 +62,7 @@ def test_killed_workers_cost_time_not_results(cluster: Any) -> None:
     assert_equal(results, whole)
 
 
+@pytest.mark.slow
 def test_the_workers_forget_the_job_afterwards(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from distributed import Client
 

@@ -109,7 +109,8 @@ RECORD = {
 }
 
 
-@pytest.mark.parametrize("name", ["emocontext", pytest.param("drift", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["emocontext", "drift"])
 def test_the_labels_that_an_independent_sketch_needed_are_found_again(name: str) -> None:
     """Labels to an identification probability, 300 realizations here and 400 there.
 

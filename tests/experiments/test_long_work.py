@@ -61,6 +61,7 @@ def test_a_comparison_that_is_cut_short_goes_on_and_gives_the_same(
     assert_equal(small(out=tmp_path / "out"), whole)
 
 
+@pytest.mark.slow
 def test_a_killed_process_loses_seconds_at_most(tmp_path: Path) -> None:
     folder = tmp_path / "out"
     process = subprocess.Popen([sys.executable, "-c", SCRIPT, str(folder)], cwd=Path(__file__).parents[2])

@@ -210,6 +210,7 @@ print(picker.recorder.document())
 """
 
 
+@pytest.mark.slow
 def test_with_numbas_compiler_switched_off_evidence_is_the_same(site: Path, tmp_path: Path) -> None:
     """NumPy adds two truth values to one; a certificate that counted so would promise too much."""
     switched_off = "import os\nos.environ['NUMBA_DISABLE_JIT'] = '1'\n" + EVIDENCE

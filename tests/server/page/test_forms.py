@@ -180,6 +180,7 @@ def test_the_form_has_every_setting_with_its_title_its_help_and_its_range(page: 
     expect(page.get_by_label(KIND.label).locator("option")).to_have_text(list(KIND.choices))
 
 
+@pytest.mark.slow
 def test_a_form_that_the_server_cannot_describe_yet_comes_as_soon_as_it_can(page: Page, server: Serving) -> None:
     described = re.compile(r"/v1/settings")
     page.route(described, lambda route: route.fulfill(status=503, json={"detail": "Not now."}))

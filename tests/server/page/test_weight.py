@@ -34,10 +34,11 @@ class Line:
 
 def test_a_first_visit_is_light_and_the_next_fetches_nothing_again(page: Page, server: Serving, name: str) -> None:
     digits_campaign(server.storage, name, 40, labelled=3)
-    for view, ready in (("label", ".item img"), ("standing", "figure.chart")):
+    for view, parts in (("label", (".item img", ".leader-aside")), ("standing", ("figure.chart",))):
         line = Line(page)
         page.goto(f"{server.url}/#/c/{name}/{view}")
-        expect(page.locator(ready).first).to_be_visible()
+        for part in parts:  # the leaders beside the item are fetched after it
+            expect(page.locator(part).first).to_be_attached()
         assert 0 < line.bytes < MOST_BYTES, view
         if view == "label":
             assert not any(one.endswith("parts/chart.js") for one in line.fetched)

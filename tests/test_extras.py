@@ -190,6 +190,7 @@ def test_every_public_name_can_be_imported_without_any_extra(tmp_path: Path) -> 
     assert "modelpicker.server.client.Client" in done.stdout
 
 
+@pytest.mark.slow
 def test_files_and_campaigns_need_no_extra(tmp_path: Path) -> None:
     (tmp_path / "mails.csv").write_text(
         "id,bert,roberta,label\n" + "".join(f"m{n},{n % 2},{n % 3 % 2},{n % 2}\n" for n in range(40))

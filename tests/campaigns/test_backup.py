@@ -116,6 +116,7 @@ def test_a_backup_is_of_one_moment_while_others_write(
     copy.close()
 
 
+@pytest.mark.slow
 def test_a_backup_of_a_server_under_load_is_whole(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/campaigns.db"
     rows = stream(200)[0].tolist()

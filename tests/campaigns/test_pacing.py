@@ -34,6 +34,7 @@ def test_a_budget_is_spent_and_never_exceeded(name: str) -> None:
         assert runs.short(budget) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

@@ -68,6 +68,7 @@ def test_a_file_that_others_may_open_is_named_with_its_mode_and_the_command(tmp_
     assert json.loads(done.stdout)["rounds"] == 0
 
 
+@pytest.mark.slow
 def test_every_process_says_it_until_it_is_mended(tmp_path: Path) -> None:
     file = tmp_path / "campaigns.db"
     mp.create_campaign(f"sqlite:///{file}", "tickets", models=2).storage.close()

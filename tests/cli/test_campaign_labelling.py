@@ -332,6 +332,7 @@ def test_undo_of_an_answer_that_somebody_took_back_does_not_end_the_session(tmp_
         assert listen(process, "u").endswith("> ")
 
 
+@pytest.mark.slow
 def test_of_two_answers_after_a_lease_has_expired_the_first_counts(tmp_path: Path) -> None:
     with session(three(tmp_path), "--lease", "1") as process:
         time.sleep(1.1)

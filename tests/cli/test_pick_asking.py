@@ -108,6 +108,7 @@ def asking(folder: Path, *more: str) -> subprocess.Popen[bytes]:
     return start_session(folder, "pick", "x.parquet", "--as", "stream", "--ask", *more)
 
 
+@pytest.mark.slow
 def test_a_killed_session_loses_no_answer_and_goes_on_at_once(words: Path) -> None:
     labels = truths(words)
     for start in range(0, 6, 2):

@@ -110,6 +110,7 @@ def test_the_report_needs_nothing_else_and_does_what_it_is_told_by_nobody(
     assert text.count("Budget rule: expected.") >= 7
 
 
+@pytest.mark.slow
 def test_the_report_in_a_real_browser(results: mp.Results, tmp_path: Path) -> None:
     browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if browser is None:

@@ -91,6 +91,7 @@ def test_on_a_full_disk_it_runs_all_the_same(site: Path, tmp_path: Path) -> None
     assert run(site, tmp_path, limit_files=True)[2] == "0"
 
 
+@pytest.mark.slow
 def test_broken_machine_code_is_made_anew(site: Path, tmp_path: Path) -> None:
     first = run(site, tmp_path)
     written = [*machine_code(site), *site.rglob("*.nbi")]
@@ -162,6 +163,7 @@ print(mp.run_stream(picker, [[0, 1]], [0]).probability[0])
 """
 
 
+@pytest.mark.slow
 def test_a_file_that_changes_after_it_was_imported_does_not_spoil_the_cache(site: Path, tmp_path: Path) -> None:
     assert run(site, tmp_path, UPGRADE.format(upgrade=True)) == ["0.5"]
     assert run(site, tmp_path, UPGRADE.format(upgrade=False)) == ["0.25"]

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from tests.server.page.desks import Desk, answers, campaign_of, messages, until
@@ -123,6 +124,7 @@ def test_an_undo_comes_after_the_label_it_undoes(page: Page, server: Serving, na
     assert answers(campaign) == {0: "ham"}
 
 
+@pytest.mark.slow
 def test_a_server_that_is_busy_is_asked_again_later(page: Page, server: Serving, name: str) -> None:
     campaign = campaign_of(server.storage, name, messages(2))
     desk = Desk(page, server.url, name).open()

@@ -4,6 +4,7 @@ import re
 from itertools import pairwise
 
 import httpx2
+import pytest
 from playwright.sync_api import FloatRect, Locator, Page, expect
 
 import modelpicker as mp
@@ -146,6 +147,7 @@ def looks(figure: Locator) -> dict[str, str]:
     return {row.locator("bdi").inner_text(): row.get_attribute("class") or "" for row in rows}
 
 
+@pytest.mark.slow
 def test_a_panel_that_says_nothing_is_not_shown_and_no_dot_is_clipped(
     page: Page, server: Serving, name: str
 ) -> None:

@@ -39,8 +39,8 @@ def find_labels(store: EventStore, projection: CampaignState, wanted: LabelFilte
         _, at, by = last[state.round]
         opinions = several.get(state.round, ())
         if _takes(wanted, state, by, opinions) and wanted.flagged in (None, state.round in flags):
-            more = tuple(notes.get(state.round, ())), opinions
-            record = _record(store, projection, state, by, at, *more)
+            noted = tuple(notes.get(state.round, ()))
+            record = _record(store, projection, state, by, at, noted, opinions)
             if _finds(wanted, record):
                 yield record
 

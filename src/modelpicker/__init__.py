@@ -91,6 +91,8 @@ if TYPE_CHECKING:
         Results,
         compare,
     )
+    from modelpicker.label import Label
+    from modelpicker.losses import Loss
     from modelpicker.server.client import Client
     from modelpicker.server.remote_campaign import RemoteCampaign
 
@@ -126,10 +128,12 @@ __all__ = [
     "ImportanceWeighted",
     "InputError",
     "ItemNote",
+    "Label",
     "LabelEfficient",
     "LabelFilter",
     "LabelsToGo",
     "Listed",
+    "Loss",
     "Method",
     "MissingExtraError",
     "ModelCollection",
@@ -263,6 +267,8 @@ HOMES = {
         "Results",
         "compare",
     ),
+    "label": ("Label",),
+    "losses": ("Loss",),
     "server.client": ("Client",),
     "server.remote_campaign": ("RemoteCampaign",),
 }
@@ -276,6 +282,8 @@ ROOMS = (
     "errors",
     "experiments",
     "kernels",
+    "label",
+    "losses",
     "server",
     "theory",
 )
@@ -283,6 +291,8 @@ ROOMS = (
 FIRST = (
     "Certified",
     "Client",
+    "Label",
+    "Loss",
     "ModelCollection",
     "ModelPicker",
     "ModelPickerError",

@@ -18,7 +18,7 @@ from modelpicker.cli.shared.terminal import (
     IdColumn,
     Ignore,
     Json,
-    Label,
+    LabelColumn,
     command,
     count,
     how_to_read,
@@ -73,7 +73,7 @@ def ask(
     use_labels: Annotated[
         bool, typer.Option("--use-labels", help="Of a pool: labels in FILE are known, and need not be asked for.")
     ] = False,
-    label: Label = None,
+    label: LabelColumn = None,
     id_column: IdColumn = None,
     ignore: Ignore = None,
     storage: StorageOption = None,

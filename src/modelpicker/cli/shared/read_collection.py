@@ -13,7 +13,7 @@ from modelpicker.cli.shared.terminal import (
     FieldsOption,
     IdColumn,
     Ignore,
-    Label,
+    LabelColumn,
     ModelsOption,
     Normalise,
     Text,
@@ -42,7 +42,7 @@ READING: Mapping[str, Any] = {
     "classes": ClassesOption,
     "normalise": Normalise,
     "text": Text,
-    "label": Label,
+    "label": LabelColumn,
     "id_column": IdColumn,
     "ignore": Ignore,
 }

@@ -66,7 +66,7 @@ Normalise: TypeAlias = Annotated[
         help="Take answers that differ in case, or in space and punctuation at the ends, for the same.",
     ),
 ]
-Label: TypeAlias = Annotated[
+LabelColumn: TypeAlias = Annotated[
     str | None, typer.Option(help="The column that holds the labels.  [default: label]", show_default=False)
 ]
 IdColumn: TypeAlias = Annotated[

@@ -66,7 +66,7 @@ def losses(collection: mp.ModelCollection) -> dict[str, tuple[Loss, Tell]]:
 
 @pytest.mark.parametrize("name", ["grades", "weights", "costs", "balanced"])
 def test_a_certificate_of_another_loss_is_true(name: str) -> None:
-    """One file each, seed fixed: the gap by hand is at most what is stated. False ones have a probability of 5 %."""
+    """One file each, seed fixed: the gap by hand is at most what is stated. It may be false in 5 % of files."""
     collection = some_digits()
     loss, tell = losses(collection)[name]
     pool = mp.PoolPicker(collection, loss=loss, tolerance=0.02, seed=1)

@@ -12,7 +12,7 @@ from modelpicker.errors import InputError, brief
 from modelpicker.kernels.primitives import Floats
 from modelpicker.label import STEP, AnyLabel, Label
 
-Costs: TypeAlias = Mapping[ClassName, Mapping[ClassName | None, float]]
+Costs: TypeAlias = Mapping[Any, Mapping[Any, float]]
 # What costs a mistake that nobody named.
 USUAL_COST = 1.0
 # With costs there may be so many classes: there is a table of all pairs.
@@ -76,7 +76,7 @@ class Loss:
         )
 
     @classmethod
-    def weights(cls, weights: Mapping[ClassName, float]) -> Self:
+    def weights(cls, weights: Mapping[Any, float]) -> Self:
         """A mistake costs the weight of the class that would have been right; 1 for a class that is not named."""
         found = {_name(name): _cost(f"weight of {brief(name)}", weight) for name, weight in weights.items()}
         table = tuple((name, ((None, weight),)) for name, weight in found.items())
@@ -105,7 +105,7 @@ class Loss:
         return cls(COST, table, _dearest([USUAL_COST, *every]))
 
     @classmethod
-    def balanced(cls, shares: Mapping[ClassName, float]) -> Self:
+    def balanced(cls, shares: Mapping[Any, float]) -> Self:
         """Balanced accuracy: all classes count the same, however frequent they are.
 
         Args:

@@ -23,6 +23,7 @@ from modelpicker.algorithms.pools.gain import (
     new_comparison,
 )
 from modelpicker.algorithms.pools.label_model import REMEMBERED, learn_item, new_label_model
+from modelpicker.algorithms.pools.macro_f1 import macro_f1
 from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
 from modelpicker.algorithms.pools.pool_input import (
     PIECE,
@@ -290,6 +291,10 @@ class PoolPicker:
         self._look()
         ahead = (self._found.ahead - self._found.ahead[self._pick()]) * self.loss.unit / len(self)
         return {name: float(ahead[place]) for place, name in enumerate(self.models)}
+
+    def macro_f1(self) -> dict[ModelName, float]:
+        """Macro-F1 of every model, by labels and guesses: an estimate, not certified."""
+        return macro_f1(self)
 
     def gap_intervals(self, confidence: float = 0.95) -> dict[ModelName, tuple[float, float]]:
         """By how much accuracy each model is behind the recommended one: what labels and proof leave possible.

@@ -328,3 +328,26 @@ def test_pick_takes_loss_price_and_noise() -> None:
         mp.pick(collection, price=price, setting="stream")
     with pytest.raises(InputError, match="no labels"):
         mp.pick(mp.ModelCollection(collection.predictions), labels=lambda _: 0, loss="balanced")
+
+
+def test_macro_f1_is_that_of_the_labels_once_all_are_known_and_near_it_before() -> None:
+    """With a seventh of the labels it is off by 0.05 at most in the mean; seed fixed, 0.02 was seen."""
+    collection = some_digits(7, 500)
+    labels, pool = np.asarray(collection.labels), mp.PoolPicker(collection)
+    mp.run_pool(pool, budget=70)
+    early = pool.macro_f1()
+    for item in range(len(collection)):
+        pool.tell(item, truth(collection, item))
+    found = pool.macro_f1()
+    for place, model in enumerate(collection.models):
+        said = collection.predictions[:, place]
+        each = [
+            2 * ((said == c) & (labels == c)).sum() / ((said == c).sum() + (labels == c).sum()) for c in range(10)
+        ]
+        assert found[model] == pytest.approx(np.mean(each), abs=1e-9)
+    assert np.mean([abs(early[model] - found[model]) for model in collection.models]) < 0.05
+
+
+def test_macro_f1_is_about_classes() -> None:
+    with pytest.raises(InputError, match="about classes"):
+        mp.PoolPicker([["a", "b"]] * 3, loss={"a": 2}).macro_f1()

@@ -27,11 +27,14 @@ from modelpicker.campaigns.results.pick import Pick
 from modelpicker.campaigns.storage.sqlite_files import is_sqlite
 from modelpicker.certificates.certificate import CertificateKind, Certified
 from modelpicker.certificates.stop_rule import GAP
-from modelpicker.collections import ModelCollection, open_collection
+from modelpicker.collections import ModelCollection
 from modelpicker.collections.column_name_hints import IDENTITIES
 from modelpicker.collections.column_roles import Reading
+from modelpicker.collections.files import open_with
 from modelpicker.collections.label_checks import listed_models
 from modelpicker.collections.labels import add_labels, is_result
+from modelpicker.collections.same_answers import SameAnswer, SameAnswers, merge_answers
+from modelpicker.collections.spelling import EXACT
 from modelpicker.collections.wide_tables import CollectionReader
 from modelpicker.encoding import Array, ClassName, check_same_kind, plain
 from modelpicker.errors import InputError, brief
@@ -283,6 +286,7 @@ def pick(
     judge: object = None,
     shuffle: bool = False,
     play_unlabelled: bool = False,
+    same: SameAnswer = EXACT,
     **reading: Any,
 ) -> Pick:
     """Pick the best model of a collection, buying only the labels that are needed.
@@ -311,6 +315,8 @@ def pick(
         shuffle: take the items of a stream in random order.
         play_unlabelled: also play items of a stream that have no label; a label that is asked for is then missing.
             By default they are left out.
+        same: what counts as the same answer to an item: "exact", "normalised", a tolerance for numbers, or a
+            function of two answers, as `merge_answers` has it. Labels go through the same rule.
         reading: how the source is read, as `load_collection` has it: `models`, `fields`, `label`, `id`, …
 
     >>> found = pick("digits", tolerance=0.05)
@@ -334,7 +340,10 @@ def pick(
         raise InputError("judge: only a pool can use one; leave it out, or take the items as a pool.")
     if isinstance(judge, str) and not isinstance(source, ModelCollection):
         reading["fields"] = [*reading.get("fields", ()), judge]
-    opened = _open_labelled(source, labels, reading)
+    rule = SameAnswers.of(same)
+    opened = _open_labelled(source, labels, reading if rule.plain else {**reading, "same": rule.rule})
+    if callable(labels) and not rule.plain:
+        labels = _told_as_answers(read_whole(opened), labels, rule)
     name = brief(source) if isinstance(source, str | Path) else "the collection"
     if not callable(labels) and not known_labels(opened):
         raise InputError("there are no labels: pass labels=, an array, a mapping, a file, or a function to ask.")
@@ -357,6 +366,20 @@ def pick(
     return run.play_all()
 
 
+def _told_as_answers(whole: ModelCollection, ask: AskLabel, rule: SameAnswers) -> AskLabel:
+    """Ask somebody, and take what they say for the answer of a model that counts as the same."""
+
+    def told(fields: dict[str, Any]) -> Any:
+        said = ask(fields)
+        if not isinstance(said, str | int):
+            return said
+        return rule.find(
+            said, [name for name in dict.fromkeys(names_at(whole, fields["item"])) if name is not None]
+        )
+
+    return told
+
+
 def _open_labelled(source: object, labels: object, reading: Mapping[str, Any]) -> CollectionSource:
     """The collection, with its labels, unless a function is asked for them."""
     asked = callable(labels)
@@ -365,20 +388,24 @@ def _open_labelled(source: object, labels: object, reading: Mapping[str, Any]) -
         labels = None
     mapped = isinstance(labels, Mapping) and not any(_is_column(value) for value in labels.values())
     given = None if asked or mapped else labels
+    read = Reading(**{name: value for name, value in reading.items() if value is not None})
+    # Labels that come one by one are added before it is decided which answers are the same.
+    late = mapped or answers is not None
     opened: CollectionSource
     if not isinstance(source, ModelCollection):
-        opened = open_collection(source, given, **reading)
+        opened = open_with(source, given, replace(read, same=EXACT, text=read.as_text) if late else read)
     elif isinstance(given, str | Path):
-        opened = add_labels(source, given, Reading())
+        opened = add_labels(source, given, read)
     else:
-        opened = source if given is None else source.with_labels(given)
+        opened = source if given is None else source.with_labels(given, check=not read.free)
     if mapped:
-        opened = _with_mapping(opened, labels)
+        opened = _with_mapping(opened, labels, check=not read.free)
     if answers is not None:
         from modelpicker.campaigns.file_campaign import with_answers  # which builds on this
 
         opened = with_answers(read_whole(opened), answers)
-    return opened
+    merged = not isinstance(source, ModelCollection) and not late
+    return opened if merged or not read.free else merge_answers(read_whole(opened), read.same)
 
 
 def _pick_pool(whole: ModelCollection, labels: object, pool: PoolPicker, budget: int | None) -> Pick:
@@ -399,7 +426,7 @@ def _is_column(value: object) -> bool:
     return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes)
 
 
-def _with_mapping(source: CollectionSource, labels: Any) -> ModelCollection:
+def _with_mapping(source: CollectionSource, labels: Any, *, check: bool) -> ModelCollection:
     """The collection with labels by the ids of its items, or by their places where it has none."""
     whole = read_whole(source)
     identity = next((name for name in IDENTITIES if name in whole.fields), None)
@@ -409,4 +436,4 @@ def _with_mapping(source: CollectionSource, labels: Any) -> ModelCollection:
     if strange:
         what = "place of an item" if identity is None else f"value of column {brief(identity)}"
         raise InputError(f"labels: {brief(min(strange, key=str))} is no {what}.")
-    return whole.with_labels([told.get(key) for key in keys])
+    return whole.with_labels([told.get(key) for key in keys], check=check)

@@ -108,7 +108,7 @@ def test_fast_groups_agree_with_a_plain_loop_on_random_answers() -> None:
             best = {
                 key: max(
                     (name for name in row if group[float(name)] == key),
-                    key=lambda name: (row.count(name), -row.index(name)),  # noqa: B023 (used at once)
+                    key=lambda name: (row.count(name), -row.index(name)),
                 )
                 for key in group.values()
             }

@@ -24,8 +24,10 @@ from modelpicker.cli.shared.terminal import (
     Json,
     LabelColumn,
     Normalise,
+    Same,
     Text,
     as_classes,
+    as_same,
     command,
     count,
     how_to_read,
@@ -115,6 +117,7 @@ def create(
             "default they are left out.",
         ),
     ] = False,
+    same: Same = None,
     fields: FieldsOption = None,
     normalise: Normalise = False,
     text: Text = False,
@@ -145,11 +148,13 @@ def create(
         given = _stream(models, stop_gap, confidence, kind, algorithm, option)
     else:
         _refuse(typed, OF_STREAMS, "is for streams; leave it out with --pool.")
+        text = text or isinstance(_same(same), float)
         read = how_to_read(models, fields, classes, normalise, text, label, id_column, ignore)
         given = {"tolerance": stop_gap, "confidence": confidence, "use_labels": use_labels}
     told = "" if guidelines is None else read_guidelines(guidelines)
     where = storage_url(storage)
     more = {"classes": as_classes(classes), "overlap": overlap, "seed": seed, "guidelines": told, **settings}
+    more["same"] = _same(same)
     if pool is None:
         campaign = _create_stream(where, name, given | more)
     else:
@@ -164,6 +169,11 @@ def create(
         say(visible(f"  {command(label_command(called, campaign))}  lets you label what it asks for"))
     else:
         _say_pool(campaign, called)
+
+
+def _same(typed: str | None) -> Any:
+    """What counts as the same answer."""
+    return BY_NAME["same"].default if typed is None else as_same(typed)
 
 
 def _refuse(typed: set[str], names: dict[str, str], why: str) -> None:

@@ -115,6 +115,11 @@ def read_result(path: Path, found: ModelCollection | CollectionReader) -> Labels
             except (ValueError, RecursionError, AttributeError):
                 continue
             if type(item) is int and 0 <= item < len(found):
+                if isinstance(name, dict):
+                    raise InputError(
+                        f"{path} has grades or preferences, which only the pick that asked for them can use. Go on "
+                        "with the same command as before."
+                    )
                 if isinstance(name, int | str):
                     names[item] = name
                 if isinstance(said, int | str) and len(predicted) < SOME:

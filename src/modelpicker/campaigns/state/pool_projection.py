@@ -41,6 +41,7 @@ from modelpicker.collections import ModelCollection
 from modelpicker.encoding import Array, ClassName, ModelName, smallest_type
 from modelpicker.errors import ModelPickerError, StateError, StorageError
 from modelpicker.kernels.primitives import ABSTAINED, Floats
+from modelpicker.label import AnyLabel
 
 # What a pool takes in memory, as a multiple of its codes; docs/pools.md has the numbers.
 MEMORY = 8
@@ -247,16 +248,16 @@ class PoolProjection(CampaignState):
         self.counts.waiting += 1
         self.opinions.ask(item, needed)
 
-    def learn(self, item: int, label: ClassName | None) -> None:
+    def learn(self, item: int, label: AnyLabel | None) -> None:
         """Take in a label, or that nobody can tell it."""
         self.picker.tell(item, label)
         self._shown = None
 
-    def learn_answer(self, store: EventStore, number: int, label: ClassName | None) -> None:  # noqa: ARG002
+    def learn_answer(self, store: EventStore, number: int, label: AnyLabel | None) -> None:  # noqa: ARG002
         """Learn the answer to a question."""
         self.learn(number, label)
 
-    def learn_reference(self, number: int, label: ClassName) -> None:
+    def learn_reference(self, number: int, label: AnyLabel) -> None:
         """Learn a label that nobody asked for."""
         self.learn(number, label)
 

@@ -1,6 +1,7 @@
 """What the verbs about campaigns share: where campaigns are, and how a pick is printed."""
 
 import inspect
+import json
 import shlex
 import tomllib
 from collections.abc import Callable
@@ -195,17 +196,29 @@ def as_id(campaign: "Campaign", text: str, key: bool) -> int | str:
     return meant
 
 
-def as_label(campaign: "Campaign", number: int | str, text: str) -> int | str:
-    """A label as it was typed, in the form of the classes: whole numbers where those are."""
+def as_label(campaign: "Campaign", number: int | str, text: str) -> int | str | dict[str, Any]:
+    """A label as it was typed: a JSON document, or a class, which is a whole number where classes are."""
     classes = campaign.known_classes()
     if text in classes:
         return text
+    document = _document(text)
+    if document is not None:
+        return document
     alike = [name for name in classes if str(name).casefold() == text.strip().casefold()]
     if len(alike) == 1:
         return alike[0]
     said = [name for name in next(campaign.history(number))["predictions"] if name is not None]
     numbers = bool(said or classes) and isinstance((said or classes)[0], int)
     return int(text) if numbers and is_number(text) else text
+
+
+def _document(text: str) -> dict[str, Any] | None:
+    """The document of a label; None if the text is none."""
+    try:
+        found = json.loads(text) if text.lstrip().startswith("{") else None
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def leader(pick: "Pick") -> str:

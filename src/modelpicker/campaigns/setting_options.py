@@ -117,6 +117,11 @@ def check_stored_same(same: object) -> str | float:
     return checked
 
 
+def loss_of(ask_for: str) -> str:
+    """What the labels that are asked for say about models, as a pool calls it."""
+    return "accuracy" if ask_for == "class" else ask_for
+
+
 def is_tolerance(same: object) -> bool:
     """Whether answers are numbers that may differ by so much: then they are read as they are written."""
     return isinstance(same, int | float) and not isinstance(same, bool)

@@ -33,6 +33,7 @@ from modelpicker.campaigns.events.event_types import Answer, Opinion, Reference,
 from modelpicker.campaigns.events.pool_events import Items, Question
 from modelpicker.campaigns.events.recent_events import Stored
 from modelpicker.campaigns.results.pick import CampaignCounts
+from modelpicker.campaigns.setting_options import loss_of
 from modelpicker.campaigns.settings import CampaignSettings, PoolGoal
 from modelpicker.campaigns.state.base import NO_TERMS, CampaignState, check_settings
 from modelpicker.campaigns.state.opinions import KnownAnswers, OpinionBook, people_needed
@@ -206,7 +207,11 @@ class PoolProjection(CampaignState):
     def _new_pool(self, codes: Array, classes: tuple[ClassName, ...]) -> PoolPicker:
         collection = ModelCollection.of_codes(codes, None, [str(name) for name in self.models], classes)
         pool = PoolPicker(
-            collection, seed=self.settings.seed, confidence=self.goal.confidence, tolerance=self.goal.tolerance
+            collection,
+            seed=self.settings.seed,
+            confidence=self.goal.confidence,
+            tolerance=self.goal.tolerance,
+            loss=loss_of(self.settings.ask_for),
         )
         pool.models = self.models
         pool.error_share = error_share(self.growths)

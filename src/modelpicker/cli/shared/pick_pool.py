@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import modelpicker
+from modelpicker.campaigns.setting_options import loss_of
 from modelpicker.cli.shared.pick_campaign import campaign_name, named_path
 from modelpicker.cli.shared.pick_reading import is_answers, read_labelled, some_names, with_old_answers
 from modelpicker.cli.shared.pick_request import PickRequest
@@ -75,10 +76,10 @@ def _settings(request: PickRequest) -> dict[str, Any]:
     return {"seed": request.seed, "confidence": request.confidence, "tolerance": tolerance}
 
 
-def _make_pool(whole: "ModelCollection", settings: dict[str, Any]) -> "PoolPicker":
+def _make_pool(whole: "ModelCollection", settings: dict[str, Any], ask_for: str = "class") -> "PoolPicker":
     from modelpicker.algorithms.pools.picker import PoolPicker
 
-    return PoolPicker(whole, **settings)
+    return PoolPicker(whole, **settings, loss=loss_of(ask_for))
 
 
 def _look_up(whole: "ModelCollection", request: PickRequest) -> PoolReport:
@@ -115,7 +116,7 @@ def _ask_person(whole: "ModelCollection", request: PickRequest, place: Path) -> 
             say("Over half of all answers are given only once: --ask-for grades asks you to grade them instead.")
         with waiting("Looking at the models"):
             session = PoolSession(
-                lambda: _make_pool(whole, settings),
+                lambda: _make_pool(whole, settings, ask_for),
                 whole,
                 journal,
                 name=campaign_name(request.source),

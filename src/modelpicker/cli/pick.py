@@ -112,8 +112,8 @@ def pick(
     of these files, another pick uses your answers, and asks only for the others.
 
     If models write free text, say --ask-for grades: the different answers to an item are shown as cards, without
-    model names, and get one key each. With --ask-for preference you say which of two answers is better. --same says which
-    answers count as the same.
+    model names, and get one key each. With --ask-for preference you say which of two answers is better. --same
+    says which answers count as the same.
 
     """
     typed: dict[str, Any] = {

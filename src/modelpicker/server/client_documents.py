@@ -68,9 +68,9 @@ def read_decision(made: Mapping[str, Any]) -> Decision:
     )
 
 
-def read_query(one: Mapping[str, Any]) -> Query:
-    """A query that waits."""
-    classes, shown = tuple(one["classes"] or ()), tuple(one["candidates"] or ())
+def read_query(one: Mapping[str, Any], ask_for: str) -> Query:
+    """A query that waits; only grades and preferences are about the answers that are shown."""
+    classes, shown = tuple(one["classes"] or ()), tuple(one["candidates"] if ask_for != "class" else ())
     return Query(one["id"], one["item"], one["key"], classes, one["leased_until"], one["leased_by"], shown)
 
 

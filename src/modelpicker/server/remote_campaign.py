@@ -198,7 +198,7 @@ class RemoteCampaign:
             found = self._transport.call("POST", f"{self._path}/leases", body)
             while found["deciding"]:  # many items of a file need no label
                 found = self._transport.call("POST", f"{self._path}/leases", body)
-        return [read_query(one) for one in found["queries"]]
+        return [read_query(one, found["ask_for"]) for one in found["queries"]]
 
     def release(self, *ids: int | str) -> None:
         """Give leased queries back."""

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
+from modelpicker.campaigns.setting_options import AskFor
 from modelpicker.server.api.documents.conflicts import OpinionDocument
 from modelpicker.server.api.documents.fields import (
     LONGEST_LEASE,
@@ -110,6 +111,7 @@ class Leased(BaseModel):
     own: Annotated[
         Count | None, Field(description="How many labels the annotator has given that hold; null if unnamed.")
     ]
+    ask_for: Annotated[AskFor, Field(description="What is asked for: it says what `candidates` are.")]
 
 
 class Told(BaseModel):

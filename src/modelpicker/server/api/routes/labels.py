@@ -202,6 +202,7 @@ def _waiting(campaign: Campaign, found: list[Waiting], caller: Caller, around: A
         "pending": campaign.counts().waiting,
         "deciding": not found and campaign.deciding,
         "own": around.own,
+        "ask_for": campaign.settings.ask_for,
     }
 
 

@@ -50,12 +50,12 @@ def test_a_label_is_told_once_and_kept_in_every_form(url: str, kind: str) -> Non
 
 
 @every_kind
-def test_the_whole_campaign_is_found_again_from_its_events(url: str, kind: str) -> None:
-    campaign = make(url, kind)
+def test_the_whole_campaign_is_found_again_from_its_events(memory: str, kind: str) -> None:
+    campaign = make(memory, kind)
     judge(campaign, kind, 10)
     before = state(campaign)
     campaign.close()
-    again = mp.open_campaign(url, "free")
+    again = mp.open_campaign(memory, "free")
     assert state(again) == before
     assert verify(again, repair=False).wrong == []
 

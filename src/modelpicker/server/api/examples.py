@@ -159,7 +159,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "tied": ["gpt"],
     },
     "Classes": {"classes": ["ham", "spam"], "open": False},
-    "Leased": {"queries": [_QUERY], "pending": 3, "deciding": False, "own": 12},
+    "Leased": {"queries": [_QUERY], "pending": 3, "deciding": False, "own": 12, "ask_for": "class"},
     "Told": {"id": 17, "label": "spam", "labels_used": 58, "pending": 2},
     "ToldMany": {"told": 3, "labels_used": 59, "pending": 0},
     "Retracted": {"id": 17, "labels_used": 57, "pending": 3},

@@ -185,7 +185,7 @@ def test_the_two_answers_to_compare_are_the_leaders_and_its_strongest_rivals(mem
     said = dict(
         zip(items.models, [items.classes[code] for code in items.predictions[query.id].tolist()], strict=True)
     )
-    ranked = [said[entry.model] for entry in campaign.best().standing]
+    ranked = [said[str(entry.model)] for entry in campaign.best().standing]
     assert pair == [ranked[0], next(answer for answer in ranked if answer != ranked[0])]
     assert sorted(query.candidates) == sorted(pair)
     again = campaign.pending(1, lease=600, annotator="ann")[0]

@@ -77,7 +77,6 @@ SETTINGS: tuple[Option, ...] = (
         "What counts as the same answer to an item: exact; normalised, where capitals, white space and punctuation "
         "at the ends do not matter; or a number: answers that are numbers and at most so far apart.",
         "exact",
-        choices=("exact", "normalised"),
         wanted="exact, normalised, or a number from 0",
         title="The same answer",
     ),

@@ -24,7 +24,6 @@ from modelpicker.cli.shared.terminal import (
     Json,
     LabelColumn,
     Normalise,
-    Same,
     Text,
     as_classes,
     as_same,
@@ -117,7 +116,12 @@ def create(
             "default they are left out.",
         ),
     ] = False,
-    same: Same = None,
+    same: Annotated[
+        str,
+        typer.Option(
+            metavar="exact|normalised|NUMBER", help=BY_NAME["same"].help, callback=lambda typed: as_same(str(typed))
+        ),
+    ] = BY_NAME["same"].default,
     fields: FieldsOption = None,
     normalise: Normalise = False,
     text: Text = False,
@@ -148,13 +152,13 @@ def create(
         given = _stream(models, stop_gap, confidence, kind, algorithm, option)
     else:
         _refuse(typed, OF_STREAMS, "is for streams; leave it out with --pool.")
-        text = text or isinstance(_same(same), float)
+        text = text or isinstance(same, float)
         read = how_to_read(models, fields, classes, normalise, text, label, id_column, ignore)
         given = {"tolerance": stop_gap, "confidence": confidence, "use_labels": use_labels}
     told = "" if guidelines is None else read_guidelines(guidelines)
     where = storage_url(storage)
     more = {"classes": as_classes(classes), "overlap": overlap, "seed": seed, "guidelines": told, **settings}
-    more["same"] = _same(same)
+    more["same"] = same
     if pool is None:
         campaign = _create_stream(where, name, given | more)
     else:
@@ -169,11 +173,6 @@ def create(
         say(visible(f"  {command(label_command(called, campaign))}  lets you label what it asks for"))
     else:
         _say_pool(campaign, called)
-
-
-def _same(typed: str | None) -> Any:
-    """What counts as the same answer."""
-    return BY_NAME["same"].default if typed is None else as_same(typed)
 
 
 def _refuse(typed: set[str], names: dict[str, str], why: str) -> None:

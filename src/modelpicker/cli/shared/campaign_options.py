@@ -29,6 +29,12 @@ if TYPE_CHECKING:
 SETTINGS = Path("modelpicker.toml")
 USUAL = "sqlite:///modelpicker.db"
 FIRST_MODELS = 10
+# What the gap between models is, by the loss.
+GAPS = {
+    "accuracy": "The gap is how much less accurate than the pick a model is estimated to be,",
+    "grades": "The gap is how much lower than the pick's a model's mean grade is estimated to be,",
+    "preference": "The gap is how much more often the pick is estimated to be preferred to a model,",
+}
 
 StorageOption: TypeAlias = Annotated[
     str | None,
@@ -286,7 +292,7 @@ def print_standing(pick: "Pick") -> None:
     if len(pick.standing) > FIRST_MODELS:
         typer.echo(f"… and {len(pick.standing) - FIRST_MODELS} more.")
     if pick.weighted:
-        typer.echo("The gap is how much less accurate than the pick a model is estimated to be,")
+        typer.echo(GAPS.get(pick.certificate.loss, GAPS["accuracy"]))
     if pick.certificate.kind == "pool":
         typer.echo("from the labels, and from what all models say of the other items.")
     elif pick.weighted:

@@ -354,3 +354,16 @@ def test_a_campaign_that_asks_for_classes_is_stored_as_it_was_before(memory: str
     old = {name: value for name, value in campaign.settings.document().items() if name not in ("ask_for", "same")}
     assert mp.campaigns.settings.settings_checksum(old) == campaign.settings.checksum
     assert type(campaign.settings).load(old) == campaign.settings
+
+
+@judged
+def test_right_answers_that_come_with_the_items_are_learned_as_classes(memory: str, kind: str) -> None:
+    items = collection(20)
+    labels = [f"The answer to {place} is {place * 7}" for place in range(20)]
+    known = items.with_labels([label if place < 5 else None for place, label in enumerate(labels)])
+    campaign = mp.create_campaign(memory, "known", pool=known, ask_for=kind, use_labels=True, tolerance=0.0)  # type: ignore[arg-type]
+    assert campaign.counts().references == 5
+    judge(campaign, kind, 3)
+    check(campaign, memory)
+    asked = {one.id for one in campaign.answers() if one.state != "reference"}
+    assert not asked & set(range(5))

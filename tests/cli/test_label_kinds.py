@@ -191,6 +191,7 @@ def test_two_people_who_disagree_are_listed_and_settled_by_a_document(free: Path
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_a_session_of_grades_that_is_killed_goes_on_where_it_was(free: Path) -> None:
     with start_session(free, "pick", "free.csv", "--ask-for", "grades") as process:
         listen_for(process, "[1] >")

@@ -233,3 +233,13 @@ def test_a_file_of_numbers_has_one_card_for_numbers_within_the_tolerance(judges:
     assert made.json()["same"] == 0.01
     (query,) = judges.lease("mia", "sums", 5)
     assert sorted(query["candidates"]) == ["1.5", "2.5"]
+
+
+def test_annotators_are_not_sent_thousands_of_texts_as_classes(judges: Judges) -> None:
+    storage = "memory://label-kinds"
+    rows = [[f"text {place} by {model}" for model in range(2)] for place in range(2_000)]
+    mp.create_campaign(storage, "thousands", pool=mp.ModelCollection(rows)).close()
+    assert judges.call("mia", "GET", "thousands/classes").json() == {"classes": [], "open": True}
+    (query,) = judges.lease("mia", "thousands")
+    judges.call("mia", "POST", "thousands/labels", {"id": query["id"], "label": query["candidates"][0]})
+    assert judges.call("mia", "GET", "thousands/classes").json()["classes"] == [query["candidates"][0]]

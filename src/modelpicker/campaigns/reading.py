@@ -58,6 +58,11 @@ class CampaignReading(CampaignTransactions):
         """
         return self._known_classes.names() if self.settings.ask_for == "class" else []
 
+    def told_classes(self) -> list[ClassName]:
+        """The classes that people have told."""
+        with self.looking() as store:
+            return store.labels_said()
+
     @cached_property
     def _known_classes(self) -> KnownClasses:
         return KnownClasses(self)

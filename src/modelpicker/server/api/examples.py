@@ -101,6 +101,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "keys": ["msg-17", "msg-18"],
     },
     "NewLabel": {"id": 17, "label": "spam", "annotator": "desk 2"},
+    "LabelDocument": {"kind": "grades", "grades": [["Paris", 1.0], ["Lyon", 0.0]], "otherwise": None},
     "NewLabels": {"labels": [[17, "spam"], ["msg-18", "ham"], [19, None]]},
     "NewSkip": {"id": 17, "annotator": "desk 2"},
     "NewSettlement": {"id": 17, "label": "spam"},

@@ -367,3 +367,18 @@ def test_right_answers_that_come_with_the_items_are_learned_as_classes(memory: s
     check(campaign, memory)
     asked = {one.id for one in campaign.answers() if one.state != "reference"}
     assert not asked & set(range(5))
+
+
+def test_pick_takes_labels_of_every_kind_from_a_list_a_mapping_and_a_function() -> None:
+    items = collection(20)
+    grades = [
+        mp.Label.graded({answer.upper(): grade_of(answer) for answer in said_of(items, n)}) for n in range(20)
+    ]
+    settings: dict[str, Any] = {"loss": "grades", "same": "normalised", "tolerance": 0.1}
+    by_id = {f"item {place}": label for place, label in enumerate(grades)}
+    found = [mp.pick(items, labels, **settings) for labels in (grades, by_id, lambda item: grades[item["item"]])]
+    assert [(one.model, one.labels_used, one.reached) for one in found] == [("ada", found[0].labels_used, True)] * 3
+    with pytest.raises(mp.InputError, match="is no value of column"):
+        mp.pick(items, {"nobody": grades[0]}, loss="grades")
+    with pytest.raises(mp.InputError, match="one per item"):
+        mp.pick(items, grades[:3], loss="grades")

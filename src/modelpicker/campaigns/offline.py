@@ -40,6 +40,7 @@ from modelpicker.collections.wide_tables import CollectionReader
 from modelpicker.encoding import Array, ClassName, check_same_kind, plain
 from modelpicker.errors import InputError, brief
 from modelpicker.kernels.primitives import ABSTAINED
+from modelpicker.label import Label
 
 # Rounds that are played together, so that somebody may watch.
 PIECE = 2**14
@@ -358,7 +359,10 @@ def pick(
     if isinstance(judge, str) and not isinstance(source, ModelCollection):
         reading["fields"] = [*reading.get("fields", ()), judge]
     rule = SameAnswers.of(same)
+    kinds, labels = (labels, None) if _has_kinds(labels) else (None, labels)
     opened = _open_labelled(source, labels, reading if rule.plain else {**reading, "same": rule.rule})
+    if kinds is not None:
+        labels = _looked_up(read_whole(opened), kinds)
     if callable(labels) and not rule.plain:
         labels = _told_as_answers(read_whole(opened), labels, rule)
     name = brief(source) if isinstance(source, str | Path) else "the collection"
@@ -396,14 +400,29 @@ def _told_as_answers(whole: ModelCollection, ask: AskLabel, rule: SameAnswers) -
     """Ask somebody, and take what they say for the answer of a model that counts as the same."""
 
     def told(fields: dict[str, Any]) -> Any:
-        said = ask(fields)
-        if not isinstance(said, str | int):
-            return said
-        return rule.find(
-            said, [name for name in dict.fromkeys(names_at(whole, fields["item"])) if name is not None]
-        )
+        said, answers = ask(fields), [name for name in names_at(whole, fields["item"]) if name is not None]
+        if isinstance(said, Label):
+            found = {rule.find(name, answers): grade for name, grade in said.grades}
+            return Label(said.kind, tuple(found.items()), said.otherwise)
+        return rule.find(said, answers) if isinstance(said, str | int) else said
 
     return told
+
+
+def _has_kinds(labels: object) -> bool:
+    """Whether some of the labels that are given are more than one class."""
+    values = labels.values() if isinstance(labels, Mapping) else labels if isinstance(labels, list | tuple) else ()
+    return any(isinstance(value, Label) for value in values)
+
+
+def _looked_up(whole: ModelCollection, labels: Any) -> AskLabel:
+    """Look labels up that are given for each item, by the ids of the items, or by their places without ids."""
+    if not isinstance(labels, Mapping):
+        if len(labels) != len(whole):
+            raise InputError(f"there are {len(labels):,} labels, but {len(whole):,} items; pass one per item.")
+        return lambda fields: labels[fields["item"]]
+    told, identity = _by_identity(whole, labels)
+    return lambda fields: told.get(str(fields["item" if identity is None else identity]))
 
 
 def _open_labelled(source: object, labels: object, reading: Mapping[str, Any]) -> CollectionSource:
@@ -455,11 +474,21 @@ def _is_column(value: object) -> bool:
 def _with_mapping(source: CollectionSource, labels: Any, *, check: bool) -> ModelCollection:
     """The collection with labels by the ids of its items, or by their places where it has none."""
     whole = read_whole(source)
+    told, identity = _by_identity(whole, labels)
+    return whole.with_labels([told.get(key) for key in _keys(whole, identity)], check=check)
+
+
+def _by_identity(whole: ModelCollection, labels: Mapping[Any, Any]) -> tuple[dict[str, Any], str | None]:
+    """Labels by the ids of the items as text, as in a file of labels; and the field that has the ids, if any."""
     identity = next((name for name in IDENTITIES if name in whole.fields), None)
-    keys = [str(key) for key in (range(len(whole)) if identity is None else whole.fields[identity])]
-    told = {str(key): label for key, label in labels.items()}  # ids of a file are text, as in a file of labels
-    strange = set(told) - set(keys)
+    told = {str(key): label for key, label in labels.items()}
+    strange = set(told) - set(_keys(whole, identity))
     if strange:
         what = "place of an item" if identity is None else f"value of column {brief(identity)}"
         raise InputError(f"labels: {brief(min(strange, key=str))} is no {what}.")
-    return whole.with_labels([told.get(key) for key in keys], check=check)
+    return told, identity
+
+
+def _keys(whole: ModelCollection, identity: str | None) -> list[str]:
+    """What each item is called: its id, or its place."""
+    return [str(key) for key in (range(len(whole)) if identity is None else whole.fields[identity])]

@@ -157,8 +157,8 @@ async def describe_campaign(caller: Anybody, queue: Found) -> Response:
 async def list_classes(caller: Anybody, queue: Found) -> Response:
     """List what a label may be: the campaign's classes, or all that was said so far where those are open.
 
-    Annotators see it too: it does not tell which model named a class, or of which item. Of very many, which are
-    free text, only those are listed that people have told. Where grades or preferences are asked for, there are none.
+    Annotators see it too: it does not tell which model named a class, or of which item. Of thousands, which are
+    free text, only those are listed that people told. Where grades or preferences are asked for, there are none.
     """
 
     def look(campaign: Campaign) -> list[ClassName]:

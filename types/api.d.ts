@@ -22,7 +22,7 @@ declare namespace Api {
   interface Answered {
     id: number;
     key: string | null;
-    label: number | string | null;
+    label: number | string | LabelDocument | null;
     state: "waiting" | "labelled" | "skipped" | "reference" | "conflict" | "withdrawn";
   }
 
@@ -64,7 +64,7 @@ declare namespace Api {
   }
 
   interface ClassAgreementDocument {
-    label: number | string | null;
+    label: number | string | LabelDocument | null;
     opinions: number;
     kappa: number | null;
   }
@@ -118,6 +118,8 @@ declare namespace Api {
     expected_rounds: number | null;
     stop_when: StoppingRule | null;
     overlap: number;
+    ask_for: "class" | "grades" | "preference";
+    same: "exact" | "normalised" | number;
     seed: string;
     algorithm: string;
     options: Record<string, unknown>;
@@ -250,6 +252,12 @@ declare namespace Api {
     heir_of: number | string;
   }
 
+  interface LabelDocument {
+    kind: "classes" | "grades" | "preference";
+    grades: Array<[number | string, number]>;
+    otherwise?: number | null;
+  }
+
   interface LabelLines {
     rounds: Array<number>;
     queries: Array<number>;
@@ -261,7 +269,7 @@ declare namespace Api {
     at: string;
     kind: "label" | "reference";
     id: number;
-    label: number | string;
+    label: number | string | LabelDocument;
     by: string | null;
     replaces: boolean;
     of_opinions?: boolean;
@@ -271,7 +279,7 @@ declare namespace Api {
     id: number;
     key: string | null;
     state: "labelled" | "skipped" | "reference" | "waiting" | "conflict" | "withdrawn";
-    label: number | string | null;
+    label: number | string | LabelDocument | null;
     by: string | null;
     at: string;
     item: Record<string, unknown> | null;
@@ -291,6 +299,7 @@ declare namespace Api {
     pending: number;
     deciding: boolean;
     own: number | null;
+    ask_for: "class" | "grades" | "preference";
   }
 
   interface LeaveRecord {
@@ -319,6 +328,8 @@ declare namespace Api {
     expected_rounds?: number | null;
     stop_when?: StoppingRule | null;
     overlap?: number;
+    ask_for?: "class" | "grades" | "preference";
+    same?: "exact" | "normalised" | number;
     seed?: number;
     algorithm?: "model-picker" | "label-efficient" | "vote-entropy" | "structural-committee" | "importance-weighted" | "efficient-active" | "race";
     options?: Record<string, unknown> | null;
@@ -328,13 +339,13 @@ declare namespace Api {
 
   interface NewLabel {
     id: number | string;
-    label: number | string;
+    label: number | string | LabelDocument;
     replace?: boolean;
     annotator?: string | null;
   }
 
   interface NewLabels {
-    labels: Array<[number | string, number | string | null]>;
+    labels: Array<[number | string, number | string | LabelDocument | null]>;
     replace?: boolean;
     annotator?: string | null;
   }
@@ -380,7 +391,7 @@ declare namespace Api {
 
   interface NewSettlement {
     id: number | string;
-    label: number | string | null;
+    label: number | string | LabelDocument | null;
     annotator?: string | null;
   }
 
@@ -437,7 +448,7 @@ declare namespace Api {
 
   interface OpinionDocument {
     by: string | null;
-    label: number | string | null;
+    label: number | string | LabelDocument | null;
     at: string;
   }
 
@@ -446,7 +457,7 @@ declare namespace Api {
     at: string;
     kind: "opinion";
     id: number;
-    label: number | string | null;
+    label: number | string | LabelDocument | null;
     by: string | null;
     needed: number;
     replaces: boolean;
@@ -508,6 +519,7 @@ declare namespace Api {
     leader: number | string;
     draw: unknown;
     needed?: number;
+    pair?: Array<number | string> | null;
   }
 
   interface RecentRounds {
@@ -657,7 +669,7 @@ declare namespace Api {
 
   interface Told {
     id: number;
-    label: number | string | null;
+    label: number | string | LabelDocument | null;
     labels_used: number;
     pending: number;
   }

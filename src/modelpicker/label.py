@@ -5,6 +5,7 @@ grade from 0 (wrong) to 1 (right) for some answers, and a grade for all other an
 answer without a grade may be right or wrong: it counts at its worst.
 """
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self, TypeAlias
@@ -91,6 +92,8 @@ class Label:
 
 AnyLabel: TypeAlias = ClassName | Label
 """What somebody may say of an item."""
+LabelGiven: TypeAlias = AnyLabel | Mapping[str, Any]
+"""The same, or the document of a label."""
 
 
 def read_label(value: object, where: str = "label") -> AnyLabel | None:
@@ -114,6 +117,23 @@ def read_label(value: object, where: str = "label") -> AnyLabel | None:
     if fault:
         raise InputError(f"{where}: {fault}")
     return read
+
+
+def classes_of(label: AnyLabel) -> tuple[ClassName, ...]:
+    """The classes that a label says are right; grades and preferences name none."""
+    if not isinstance(label, Label):
+        return (label,)
+    return tuple(name for name, _ in label.grades) if label.kind == "classes" else ()
+
+
+def as_document(label: AnyLabel | None) -> Any:
+    """A label as JSON can hold it: a class stays as it is."""
+    return label.to_json() if isinstance(label, Label) else label
+
+
+def label_text(label: AnyLabel) -> str:
+    """A label in one cell of a table: a class as it is, all others as JSON."""
+    return json.dumps(label.to_json(), ensure_ascii=False) if isinstance(label, Label) else str(label)
 
 
 def _fault(label: Label) -> str:

@@ -35,6 +35,8 @@ OTHER: dict[str, Any] = {
     "expected_rounds": 70,
     "stop_when": mp.Certified(gap=0.02),
     "overlap": 2,
+    "ask_for": "grades",
+    "same": "normalised",
     "seed": 3,
     "algorithm": "label-efficient",
     "options": {"probability": 0.5},
@@ -74,6 +76,8 @@ def test_signatures_have_the_types_of_the_settings(function: Any) -> None:
         if option.choices:
             assert set(get_args(hint)) == set(option.choices), option.name
             continue
+        if option.name == "same":  # a word, or a tolerance
+            union = (str,)
         kinds = {typing.get_origin(one) or one for one in union if one not in (type(None), type[mp.Algorithm])}
         known = {typing.get_origin(one) or one for one in wanted[option.type]}
         assert kinds <= known, option.name
@@ -132,7 +136,7 @@ def test_every_setting_that_is_given_arrives_and_is_stored_exported_and_loaded(m
     usual = mp.create_campaign(memory, "usual", models=2).settings.document()
     changed: set[str] = set()
     for number, apart in enumerate(({"overlap"}, {"budget", "budget_way"})):  # they do not go together on a stream
-        given = {name: value for name, value in OTHER.items() if name not in apart}
+        given = {name: value for name, value in OTHER.items() if name not in apart | {"ask_for"}}
         made = mp.create_campaign(memory, f"tickets {number}", **given)
         document = made.settings.document()
         assert list(document) == NAMES
@@ -141,6 +145,9 @@ def test_every_setting_that_is_given_arrives_and_is_stored_exported_and_loaded(m
         export_campaign(made, tmp_path / "out.jsonl")
         header = json.loads((tmp_path / "out.jsonl").read_text().splitlines()[0])
         assert stored_settings(header) == document
+    pool = mp.create_campaign(memory, "pool", pool=[["a", "b"]], ask_for=OTHER["ask_for"])  # which needs a pool
+    assert CampaignSettings.load(pool.settings.document()) == pool.settings
+    changed |= {name for name in ("ask_for",) if pool.settings.document()[name] != usual[name]}
     assert changed == set(NAMES)
 
 

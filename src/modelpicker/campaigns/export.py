@@ -65,6 +65,7 @@ COLUMNS = {
     "text": "string",
     "flagged": "bool",
     "needed": "int64",
+    "pair": "json",
     "whose": "string",
     "of_opinions": "bool",
 }

@@ -28,6 +28,7 @@ from modelpicker.collections import ModelCollection, load_collection
 from modelpicker.encoding import ClassName
 from modelpicker.errors import ConflictError, InputError, brief
 from modelpicker.kernels.primitives import ABSTAINED
+from modelpicker.label import AnyLabel
 
 # Who told labels that were known before anybody was asked.
 FILE = "file"
@@ -108,12 +109,12 @@ def known_answers(campaign: Campaign) -> dict[str, ClassName]:
     return {items[number]: label for number, label in labels.items()}
 
 
-def answers_by(campaign: Campaign, annotator: str) -> dict[int, ClassName | None]:
+def answers_by(campaign: Campaign, annotator: str) -> dict[int, AnyLabel | None]:
     """What somebody answered, by round, in the order of the answers; not what others changed since.
 
     Of a round that several people label, it is their opinion.
     """
-    found: dict[int, ClassName | None] = {}
+    found: dict[int, AnyLabel | None] = {}
     several: set[int] = set()
     person = person_of(annotator)
     with campaign.looking() as store:  # the history also has all items, which may be a million

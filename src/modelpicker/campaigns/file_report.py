@@ -30,6 +30,7 @@ from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.pick import Pick
 from modelpicker.campaigns.results.pool_pick import make_pool_pick, with_course
 from modelpicker.campaigns.results.report import AnnotatorCounts, ProofGoal, Report, goal_in_words
+from modelpicker.campaigns.setting_options import loss_of
 from modelpicker.campaigns.storage.sqlite_files import is_sqlite
 from modelpicker.certificates.certificate import Certified
 from modelpicker.collections import ModelCollection, load_collection
@@ -107,7 +108,9 @@ def _of_journal(path: Path) -> Report:
     if header.get("fingerprint") != fingerprint_of(whole):
         raise ConflictError(_other(path, header.get("file")))
     pool = PoolPicker(
-        whole, **{name: header[name] for name in ("seed", "confidence", "tolerance") if name in header}
+        whole,
+        **{name: header[name] for name in ("seed", "confidence", "tolerance") if name in header},
+        loss=loss_of(header.get("ask_for", "class")),
     )
     course = _replay(pool, answers, path)
     known = sum(answer.known for answer in answers)

@@ -6,9 +6,11 @@ from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.round_states import RoundState
 from modelpicker.campaigns.input.validation import check_annotator, check_most, seconds_of
 from modelpicker.campaigns.reading import CampaignReading
+from modelpicker.campaigns.results.candidates import shuffled_answers
 from modelpicker.campaigns.results.pick import Query
 from modelpicker.campaigns.state.feeding import FeedStep, decide_next
 from modelpicker.campaigns.state.transactions import Transaction
+from modelpicker.encoding import ClassName
 
 
 class CampaignLeasing(CampaignReading):
@@ -93,7 +95,15 @@ class CampaignLeasing(CampaignReading):
         queries = []
         for state in found:
             stored = store.item_of(state.round)
-            queries.append(
-                Query(state.round, stored.item, stored.key, stored.classes, state.leased_until, state.leased_by)
-            )
+            lease = (state.leased_until, state.leased_by)
+            shown = self._candidates(store, state.round, stored.classes)
+            queries.append(Query(state.round, stored.item, stored.key, stored.classes, *lease, shown))
         return queries
+
+    def _candidates(self, store: EventStore, number: int, said: tuple[ClassName, ...]) -> tuple[ClassName, ...]:
+        """The answers to grade, or the two to compare, shuffled; none where a class is asked for."""
+        if self.settings.ask_for == "class":
+            return ()
+        asked = store.question_of(number) if self.settings.ask_for == "preference" else None
+        shown = said if asked is None or asked.pair is None else asked.pair
+        return shuffled_answers(shown, f"{self.name} {self.settings.seed}", number)

@@ -28,15 +28,19 @@ from modelpicker.campaigns.results.pick import Pick
 from modelpicker.campaigns.storage.sqlite_files import is_sqlite
 from modelpicker.certificates.certificate import CertificateKind, Certified
 from modelpicker.certificates.stop_rule import GAP
-from modelpicker.collections import ModelCollection, open_collection
+from modelpicker.collections import ModelCollection
 from modelpicker.collections.column_name_hints import IDENTITIES
 from modelpicker.collections.column_roles import Reading
+from modelpicker.collections.files import open_with
 from modelpicker.collections.label_checks import listed_models
 from modelpicker.collections.labels import add_labels, is_result
+from modelpicker.collections.same_answers import SameAnswer, SameAnswers, merge_answers
+from modelpicker.collections.spelling import EXACT
 from modelpicker.collections.wide_tables import CollectionReader
 from modelpicker.encoding import Array, ClassName, check_same_kind, plain
 from modelpicker.errors import InputError, brief
 from modelpicker.kernels.primitives import ABSTAINED
+from modelpicker.label import Label
 
 # Rounds that are played together, so that somebody may watch.
 PIECE = 2**14
@@ -287,6 +291,7 @@ def pick(
     label_noise: float = 0.0,
     shuffle: bool = False,
     play_unlabelled: bool = False,
+    same: SameAnswer = EXACT,
     **reading: Any,
 ) -> Pick:
     """Pick the best model of a collection, buying only the labels that are needed.
@@ -321,6 +326,8 @@ def pick(
         shuffle: take the items of a stream in random order.
         play_unlabelled: also play items of a stream that have no label; a label that is asked for is then missing.
             By default they are left out.
+        same: what counts as the same answer to an item: "exact", "normalised", a tolerance for numbers, or a
+            function of two answers, as `merge_answers` has it. Labels go through the same rule.
         reading: how the source is read, as `load_collection` has it: `models`, `fields`, `label`, `id`, …
 
     >>> found = pick("digits", tolerance=0.05)
@@ -351,7 +358,13 @@ def pick(
             raise InputError(f"{option}: only a pool can use one; leave it out, or take the items as a pool.")
     if isinstance(judge, str) and not isinstance(source, ModelCollection):
         reading["fields"] = [*reading.get("fields", ()), judge]
-    opened = _open_labelled(source, labels, reading)
+    rule = SameAnswers.of(same)
+    kinds, labels = (labels, None) if _has_kinds(labels) else (None, labels)
+    opened = _open_labelled(source, labels, reading if rule.plain else {**reading, "same": rule.rule})
+    if kinds is not None:
+        labels = _looked_up(read_whole(opened), kinds)
+    if callable(labels) and not rule.plain:
+        labels = _told_as_answers(read_whole(opened), labels, rule)
     name = brief(source) if isinstance(source, str | Path) else "the collection"
     if not callable(labels) and not known_labels(opened):
         raise InputError("there are no labels: pass labels=, an array, a mapping, a file, or a function to ask.")
@@ -383,6 +396,35 @@ def pick(
     return run.play_all()
 
 
+def _told_as_answers(whole: ModelCollection, ask: AskLabel, rule: SameAnswers) -> AskLabel:
+    """Ask somebody, and take what they say for the answer of a model that counts as the same."""
+
+    def told(fields: dict[str, Any]) -> Any:
+        said, answers = ask(fields), [name for name in names_at(whole, fields["item"]) if name is not None]
+        if isinstance(said, Label):
+            found = {rule.find(name, answers): grade for name, grade in said.grades}
+            return Label(said.kind, tuple(found.items()), said.otherwise)
+        return rule.find(said, answers) if isinstance(said, str | int) else said
+
+    return told
+
+
+def _has_kinds(labels: object) -> bool:
+    """Whether some of the labels that are given are more than one class."""
+    values = labels.values() if isinstance(labels, Mapping) else labels if isinstance(labels, list | tuple) else ()
+    return any(isinstance(value, Label) for value in values)
+
+
+def _looked_up(whole: ModelCollection, labels: Any) -> AskLabel:
+    """Look labels up that are given for each item, by the ids of the items, or by their places without ids."""
+    if not isinstance(labels, Mapping):
+        if len(labels) != len(whole):
+            raise InputError(f"there are {len(labels):,} labels, but {len(whole):,} items; pass one per item.")
+        return lambda fields: labels[fields["item"]]
+    told, identity = _by_identity(whole, labels)
+    return lambda fields: told.get(str(fields["item" if identity is None else identity]))
+
+
 def _open_labelled(source: object, labels: object, reading: Mapping[str, Any]) -> CollectionSource:
     """The collection, with its labels, unless a function is asked for them."""
     asked = callable(labels)
@@ -391,20 +433,24 @@ def _open_labelled(source: object, labels: object, reading: Mapping[str, Any]) -
         labels = None
     mapped = isinstance(labels, Mapping) and not any(_is_column(value) for value in labels.values())
     given = None if asked or mapped else labels
+    read = Reading(**{name: value for name, value in reading.items() if value is not None})
+    # Labels that come one by one are added before it is decided which answers are the same.
+    late = mapped or answers is not None
     opened: CollectionSource
     if not isinstance(source, ModelCollection):
-        opened = open_collection(source, given, **reading)
+        opened = open_with(source, given, replace(read, same=EXACT, text=read.as_text) if late else read)
     elif isinstance(given, str | Path):
-        opened = add_labels(source, given, Reading())
+        opened = add_labels(source, given, read)
     else:
-        opened = source if given is None else source.with_labels(given)
+        opened = source if given is None else source.with_labels(given, check=not read.free)
     if mapped:
-        opened = _with_mapping(opened, labels)
+        opened = _with_mapping(opened, labels, check=not read.free)
     if answers is not None:
         from modelpicker.campaigns.file_campaign import with_answers  # which builds on this
 
         opened = with_answers(read_whole(opened), answers)
-    return opened
+    merged = not isinstance(source, ModelCollection) and not late
+    return opened if merged or not read.free else merge_answers(read_whole(opened), read.same)
 
 
 def _pick_pool(whole: ModelCollection, labels: object, pool: PoolPicker, budget: int | None) -> Pick:
@@ -425,14 +471,24 @@ def _is_column(value: object) -> bool:
     return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes)
 
 
-def _with_mapping(source: CollectionSource, labels: Any) -> ModelCollection:
+def _with_mapping(source: CollectionSource, labels: Any, *, check: bool) -> ModelCollection:
     """The collection with labels by the ids of its items, or by their places where it has none."""
     whole = read_whole(source)
+    told, identity = _by_identity(whole, labels)
+    return whole.with_labels([told.get(key) for key in _keys(whole, identity)], check=check)
+
+
+def _by_identity(whole: ModelCollection, labels: Mapping[Any, Any]) -> tuple[dict[str, Any], str | None]:
+    """Labels by the ids of the items as text, as in a file of labels; and the field that has the ids, if any."""
     identity = next((name for name in IDENTITIES if name in whole.fields), None)
-    keys = [str(key) for key in (range(len(whole)) if identity is None else whole.fields[identity])]
-    told = {str(key): label for key, label in labels.items()}  # ids of a file are text, as in a file of labels
-    strange = set(told) - set(keys)
+    told = {str(key): label for key, label in labels.items()}
+    strange = set(told) - set(_keys(whole, identity))
     if strange:
         what = "place of an item" if identity is None else f"value of column {brief(identity)}"
         raise InputError(f"labels: {brief(min(strange, key=str))} is no {what}.")
-    return whole.with_labels([told.get(key) for key in keys])
+    return told, identity
+
+
+def _keys(whole: ModelCollection, identity: str | None) -> list[str]:
+    """What each item is called: its id, or its place."""
+    return [str(key) for key in (range(len(whole)) if identity is None else whole.fields[identity])]

@@ -9,8 +9,10 @@ import numpy as np
 
 from modelpicker.algorithms import Decision
 from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
+from modelpicker.algorithms.pools.pool_state import PoolQuestion
 from modelpicker.campaigns.campaign import Campaign
 from modelpicker.campaigns.events.event_store import EventStore
+from modelpicker.campaigns.events.event_types import Answer
 from modelpicker.campaigns.events.pool_events import Question
 from modelpicker.campaigns.events.round_states import RoundState
 from modelpicker.campaigns.input.pool_source import PoolSource
@@ -25,12 +27,15 @@ from modelpicker.campaigns.input.validation import (
     check_most,
     seconds_of,
 )
+from modelpicker.campaigns.results.candidates import two_strongest
 from modelpicker.campaigns.results.pick import AddedItems, Pick, Query
 from modelpicker.campaigns.results.pool_decisions import PoolDecisions
 from modelpicker.campaigns.results.pool_pick import campaign_pick
+from modelpicker.campaigns.setting_options import is_tolerance
 from modelpicker.campaigns.state.pool_items import add_rows, add_source
 from modelpicker.campaigns.state.pool_projection import PoolProjection
 from modelpicker.campaigns.state.states import as_pool
+from modelpicker.campaigns.state.tell_opinion import store_label
 from modelpicker.campaigns.state.transactions import Transaction, WriteGroup
 from modelpicker.campaigns.storage.backup import Progress
 from modelpicker.certificates.certificate import Certificate, CertificateKind
@@ -67,7 +72,7 @@ class PoolCampaign(Campaign):
             use_labels: whether labels that come with the items are known from now on.
             progress: told how many items are done, and of how many.
         """
-        opened = PoolSource.open(source, self.settings.models)
+        opened = PoolSource.open(source, self.settings.models, text=is_tolerance(self.settings.same))
         with self.writing() as change:
             change.state.terms.check_asks()
             return add_source(change, self.vocabulary, opened, use_labels=use_labels, progress=progress)
@@ -131,6 +136,8 @@ class PoolCampaign(Campaign):
         """The classes that a label may be: those given, or all that models and people have said so far."""
         if self.settings.classes is not None:
             return list(self.settings.classes)
+        if self.settings.ask_for != "class":
+            return []
         with self.reading_pool() as (store, projection):
             said = projection.picker.classes
             return [*said, *sorted(set(store.labels_said()) - set(said), key=str)]
@@ -183,16 +190,36 @@ class PoolCampaign(Campaign):
 
     def _ask_new(self, change: Transaction, most: int) -> list[RoundState]:
         """Ask about more items."""
-        if most < 1:
-            return []
-        change.touched = True
-        made = []
-        for question, needed in change.pool.ask(most):
-            event = Question.of(question, change.pool.questions, needed)
-            change.pool.note_question(event.round, needed)
-            change.add(event)
-            made.append(event.round)
+        made: list[int] = []
+        more = most > 0
+        while more and len(made) < most:
+            more = False
+            for question, needed in change.pool.ask(most - len(made)):
+                change.touched = more = True
+                self._ask_about(change, question, needed, made)
         return [state for state in map(change.store.state, made) if state is not None]
+
+    def _ask_about(self, change: Transaction, question: PoolQuestion, needed: int, made: list[int]) -> None:
+        """Store a question; an item on which nothing can be compared is skipped at once."""
+        pair = self._pair(change, question)
+        event = Question.of(question, change.pool.questions, needed, pair)
+        change.pool.note_question(event.round, needed)
+        change.add(event)
+        if pair is not None and len(pair) < 2:
+            store_label(change, Answer(event.round, None, of_opinions=needed > 1))
+        else:
+            made.append(event.round)
+
+    def _pair(self, change: Transaction, question: PoolQuestion) -> list[ClassName] | None:
+        """The answers to compare: the leader's, and that of the strongest model that says something else.
+
+        Where fewer than two models answer, there is nothing to compare: the item is skipped at once.
+        """
+        if self.settings.ask_for != "preference":
+            return None
+        pool = change.pool.picker
+        answers = [pool.classes[code] if code >= 0 else None for code in pool.source.codes[question.item].tolist()]
+        return two_strongest(answers, change.pool.sample_values(), question.leader)
 
     # Results.
 

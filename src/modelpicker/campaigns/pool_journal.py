@@ -14,8 +14,8 @@ from io import FileIO
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from modelpicker.encoding import ClassName
 from modelpicker.errors import ConflictError, FileError
+from modelpicker.label import AnyLabel, as_document, read_label
 
 FORMAT = "modelpicker pick pool 1"
 START = f'{{"format": "{FORMAT}"'.encode()
@@ -28,7 +28,7 @@ class PoolAnswer:
     """What is known of an item."""
 
     item: int
-    label: ClassName | None
+    label: AnyLabel | None
     """None: nobody can tell."""
     known: bool = False
     """Whether the label was known before: then nobody was asked."""
@@ -177,7 +177,7 @@ def _answer(entry: Mapping[str, Any]) -> PoolAnswer:
     by, time = entry.get("by"), entry.get("time")
     return PoolAnswer(
         entry["item"],
-        entry["label"],
+        read_label(entry["label"]),
         bool(entry.get("known")),
         by if isinstance(by, str) else None,
         float(time) if isinstance(time, int | float) and not isinstance(time, bool) else None,
@@ -196,7 +196,7 @@ def read_header(path: Path) -> dict[str, Any] | None:
 
 def _line(answer: PoolAnswer) -> dict[str, Any]:
     """An answer as it is written."""
-    return {"item": answer.item, "label": answer.label, **({"known": True} if answer.known else {})}
+    return {"item": answer.item, "label": as_document(answer.label), **({"known": True} if answer.known else {})}
 
 
 def _entry(line: bytes, *, answer: bool) -> dict[str, Any] | None:
@@ -207,9 +207,18 @@ def _entry(line: bytes, *, answer: bool) -> dict[str, Any] | None:
         return None
     if not isinstance(entry, dict):
         return None
-    if answer and (type(entry.get("item")) is not int or not isinstance(entry.get("label", 0.0), int | str | None)):
+    if answer and not (type(entry.get("item")) is int and _is_label(entry.get("label", 0.5))):
         return None
     return entry
+
+
+def _is_label(value: object) -> bool:
+    """Whether a line has a label, or says that nobody can tell."""
+    try:
+        read_label(value)
+    except ValueError:
+        return False
+    return not isinstance(value, float)
 
 
 def _lock(path: Path, file: FileIO) -> None:

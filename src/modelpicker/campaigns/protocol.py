@@ -20,6 +20,7 @@ from modelpicker.campaigns.results.pick import (
 )
 from modelpicker.certificates.certificate import Certificate, CertificateKind
 from modelpicker.encoding import ClassName, ModelName
+from modelpicker.label import LabelGiven
 
 
 class AnyCampaign(Protocol):
@@ -68,13 +69,13 @@ class AnyCampaign(Protocol):
         """Ask about none of the items of files that wait; how many they were."""
 
     def tell(
-        self, id: int | str, label: ClassName | None, *, replace: bool = False, annotator: str | None = None
+        self, id: int | str, label: LabelGiven | None, *, replace: bool = False, annotator: str | None = None
     ) -> None:
         """Take in the label of a query, by its id or its key; None is a skip."""
 
     def tell_many(
         self,
-        labels: Mapping[Any, ClassName | None] | Iterable[tuple[int | str, ClassName | None]],
+        labels: Mapping[Any, LabelGiven | None] | Iterable[tuple[int | str, LabelGiven | None]],
         *,
         replace: bool = False,
         annotator: str | None = None,
@@ -145,7 +146,7 @@ class AnyCampaign(Protocol):
     def conflicts(self) -> list[Conflict]:
         """The items on which people disagree, with what each of them said."""
 
-    def settle(self, id: int | str, label: ClassName | None, *, annotator: str | None = None) -> None:
+    def settle(self, id: int | str, label: LabelGiven | None, *, annotator: str | None = None) -> None:
         """Decide what an item is on which people disagree; None if nobody can tell."""
 
     def agreement(self) -> Agreement:

@@ -34,6 +34,7 @@ from modelpicker.campaigns.terms import Terms
 from modelpicker.certificates.certificate import Certificate, CertificateKind
 from modelpicker.encoding import ClassName, ModelName
 from modelpicker.errors import InputError, NotFoundError, brief
+from modelpicker.label import AnyLabel
 
 
 class CampaignReading(CampaignTransactions):
@@ -51,8 +52,16 @@ class CampaignReading(CampaignTransactions):
         return self.settings.classes
 
     def known_classes(self) -> list[ClassName]:
-        """The classes that a label may be: those given, or all that models and people have said so far."""
-        return self._known_classes.names()
+        """The classes that a label may be: those given, or all that models and people have said so far.
+
+        There are none where grades or preferences are asked for.
+        """
+        return self._known_classes.names() if self.settings.ask_for == "class" else []
+
+    def told_classes(self) -> list[ClassName]:
+        """The classes that people have told."""
+        with self.looking() as store:
+            return store.labels_said()
 
     @cached_property
     def _known_classes(self) -> KnownClasses:
@@ -208,7 +217,7 @@ class CampaignReading(CampaignTransactions):
             {event.by for event in events if isinstance(event, Answer | Opinion | Reference) and event.by}
         )
 
-    def label_of(self, id: int | str) -> ClassName | None:
+    def label_of(self, id: int | str) -> AnyLabel | None:
         """The label that is known of a round; None if there is none."""
         state = self._state_of(id)
         return None if state is None else state.label

@@ -18,6 +18,7 @@ from modelpicker.campaigns.events.event_types import Joining, Leaving, Revision
 from modelpicker.campaigns.input.pool_source import PoolSource
 from modelpicker.campaigns.names import NAME, check_name
 from modelpicker.campaigns.pool_campaign import PoolCampaign
+from modelpicker.campaigns.setting_options import AskFor, is_tolerance
 from modelpicker.campaigns.settings import CampaignSettings, stored_document
 from modelpicker.campaigns.state.pool_items import first_items
 from modelpicker.campaigns.storage.backup import Progress
@@ -57,6 +58,8 @@ def create_campaign(
     expected_rounds: int | None = None,
     stop_when: Certified | None = None,
     overlap: float = 1,
+    ask_for: AskFor = "class",
+    same: str | float = "exact",
     seed: int = 0,
     algorithm: AlgorithmChoice = "model-picker",
     options: Mapping[str, Any] | None = None,
@@ -70,8 +73,8 @@ def create_campaign(
     """Begin a campaign: on a stream, whose items arrive one by one; or on a pool, whose items are all there.
 
     A pool is a file, a collection or a data frame. What is asked next is decided when somebody is ready to answer,
-    and it ends when the pick is proved for exactly these items. Only models, classes, budget, overlap and seed go
-    with it.
+    and it ends when the pick is proved for exactly these items. Only models, classes, budget, overlap, ask_for,
+    same and seed go with it.
 
     Args:
         storage: `sqlite:///file.db` (made where there is none), `postgresql://…`, or `memory://` for tests.
@@ -88,6 +91,11 @@ def create_campaign(
         overlap: How many different people label each item: 2 or more, or a share such as 0.2 of the items that two
             people label. Each of their labels counts against the budget. An item whose labels differ counts at its
             worst until `settle` says what it is.
+        ask_for: What people are asked for: the class of an item; a grade for each of the different answers to it;
+            or which of two answers is better. Grades and preferences need a pool.
+        same: What counts as the same answer to an item: exact; normalised, where capitals, white space and
+            punctuation at the ends do not matter; or a number: answers that are numbers and at most so far apart.
+            The most frequent spelling is kept.
         seed: What all randomness is drawn from: the same seed and the same predictions give the same decisions.
         algorithm: Decides which labels are asked for, and which model is recommended. Its name, or a class of your
             own that passes `check_algorithm`.
@@ -123,6 +131,8 @@ def create_campaign(
         "expected_rounds": expected_rounds,
         "stop_when": stop_when,
         "overlap": overlap,
+        "ask_for": ask_for,
+        "same": same,
         "seed": seed,
         "algorithm": algorithm,
         "options": options,
@@ -130,7 +140,7 @@ def create_campaign(
     check_guidelines(guidelines)
     if pool is not None:
         check_name(name)
-        source = PoolSource.open(pool, models)
+        source = PoolSource.open(pool, models, text=is_tolerance(same))
         goal = {"tolerance": tolerance, "confidence": confidence}
         settings = CampaignSettings.check_pool(**given | {"models": source.models}, **goal)
         return _begin_pool(storage, name, settings, source, use_labels, guidelines, progress)

@@ -6,6 +6,7 @@ that editors can show them; a test compares. No NumPy here: `modelpicker --help`
 """
 
 from dataclasses import replace
+from typing import Literal, TypeAlias, get_args
 
 from modelpicker.certificates.stop_rule import CONFIDENCE, GAP, STOP_RULE
 from modelpicker.errors import InputError, brief
@@ -13,6 +14,9 @@ from modelpicker.options import LARGEST_SEED, Option, count
 
 # So many different people may label one item.
 MOST_PEOPLE = 100
+
+AskFor: TypeAlias = Literal["class", "grades", "preference"]
+"""What people are asked for."""
 
 SETTINGS: tuple[Option, ...] = (
     Option("models", list, "The models: their names, or how many there are."),
@@ -59,6 +63,24 @@ SETTINGS: tuple[Option, ...] = (
         wanted=f"a whole number from 1 to {MOST_PEOPLE}, or a share between 0 and 1",
     ),
     Option(
+        "ask_for",
+        str,
+        "What people are asked for: the class of an item; a grade for each of the different answers to it; or "
+        "which of two answers is better.",
+        "class",
+        choices=get_args(AskFor),
+        title="Ask for",
+    ),
+    Option(
+        "same",
+        str,
+        "What counts as the same answer to an item: exact; normalised, where capitals, white space and punctuation "
+        "at the ends do not matter; or a number: answers that are numbers and at most so far apart.",
+        "exact",
+        wanted="exact, normalised, or a number from 0",
+        title="The same answer",
+    ),
+    Option(
         "seed",
         int,
         "What all randomness is drawn from: the same seed and the same predictions give the same decisions.",
@@ -80,6 +102,30 @@ def check_overlap(overlap: object) -> float:
     return number if number < 1 else int(number)
 
 
+def check_stored_same(same: object) -> str | float:
+    """What counts as the same answer, as a campaign can store it."""
+    from modelpicker.collections.spelling import check_same  # which needs NumPy
+
+    checked: str | float = check_same(same)
+    if callable(checked):
+        raise InputError(
+            "same: a campaign is stored, and a function cannot be. Apply it to the items first: "
+            "pool=mp.merge_answers(collection, same).",
+            parameter="same",
+        )
+    return checked
+
+
+def loss_of(ask_for: str) -> str:
+    """What the labels that are asked for say about models, as a pool calls it."""
+    return "accuracy" if ask_for == "class" else ask_for
+
+
+def is_tolerance(same: object) -> bool:
+    """Whether answers are numbers that may differ by so much: then they are read as they are written."""
+    return isinstance(same, int | float) and not isinstance(same, bool)
+
+
 # The goal of a campaign on a pool, and which settings go with a pool: how it picks is settled.
 TOLERANCE = replace(
     GAP,
@@ -87,10 +133,10 @@ TOLERANCE = replace(
     help="How much less accurate than the best model the pick may be: 0.01 is 1 % of accuracy.",
 )
 POOL_GOAL = (TOLERANCE, CONFIDENCE)
-POOL_SETTINGS = frozenset({"models", "classes", "budget", "overlap", "seed"})
+POOL_SETTINGS = frozenset({"models", "classes", "budget", "overlap", "ask_for", "same", "seed"})
 POOL_ALGORITHM = "pool-picker"
 # Those that have checks of their own. The others are one value each, and checked by what is said above.
-CHECKED_APART = frozenset({"models", "classes", "stop_when", "overlap", "seed", "algorithm", "options"})
+CHECKED_APART = frozenset({"models", "classes", "stop_when", "overlap", "same", "seed", "algorithm", "options"})
 PLAIN = tuple(option for option in SETTINGS if option.name not in CHECKED_APART)
 # Those that the first version stored. Campaigns of older versions may lack any other, which then has its default.
 FIRST = frozenset({"models", "classes", "algorithm", "options", "seed", "budget", "expected_rounds"})

@@ -22,14 +22,21 @@ from modelpicker.campaigns.setting_options import (
     POOL_GOAL,
     POOL_SETTINGS,
     SETTINGS,
+    AskFor,
     check_overlap,
+    check_stored_same,
 )
 from modelpicker.campaigns.sources import FileSource
 from modelpicker.certificates.certificate import MOST_MODELS, Certified
 from modelpicker.certificates.stop_rule import STOP_RULE
 from modelpicker.coins import check_seed
+from modelpicker.collections.same_answers import SameAnswers
+from modelpicker.collections.spelling import EXACT
 from modelpicker.encoding import ClassName, ModelName
 from modelpicker.errors import InputError, NotFoundError, StorageError, brief
+
+# What a stream learns from.
+STREAMS_ASK_FOR: tuple[AskFor, ...] = ("class",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +64,10 @@ class CampaignSettings:
     budget_way: BudgetWay = "paced"
     overlap: float = 1
     """How many people label each item, or the share of items that two people label."""
+    ask_for: AskFor = "class"
+    """What people are asked for."""
+    same: str | float = EXACT
+    """What counts as the same answer to an item."""
     source: FileSource | None = None
     """The file that its items come from, where that is known."""
     stored_checksum: str | None = field(default=None, compare=False)
@@ -72,6 +83,11 @@ class CampaignSettings:
         if not issubclass(self.kind, PoolPicker):
             return None
         return PoolGoal(**{option.name: float(self.options[option.name]) for option in POOL_GOAL})
+
+    @cached_property
+    def rule(self) -> SameAnswers:
+        """What counts as the same answer."""
+        return SameAnswers.of(self.same)
 
     @property
     def stream_kind(self) -> type[Algorithm]:
@@ -100,6 +116,8 @@ class CampaignSettings:
             budget=BY_NAME["budget"].check(given.get("budget")),
             expected_rounds=None,
             overlap=check_overlap(given.get("overlap", 1)),
+            ask_for=BY_NAME["ask_for"].check(given.get("ask_for", "class")),
+            same=check_stored_same(given.get("same")),
         )
 
     @classmethod
@@ -118,6 +136,7 @@ class CampaignSettings:
             seed=check_seed(given["seed"]),
             stop_when=stopping_rule(given["stop_when"]),
             overlap=check_overlap(given["overlap"]),
+            same=check_stored_same(given["same"]),
             source=FileSource.load(source),
             **{option.name: option.check(given[option.name]) for option in PLAIN},
         )
@@ -128,6 +147,7 @@ class CampaignSettings:
         """Refuse settings that do not go with each other, or that cannot be stored."""
         self.check_goal()
         self.check_paid(self.budget)
+        self._check_asks()
         if self.budget is None and self.budget_way != BY_NAME["budget_way"].default:
             raise InputError(
                 f"budget_way={self.budget_way!r}: there is no budget to keep; pass one, or leave it out."
@@ -146,6 +166,14 @@ class CampaignSettings:
             raise InputError(
                 f"stop_when: {self.kind.name} stops by itself; leave it out, and set its options tolerance and "
                 "confidence."
+            )
+
+    def _check_asks(self) -> None:
+        """Refuse labels that a stream does not learn from yet."""
+        if self.ask_for not in STREAMS_ASK_FOR:
+            raise InputError(
+                f"ask_for={self.ask_for!r} goes with a pool only; pass the items as pool=, or ask for classes.",
+                parameter="ask_for",
             )
 
     def check_paid(self, budget: int | None) -> None:
@@ -187,6 +215,7 @@ class CampaignSettings:
                 seed=int(found["seed"]),
                 stop_when=stopping_rule(found["stop_when"]),
                 overlap=check_overlap(found["overlap"]),
+                same=check_stored_same(found["same"]),
                 source=FileSource.load(document.get("source")),
                 stored_checksum=settings_checksum(document),
                 **{option.name: found[option.name] for option in PLAIN},

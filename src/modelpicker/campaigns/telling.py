@@ -6,14 +6,15 @@ from typing import Any
 
 from modelpicker.campaigns.events.event_types import Note, Retraction
 from modelpicker.campaigns.events.round_states import REFERENCE, SKIPPED, UNANSWERED, RoundState
+from modelpicker.campaigns.input.labels import check_label
 from modelpicker.campaigns.input.validation import check_annotator, check_note, seconds_of
 from modelpicker.campaigns.reading import CampaignReading
 from modelpicker.campaigns.state.opinions import KnownAnswers
 from modelpicker.campaigns.state.tell import store_answer
 from modelpicker.campaigns.state.tell_opinion import budget_spent, needed_of, settle_conflict, withdraw
 from modelpicker.campaigns.state.transactions import Transaction
-from modelpicker.encoding import ClassName, check_same_kind
 from modelpicker.errors import ConflictError, InputError, brief
+from modelpicker.label import AnyLabel, LabelGiven
 
 
 class CampaignTelling(CampaignReading):
@@ -22,7 +23,7 @@ class CampaignTelling(CampaignReading):
     def tell(
         self,
         id: int | str,
-        label: ClassName | None,
+        label: LabelGiven | None,
         *,
         replace: bool = False,
         annotator: str | None = None,
@@ -36,7 +37,8 @@ class CampaignTelling(CampaignReading):
 
         Args:
             id: the `id` of a decision, or the key that the item was asked with.
-            label: a class; None if nobody can tell, as with `skip`.
+            label: a class, or several (`Label.any_of`); grades or a preference, if the campaign asks for them; or
+                the document of a `Label`. None if nobody can tell, as with `skip`.
             replace: whether it takes the place of another answer.
             annotator: who says so.
         """
@@ -44,7 +46,7 @@ class CampaignTelling(CampaignReading):
 
     def tell_many(
         self,
-        labels: Mapping[Any, ClassName | None] | Iterable[tuple[int | str, ClassName | None]],
+        labels: Mapping[Any, LabelGiven | None] | Iterable[tuple[int | str, LabelGiven | None]],
         *,
         replace: bool = False,
         annotator: str | None = None,
@@ -66,12 +68,15 @@ class CampaignTelling(CampaignReading):
         """Say that nobody can tell the label of a query: no estimate changes, the budget gets the label back."""
         self.tell(id, None, replace=replace, annotator=annotator)
 
-    def _label(self, change: Transaction, number: int, label: object) -> ClassName | None:
+    def _label(self, change: Transaction, number: int, label: object) -> AnyLabel | None:
         """A label that fits the campaign and its round."""
-        name = self.vocabulary.name(label, f"label of {number}")
-        if name is not None:
-            check_same_kind(name, change.store.classes_at(number)[:1], f"label of {number}")
-        return name
+        return check_label(label, self.settings, self.vocabulary, *change.store.said_at(number), number)
+
+    def as_stored(self, id: int | str, label: LabelGiven | None) -> AnyLabel | None:
+        """A label as the campaign stores it: classes may be told by their place, and answers be spelt otherwise."""
+        with self.looking() as store:
+            number = self._number_of(store, id, store.head().rounds)
+            return check_label(label, self.settings, self.vocabulary, *store.said_at(number), number)
 
     def retract(
         self, id: int | str, *, lease: float | timedelta | None = None, annotator: str | None = None
@@ -98,7 +103,7 @@ class CampaignTelling(CampaignReading):
             if seconds is not None and known is not None and known.state != REFERENCE:
                 change.store.lease([number], self.storage.now(change.store.connection) + seconds, by)
 
-    def settle(self, id: int | str, label: ClassName | None, *, annotator: str | None = None) -> None:
+    def settle(self, id: int | str, label: LabelGiven | None, *, annotator: str | None = None) -> None:
         """Decide what an item is on which people disagree; until then it counts at its worst.
 
         Said twice, it counts once. An item that waits for another person can be settled as well. `tell` with
@@ -106,7 +111,7 @@ class CampaignTelling(CampaignReading):
 
         Args:
             id: the `id` of a query, or the key of its item.
-            label: a class; None if nobody can tell.
+            label: as for `tell`; None if nobody can tell.
             annotator: who says so.
         """
         by = check_annotator(annotator)

@@ -51,12 +51,16 @@ def _line(conflict: "Conflict") -> str:
 
 
 def _said(opinion: "GivenOpinion") -> str:
-    label = CANNOT_TELL if opinion.label is None else opinion.label
+    from modelpicker.label import label_text
+
+    label = CANNOT_TELL if opinion.label is None else label_text(opinion.label)
     return f"{opinion.by or 'somebody without a name'}: {label}"
 
 
 def _print_agreement(agreement: "Agreement") -> None:
     """How far people agree: all of them, every two, and on every class."""
+    from modelpicker.label import label_text
+
     if agreement.agreed is None:
         typer.echo("No item has been labelled by two people yet.")
         return
@@ -72,7 +76,7 @@ def _print_agreement(agreement: "Agreement") -> None:
     print_table(made)
     made = table("class", "said", "kappa")
     for one in agreement.classes[:FIRST_PAIRS]:
-        label = CANNOT_TELL if one.label is None else str(one.label)
+        label = CANNOT_TELL if one.label is None else label_text(one.label)
         made.add_row(visible(label), f"{one.opinions:,}", _kappa(one.kappa))
     print_table(made)
 

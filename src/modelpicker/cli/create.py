@@ -26,6 +26,7 @@ from modelpicker.cli.shared.terminal import (
     Normalise,
     Text,
     as_classes,
+    as_same,
     command,
     count,
     how_to_read,
@@ -115,6 +116,12 @@ def create(
             "default they are left out.",
         ),
     ] = False,
+    same: Annotated[
+        str,
+        typer.Option(
+            metavar="exact|normalised|NUMBER", help=BY_NAME["same"].help, callback=lambda typed: as_same(str(typed))
+        ),
+    ] = BY_NAME["same"].default,
     fields: FieldsOption = None,
     normalise: Normalise = False,
     text: Text = False,
@@ -145,11 +152,13 @@ def create(
         given = _stream(models, stop_gap, confidence, kind, algorithm, option)
     else:
         _refuse(typed, OF_STREAMS, "is for streams; leave it out with --pool.")
+        text = text or isinstance(same, float)
         read = how_to_read(models, fields, classes, normalise, text, label, id_column, ignore)
         given = {"tolerance": stop_gap, "confidence": confidence, "use_labels": use_labels}
     told = "" if guidelines is None else read_guidelines(guidelines)
     where = storage_url(storage)
     more = {"classes": as_classes(classes), "overlap": overlap, "seed": seed, "guidelines": told, **settings}
+    more["same"] = same
     if pool is None:
         campaign = _create_stream(where, name, given | more)
     else:

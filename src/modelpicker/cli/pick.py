@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from modelpicker.campaigns.setting_options import AskFor
 from modelpicker.cli.shared import algorithm_options, pick_campaign
 from modelpicker.cli.shared.campaign_options import AnnotatorOption
 from modelpicker.cli.shared.pick_output import PickReport
@@ -56,6 +57,14 @@ def pick(
             show_default=False,
         ),
     ] = None,
+    ask_for: Annotated[
+        AskFor,
+        typer.Option(
+            "--ask-for",
+            help="What you are asked for: class; grades: a grade for each of the different answers to an item, "
+            "which may be free text; preference: which of two answers is better.",
+        ),
+    ] = "class",
     algorithm: algorithm_options.Named = "model-picker",
     option: algorithm_options.Options = None,
     budget: Annotated[
@@ -102,6 +111,10 @@ def pick(
     stream's answers are a campaign in NAME.pick.db, and `label` and `serve` work on it too. With --labels and one
     of these files, another pick uses your answers, and asks only for the others.
 
+    If models write free text, say --ask-for grades: the different answers to an item are shown as cards, without
+    model names, and get one key each. With --ask-for preference you say which of two answers is better. --same
+    says which answers count as the same.
+
     """
     typed: dict[str, Any] = {
         name: value
@@ -127,8 +140,13 @@ def pick(
         confidence=confidence,
         tolerance=stop_gap,
         typed=typed,
+        ask_for=ask_for,
     )
     as_pool = _setting(setting, typed, bool(given)) == "pool" and not _is_begun_stream(request, setting, ask)
+    if not as_pool and ask_for != "class":
+        raise typer.BadParameter(
+            "grades and preferences need a pool; leave it out, or say --as pool.", param_hint="--ask-for"
+        )
     report = pick_pool(request, ask) if as_pool else _pick(request, ask)
     print_json(report.document()) if as_json else report.print()
 

@@ -46,7 +46,12 @@ def tell(
         ),
     ] = None,
     label: Annotated[
-        str | None, typer.Argument(metavar="LABEL", help="The class it is of.", show_default=False)
+        str | None,
+        typer.Argument(
+            metavar="LABEL",
+            help="The class it is of; or a label as a JSON document, such as grades.",
+            show_default=False,
+        ),
     ] = None,
     key: KeyOption = False,
     replace: ReplaceOption = False,

@@ -77,11 +77,11 @@ class ModelCollection:
         codes = encoded.predictions.copy()  # the caller's array may be unlocked again
         labels = None if encoded.labels is None else encoded.labels.copy()
         self._set(codes, labels, names, encoded.classes, fields or {}, notes)
-        self._check_labels()
+        self.check_labels()
         object.__setattr__(self, "notes", (*self.notes, *identical_notes(self.identical)))
 
-    def _check_labels(self) -> None:
-        """Labels none of whose classes is ever predicted are a mix-up."""
+    def check_labels(self) -> None:
+        """An error if no class of the labels is ever predicted: that is a mix-up."""
         if self.labels is not None:
             said, told = (self._names(codes) for codes in (self.predictions, self.labels))
             check_common("labels", said, told, self.labelled)
@@ -214,14 +214,18 @@ class ModelCollection:
         fields = {name: np.array(values, dtype=object)[places].tolist() for name, values in self.fields.items()}
         return self.of_codes(self.predictions[places], labels, self.models, self.classes, fields, self.notes)
 
-    def with_labels(self, labels: object) -> Self:
-        """The same collection with these labels; names as in `classes`, new ones are added to them."""
+    def with_labels(self, labels: object, *, check: bool = True) -> Self:
+        """The same collection with these labels; names as in `classes`, new ones are added to them.
+
+        Unless `check`, no class of the labels need be predicted by a model.
+        """
         column = matrices.as_column(labels, len(self))
         encoded = encode_labels(column, self.classes)
         told = self.of_codes(
             self.predictions, encoded.labels, self.models, encoded.classes, self.fields, self.notes
         )
-        told._check_labels()
+        if check:
+            told.check_labels()
         return told
 
     def batches(self, fields: bool = True) -> Iterator[Self]:  # noqa: ARG002  # as readers of files have it

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 from modelpicker.collections.column_doubts import find_doubts
 from modelpicker.collections.column_name_hints import IDENTITIES, LABEL, NOT_MODELS, ROW_NUMBERS
 from modelpicker.collections.column_profiles import profile_columns
+from modelpicker.collections.spelling import EXACT, check_same
 from modelpicker.collections.tables import Table, quoted
 from modelpicker.encoding import ClassName
 from modelpicker.errors import InputError, UnclearColumnsError, brief
@@ -48,6 +49,8 @@ class Reading:
     ignore: Sequence[str] = ()
     columns: Mapping[str, Role] = field(default_factory=dict)
     """The roles of some columns; what is not named here is guessed as ever."""
+    same: Any = EXACT
+    """What counts as the same answer, as `merge_answers` has it."""
     labels_elsewhere: bool = False
     """Whether labels come from elsewhere: then those of the table itself are not read, and cannot be wrong."""
 
@@ -58,6 +61,17 @@ class Reading:
                 raise InputError(f"{name} {brief(listed)}: pass a list of names.")
             if name in ("fields", "ignore"):
                 object.__setattr__(self, name, tuple(listed))
+        object.__setattr__(self, "same", check_same(self.same))
+
+    @property
+    def free(self) -> bool:
+        """Whether answers are free text, of which several may count as the same."""
+        return not (isinstance(self.same, str) and self.same == EXACT)
+
+    @property
+    def as_text(self) -> bool:
+        """Whether all answers are taken for strings: also numbers that have a tolerance."""
+        return self.text or isinstance(self.same, float | int)
 
     def document(self) -> dict[str, Any]:
         """What was said, as JSON can hold it, and as `load_collection` takes it."""
@@ -65,7 +79,7 @@ class Reading:
         return {
             name: list(value) if isinstance(value, tuple) else dict(value) if isinstance(value, Mapping) else value
             for name, value in found.items()
-            if value
+            if value and not (name == "same" and (callable(value) or value == EXACT))
         }
 
     def said(self) -> dict[str, Role]:

@@ -11,7 +11,9 @@ from modelpicker.collections.column_roles import Reading, Role
 from modelpicker.collections.data_frames import frame_table
 from modelpicker.collections.labels import add_labels
 from modelpicker.collections.long_tables import as_long, read_long
+from modelpicker.collections.same_answers import SameAnswer, merge_answers
 from modelpicker.collections.shipped import SHIPPED, shipped_collection
+from modelpicker.collections.spelling import EXACT
 from modelpicker.collections.tables import ARRAYS, Table, check_ending, exists, explained, open_table
 from modelpicker.collections.wide_tables import CollectionReader
 from modelpicker.encoding import ClassName
@@ -31,6 +33,7 @@ def open_collection(
     id: str | None = None,
     ignore: Sequence[str] = (),
     columns: Mapping[str, Role] | None = None,
+    same: SameAnswer = EXACT,
 ) -> ModelCollection | CollectionReader:
     """A collection that need not fit into memory: `run_stream` plays what this gives, batch by batch.
 
@@ -49,9 +52,13 @@ def open_collection(
         ignore: columns that are left out.
         columns: roles by column: "model", "shown", "id", "label" or "left out". Columns that are not named here
             keep the role that they have otherwise.
+        same: what counts as the same answer to an item: "exact", "normalised", a tolerance for numbers, or a
+            function of two answers, as `merge_answers` has it. The whole source is then read into memory.
     """
     return open_with(
-        source, labels, Reading(models, fields, classes, normalise, text, label, id, ignore, dict(columns or {}))
+        source,
+        labels,
+        Reading(models, fields, classes, normalise, text, label, id, ignore, dict(columns or {}), same),
     )
 
 
@@ -64,7 +71,8 @@ def open_with(source: object, labels: object, reading: Reading) -> ModelCollecti
     else:
         with explained(table.path):
             found = _read_table(table, reading)
-    return found if labels is None else add_labels(found, labels, reading)
+    found = found if labels is None else add_labels(found, labels, reading)
+    return merge_answers(_read(found), reading.same) if reading.free else found
 
 
 def load_collection(
@@ -80,6 +88,7 @@ def load_collection(
     id: str | None = None,
     ignore: Sequence[str] = (),
     columns: Mapping[str, Role] | None = None,
+    same: SameAnswer = EXACT,
 ) -> ModelCollection:
     """A collection from a file, a folder, or one that ships; arguments as for `open_collection`.
 
@@ -87,13 +96,19 @@ def load_collection(
     'nearest-centroid'
     """
     return load_with(
-        source, labels, Reading(models, fields, classes, normalise, text, label, id, ignore, dict(columns or {}))
+        source,
+        labels,
+        Reading(models, fields, classes, normalise, text, label, id, ignore, dict(columns or {}), same),
     )
 
 
 def load_with(source: object, labels: object, reading: Reading) -> ModelCollection:
     """The same, with all that is said of how to read it in one object."""
-    found = open_with(source, labels, reading)
+    return _read(open_with(source, labels, reading))
+
+
+def _read(found: ModelCollection | CollectionReader) -> ModelCollection:
+    """A collection in memory."""
     if isinstance(found, CollectionReader):
         with explained(found.table.path):
             return found.read()

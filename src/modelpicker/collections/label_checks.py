@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Iterable, Sequence
 
+from modelpicker.collections.spelling import uniform
 from modelpicker.collections.tables import quoted
-from modelpicker.collections.vocabulary import uniform
 from modelpicker.encoding import ClassName
 from modelpicker.errors import InputError
 

@@ -45,7 +45,7 @@ def add_labels(
     path = Path(given) if isinstance(given, str | Path) else NAME
     labels = read_result(path, found) if path is not NAME else None
     if labels is None:
-        labels = read_labels(_open(given, path), fields_of(found), reading, reading.text or words)
+        labels = read_labels(_open(given, path), fields_of(found), reading, reading.as_text or words)
     names, strays = _matched(labels, found, path) if labels.identity else (labels.names, 0)
     if len(names) != len(found):
         raise InputError(
@@ -63,14 +63,15 @@ def add_labels(
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     told = [name for name in names if name is not None]
-    check_common(str(path), _said(found), set(told), len(told))
+    if not reading.free:  # otherwise they are compared when it is known which answers are the same
+        check_common(str(path), _said(found), set(told), len(told))
     if encoded.labels is None or (encoded.labels == ABSTAINED).all():
         raise InputError(f"{path} has no label for any of the items.")
     how = f"by column {quoted(labels.identity)}" if labels.identity else "row by row"
     notes = [note for note in found.notes if not note.endswith("items have no label.")]
     notes += [f"the labels of {path} are matched {how}.", *_stray_notes(strays, len(labels.names), path)]
     notes += unlabelled_notes(names.count(None), len(names))
-    notes += class_notes(known, set(told))
+    notes += [] if reading.free else class_notes(known, set(told))
     if isinstance(found, CollectionReader):
         found.take_labels(encoded.labels, encoded.classes, notes)
         return found
@@ -114,6 +115,11 @@ def read_result(path: Path, found: ModelCollection | CollectionReader) -> Labels
             except (ValueError, RecursionError, AttributeError):
                 continue
             if type(item) is int and 0 <= item < len(found):
+                if isinstance(name, dict):
+                    raise InputError(
+                        f"{path} has grades or preferences, which only the pick that asked for them can use. Go on "
+                        "with the same command as before."
+                    )
                 if isinstance(name, int | str):
                     names[item] = name
                 if isinstance(said, int | str) and len(predicted) < SOME:

@@ -57,7 +57,7 @@ def read_long(table: Table, reading: Reading) -> ModelCollection:
     items, models = (_names(table, rows, name) for name in (ITEM, MODEL))
     _check_pairs(table, items, models)
     coded = [PREDICTION, *([LABEL] if LABEL in columns else [])]
-    vocabulary = ClassVocabulary(table, reading.normalise, reading.text)
+    vocabulary = ClassVocabulary(table, reading.normalise, reading.as_text)
     for name in coded:
         vocabulary.show(name, _whole(rows, name), 1)
     vocabulary.settle(reading.classes, None)
@@ -74,7 +74,7 @@ def read_long(table: Table, reading: Reading) -> ModelCollection:
     notes += [
         f"column {quoted(name)} varies within an item and was left out." for name in others if name not in fields
     ]
-    if labels is not None:
+    if labels is not None and not reading.free:
         spoken, told = (vocabulary.names_in([name]) for name in coded)
         check_common(str(table.path), spoken, told, int((labels != ABSTAINED).sum()))
     collection = ModelCollection.of_codes(predictions, labels, said, vocabulary.classes, fields, notes)

@@ -1,8 +1,6 @@
 """Which classes the cells of a table name, and the codes of cells."""
 
 import math
-import string
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -11,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from modelpicker.collections.spelling import uniform
 from modelpicker.collections.tables import Table, cell, quoted
 from modelpicker.encoding import LARGEST_CODE, MOST_COUNTED, Array, ClassName, check_classes
 from modelpicker.errors import InputError, brief
@@ -20,7 +19,6 @@ Cell: TypeAlias = bool | int | float | str | None
 
 # More different answers than this are no classes.
 MOST_CLASSES = 1_000_000
-MARKS = string.whitespace + """,;:!?'"`*_""" + "\u201c\u201d\u2018\u2019\u201e\u00ab\u00bb\u2026"
 NO_MODEL = "If the column is no model, list it in fields (--fields), or list the models in models (--models)."
 NO_SCORES = (
     "Pass the classes that models predict; probabilities of classes go into an .npz file, items x models x classes."
@@ -28,27 +26,6 @@ NO_SCORES = (
 # Digits of the longest number that is read as one: beyond it Python refuses, and no class is so long.
 LONGEST_NUMBER = 100
 UNIFORM = "trimmed, in lower case, punctuation at the ends dropped"
-
-
-def uniform(answer: str) -> str:
-    """An answer without what language models add at random: white space, capitals, punctuation at the ends.
-
-    >>> [uniform(answer) for answer in ("  Paris.", "**PARIS**", "“paris”", "(B)", "b)", "C++", ".5", "f(x)")]
-    ['paris', 'paris', 'paris', 'b', 'b', 'c++', '.5', 'f(x)']
-    """
-    text = " ".join(unicodedata.normalize("NFKC", answer).casefold().split())
-    before = None
-    while text != before:
-        before = text
-        text = text.strip(MARKS).rstrip(".")
-        text = text if text[:1] == "." and text[1:2].isdigit() else text.lstrip(".")
-        for opening, closing in ("()", "[]", "{}", "<>"):
-            paired = (
-                text[:1] == opening and text[-1:] == closing and text.count(opening) == text.count(closing) == 1
-            )
-            alone = (closing not in text and text[:1] == opening) or (opening not in text and text[-1:] == closing)
-            text = text[1:-1] if paired else text.strip(opening + closing) if alone else text
-    return text
 
 
 @dataclass
@@ -94,7 +71,7 @@ class ClassVocabulary:
                 if value != value:
                     column.missing += count
                     continue
-                if not value.is_integer():
+                if not value.is_integer() and not self.text:
                     place = row + pc.index(values, pa.scalar(value, values.type)).as_py()
                     advice = NO_SCORES if abs(value) < 1 else NO_MODEL
                     raise InputError(f"{cell(self.path, place, name)}: {value!r} is not a class. {advice}")
@@ -150,7 +127,8 @@ class ClassVocabulary:
         """A cell as a string; None if nothing is left of it, or it is a number that stands for an abstention."""
         if value == ABSTAINED or (not self.typed and str(value).strip() == str(ABSTAINED)):
             return None
-        answer = str(int(value)) if isinstance(value, float) else str(value)
+        whole = isinstance(value, float) and value.is_integer()
+        answer = str(int(value)) if whole else str(value)  # type: ignore[arg-type]
         if self.normalise:
             return uniform(answer) or None
         return (answer if self.typed else answer.strip()) if answer.strip() else None

@@ -13,9 +13,10 @@ from modelpicker.collections.column_name_hints import ROW_NUMBERS
 from modelpicker.collections.column_roles import ROLES, Reading, guess_columns, refuse_unclear
 from modelpicker.collections.fingerprint import Fingerprint
 from modelpicker.collections.label_checks import check_common, identical_notes, listed_models
+from modelpicker.collections.spelling import uniform
 from modelpicker.collections.tables import Table, quoted
 from modelpicker.collections.unique_ids import Identities
-from modelpicker.collections.vocabulary import UNIFORM, ClassVocabulary, uniform
+from modelpicker.collections.vocabulary import UNIFORM, ClassVocabulary
 from modelpicker.encoding import Array, ClassName, smallest_type
 from modelpicker.errors import InputError
 from modelpicker.kernels.primitives import ABSTAINED
@@ -64,7 +65,8 @@ class CollectionReader:
         self.table = table
         self.roles = find_roles(table, reading)
         self.models = self.roles.models
-        self.vocabulary = ClassVocabulary(table, reading.normalise, reading.text)
+        self.vocabulary = ClassVocabulary(table, reading.normalise, reading.as_text)
+        self._free = reading.free
         self._items = self._scan()
         self.vocabulary.settle(reading.classes, table.metadata.get("classes"))
         self.classes = self.vocabulary.classes
@@ -125,8 +127,9 @@ class CollectionReader:
             notes.append(merged_note(*self.vocabulary.merged))
         told = self.vocabulary.names_in([self.roles.label] if self.roles.label else [])
         said = self.vocabulary.names_in(self.models)
-        check_common(str(self.table.path), said, told, self._labels_in_file())
-        notes += class_notes(said, told)
+        if not self._free:  # otherwise they are compared when it is known which answers are the same
+            check_common(str(self.table.path), said, told, self._labels_in_file())
+            notes += class_notes(said, told)
         notes += identical_notes(self.identical)
         notes += self._constant_notes()
         if any(name in ROW_NUMBERS for name in self.roles.ignored):

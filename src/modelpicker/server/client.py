@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlencode
 
 from modelpicker.algorithms.budgets import BudgetWay
-from modelpicker.campaigns.setting_options import POOL_ALGORITHM, SETTINGS
+from modelpicker.campaigns.setting_options import POOL_ALGORITHM, SETTINGS, AskFor
 from modelpicker.certificates.certificate import Certified
 from modelpicker.encoding import ClassName, ModelName
 from modelpicker.errors import ConflictError, InputError
@@ -80,6 +80,8 @@ class Client:
         expected_rounds: int | None = None,
         stop_when: Certified | None = None,
         overlap: float = 1,
+        ask_for: AskFor = "class",
+        same: str | float = "exact",
         seed: int = 0,
         algorithm: str = "model-picker",
         options: Mapping[str, Any] | None = None,
@@ -100,7 +102,8 @@ class Client:
                 raise InputError(f"{refused[0]} does not go with pool; say with columns which columns are models.")
             goal = {"tolerance": tolerance, "confidence": confidence, "budget": budget}
             given = {one: value for one, value in goal.items() if value is not None}
-            more = {"overlap": overlap, "use_labels": use_labels, "seed": seed, "guidelines": guidelines}
+            more = {"overlap": overlap, "ask_for": ask_for, "same": same, "use_labels": use_labels}
+            more |= {"seed": seed, "guidelines": guidelines}
             return self._create_pool(name, Path(pool), columns, {**given, **more})
         if models is None:
             raise InputError("models: pass the models of the stream, or pool= with a file of items.")
@@ -114,6 +117,8 @@ class Client:
             "expected_rounds": expected_rounds,
             "stop_when": None if stop_when is None else stop_when.document(),
             "overlap": overlap,
+            "ask_for": ask_for,
+            "same": same,
             "seed": seed,
             "algorithm": algorithm,
             "options": dict(options or {}),
@@ -142,7 +147,7 @@ class Client:
 
 def _is_same_pool(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     """Whether a campaign is on a pool with this goal."""
-    same = {name: found[name] for name in ("budget", "overlap")}
+    same = {name: found[name] for name in ("budget", "overlap", "ask_for", "same", "guidelines")}
     shown = {**found["options"], **same, "seed": int(found["seed"])}
     return found["algorithm"] == POOL_ALGORITHM and all(
         shown[name] == value for name, value in wanted.items() if name != "use_labels"

@@ -15,6 +15,7 @@ from modelpicker.campaigns.results.pick import GivenAnswer, GivenOpinion, ItemNo
 from modelpicker.campaigns.results.status import Status
 from modelpicker.certificates.certificate import Certificate
 from modelpicker.encoding import ClassName, ModelName
+from modelpicker.label import Label, read_label
 
 if TYPE_CHECKING:  # a client that is sent no data frame needs neither Arrow nor SQLAlchemy
     from modelpicker.collections import ModelCollection
@@ -46,6 +47,11 @@ def named_rows(collection: "ModelCollection") -> list[list[ClassName | None]]:
     return [[names[code] for code in row] for row in collection.predictions.tolist()]
 
 
+def label_document(label: Any) -> Any:
+    """A label as JSON can hold it."""
+    return label.to_json() if isinstance(label, Label) else dict(label) if isinstance(label, Mapping) else label
+
+
 def item_key(given: str | None) -> str:
     """The key of an item; made up where there is none, so that it can be sent twice."""
     return given if given is not None else f"client-{time.time_ns():x}-{uuid.uuid4().hex[:12]}"
@@ -62,10 +68,10 @@ def read_decision(made: Mapping[str, Any]) -> Decision:
     )
 
 
-def read_query(one: Mapping[str, Any]) -> Query:
-    """A query that waits."""
-    classes = tuple(one["classes"] or ())
-    return Query(one["id"], one["item"], one["key"], classes, one["leased_until"], one["leased_by"])
+def read_query(one: Mapping[str, Any], ask_for: str) -> Query:
+    """A query that waits; only grades and preferences are about the answers that are shown."""
+    classes, shown = tuple(one["classes"] or ()), tuple(one["candidates"] if ask_for != "class" else ())
+    return Query(one["id"], one["item"], one["key"], classes, one["leased_until"], one["leased_by"], shown)
 
 
 def read_pick(found: Mapping[str, Any]) -> Pick:
@@ -106,16 +112,16 @@ def read_answer(one: Mapping[str, Any]) -> GivenAnswer:
     """An answer that holds, with what goes with it."""
     notes = tuple(ItemNote(**note) for note in one["notes"])
     said = {"predictions": dict(one["predictions"]), "notes": notes, "opinions": read_opinions(one)}
-    return GivenAnswer(**{**one, **said})
+    return GivenAnswer(**{**one, **said, "label": read_label(one["label"])})
 
 
 def read_opinions(one: Mapping[str, Any]) -> tuple[GivenOpinion, ...]:
     """What people say of an item."""
-    return tuple(GivenOpinion(**opinion) for opinion in one["opinions"])
+    return tuple(GivenOpinion(**opinion | {"label": read_label(opinion["label"])}) for opinion in one["opinions"])
 
 
 def read_agreement(found: Mapping[str, Any]) -> Agreement:
     """How far people agree."""
     pairs = [PairAgreement(**one | {"annotators": tuple(one["annotators"])}) for one in found["pairs"]]
-    classes = [ClassAgreement(**one) for one in found["classes"]]
+    classes = [ClassAgreement(**one | {"label": read_label(one["label"])}) for one in found["classes"]]
     return Agreement(**{**found, "pairs": tuple(pairs), "classes": tuple(classes)})

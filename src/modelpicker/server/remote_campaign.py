@@ -26,9 +26,11 @@ from modelpicker.certificates.certificate import Certificate, CertificateKind, C
 from modelpicker.encoding import ClassName, ModelName
 from modelpicker.errors import AccessError, ConflictError, NotFoundError
 from modelpicker.frames import as_columns
+from modelpicker.label import LabelGiven, read_label
 from modelpicker.server.client_documents import (
     PredictionRow,
     item_key,
+    label_document,
     lease_seconds,
     named_rows,
     path_segment,
@@ -105,7 +107,8 @@ class RemoteCampaign:
 
     def answers(self) -> list[AnswerRecord]:
         """All queries with their labels, and labels that were kept for reference, in the order of the rounds."""
-        return [AnswerRecord(**one) for one in self._transport.call("GET", f"{self._path}/answers")["answers"]]
+        found = self._transport.call("GET", f"{self._path}/answers")["answers"]
+        return [AnswerRecord(**one | {"label": read_label(one["label"])}) for one in found]
 
     def ask(
         self,
@@ -145,24 +148,25 @@ class RemoteCampaign:
         ]
 
     def tell(
-        self, id: int | str, label: ClassName | None, *, replace: bool = False, annotator: str | None = None
+        self, id: int | str, label: LabelGiven | None, *, replace: bool = False, annotator: str | None = None
     ) -> None:
         """Tell the label of a query, by its id or its key; None is a skip."""
         if label is None:
             self.skip(id, replace=replace, annotator=annotator)
             return
-        body = {"id": id, "label": label, "replace": replace, "annotator": annotator}
+        body = {"id": id, "label": label_document(label), "replace": replace, "annotator": annotator}
         self._transport.call("POST", f"{self._path}/labels", body)
 
     def tell_many(
         self,
-        labels: Mapping[Any, ClassName | None] | Iterable[tuple[int | str, ClassName | None]],
+        labels: Mapping[Any, LabelGiven | None] | Iterable[tuple[int | str, LabelGiven | None]],
         *,
         replace: bool = False,
         annotator: str | None = None,
     ) -> None:
         """Tell many labels: all of them, or none if one cannot be."""
-        pairs = [list(pair) for pair in (labels.items() if isinstance(labels, Mapping) else labels)]
+        given = labels.items() if isinstance(labels, Mapping) else labels
+        pairs = [[called, label_document(label)] for called, label in given]
         body = {"labels": pairs, "replace": replace, "annotator": annotator}
         self._transport.call("POST", f"{self._path}/labels/batch", body)
 
@@ -194,7 +198,7 @@ class RemoteCampaign:
             found = self._transport.call("POST", f"{self._path}/leases", body)
             while found["deciding"]:  # many items of a file need no label
                 found = self._transport.call("POST", f"{self._path}/leases", body)
-        return [read_query(one) for one in found["queries"]]
+        return [read_query(one, found["ask_for"]) for one in found["queries"]]
 
     def release(self, *ids: int | str) -> None:
         """Give leased queries back."""
@@ -284,9 +288,9 @@ class RemoteCampaign:
             if not page["conflicts"] or len(found) >= page["total"]:
                 return found
 
-    def settle(self, id: int | str, label: ClassName | None, *, annotator: str | None = None) -> None:
+    def settle(self, id: int | str, label: LabelGiven | None, *, annotator: str | None = None) -> None:
         """Decide what an item is on which people disagree; None if nobody can tell."""
-        body = {"id": id, "label": label, "annotator": annotator}
+        body = {"id": id, "label": label_document(label), "annotator": annotator}
         self._transport.call("POST", f"{self._path}/settlements", body)
 
     def agreement(self) -> Agreement:

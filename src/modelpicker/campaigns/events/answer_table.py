@@ -14,6 +14,7 @@ from modelpicker.campaigns.storage.schema import answers, keys
 from modelpicker.campaigns.storage.statements import Prepared
 from modelpicker.encoding import ClassName
 from modelpicker.errors import StorageError
+from modelpicker.label import classes_of, read_label
 
 # Keys that are looked for at once: SQLite takes some 32,000 variables.
 KEYS_AT_ONCE = 10_000
@@ -91,9 +92,12 @@ class AnswerTable(EventReader):
         return Counter({int(row[0]): int(row[1]) for row in self.connection.execute(statement)})
 
     def labels_said(self) -> list[ClassName]:
-        """The different labels that there are."""
+        """The different classes that labels name; grades and preferences speak of answers of models."""
         statement = sa.select(answers.c.label).where(answers.c.campaign == self.campaign).distinct()
-        return [json.loads(label) for (label,) in self.connection.execute(statement) if label is not None]
+        found = [
+            read_label(json.loads(label)) for (label,) in self.connection.execute(statement) if label is not None
+        ]
+        return list(dict.fromkeys(name for label in found if label is not None for name in classes_of(label)))
 
     def labels_since(self, first: int) -> int:
         """How many labels there are of rounds from `first` on."""
@@ -132,6 +136,6 @@ class AnswerTable(EventReader):
 def _state(row: Any) -> RoundState:
     number, state, label, until, by = row
     try:
-        return RoundState(number, state, None if label is None else json.loads(label), until, by)
+        return RoundState(number, state, None if label is None else read_label(json.loads(label)), until, by)
     except (TypeError, ValueError) as error:
         raise StorageError(f"the answer to round {number} is damaged; `modelpicker verify` repairs it.") from error

@@ -26,7 +26,7 @@ from modelpicker.campaigns.events.pool_events import ItemFields, Items, Question
 from modelpicker.campaigns.events.round_states import CONFLICT, LABELLED, REFERENCE, SKIPPED, WAITING, WITHDRAWN
 from modelpicker.campaigns.storage.schema import answers, keys
 from modelpicker.campaigns.storage.statements import Prepared
-from modelpicker.encoding import ClassName
+from modelpicker.label import AnyLabel, as_document
 
 _ADD_ANSWER = Prepared(sa.insert(answers))
 _SET_ANSWER = Prepared(
@@ -88,8 +88,8 @@ class EventIndex(AnswerTable):
         if known:
             _ADD_KEY.run_many(self.connection, known)
 
-    def _set_answer(self, number: int, state: int, label: ClassName | None) -> None:
-        values = {"new_state": state, "new_label": None if label is None else json.dumps(label)}
+    def _set_answer(self, number: int, state: int, label: AnyLabel | None) -> None:
+        values = {"new_state": state, "new_label": None if label is None else json.dumps(as_document(label))}
         _SET_ANSWER.run(self.connection, {"mine": self.campaign, "wanted": number, **values})
 
     @property
@@ -134,7 +134,7 @@ class EventIndex(AnswerTable):
                 "campaign": self.campaign,
                 "round": event.round,
                 "state": REFERENCE,
-                "label": json.dumps(event.label),
+                "label": json.dumps(as_document(event.label)),
             },
         )
 

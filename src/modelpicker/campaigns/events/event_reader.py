@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from modelpicker.campaigns.events.event_types import Note, Rounds, decode
 from modelpicker.campaigns.events.feed_events import FeedItems
-from modelpicker.campaigns.events.pool_events import ItemFields, Items
+from modelpicker.campaigns.events.pool_events import ItemFields, Items, Question
 from modelpicker.campaigns.events.recent_events import Recent, Stored
 from modelpicker.campaigns.results.pick import Item
 from modelpicker.campaigns.storage.schema import campaigns, events
@@ -185,10 +185,16 @@ class EventReader:
             raise StorageError(f"the event of round {number} is damaged; bring back a backup.")
         return event
 
-    def classes_at(self, number: int) -> list[ClassName]:
-        """The classes that models predict of a round, or of those stored with it."""
+    def said_at(self, number: int) -> tuple[tuple[ClassName, ...], list[ClassName]]:
+        """The different answers of models to a round, and those to the rounds that are stored with it."""
         event = self.round_event(number).event
-        return event.classes if isinstance(event, Rounds | Items) else []
+        return (event.said(number), event.classes) if isinstance(event, Rounds | Items) else ((), [])
+
+    def question_of(self, number: int) -> Question | None:
+        """The last question about an item of a pool."""
+        found = [stored.event for stored in self.others((Question.kind,), number)]
+        last = found[-1] if found else None
+        return last if isinstance(last, Question) else None
 
     def last(self) -> int:
         """The number of the last event that is there."""

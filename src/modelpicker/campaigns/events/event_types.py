@@ -20,6 +20,7 @@ from modelpicker.campaigns.results.pick import Item
 from modelpicker.encoding import ClassName, Matrix, ModelName, said_classes
 from modelpicker.errors import StorageError
 from modelpicker.kernels.primitives import Floats
+from modelpicker.label import AnyLabel, as_document, read_label
 
 HEAD = struct.Struct("<II")
 
@@ -65,7 +66,7 @@ class Answer:
 
     kind: ClassVar[str] = "answer"
     round: int
-    label: ClassName | None
+    label: AnyLabel | None
     """None for a skip."""
     by: str | None = None
     replaces: bool = False
@@ -80,7 +81,7 @@ class Opinion:
 
     kind: ClassVar[str] = "opinion"
     round: int
-    label: ClassName | None
+    label: AnyLabel | None
     """None if they cannot tell."""
     by: str | None
     needed: int
@@ -106,7 +107,7 @@ class Reference:
 
     kind: ClassVar[str] = "reference"
     round: int
-    label: ClassName
+    label: AnyLabel
     by: str | None = None
     replaces: bool = False
     """Whether there was another reference before."""
@@ -212,6 +213,8 @@ def encode(event: Event, number: int, at: int) -> bytes:
     if isinstance(event, Items | ItemFields | FeedItems):
         return seal(event.encode(), _columns(event.kind, number, event.first, at))
     fields = {name: getattr(event, name) for name in event.__slots__}
+    if "label" in fields:
+        fields["label"] = as_document(fields["label"])
     return seal(json.dumps(fields).encode(), _columns(event.kind, number, event.round, at))
 
 
@@ -223,7 +226,10 @@ def decode(kind: str, body: bytes, number: int, first: int, at: int) -> Event:
             return _decode_rounds(content)
         if kind in LARGE:
             return LARGE[kind].decode(content)
-        return PLAIN[kind](**json.loads(content))
+        fields = json.loads(content)
+        if isinstance(fields.get("label"), dict):
+            fields["label"] = read_label(fields["label"])
+        return PLAIN[kind](**fields)
     except (LookupError, TypeError, ValueError, RecursionError, struct.error) as error:
         raise StorageError(f"an event of kind {kind!r} cannot be read: {error!r}.") from error
 

@@ -30,6 +30,7 @@ from modelpicker.campaigns.events.feed_history import feed_event, feed_records
 from modelpicker.campaigns.events.pool_events import ItemFields, Items, Question
 from modelpicker.campaigns.events.pool_history import POOL_KINDS, pool_event, pool_records
 from modelpicker.campaigns.events.recent_events import Stored
+from modelpicker.campaigns.input.labels import stored_label
 from modelpicker.campaigns.input.rows import ClassCodes, encode_many
 from modelpicker.campaigns.input.validation import check_item, check_key, check_note
 from modelpicker.campaigns.names import check_name
@@ -40,6 +41,7 @@ from modelpicker.campaigns.state.projection import ModelChange, members
 from modelpicker.campaigns.terms import check_changes
 from modelpicker.encoding import ModelName
 from modelpicker.errors import InputError, StorageError, brief
+from modelpicker.label import as_document
 
 HistoryRecord: TypeAlias = dict[str, Any]
 """An event, or one round of it: `event`, `at`, `kind`, `id` or `round`, and what is particular to its kind."""
@@ -109,16 +111,18 @@ def _said(event: Answer | Opinion | Withdrawal | Reference | Retraction | Note) 
     match event:
         case Answer(round=number, label=label, by=by, replaces=replaces, of_opinions=of_opinions):
             said = (
-                {"kind": "skip", "id": number} if label is None else {"kind": "label", "id": number, "label": label}
+                {"kind": "skip", "id": number}
+                if label is None
+                else {"kind": "label", "id": number, "label": as_document(label)}
             )
             return {**said, "by": by, "replaces": replaces, **({"of_opinions": True} if of_opinions else {})}
         case Opinion(round=number, label=label, by=by, needed=needed, replaces=replaces):
-            said = {"kind": "opinion", "id": number, "label": label}
+            said = {"kind": "opinion", "id": number, "label": as_document(label)}
             return {**said, "by": by, "needed": needed, "replaces": replaces}
         case Withdrawal(round=number, whose=whose, by=by):
             return {"kind": "withdraw", "id": number, "whose": whose, "by": by}
         case Reference(round=number, label=label, by=by, replaces=replaces):
-            return {"kind": "reference", "id": number, "label": label, "by": by, "replaces": replaces}
+            return {"kind": "reference", "id": number, "label": as_document(label), "by": by, "replaces": replaces}
         case Retraction(round=number, by=by, reference=reference):
             return {"kind": "retract", "id": number, "by": by, "reference": reference}
         case Note(round=number, text=text, flagged=flagged, by=by):
@@ -234,7 +238,7 @@ def _answer(record: HistoryRecord, settings: CampaignSettings, rounds: int) -> E
     of_opinions = record.get("of_opinions") is True
     if record["kind"] == "skip":
         return Answer(number, None, by, record["replaces"] is True, of_opinions)
-    label = ClassCodes(settings.classes).name(record["label"], f"label of {number}")
+    label = stored_label(record["label"], settings, number, reference=record["kind"] == "reference")
     if label is None:
         raise InputError(f"the label of {number} is missing.")
     if record["kind"] == "reference":
@@ -248,7 +252,7 @@ def _opinion(record: HistoryRecord, settings: CampaignSettings, number: int, by:
     if type(needed) is not int or not 2 <= needed <= MOST_PEOPLE:
         raise InputError(f"round {number} cannot have needed {brief(needed)} people.")
     if label is not None:
-        label = ClassCodes(settings.classes).name(label, f"label of {number}")
+        label = stored_label(label, settings, number)
     return Opinion(number, label, by, needed, record["replaces"] is True)
 
 

@@ -8,15 +8,15 @@ import sqlalchemy as sa
 from modelpicker.campaigns.annotators import person_of
 from modelpicker.campaigns.events.event_types import Opinion, Withdrawal
 from modelpicker.campaigns.storage.schema import answers, opinions
-from modelpicker.encoding import ClassName
 from modelpicker.errors import StorageError
+from modelpicker.label import AnyLabel, as_document, read_label
 
 
 class StoredOpinion(NamedTuple):
     """What one person says of a round."""
 
     person: str
-    label: ClassName | None
+    label: AnyLabel | None
     annotator: str | None
 
 
@@ -44,7 +44,7 @@ class OpinionStore:
         found = []
         for number, person, label, annotator in self._connection.execute(statement):
             try:
-                said = None if label is None else json.loads(label)
+                said = None if label is None else read_label(json.loads(label))
             except (TypeError, ValueError) as error:
                 raise StorageError(
                     f"an opinion about round {number} is damaged; `modelpicker verify` repairs it."
@@ -59,7 +59,7 @@ class OpinionStore:
             "campaign": self._campaign,
             "round": opinion.round,
             "person": person_of(opinion.by),
-            "label": None if opinion.label is None else json.dumps(opinion.label),
+            "label": None if opinion.label is None else json.dumps(as_document(opinion.label)),
             "annotator": opinion.by,
         }
         self._connection.execute(sa.insert(opinions), values)

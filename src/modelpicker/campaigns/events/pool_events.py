@@ -124,9 +124,11 @@ class Question:
     """How it was drawn for the proof: the model on trial, those still in play, and what was expected of them."""
     needed: int = 1
     """How many different people label it."""
+    pair: list[ClassName] | None = None
+    """The answers that are compared, where a preference is asked for."""
 
     @classmethod
-    def of(cls, question: PoolQuestion, number: int, needed: int = 1) -> Self:
+    def of(cls, question: PoolQuestion, number: int, needed: int = 1, pair: list[ClassName] | None = None) -> Self:
         """The event of a question."""
         draw = question.draw
         stored = None
@@ -137,7 +139,7 @@ class Question:
                 "expected": _packed(draw.expected),
                 "variance": _packed(draw.variance),
             }
-        return cls(question.item, number, question.leader, stored, needed)
+        return cls(question.item, number, question.leader, stored, needed, pair)
 
     @property
     def question(self) -> PoolQuestion:

@@ -9,7 +9,7 @@ from modelpicker.campaigns.input.rows import ClassCodes, encode_many
 from modelpicker.campaigns.input.validation import check_item, check_key
 from modelpicker.campaigns.setting_options import MOST_PEOPLE
 from modelpicker.campaigns.settings import CampaignSettings
-from modelpicker.encoding import ModelName
+from modelpicker.encoding import ClassName, ModelName
 from modelpicker.errors import InputError, brief
 
 PoolEvent: TypeAlias = Items | ItemFields | Question
@@ -37,6 +37,7 @@ def pool_records(head: dict[str, Any], event: PoolEvent, models: Sequence[ModelN
                 "leader": models[event.leader],
                 "draw": event.draw,
                 **({"needed": event.needed} if event.needed > 1 else {}),
+                **({} if event.pair is None else {"pair": list(event.pair)}),
             }
 
 
@@ -50,7 +51,7 @@ def pool_event(
         case "fields":
             return _fields(records, rounds)
         case _:
-            return _question(records[0], models, rounds)
+            return _question(records[0], models, settings, rounds)
 
 
 def _items(
@@ -73,15 +74,30 @@ def _fields(records: list[dict[str, Any]], rounds: int) -> ItemFields:
     return make_fields(first, [check_key(record.get("key")) for record in records], texts)
 
 
-def _question(record: dict[str, Any], models: Sequence[ModelName], rounds: int) -> Question:
+def _question(
+    record: dict[str, Any], models: Sequence[ModelName], settings: CampaignSettings, rounds: int
+) -> Question:
     item, number, draw = record["id"], record["number"], record.get("draw")
     if type(item) is not int or not 0 <= item < rounds or type(number) is not int:
         raise InputError(f"there is no item {brief(item)} so far.")
     needed = record.get("needed", 1)
     if type(needed) is not int or not 1 <= needed <= MOST_PEOPLE:
         raise InputError(f"item {item} cannot have needed {brief(needed)} people.")
-    made = Question(item, number, models.index(record["leader"]), draw, needed)
+    made = Question(item, number, models.index(record["leader"]), draw, needed, _pair(record, settings))
     found = made.question.draw
     if found is not None and not found.fits(len(models)):
         raise InputError(f"item {item} cannot have been drawn by {brief(draw)}.")
     return made
+
+
+def _pair(record: dict[str, Any], settings: CampaignSettings) -> list[ClassName] | None:
+    """The answers that were compared, where a preference was asked for."""
+    if (settings.ask_for == "preference") != ("pair" in record):
+        raise InputError(f"item {record['id']}: answers to compare go with a campaign that asks for a preference.")
+    if "pair" not in record:
+        return None
+    names = [ClassCodes(settings.classes).name(name, "pair") for name in record["pair"]]
+    pair = [name for name in names if name is not None]
+    if len(pair) > 2 or len(set(pair)) != len(record["pair"]):
+        raise InputError(f"item {record['id']}: {brief(record['pair'])} are not two answers.")
+    return pair

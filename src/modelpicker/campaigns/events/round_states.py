@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from modelpicker.encoding import ClassName
+from modelpicker.label import AnyLabel
 
 # States of an answer. Waiting queries have none yet, and those that were withdrawn need none, as the campaign is
 # finished; references are labels of rounds that were never queried; of a round in conflict people said different
@@ -18,6 +18,6 @@ class RoundState(NamedTuple):
 
     round: int
     state: int
-    label: ClassName | None
+    label: AnyLabel | None
     leased_until: float | None
     leased_by: str | None

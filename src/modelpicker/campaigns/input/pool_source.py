@@ -47,13 +47,16 @@ class PoolSource:
         return len(self.found)
 
     @classmethod
-    def open(cls, source: object, models: object = None) -> Self:
-        """Open whatever can be a pool; `models` are some of its models, or names for the columns of a matrix."""
+    def open(cls, source: object, models: object = None, *, text: bool = False) -> Self:
+        """Open whatever can be a pool; `models` are some of its models, or names for the columns of a matrix.
+
+        With `text`, all answers in a file are taken for strings.
+        """
         if isinstance(source, ModelCollection | CollectionReader):
             found: ModelCollection | CollectionReader = source
         elif isinstance(source, str | Path) or as_columns(source) is not None:
             wanted = None if models is None or _is_count(models) else [str(name) for name in check_models(models)]
-            found = open_with(source, None, Reading(models=wanted))
+            found = open_with(source, None, Reading(models=wanted, text=text))
         else:
             found = ModelCollection(source)
             if models is not None:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.collections import ModelCollection
+from modelpicker.collections.same_answers import SameAnswers
 from modelpicker.encoding import (
     ClassName,
     Matrix,
@@ -39,10 +40,12 @@ class Rows(NamedTuple):
 class ClassCodes:
     """The classes that a campaign takes: those it was given, or whatever is said.
 
-    Where the classes are given as strings, a whole number is the place of a class in their list.
+    Where the classes are given as strings, a whole number is the place of a class in their list. Answers that count
+    as the same by the rule become one.
     """
 
-    def __init__(self, classes: object) -> None:
+    def __init__(self, classes: object, rule: SameAnswers | None = None) -> None:
+        self.rule = rule or SameAnswers()
         self.classes = None if classes is None else check_classes(classes)
         self.known = frozenset(self.classes or ())
         self.by_place = bool(self.classes) and isinstance(next(iter(self.classes or ())), str)
@@ -105,7 +108,15 @@ def encode_one(predictions: object, models: Sequence[ModelName], vocabulary: Cla
     classes = _sorted([name for name in names if name is not None], "predictions")
     place = {name: code for code, name in enumerate(classes)}
     codes = [[ABSTAINED if name is None else place[name] for name in names]]
-    return Rows(np.array(codes, dtype=smallest_type(len(classes))), classes)
+    return _merged(Rows(np.array(codes, dtype=smallest_type(len(classes))), classes), vocabulary.rule)
+
+
+def _merged(rows: Rows, rule: SameAnswers) -> Rows:
+    """The same rows, in which answers that count as the same are the same."""
+    if rule.plain:
+        return rows
+    present, codes = count_anew(rule.merge(rows.codes, rows.classes))
+    return _in_class_order(codes, [rows.classes[code] for code in present])
 
 
 def some_rows(rows: Rows, places: Sequence[int]) -> Rows:
@@ -136,6 +147,11 @@ def take_rows(predictions: Any, places: Sequence[int]) -> Any:
 
 def encode_many(predictions: Any, models: Sequence[ModelName], vocabulary: ClassCodes) -> Rows:
     """The codes of many rounds: a matrix of class codes, a collection, or a list of what `encode_one` takes."""
+    return _merged(_encoded(predictions, models, vocabulary), vocabulary.rule)
+
+
+def _encoded(predictions: Any, models: Sequence[ModelName], vocabulary: ClassCodes) -> Rows:
+    """The same, as they were said."""
     if isinstance(predictions, ModelCollection):
         return _of_collection(predictions, models, vocabulary)
     if isinstance(predictions, np.ndarray):

@@ -12,12 +12,12 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from modelpicker.encoding import ClassName
+from modelpicker.label import AnyLabel
 
 if TYPE_CHECKING:  # the client needs these results, and no storage
     from modelpicker.campaigns.events.opinion_store import StoredOpinion
 
-Rated: TypeAlias = Mapping[str, ClassName | None]
+Rated: TypeAlias = Mapping[str, AnyLabel | None]
 """What each person says of one item."""
 
 
@@ -39,7 +39,7 @@ class PairAgreement:
 class ClassAgreement:
     """How far people agree on whether an item is of one class."""
 
-    label: ClassName | None
+    label: AnyLabel | None
     """None for "cannot tell"."""
     opinions: int
     """How often it was said."""
@@ -70,7 +70,7 @@ class Agreement:
 
 def measure_agreement(opinions: Iterable[tuple[int, "StoredOpinion"]]) -> Agreement:
     """The agreement of all opinions about all items."""
-    items: dict[int, dict[str, ClassName | None]] = {}
+    items: dict[int, dict[str, AnyLabel | None]] = {}
     for number, opinion in opinions:
         items.setdefault(number, {})[opinion.person] = opinion.label
     return agreement_of([said for said in items.values() if len(said) > 1])
@@ -87,7 +87,7 @@ def agreement_of(items: Sequence[Rated]) -> Agreement:
     return Agreement(len(items), same / len(items), _fleiss(votes), _pairs(items), tuple(classes))
 
 
-def _one_class(votes: Sequence[Counter[ClassName | None]], label: ClassName | None) -> float | None:
+def _one_class(votes: Sequence[Counter[AnyLabel | None]], label: AnyLabel | None) -> float | None:
     """The agreement on whether items are of one class or of another."""
     return _fleiss([Counter({True: one[label], False: one.total() - one[label]}) for one in votes])
 
@@ -106,14 +106,14 @@ def _fleiss(votes: Sequence[Counter[Any]]) -> float | None:
 
 def _pairs(items: Sequence[Rated]) -> tuple[PairAgreement, ...]:
     """Every two people who labelled the same items."""
-    common: dict[tuple[str, str], list[tuple[ClassName | None, ClassName | None]]] = {}
+    common: dict[tuple[str, str], list[tuple[AnyLabel | None, AnyLabel | None]]] = {}
     for said in items:
         for one, other in combinations(sorted(said), 2):
             common.setdefault((one, other), []).append((said[one], said[other]))
     return tuple(PairAgreement(pair, len(both), *_cohen(both)) for pair, both in sorted(common.items()))
 
 
-def _cohen(both: Sequence[tuple[ClassName | None, ClassName | None]]) -> tuple[float, float | None]:
+def _cohen(both: Sequence[tuple[AnyLabel | None, AnyLabel | None]]) -> tuple[float, float | None]:
     """The share on which two people agree, and Cohen's kappa."""
     total = len(both)
     first, second = Counter(one for one, _ in both), Counter(other for _, other in both)

@@ -15,7 +15,7 @@ from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.dashboard import COURSE_LINES, Dashboard
 from modelpicker.campaigns.results.pick import Pick
 from modelpicker.campaigns.results.report import AnnotatorCounts, ProofGoal, Report, goal_in_words
-from modelpicker.encoding import ClassName
+from modelpicker.label import AnyLabel
 
 # Nobody signed.
 NAMELESS = "not named"
@@ -73,7 +73,7 @@ class _AnswerLog:
     corrected: int = 0
     began: str = ""
     ended: str = ""
-    answers: dict[tuple[int, str], tuple[str, ClassName | None]] = field(default_factory=dict)
+    answers: dict[tuple[int, str], tuple[str, AnyLabel | None]] = field(default_factory=dict)
     """Who answered each query, and what; the answers that count now. Of several people, each has one."""
 
     @classmethod

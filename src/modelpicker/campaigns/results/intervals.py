@@ -24,7 +24,7 @@ from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Answer
 from modelpicker.campaigns.events.round_states import SKIPPED, RoundState
 from modelpicker.campaigns.results.pick import Pick
-from modelpicker.campaigns.state.projection import Projection
+from modelpicker.campaigns.state.projection import Projection, one_class
 from modelpicker.encoding import ModelName, encode_label
 from modelpicker.kernels.primitives import Floats
 
@@ -98,7 +98,7 @@ class Spread:
                 continue
             rounds = store.rounds_with(state.round)
             row = state.round - rounds.first
-            label = encode_label(state.label, rounds.classes)
+            label = encode_label(one_class(state.label), rounds.classes)
             wrong.append((projection.as_now(rounds)[row] != label).astype(np.float64))
             chance = float(rounds.probability[row])
             costs.append((1.0 - chance) / chance**2)

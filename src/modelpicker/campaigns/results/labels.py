@@ -16,6 +16,7 @@ from modelpicker.campaigns.results.pick import Conflict, GivenAnswer, GivenOpini
 from modelpicker.campaigns.state.base import CampaignState
 from modelpicker.campaigns.state.projection import Projection
 from modelpicker.encoding import ClassName
+from modelpicker.label import AnyLabel, Label, classes_of, label_text, read_label
 
 
 def find_labels(store: EventStore, projection: CampaignState, wanted: LabelFilter) -> Iterator[GivenAnswer]:
@@ -102,7 +103,7 @@ def is_settled(history: Iterable[HistoryRecord], said: Sequence[GivenOpinion]) -
     answers = [record for record in history if record["kind"] in ANSWERED]
     if not answers or answers[-1]["kind"] not in ("label", "skip"):
         return False
-    by, label = answers[-1]["by"], answers[-1].get("label")
+    by, label = answers[-1]["by"], read_label(answers[-1].get("label"))
     return person_of(by) not in {person_of(one.by) for one in said} or any(one.label != label for one in said)
 
 
@@ -122,10 +123,18 @@ def _takes(wanted: LabelFilter, known: RoundState, by: str | None, opinions: Seq
     people = signed | {person_of(one) for one in signed}  # of all their tabs
     labels = {known.label, *(one.label for one in opinions if known.state in OPEN)}
     return (
-        (wanted.label is None or wanted.label in {str(label) for label in labels if label is not None})
+        (
+            wanted.label is None
+            or wanted.label in {text for label in labels if label is not None for text in _texts(label)}
+        )
         and (wanted.annotator is None or wanted.annotator in people)
         and (wanted.state is None or STATE_NAMES[known.state] == wanted.state)
     )
+
+
+def _texts(label: AnyLabel) -> set[str]:
+    """What a label can be found by: its class, each of its classes, or the whole of it as JSON."""
+    return {label_text(label), *map(str, classes_of(label))}
 
 
 def _finds(wanted: LabelFilter, record: GivenAnswer) -> bool:
@@ -181,7 +190,14 @@ def as_table(records: Iterable[GivenAnswer]) -> tuple[list[str], list[dict[str, 
     fields = list(dict.fromkeys(f"item.{name}" for one in found for name in one.item or ()))
     models = list(dict.fromkeys(f"model.{model}" for one in found for model in one.predictions))
     rows = [
-        {"id": one.id, "key": one.key, "label": one.label, "state": one.state, "annotator": one.by, "time": one.at}
+        {
+            "id": one.id,
+            "key": one.key,
+            "label": label_cell(one.label),
+            "state": one.state,
+            "annotator": one.by,
+            "time": one.at,
+        }
         | {"flagged": one.flagged, "note": "\n".join(note.text for note in one.notes if note.text)}
         | {name: _cell([asdict(opinion) for opinion in one.opinions]) for name in several}
         | {f"item.{name}": _cell(value) for name, value in (one.item or {}).items()}
@@ -189,6 +205,11 @@ def as_table(records: Iterable[GivenAnswer]) -> tuple[list[str], list[dict[str, 
         for one in found
     ]
     return ["id", "key", "label", "state", "annotator", "time", "flagged", "note", *several, *fields, *models], rows
+
+
+def label_cell(label: AnyLabel | None) -> ClassName | None:
+    """A label in a table: a class as it is, all others as JSON."""
+    return label_text(label) if isinstance(label, Label) else label
 
 
 def _cell(value: object) -> object:

@@ -11,6 +11,7 @@ from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.status import Status
 from modelpicker.certificates.certificate import Certificate
 from modelpicker.encoding import ClassName, ModelName
+from modelpicker.label import AnyLabel
 
 TOO_EARLY = "It is too early to say how many more labels are needed."
 Item: TypeAlias = dict[str, Any]
@@ -174,6 +175,9 @@ class Query:
     leased_until: float | None
     """When its lease expires, in seconds since 1970."""
     leased_by: str | None
+    candidates: tuple[ClassName, ...] = ()
+    """The different answers to grade, or the two to compare, in an order that says nothing about the models; empty
+    where a class is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +186,7 @@ class AnswerRecord:
 
     id: int
     key: str | None
-    label: ClassName | None
+    label: AnyLabel | None
     state: str
     """"waiting", "labelled", "skipped", "reference", "conflict" or "withdrawn"."""
 
@@ -206,7 +210,7 @@ class GivenOpinion:
     """What one person says of an item that several people label."""
 
     by: str | None
-    label: ClassName | None
+    label: AnyLabel | None
     """None if they cannot tell."""
     at: str
     """When it was given: ISO 8601, UTC."""
@@ -232,7 +236,7 @@ class GivenAnswer:
     state: str
     """"labelled", "skipped" or "reference"; "waiting" for somebody, or "withdrawn", if it was flagged or one person
     has answered so far; or "conflict"."""
-    label: ClassName | None
+    label: AnyLabel | None
     by: str | None
     at: str
     """When it was given: ISO 8601, UTC; when the item was flagged, if nobody has answered."""

@@ -12,9 +12,10 @@ from modelpicker.campaigns.results.pick import CampaignCounts
 from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.campaigns.state.opinions import KnownAnswers, OpinionBook
 from modelpicker.campaigns.terms import Terms
-from modelpicker.encoding import ClassName, ModelName
+from modelpicker.encoding import ModelName
 from modelpicker.errors import StorageError
 from modelpicker.kernels.primitives import Floats
+from modelpicker.label import AnyLabel
 
 # Until a state has taken them from its settings.
 NO_TERMS = Terms(None, None)
@@ -126,11 +127,11 @@ class CampaignState(ABC):
         """Count an answer, as if nobody could disagree."""
 
     @abstractmethod
-    def learn_answer(self, store: EventStore, number: int, label: ClassName | None) -> None:
+    def learn_answer(self, store: EventStore, number: int, label: AnyLabel | None) -> None:
         """Learn the answer to a query; None if nobody can tell."""
 
     @abstractmethod
-    def learn_reference(self, number: int, label: ClassName) -> None:
+    def learn_reference(self, number: int, label: AnyLabel) -> None:
         """Learn a label that nobody asked for, where such labels are learned."""
 
     @abstractmethod

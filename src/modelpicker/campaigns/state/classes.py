@@ -6,6 +6,7 @@ from modelpicker.campaigns.events.event_types import Answer, Event, Reference, R
 from modelpicker.campaigns.events.feed_events import FeedItems
 from modelpicker.campaigns.state.transactions import CampaignTransactions
 from modelpicker.encoding import ClassName
+from modelpicker.label import classes_of
 
 
 class KnownClasses:
@@ -52,6 +53,6 @@ class KnownClasses:
                 self._labels.pop(number, None)
             case Answer(round=number, label=label) | Reference(round=number, label=label):
                 self._labels.pop(number, None)
-                if label is not None:
-                    self._labels[number] = label
-                    self._met[label] = None
+                for name in () if label is None else classes_of(label):
+                    self._labels[number] = name
+                    self._met[name] = None

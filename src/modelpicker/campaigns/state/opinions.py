@@ -12,7 +12,7 @@ from typing import Any, Self
 from modelpicker.campaigns.annotators import person_of
 from modelpicker.campaigns.events.event_types import Opinion, Withdrawal
 from modelpicker.coins import draw_coins
-from modelpicker.encoding import ClassName
+from modelpicker.label import AnyLabel, as_document, read_label
 
 # Where the coins are that say which items two people label: no round and no question has these.
 OVERLAP_COINS = 2**61
@@ -25,7 +25,7 @@ def people_needed(overlap: float, seed: int, item: int) -> int:
     return 1 + bool(draw_coins(seed, OVERLAP_COINS + item)[0, 0] < overlap)
 
 
-def differ(labels: Iterable[ClassName | None]) -> bool:
+def differ(labels: Iterable[AnyLabel | None]) -> bool:
     """Whether not all opinions are the same; 1 and "1" are different classes."""
     return len({(type(label), label) for label in labels}) > 1
 
@@ -34,7 +34,7 @@ def differ(labels: Iterable[ClassName | None]) -> bool:
 class KnownAnswers:
     """An answer: a label, or None for a skip."""
 
-    label: ClassName | None
+    label: AnyLabel | None
 
 
 @dataclass(slots=True)
@@ -42,7 +42,7 @@ class ItemOpinions:
     """What people say of one item."""
 
     needed: int
-    said: dict[str, ClassName | None] = field(default_factory=dict)
+    said: dict[str, AnyLabel | None] = field(default_factory=dict)
     """By person; None if they cannot tell."""
     answer: KnownAnswers | None = None
     """What came of it: a label, or that nobody can tell; None while it is open."""
@@ -134,8 +134,8 @@ class OpinionBook:
         return {
             str(number): [
                 one.needed,
-                dict(sorted(one.said.items())),
-                None if one.answer is None else [one.answer.label],
+                {person: as_document(label) for person, label in sorted(one.said.items())},
+                None if one.answer is None else [as_document(one.answer.label)],
             ]
             for number, one in sorted(self._items.items())
         }
@@ -146,7 +146,9 @@ class OpinionBook:
         return cls(
             {
                 int(number): ItemOpinions(
-                    int(needed), dict(said), None if answer is None else KnownAnswers(*answer)
+                    int(needed),
+                    {person: read_label(label) for person, label in said.items()},
+                    None if answer is None else KnownAnswers(read_label(answer[0])),
                 )
                 for number, (needed, said, answer) in document.items()
             }

@@ -35,7 +35,9 @@ def first_items(
     head = store.head()
     state.catch_up(store, head.events)
     change = Transaction(store, state, head, at)
-    add_source(change, ClassCodes(settings.classes), source, use_labels=use_labels, progress=progress)
+    add_source(
+        change, ClassCodes(settings.classes, settings.rule), source, use_labels=use_labels, progress=progress
+    )
     store.move(change.head)
     store.keep(change.state.document())
     add_sample(store, Sample.take(change.state))

@@ -33,6 +33,7 @@ from modelpicker.campaigns.events.event_types import Answer, Opinion, Reference,
 from modelpicker.campaigns.events.pool_events import Items, Question
 from modelpicker.campaigns.events.recent_events import Stored
 from modelpicker.campaigns.results.pick import CampaignCounts
+from modelpicker.campaigns.setting_options import loss_of
 from modelpicker.campaigns.settings import CampaignSettings, PoolGoal
 from modelpicker.campaigns.state.base import NO_TERMS, CampaignState, check_settings
 from modelpicker.campaigns.state.opinions import KnownAnswers, OpinionBook, people_needed
@@ -41,6 +42,7 @@ from modelpicker.collections import ModelCollection
 from modelpicker.encoding import Array, ClassName, ModelName, smallest_type
 from modelpicker.errors import ModelPickerError, StateError, StorageError
 from modelpicker.kernels.primitives import ABSTAINED, Floats
+from modelpicker.label import AnyLabel
 
 # What a pool takes in memory, as a multiple of its codes; docs/pools.md has the numbers.
 MEMORY = 8
@@ -205,7 +207,11 @@ class PoolProjection(CampaignState):
     def _new_pool(self, codes: Array, classes: tuple[ClassName, ...]) -> PoolPicker:
         collection = ModelCollection.of_codes(codes, None, [str(name) for name in self.models], classes)
         pool = PoolPicker(
-            collection, seed=self.settings.seed, confidence=self.goal.confidence, tolerance=self.goal.tolerance
+            collection,
+            seed=self.settings.seed,
+            confidence=self.goal.confidence,
+            tolerance=self.goal.tolerance,
+            loss=loss_of(self.settings.ask_for),
         )
         pool.models = self.models
         pool.error_share = error_share(self.growths)
@@ -247,16 +253,16 @@ class PoolProjection(CampaignState):
         self.counts.waiting += 1
         self.opinions.ask(item, needed)
 
-    def learn(self, item: int, label: ClassName | None) -> None:
+    def learn(self, item: int, label: AnyLabel | None) -> None:
         """Take in a label, or that nobody can tell it."""
         self.picker.tell(item, label)
         self._shown = None
 
-    def learn_answer(self, store: EventStore, number: int, label: ClassName | None) -> None:  # noqa: ARG002
+    def learn_answer(self, store: EventStore, number: int, label: AnyLabel | None) -> None:  # noqa: ARG002
         """Learn the answer to a question."""
         self.learn(number, label)
 
-    def learn_reference(self, number: int, label: ClassName) -> None:
+    def learn_reference(self, number: int, label: AnyLabel) -> None:
         """Learn a label that nobody asked for."""
         self.learn(number, label)
 

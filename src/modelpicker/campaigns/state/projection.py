@@ -50,6 +50,7 @@ from modelpicker.certificates.recorder import Past, Recorder
 from modelpicker.encoding import ClassName, Matrix, ModelName, encode_label
 from modelpicker.errors import InputError, StateError, StorageError
 from modelpicker.kernels.primitives import ABSTAINED, SKIPPED, Codes, Floats, kernel_codes, new_scratch
+from modelpicker.label import AnyLabel, Label
 
 # Rounds that are gone through at once.
 PIECE = 2**14
@@ -59,6 +60,13 @@ BYTES_WAITING = 2**20
 FEW_ROUNDS = 32
 
 ModelChange: TypeAlias = Joining | Leaving
+
+
+def one_class(label: AnyLabel) -> ClassName:
+    """The class that a stream learns; `settings.STREAMS_ASK_FOR` lets no other label in."""
+    if isinstance(label, Label):
+        raise StorageError("a stream has a label that is more than one class; bring back a backup.")
+    return label
 
 
 def members(
@@ -186,12 +194,12 @@ class Projection(CampaignState):
         self.unanswered(store)
         self.labelled(store)
 
-    def learn_answer(self, store: EventStore, number: int, label: ClassName | None) -> None:
+    def learn_answer(self, store: EventStore, number: int, label: AnyLabel | None) -> None:
         """Learn the answer to a query; a skip says nothing."""
         if label is not None:
             self.learn(store, number, label)
 
-    def learn_reference(self, number: int, label: ClassName) -> None:
+    def learn_reference(self, number: int, label: AnyLabel) -> None:
         """A label that was not asked for touches no estimate of a stream."""
 
     def catch_up(self, store: EventStore, upto: int) -> None:
@@ -239,7 +247,7 @@ class Projection(CampaignState):
                 if found.label is not None:
                     rounds = store.rounds_with(found.round)
                     row = self.as_now(rounds)[found.round - rounds.first]
-                    self._labelled[found.round] = row != encode_label(found.label, rounds.classes)
+                    self._labelled[found.round] = row != encode_label(one_class(found.label), rounds.classes)
         return self._labelled
 
     def _note_queries(self, first: int, queried: npt.NDArray[np.bool_], probability: Floats) -> None:
@@ -366,12 +374,12 @@ class Projection(CampaignState):
         if done < len(codes):
             raise StorageError("a round holds codes that stand for no class: the storage is damaged.")
 
-    def learn(self, store: EventStore, number: int, label: ClassName) -> None:
+    def learn(self, store: EventStore, number: int, label: AnyLabel) -> None:
         """Take in the label of a round."""
         rounds = store.rounds_with(number)
         row = number - rounds.first
         codes = self.as_now(rounds)[row].tolist()
-        code, probability = encode_label(label, rounds.classes), float(rounds.probability[row])
+        code, probability = encode_label(one_class(label), rounds.classes), float(rounds.probability[row])
         self._learn(number, codes, code, probability)
         self.picker.recorder.told(codes, number, code, probability)
         if self._labelled is not None:
@@ -388,7 +396,7 @@ class Projection(CampaignState):
         columns = [column_of(model, then, self.changes, rounds.first) for model in self.picker.models]
         return rounds.codes[:, columns]
 
-    def see(self, rounds: Sequence[Rounds], labels: Mapping[int, ClassName | None]) -> None:
+    def see(self, rounds: Sequence[Rounds], labels: Mapping[int, AnyLabel | None]) -> None:
         """Go through rounds that were decided before, and learn those labels with them that are given."""
         for event in rounds:
             check_settings(self.settings, event.settings, f"round {event.first:,}")
@@ -411,7 +419,7 @@ class Projection(CampaignState):
         self._note_queries(first, queried, probability)
         self.pace[:] = rounds[-1].pace
 
-    def _codes_of(self, rounds: Sequence[Rounds], labels: Mapping[int, ClassName | None], total: int) -> Codes:
+    def _codes_of(self, rounds: Sequence[Rounds], labels: Mapping[int, AnyLabel | None], total: int) -> Codes:
         """The labels of queried rounds as codes."""
         known = no_labels(total)
         if labels:
@@ -419,7 +427,7 @@ class Projection(CampaignState):
                 for row in event.queried.nonzero()[0].tolist():
                     label = labels.get(event.first + row)
                     if label is not None:
-                        known[event.first - rounds[0].first + row] = encode_label(label, event.classes)
+                        known[event.first - rounds[0].first + row] = encode_label(one_class(label), event.classes)
         return known
 
     def follow(self, store: EventStore, stored: Stored) -> None:
@@ -518,7 +526,7 @@ def _closed(events: Sequence[Rounds], missed: float) -> npt.NDArray[np.bool_]:
 def rebuild(store: EventStore, settings: CampaignSettings, upto: int, rebuilt: int) -> Projection:
     """The state as of an event, found from the events alone; everything up to `rebuilt` is learned anew."""
     changes: list[ModelChange] = []
-    final: dict[int, ClassName | None] = {}
+    final: dict[int, AnyLabel | None] = {}
     for stored in store.others((Joining.kind, Leaving.kind, Answer.kind, Retraction.kind), upto=rebuilt):
         match stored.event:
             case Joining() | Leaving() as change:
@@ -558,7 +566,7 @@ def catch_up(projection: Projection, store: EventStore, upto: int) -> None:
 class _Piece:
     """Consecutive rounds that are gone through together."""
 
-    def __init__(self, projection: Projection, labels: Mapping[int, ClassName | None]) -> None:
+    def __init__(self, projection: Projection, labels: Mapping[int, AnyLabel | None]) -> None:
         self.projection = projection
         self.labels = labels
         self.rounds: list[Rounds] = []

@@ -11,11 +11,11 @@ from modelpicker.campaigns.state.tell_opinion import (
     store_opinion,
 )
 from modelpicker.campaigns.state.transactions import Transaction
-from modelpicker.encoding import ClassName
-from modelpicker.errors import ConflictError
+from modelpicker.errors import ConflictError, brief
+from modelpicker.label import AnyLabel, Label
 
 
-def store_answer(change: Transaction, number: int, label: ClassName | None, replace: bool, by: str | None) -> None:
+def store_answer(change: Transaction, number: int, label: AnyLabel | None, replace: bool, by: str | None) -> None:
     """Store an answer, unless it is there already, and learn it; where several people are asked, an opinion."""
     change.state.terms.check_answers()
     known = change.store.state(number)
@@ -32,13 +32,13 @@ def store_answer(change: Transaction, number: int, label: ClassName | None, repl
 
 
 def _replace(
-    change: Transaction, known: RoundState, label: ClassName | None, replace: bool, by: str | None, several: bool
+    change: Transaction, known: RoundState, label: AnyLabel | None, replace: bool, by: str | None, several: bool
 ) -> None:
     """Put another answer in the place of the one that is known."""
     if not replace:
         # Whoever labels beside others is not told what those said.
-        said = "skipped" if known.label is None else f"labelled {known.label!r}"
-        right = f"and {'skipping it' if label is None else repr(label)} is right."
+        said = "skipped" if known.label is None else f"labelled {_said(known.label)}"
+        right = f"and {'skipping it' if label is None else _said(label)} is right."
         what = f"before; pass replace=True (--replace) if that was wrong, {right}"
         discreet = f"round {known.round} was answered {what}"
         raise ConflictError(discreet if several else f"round {known.round} was {said} {what}", discreet=discreet)
@@ -49,10 +49,15 @@ def _replace(
     change.state.count(known.round, KnownAnswers(known.label), KnownAnswers(label))
 
 
+def _said(label: AnyLabel | None) -> str:
+    """A label in a sentence; grades of long answers are cut."""
+    return brief(label) if isinstance(label, Label) else repr(label)
+
+
 def _refer(
     change: Transaction,
     number: int,
-    label: ClassName | None,
+    label: AnyLabel | None,
     known: RoundState | None,
     replace: bool,
     by: str | None,
@@ -65,7 +70,7 @@ def _refer(
     if known is not None and not replace:
         what = "pass replace=True (--replace) if that was wrong."
         raise ConflictError(
-            f"round {number} has the reference label {known.label!r}; {what}",
+            f"round {number} has the reference label {_said(known.label)}; {what}",
             discreet=f"round {number} has another reference label; {what}",
         )
     change.touched = True

@@ -5,8 +5,8 @@ from modelpicker.campaigns.events.event_types import Answer, Opinion, Retraction
 from modelpicker.campaigns.events.round_states import CONFLICT, OPEN, REFERENCE, RoundState
 from modelpicker.campaigns.state.opinions import ItemOpinions, KnownAnswers, differ, people_needed
 from modelpicker.campaigns.state.transactions import Transaction
-from modelpicker.encoding import ClassName
 from modelpicker.errors import ConflictError
+from modelpicker.label import AnyLabel
 
 
 def needed_of(change: Transaction, number: int) -> int:
@@ -22,7 +22,7 @@ def _known(change: Transaction, number: int) -> ItemOpinions:
     return change.state.opinions.of(number) or ItemOpinions(needed_of(change, number))
 
 
-def has_opinion(change: Transaction, number: int, by: str | None, label: ClassName | None) -> bool:
+def has_opinion(change: Transaction, number: int, by: str | None, label: AnyLabel | None) -> bool:
     """Whether a person has said just that."""
     said = _known(change, number).said
     return person_of(by) in said and not differ((said[person_of(by)], label))
@@ -38,7 +38,7 @@ def store_label(change: Transaction, answer: Answer) -> None:
 
 
 def store_opinion(
-    change: Transaction, known: RoundState, label: ClassName | None, replace: bool, by: str | None
+    change: Transaction, known: RoundState, label: AnyLabel | None, replace: bool, by: str | None
 ) -> None:
     """Store what a person says of a round; an answer without a name is that of whoever has leased the round."""
     number, by = known.round, known.leased_by if by is None else by
@@ -73,7 +73,7 @@ def _said_otherwise(number: int, by: str | None) -> ConflictError:
     )
 
 
-def settle_conflict(change: Transaction, number: int, label: ClassName | None, by: str | None) -> None:
+def settle_conflict(change: Transaction, number: int, label: AnyLabel | None, by: str | None) -> None:
     """Decide what a round is that people labelled in different ways, or that waits for more of them."""
     change.state.terms.check_answers()
     known = change.store.state(number)

@@ -1,6 +1,7 @@
 """What the verbs about campaigns share: where campaigns are, and how a pick is printed."""
 
 import inspect
+import json
 import shlex
 import tomllib
 from collections.abc import Callable
@@ -28,6 +29,12 @@ if TYPE_CHECKING:
 SETTINGS = Path("modelpicker.toml")
 USUAL = "sqlite:///modelpicker.db"
 FIRST_MODELS = 10
+# What the gap between models is, by the loss.
+GAPS = {
+    "accuracy": "The gap is how much less accurate than the pick a model is estimated to be,",
+    "grades": "The gap is how much lower than the pick's a model's mean grade is estimated to be,",
+    "preference": "The gap is how much more often the pick is estimated to be preferred to a model,",
+}
 
 StorageOption: TypeAlias = Annotated[
     str | None,
@@ -195,17 +202,29 @@ def as_id(campaign: "Campaign", text: str, key: bool) -> int | str:
     return meant
 
 
-def as_label(campaign: "Campaign", number: int | str, text: str) -> int | str:
-    """A label as it was typed, in the form of the classes: whole numbers where those are."""
+def as_label(campaign: "Campaign", number: int | str, text: str) -> int | str | dict[str, Any]:
+    """A label as it was typed: a JSON document, or a class, which is a whole number where classes are."""
     classes = campaign.known_classes()
     if text in classes:
         return text
+    document = _document(text)
+    if document is not None:
+        return document
     alike = [name for name in classes if str(name).casefold() == text.strip().casefold()]
     if len(alike) == 1:
         return alike[0]
     said = [name for name in next(campaign.history(number))["predictions"] if name is not None]
     numbers = bool(said or classes) and isinstance((said or classes)[0], int)
     return int(text) if numbers and is_number(text) else text
+
+
+def _document(text: str) -> dict[str, Any] | None:
+    """The document of a label; None if the text is none."""
+    try:
+        found = json.loads(text) if text.lstrip().startswith("{") else None
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def leader(pick: "Pick") -> str:
@@ -273,7 +292,7 @@ def print_standing(pick: "Pick") -> None:
     if len(pick.standing) > FIRST_MODELS:
         typer.echo(f"… and {len(pick.standing) - FIRST_MODELS} more.")
     if pick.weighted:
-        typer.echo("The gap is how much less accurate than the pick a model is estimated to be,")
+        typer.echo(GAPS.get(pick.certificate.loss, GAPS["accuracy"]))
     if pick.certificate.kind == "pool":
         typer.echo("from the labels, and from what all models say of the other items.")
     elif pick.weighted:

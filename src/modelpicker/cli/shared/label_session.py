@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from modelpicker.cli.shared import prompts
 from modelpicker.cli.shared.campaign_options import in_words, leader
+from modelpicker.cli.shared.cards import judge
 from modelpicker.cli.shared.terminal import WIDTH, count, say, visible, waiting
 from modelpicker.errors import ConflictError, brief
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from modelpicker.campaigns import Campaign, Pick, Query
     from modelpicker.campaigns.file_campaign import Feeder
     from modelpicker.encoding import ClassName
+    from modelpicker.label import AnyLabel
 
 # How often somebody who waits looks for new queries, in seconds.
 LOOK = 1.0
@@ -67,19 +69,27 @@ class LabelSession:
         """Ask until nothing is left, or the person quits."""
         while (query := self.current or self._next()) is not None:
             self.current = query
-            keys = self._keys(query)
-            said = sorted(keys.place_of[str(name)] for name in query.classes)
-            answer = prompts.ask(self._head(query), query.item or {"item": query.key or query.id}, keys, said)
-            if answer.command == prompts.QUIT:
+            command, label = self._ask(query)
+            if command == prompts.QUIT:
                 self.stopped = "quit"
                 return
-            if answer.command == prompts.STOP:
+            if command == prompts.STOP:
                 say(*may_stop(self.campaign.best()))
-            elif answer.command == prompts.UNDO:
+            elif command == prompts.UNDO:
                 self._undo()
             else:
-                self._take(query, None if answer.label is None else keys.classes[answer.label])
+                self._take(query, label)
         self._say_end()
+
+    def _ask(self, query: "Query") -> "tuple[str | None, AnyLabel | None]":
+        """Ask about an item: a command, or a label; neither if it is skipped."""
+        head, item = self._head(query), query.item or {"item": query.key or query.id}
+        if query.candidates:
+            return judge(head, item, query.candidates, self.campaign.settings.ask_for)
+        keys = self._keys(query)
+        said = sorted(keys.place_of[str(name)] for name in query.classes)
+        answer = prompts.ask(head, item, keys, said)
+        return answer.command, None if answer.label is None else keys.classes[answer.label]
 
     def _say_end(self) -> None:
         """Why nothing more is asked."""
@@ -137,11 +147,11 @@ class LabelSession:
                     fed = feeder.feed()
         return fed
 
-    def _take(self, query: "Query", name: int | str | None) -> None:
+    def _take(self, query: "Query", label: "AnyLabel | None") -> None:
         """Store an answer, None for a skip, and say where that leaves the models."""
         try:
-            self.campaign.tell(query.id, name, annotator=self.by)
-            self.answered.append((query, name is not None))
+            self.campaign.tell(query.id, label, annotator=self.by)
+            self.answered.append((query, label is not None))
         except ConflictError as error:  # somebody else was faster, after the lease had expired
             say(visible(f"Not taken: {error}"))
         self.current = None
@@ -175,7 +185,7 @@ class LabelSession:
         """The round that the same annotator answered last."""
         return next(reversed(self._own()), None)
 
-    def _own(self) -> "dict[int, ClassName | None]":
+    def _own(self) -> "dict[int, AnyLabel | None]":
         """What the same annotator answered, here and before; nobody knows who they are without a name."""
         from modelpicker.campaigns.file_campaign import answers_by
 
@@ -206,14 +216,25 @@ class LabelSession:
         return f"{mine:,} by you, {pick.labels_used:,}{most}{'' if most else ' in all'}{to_go}"
 
 
-def took_back(label: "ClassName | None", item: int, fields: Mapping[str, Any]) -> str:
+def took_back(label: "AnyLabel | None", item: int, fields: Mapping[str, Any]) -> str:
     """What was undone: the answer, and the item that it was about."""
-    what = "the skip" if label is None else brief(label)
+    what = "the skip" if label is None else in_short(label)
     shown = next((str(value) for value in fields.values() if isinstance(value, str | int | float)), "")
     text = " ".join(shown.split())
     if text.startswith("data:") or not text:
         return visible(f"Took back {what} for item {item:,}.")
     return visible(f"Took back {what} for item {item:,}: {text if len(text) <= SHORT else f'{text[:SHORT]}…'}")
+
+
+def in_short(label: "AnyLabel") -> str:
+    """A label in a few words."""
+    from modelpicker.label import Label
+
+    if not isinstance(label, Label):
+        return brief(label)
+    if label.kind == "preference":
+        return "the preference"
+    return "the grades" if label.kind == "grades" else " or ".join(brief(name) for name, _ in label.grades)
 
 
 def may_stop(pick: "Pick") -> list[str]:

@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import modelpicker
+from modelpicker.campaigns.setting_options import loss_of
 from modelpicker.cli.shared.pick_campaign import campaign_name, named_path
 from modelpicker.cli.shared.pick_reading import is_answers, read_labelled, some_names, with_old_answers
 from modelpicker.cli.shared.pick_request import PickRequest
 from modelpicker.cli.shared.pool_output import PoolReport
 from modelpicker.cli.shared.pool_session import PoolSession
+from modelpicker.cli.shared.prompts import MOST_KEYS
 from modelpicker.cli.shared.terminal import count, print_notes, say, visible, waiting
 from modelpicker.errors import ConflictError, InputError, brief
 
@@ -45,6 +47,7 @@ def pick_pool(request: PickRequest, ask: bool) -> PoolReport:
     from modelpicker.campaigns.pool_journal import read_header
 
     place = find_journal(request.source, request.out, request.labels)
+    ask = ask or request.ask_for != "class"
     asks = ask or request.labels is None or is_answers(request.labels)
     begun = read_header(place) if asks else None
     if begun is not None:
@@ -73,10 +76,10 @@ def _settings(request: PickRequest) -> dict[str, Any]:
     return {"seed": request.seed, "confidence": request.confidence, "tolerance": tolerance}
 
 
-def _make_pool(whole: "ModelCollection", settings: dict[str, Any]) -> "PoolPicker":
+def _make_pool(whole: "ModelCollection", settings: dict[str, Any], ask_for: str = "class") -> "PoolPicker":
     from modelpicker.algorithms.pools.picker import PoolPicker
 
-    return PoolPicker(whole, **settings)
+    return PoolPicker(whole, **settings, loss=loss_of(ask_for))
 
 
 def _look_up(whole: "ModelCollection", request: PickRequest) -> PoolReport:
@@ -100,6 +103,7 @@ def _look_up(whole: "ModelCollection", request: PickRequest) -> PoolReport:
 def _ask_person(whole: "ModelCollection", request: PickRequest, place: Path) -> PoolReport:
     """Ask for each label at the terminal, from where the journal is until the pick is certified."""
     from modelpicker.campaigns.pool_journal import PoolJournal
+    from modelpicker.collections.same_answers import SameAnswers
 
     if place.suffix.lower() in DATABASES:
         raise InputError(
@@ -107,16 +111,20 @@ def _ask_person(whole: "ModelCollection", request: PickRequest, place: Path) -> 
             ".jsonl. Or add --as stream: then they are a campaign in an SQLite file."
         )
     with PoolJournal.opened(place) as journal:
-        settings, budget = _begin(journal, whole, request)
+        settings, budget, ask_for = _begin(journal, whole, request)
+        if ask_for == "class" and not journal.answers and _mostly_unique(whole):
+            say("Over half of all answers are given only once: --ask-for grades asks you to grade them instead.")
         with waiting("Looking at the models"):
             session = PoolSession(
-                lambda: _make_pool(whole, settings),
+                lambda: _make_pool(whole, settings, ask_for),
                 whole,
                 journal,
                 name=campaign_name(request.source),
                 budget=budget,
                 by=request.by,
                 closed=request.reading.classes is not None,
+                ask_for=ask_for,
+                rule=SameAnswers.of(request.reading.same),
             )
         if journal.answers:
             say(f"Going on with {count(session.pool.labels_used, 'label')} from before.")
@@ -139,10 +147,18 @@ def _ask_person(whole: "ModelCollection", request: PickRequest, place: Path) -> 
         )
 
 
+def _mostly_unique(whole: "ModelCollection") -> bool:
+    """Whether over half of all answers are given by one model to one item only: then they are no classes."""
+    import numpy as np
+
+    counts = np.bincount(whole.predictions[whole.predictions >= 0].ravel(), minlength=1)
+    return bool(2 * (counts == 1).sum() > max(MOST_KEYS, counts.sum()))
+
+
 def _begin(
     journal: "PoolJournal", whole: "ModelCollection", request: PickRequest
-) -> tuple[dict[str, Any], int | None]:
-    """Begin a journal, or check that it is of this pick; what decides the questions, and the budget."""
+) -> tuple[dict[str, Any], int | None, str]:
+    """Begin a journal, or check that it is of this pick; its settings, the budget, and what is asked for."""
     from modelpicker.campaigns.file_campaign import fingerprint_of
 
     settings, budget, fingerprint = _settings(request), request.goal.budget, fingerprint_of(whole)
@@ -160,22 +176,25 @@ def _begin(
                 "reading": request.reading.document(),
                 **settings,
                 "budget": budget,
+                "ask_for": request.ask_for,
             }
         )
-        return settings, budget
+        return settings, budget, request.ask_for
     header = journal.header
     if header.get("fingerprint") != fingerprint:
         raise ConflictError(_other_file(journal.path, header, whole))
     names = {"seed": "seed", "confidence": "confidence", "tolerance": "stop_gap"}
-    for name, typed in names.items():
-        if typed in request.typed and header.get(name) != settings[name]:
+    header = {"ask_for": "class", **header}  # older ones have none
+    for name, typed in {**names, "ask_for": "ask_for"}.items():
+        here = {**settings, "ask_for": request.ask_for}[name]
+        if typed in request.typed and header.get(name) != here:
+            option = f"--{name.replace('_', '-')}"
             raise ConflictError(
-                f"{journal.path} is of another pick: it was begun with --{name} {header.get(name)}, here it is "
-                f"{settings[name]}. Leave --{name} out to go on. {_again(journal.path)}"
+                f"{journal.path} is of another pick: it was begun with {option} {header.get(name)}, here it is "
+                f"{here}. Leave {option} out to go on. {_again(journal.path)}"
             )
-    return {name: header.get(name, settings[name]) for name in names}, (
-        budget if "budget" in request.typed else header.get("budget")
-    )
+    kept = {name: header.get(name, settings[name]) for name in names}
+    return kept, budget if "budget" in request.typed else header.get("budget"), str(header["ask_for"])
 
 
 def _other_file(path: Path, header: dict[str, Any], whole: "ModelCollection") -> str:

@@ -30,6 +30,8 @@ class PickRequest:
     tolerance: float | None
     typed: Mapping[str, Any]
     """The options that were typed, by the names of their parameters: the others may be as they were begun with."""
+    ask_for: str = "class"
+    """What a person is asked for."""
 
     def reading_again(self) -> dict[str, Any]:
         """What is needed to read the same items and labels again, for the first line of a result."""

@@ -1,11 +1,12 @@
 """A person at the terminal who labels the items of a pool; each answer is on the disk before the next question."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from modelpicker.cli.shared import prompts
 from modelpicker.cli.shared.campaign_options import leader
+from modelpicker.cli.shared.cards import judge
 from modelpicker.cli.shared.label_session import may_stop, standing_line, took_back
 from modelpicker.cli.shared.terminal import count, say, visible, waiting
 
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
     from modelpicker.campaigns import Pick
     from modelpicker.campaigns.pool_journal import PoolJournal
     from modelpicker.collections import ModelCollection
+    from modelpicker.collections.same_answers import SameAnswers
     from modelpicker.encoding import ClassName
+    from modelpicker.label import AnyLabel
 
 
 class PoolSession:
@@ -30,15 +33,19 @@ class PoolSession:
         budget: int | None,
         by: str | None,
         closed: bool,
+        ask_for: str = "class",
+        rule: "SameAnswers | None" = None,
     ) -> None:
-        """`make` gives a new pool; `closed` says that no class may be added."""
+        """`make` gives a new pool; `closed` says that no class may be added; `rule`, which answers are the same."""
         self.make = make
         self.whole = whole
         self.journal = journal
         self.name = name
         self.budget = budget
         self.by = by
-        self.keys = prompts.Keys(whole.classes, closed=closed)
+        self.ask_for = ask_for
+        self.rule = rule
+        self.keys = prompts.Keys(whole.classes if ask_for == "class" else (), closed=closed)
         self.identity = _identity_of(whole)
         self.stopped = "end"
         """Why it is over: the person `quit`, it is `certified`, the `budget` is spent, or all was asked (`end`)."""
@@ -50,7 +57,7 @@ class PoolSession:
 
         pool = self.make()
         for answer in replay_answers(pool, self.journal.answers, self.journal.path):
-            if answer.label is not None:
+            if isinstance(answer.label, int | str):
                 self.keys.add(str(answer.label))
         return pool
 
@@ -89,21 +96,50 @@ class PoolSession:
         current: int | None = None
         while not self.pool.done and not self.spent:
             current = self.pool.ask(1)[0] if current is None else current
-            row = sorted({int(code) for code in self.whole.predictions[current].tolist() if code >= 0})
-            reply = prompts.ask(self._head(current), self._shown(current), self.keys, row)
-            if reply.command == prompts.QUIT:
+            command, label = self._ask(current)
+            if command == prompts.QUIT:
                 self.stopped = "quit"
                 return
-            if reply.command == prompts.STOP:
+            if command == prompts.STOP:
                 say(*may_stop(self.pick()))
-            elif reply.command == prompts.UNDO:
+            elif command == prompts.UNDO:
                 current = None if self._undo() else current
             else:
-                self._take(current, None if reply.label is None else self.keys.classes[reply.label])
+                self._take(current, label)
                 current = None
         self.stopped = "certified" if self.pool.certified else "budget" if self.spent else "end"
 
-    def _take(self, item: int, label: "ClassName | None") -> None:
+    def _ask(self, item: int) -> "tuple[str | None, AnyLabel | None]":
+        """Ask about an item: a command, or a label; neither if it is skipped."""
+        if self.ask_for == "class":
+            row = sorted({int(code) for code in self.whole.predictions[item].tolist() if code >= 0})
+            reply = prompts.ask(self._head(item), self._shown(item), self.keys, row)
+            return reply.command, None if reply.label is None else self._spelt(item, self.keys.classes[reply.label])
+        answers = self._answers(item)
+        if self.ask_for == "preference" and len(answers) < 2:
+            return None, None  # nothing can be compared
+        return judge(self._head(item), self._shown(item), answers, self.ask_for)
+
+    def _answers(self, item: int) -> "Sequence[ClassName]":
+        """The different answers to an item, or the two to compare; in an order that says nothing of the models."""
+        from modelpicker.campaigns.offline import names_at
+        from modelpicker.campaigns.results.candidates import shuffled_answers, two_strongest
+
+        said = names_at(self.whole, item)
+        if self.ask_for == "preference":
+            behind = list(self.pool.standing.values())
+            return shuffled_answers(two_strongest(said, behind, self.pool.recommended_index), self.name, item)
+        return shuffled_answers({name for name in said if name is not None}, self.name, item)
+
+    def _spelt(self, item: int, label: "ClassName") -> "ClassName":
+        """A class as the models spell it that give an answer that counts as the same."""
+        from modelpicker.campaigns.offline import names_at
+
+        if self.rule is None or self.rule.plain:
+            return label
+        return self.rule.find(label, [name for name in names_at(self.whole, item) if name is not None])
+
+    def _take(self, item: int, label: "AnyLabel | None") -> None:
         """Store an answer, None for a skip, and say where that leaves the models."""
         from modelpicker.campaigns.pool_journal import PoolAnswer
 

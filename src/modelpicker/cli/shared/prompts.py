@@ -97,7 +97,7 @@ def ask(head: str, fields: Mapping[str, Any], keys: Keys, said: Sequence[int]) -
     say("", head, *shown(fields), *_offer(offered, keys))
     while True:
         print("> ", end="", file=sys.stderr, flush=True)
-        text = _read_line()
+        text = read_line()
         if text is None:
             say("")
             return Reply(command=QUIT)
@@ -116,7 +116,7 @@ def ask(head: str, fields: Mapping[str, Any], keys: Keys, said: Sequence[int]) -
             return answer
 
 
-def _read_line() -> str | None:
+def read_line() -> str | None:
     """A line that was typed, whatever bytes it is made of; None at the end of the input."""
     line = b"" if sys.stdin is None else sys.stdin.buffer.readline(LONGEST_LINE)
     if not line:

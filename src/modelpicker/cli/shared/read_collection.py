@@ -16,6 +16,7 @@ from modelpicker.cli.shared.terminal import (
     LabelColumn,
     ModelsOption,
     Normalise,
+    Same,
     Text,
     how_to_read,
     say,
@@ -45,6 +46,7 @@ READING: Mapping[str, Any] = {
     "label": LabelColumn,
     "id_column": IdColumn,
     "ignore": Ignore,
+    "same": Same,
 }
 
 

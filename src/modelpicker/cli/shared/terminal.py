@@ -77,6 +77,15 @@ Ignore: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(help="Columns that are left out, separated by commas.", show_default=False),
 ]
+Same: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="exact|normalised|NUMBER",
+        help="What counts as the same answer to an item: equal text; text that is equal but for capitals, white "
+        "space and punctuation at the ends; or numbers that are at most so far apart.  [default: exact]",
+        show_default=False,
+    ),
+]
 Text: TypeAlias = Annotated[bool, typer.Option("--text", help="Take all answers for strings, also numbers.")]
 
 
@@ -109,6 +118,7 @@ def how_to_read(
     label: str | None,
     id_column: str | None,
     ignore: Sequence[str] | None,
+    same: str | None = None,
 ) -> dict[str, Any]:
     """What the command line says of a file, as `load_collection` and `open_collection` take it."""
     return {
@@ -120,7 +130,25 @@ def how_to_read(
         "label": label,
         "id": id_column,
         "ignore": listed(ignore) or (),
+        **({} if same is None else {"same": as_same(same)}),
     }
+
+
+def as_same(typed: str) -> Any:
+    """What counts as the same answer, as it was typed; what makes no sense is wrong usage."""
+    from modelpicker.collections.spelling import check_same
+
+    try:
+        return check_same(_as_number(typed))
+    except InputError as error:
+        raise typer.BadParameter("pass exact, normalised, or a number from 0.", param_hint="--same") from error
+
+
+def _as_number(typed: str) -> float | str:
+    try:
+        return float(typed)
+    except ValueError:
+        return typed
 
 
 def print_json(document: object) -> None:

@@ -4,14 +4,15 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import BaseModel, Field
 
-from modelpicker.server.api.documents.fields import Annotator, Called, Chance, Count, Id, Said, Taken, Timestamp
+from modelpicker.server.api.documents.fields import Annotator, Chance, Count, Id, Taken, Timestamp
+from modelpicker.server.api.documents.label import LabelSent, LabelTaken
 
 
 class NewSettlement(Taken):
     """What an item is on which people disagree."""
 
     id: Id
-    label: Annotated[Said, Field(description="A class; null if nobody can tell.", examples=["spam"])]
+    label: Annotated[LabelTaken | None, Field(description="A label; null if nobody can tell.", examples=["spam"])]
     annotator: Annotator = None
 
 
@@ -19,7 +20,7 @@ class OpinionDocument(BaseModel):
     """What one person says of an item that several people label."""
 
     by: Annotated[str | None, Field(description="Who gave it.")]
-    label: Annotated[Called | None, Field(description="Null if they cannot tell.")]
+    label: Annotated[LabelSent | None, Field(description="Null if they cannot tell.")]
     at: Timestamp
 
 
@@ -54,7 +55,7 @@ class PairDocument(BaseModel):
 class ClassAgreementDocument(BaseModel):
     """How far people agree on whether an item is of one class."""
 
-    label: Annotated[Called | None, Field(description="Null for those who cannot tell.")]
+    label: Annotated[LabelSent | None, Field(description="Null for those who cannot tell.")]
     opinions: Annotated[Count, Field(description="How often it was said.")]
     kappa: Kappa
 

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BaseModel, Field
 
 from modelpicker.server.api.documents.fields import Called, Chance, Count, Timestamp
+from modelpicker.server.api.documents.label import LabelSent
 
 OfOpinions: TypeAlias = Annotated[
     bool, Field(description="Whether several people labelled it: they agreed, or an owner settled it.")
@@ -61,6 +62,10 @@ class QuestionRecord(Happened):
     leader: Annotated[Called, Field(description="The best model by then.")]
     draw: Annotated[Any, Field(description="How it was drawn, for the proof; null if it was chosen.")]
     needed: Annotated[int, Field(ge=1, description="How many different people label it.")] = 1
+    pair: Annotated[
+        list[Called] | None,
+        Field(description="The answers that are compared, where a preference is asked for; the leader's first."),
+    ] = None
 
 
 class LabelRecord(Happened):
@@ -68,7 +73,7 @@ class LabelRecord(Happened):
 
     kind: Literal["label", "reference"]
     id: Count
-    label: Called
+    label: LabelSent
     by: str | None
     replaces: bool
     of_opinions: OfOpinions = False
@@ -89,7 +94,7 @@ class OpinionRecord(Happened):
 
     kind: Literal["opinion"]
     id: Count
-    label: Annotated[Called | None, Field(description="Null if they cannot tell.")]
+    label: Annotated[LabelSent | None, Field(description="Null if they cannot tell.")]
     by: str | None
     needed: Annotated[int, Field(ge=2, description="How many different people label the item.")]
     replaces: bool

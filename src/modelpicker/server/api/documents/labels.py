@@ -4,19 +4,19 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
+from modelpicker.campaigns.setting_options import AskFor
 from modelpicker.server.api.documents.conflicts import OpinionDocument
 from modelpicker.server.api.documents.fields import (
     LONGEST_LEASE,
     MOST_ROUNDS,
     Annotator,
     Called,
-    ClassNameField,
     Count,
     Id,
-    Said,
     Taken,
     Timestamp,
 )
+from modelpicker.server.api.documents.label import LabelSent, LabelTaken
 from modelpicker.server.api.documents.notes import NoteDocument, OwnNote
 
 
@@ -24,7 +24,13 @@ class NewLabel(Taken):
     """The label of a query."""
 
     id: Id
-    label: Annotated[ClassNameField, Field(description="A class.", examples=["spam"])]
+    label: Annotated[
+        LabelTaken,
+        Field(
+            description="A class. Or what the campaign asks for: grades of answers, or a preference.",
+            examples=["spam", {"kind": "grades", "grades": [["Paris", 1], ["Lyon", 0]], "otherwise": None}],
+        ),
+    ]
     replace: Annotated[bool, Field(description="The answer that is there was wrong.")] = False
     annotator: Annotator = None
 
@@ -33,7 +39,7 @@ class NewLabels(Taken):
     """Many labels: all are taken in, or none."""
 
     labels: Annotated[
-        list[tuple[Id, Said]],
+        list[tuple[Id, LabelTaken | None]],
         Field(
             fail_fast=True,
             max_length=MOST_ROUNDS,
@@ -84,8 +90,9 @@ class Waiting(BaseModel):
     candidates: Annotated[
         list[Called] | None,
         Field(
-            description="With many classes, the different classes that models say, shuffled: for everybody, "
-            "and without which model says what. Null with few classes."
+            description="The different answers that models give, shuffled: for everybody, and without which model "
+            "says what. Where a preference is asked for, the two to compare. Where a class is asked for, only with "
+            "many classes: null with few."
         ),
     ]
     note: Annotated[OwnNote | None, Field(description="What the caller has noted about it.")]
@@ -104,13 +111,14 @@ class Leased(BaseModel):
     own: Annotated[
         Count | None, Field(description="How many labels the annotator has given that hold; null if unnamed.")
     ]
+    ask_for: Annotated[AskFor, Field(description="What is asked for: it says what `candidates` are.")]
 
 
 class Told(BaseModel):
     """An answer that is on disk."""
 
     id: Count
-    label: Annotated[Called | None, Field(description="As the campaign knows it; null for a skip.")]
+    label: Annotated[LabelSent | None, Field(description="As the campaign knows it; null for a skip.")]
     labels_used: Count
     pending: Count
 
@@ -136,7 +144,7 @@ class Answered(BaseModel):
 
     id: Count
     key: str | None
-    label: Called | None
+    label: LabelSent | None
     state: Literal["waiting", "labelled", "skipped", "reference", "conflict", "withdrawn"]
 
 
@@ -152,7 +160,7 @@ class LabelRow(BaseModel):
     id: Count
     key: str | None
     state: Literal["labelled", "skipped", "reference", "waiting", "conflict", "withdrawn"]
-    label: Called | None
+    label: LabelSent | None
     by: Annotated[str | None, Field(description="Who gave it.")]
     at: Timestamp
     item: dict[str, Any] | None

@@ -9,7 +9,7 @@ from modelpicker.algorithms import ALGORITHMS, Algorithm
 from modelpicker.algorithms.registry import usual_options
 from modelpicker.campaigns.setting_options import BY_NAME, MOST_PEOPLE, SETTINGS
 from modelpicker.certificates.stop_rule import STOP_RULE
-from modelpicker.options import REQUIRED, Option
+from modelpicker.options import LARGEST_SCALE, REQUIRED, Option
 from modelpicker.server.api.documents.fields import Called, ClassNameField, Count, ModelNameField, Taken
 
 MOST_MODELS = 10_000
@@ -49,6 +49,8 @@ StoppingRule: Any = create_model(
 )
 PeopleField: TypeAlias = Annotated[int, Field(ge=1, le=MOST_PEOPLE)] | Annotated[float, Field(gt=0, lt=1)]
 """How many people label an item, or the share of items that two people label."""
+SameField: TypeAlias = Literal["exact", "normalised"] | Annotated[float, Field(ge=0, le=LARGEST_SCALE)]
+"""What counts as the same answer: by name, or how far apart numbers may be."""
 # Settings that are more than one value: what is taken, and what is sent where that differs.
 TAKEN: dict[str, Any] = {
     "models": Annotated[list[ModelNameField], Field(fail_fast=True, min_length=2, max_length=MOST_MODELS)]
@@ -56,6 +58,7 @@ TAKEN: dict[str, Any] = {
     "classes": Annotated[list[ClassNameField], Field(fail_fast=True, min_length=1, max_length=MOST_CLASSES)],
     "stop_when": StoppingRule,
     "overlap": PeopleField,
+    "same": SameField,
     "algorithm": Annotated[str, Field(json_schema_extra={"enum": list(ALGORITHMS)})],
     "options": dict[str, Any],
 }
@@ -63,6 +66,7 @@ SENT: dict[str, Any] = {
     "models": Annotated[list[Called] | None, Field(description="Null for annotators who see no predictions.")],
     "classes": Annotated[list[Called] | None, Field(description="Null if any class may be said.")],
     "stop_when": Annotated[StoppingRule | None, Field(description="When no more labels need be bought.")],
+    "same": Annotated[SameField, Field(description="What counts as the same answer.")],
     "seed": Annotated[str, Field(description="A whole number, maybe larger than JSON can hold.")],
     "algorithm": str,
     "options": dict[str, Any],

@@ -12,7 +12,7 @@ from modelpicker.campaigns import list_campaigns as find_campaigns
 from modelpicker.campaigns.events.history import as_time
 from modelpicker.campaigns.results.status import Status
 from modelpicker.campaigns.settings import known_algorithm
-from modelpicker.encoding import ModelName
+from modelpicker.encoding import ClassName, ModelName
 from modelpicker.errors import InputError, NotFoundError, StorageError
 from modelpicker.server.access.callers import Anybody, Owner
 from modelpicker.server.api.documents.campaigns import Classes, Described, Members, NewCampaign, NewModel, Summaries
@@ -34,6 +34,8 @@ from modelpicker.server.context import ServerContext, Summarized
 from modelpicker.server.live.group_commit import reach
 
 PREFIX = f"{VERSION}/campaigns"
+# Of more classes than these, which no list of classes is for, only those are listed that people have told.
+MOST_LISTED = 2_000
 router = APIRouter(
     prefix=PREFIX, tags=["campaigns"], route_class=FastRoute, generate_unique_id_function=operation_id
 )
@@ -155,10 +157,16 @@ async def describe_campaign(caller: Anybody, queue: Found) -> Response:
 async def list_classes(caller: Anybody, queue: Found) -> Response:
     """List what a label may be: the campaign's classes, or all that was said so far where those are open.
 
-    Annotators see it too: it does not tell which model named a class, or of which item.
+    Annotators see it too: it does not tell which model named a class, or of which item. Of thousands, which are
+    free text, only those are listed that people told. Where grades or preferences are asked for, there are none.
     """
-    found = await queue.read(lambda campaign: campaign.known_classes())
-    return json_response({"classes": found, "open": queue.campaign.classes is None})
+
+    def look(campaign: Campaign) -> list[ClassName]:
+        found = campaign.known_classes()
+        few = campaign.classes is not None or len(found) <= MOST_LISTED
+        return found if few else campaign.told_classes()[:MOST_LISTED]
+
+    return json_response({"classes": await queue.read(look), "open": queue.campaign.classes is None})
 
 
 @router.post("/{name}/models", responses=replies(Members, *NAMED, 409, 422))

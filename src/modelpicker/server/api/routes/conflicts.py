@@ -6,8 +6,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 
 from modelpicker.campaigns import Campaign
+from modelpicker.label import as_document
 from modelpicker.server.access.callers import Owner, Reader
 from modelpicker.server.api.documents.conflicts import AgreementDocument, ConflictList, NewSettlement
+from modelpicker.server.api.documents.label import as_given
 from modelpicker.server.api.documents.labels import Told
 from modelpicker.server.api.fast_route import FastRoute
 from modelpicker.server.api.responses import json_response
@@ -39,9 +41,9 @@ async def settle(caller: Owner, queue: Found, body: NewSettlement) -> Response:
     by = caller.annotator(body.annotator)
 
     def change(campaign: Campaign) -> dict[str, Any]:
-        campaign.settle(body.id, body.label, annotator=by)
+        campaign.settle(body.id, as_given(body.label), annotator=by)
         number = campaign.number_of(body.id)
-        return {"id": number, "label": campaign.label_of(number), **counts(campaign)}
+        return {"id": number, "label": as_document(campaign.label_of(number)), **counts(campaign)}
 
     return json_response(await queue.do(change))
 

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from hashlib import sha256
 from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Path, Query, Response
@@ -11,10 +10,13 @@ from fastapi import APIRouter, Path, Query, Response
 from modelpicker.campaigns import Campaign
 from modelpicker.campaigns import Query as Waiting
 from modelpicker.campaigns.annotators import person_of
+from modelpicker.campaigns.results.candidates import shuffled_answers
 from modelpicker.campaigns.results.labels import is_settled
 from modelpicker.encoding import ClassName
 from modelpicker.errors import ConflictError, InputError
+from modelpicker.label import as_document
 from modelpicker.server.access.callers import Anybody, Caller, Labeller
+from modelpicker.server.api.documents.label import as_given
 from modelpicker.server.api.documents.labels import (
     Leased,
     NewLabel,
@@ -50,8 +52,8 @@ async def tell(caller: Labeller, queue: Found, body: NewLabel) -> Response:
 
     def change(campaign: Campaign) -> dict[str, Any]:
         with _discreet(caller):
-            campaign.tell(body.id, body.label, replace=body.replace, annotator=by)
-        return _told(campaign, body.id, body.label)
+            campaign.tell(body.id, as_given(body.label), replace=body.replace, annotator=by)
+        return _told(campaign, body.id, as_given(body.label))
 
     return json_response(await queue.do(change))
 
@@ -61,10 +63,11 @@ async def tell_many(caller: Labeller, queue: Found, body: NewLabels) -> Response
     """Tell many labels in one transaction: all of them, or none if one cannot be."""
     _check_replace(caller, body.replace)
     by = caller.annotator(body.annotator)
+    labels = [(called, as_given(label)) for called, label in body.labels]
 
     def change(campaign: Campaign) -> dict[str, Any]:
         with _discreet(caller):
-            campaign.tell_many(body.labels, replace=body.replace, annotator=by)
+            campaign.tell_many(labels, replace=body.replace, annotator=by)
         return {"told": len(body.labels), **counts(campaign)}
 
     return json_response(await queue.do(change))
@@ -164,16 +167,20 @@ class Around(NamedTuple):
 
 async def _around(queue: CommitQueue, by: str | None) -> Around:
     def look(campaign: Campaign) -> Around:
-        known = campaign.known_classes() if campaign.classes is None else campaign.classes
         own = None if by is None else campaign.labels_by(by)
+        if campaign.settings.ask_for != "class":
+            return Around(by, own, many=False)
+        known = campaign.known_classes() if campaign.classes is None else campaign.classes
         return Around(by, own, len(known) > MANY_CLASSES)
 
     return await queue.read(look)
 
 
-def _candidates(query: Waiting) -> list[ClassName]:
-    """The classes that models say of an item, in an order that says nothing about the models and stays the same."""
-    return sorted(query.classes, key=lambda name: sha256(f"{query.id} {name!r}".encode()).digest())
+def _candidates(campaign: Campaign, query: Waiting, many: bool) -> list[ClassName] | None:
+    """The answers to judge; where a class is asked for, and there are many, the classes that models say."""
+    if campaign.settings.ask_for != "class":
+        return list(query.candidates)
+    return list(shuffled_answers(query.classes, campaign.name, query.id)) if many else None
 
 
 def _waiting(campaign: Campaign, found: list[Waiting], caller: Caller, around: Around) -> dict[str, Any]:
@@ -185,7 +192,7 @@ def _waiting(campaign: Campaign, found: list[Waiting], caller: Caller, around: A
                 "item": one.item,
                 "key": one.key,
                 "classes": list(one.classes) if caller.predictions else None,
-                "candidates": _candidates(one) if around.many else None,
+                "candidates": _candidates(campaign, one, around.many),
                 "note": {"text": note.text, "flagged": note.flagged} if (note := notes.get(one.id)) else None,
                 "leased_until": one.leased_until,
                 "leased_by": one.leased_by,
@@ -195,13 +202,14 @@ def _waiting(campaign: Campaign, found: list[Waiting], caller: Caller, around: A
         "pending": campaign.counts().waiting,
         "deciding": not found and campaign.deciding,
         "own": around.own,
+        "ask_for": campaign.settings.ask_for,
     }
 
 
-def _told(campaign: Campaign, called: int | str, label: ClassName | None) -> dict[str, Any]:
-    """What was told, as the campaign calls it: classes may be told by their place."""
-    name = campaign.vocabulary.name(label, f"label of {called}")
-    return {"id": campaign.number_of(called), "label": name, **counts(campaign)}
+def _told(campaign: Campaign, called: int | str, label: Any) -> dict[str, Any]:
+    """What was told, as the campaign calls it."""
+    stored = as_document(campaign.as_stored(called, label))
+    return {"id": campaign.number_of(called), "label": stored, **counts(campaign)}
 
 
 @contextmanager

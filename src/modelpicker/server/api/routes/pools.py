@@ -12,14 +12,14 @@ from starlette.routing import Match
 from starlette.types import Scope
 
 from modelpicker.campaigns import create_campaign
-from modelpicker.campaigns.setting_options import BY_NAME, TOLERANCE
+from modelpicker.campaigns.setting_options import BY_NAME, TOLERANCE, AskFor, is_tolerance
 from modelpicker.certificates.stop_rule import CONFIDENCE
 from modelpicker.collections.column_roles import Reading
 from modelpicker.collections.files import open_with
 from modelpicker.options import LARGEST_COUNT, LARGEST_SEED
 from modelpicker.server.access.callers import Owner
 from modelpicker.server.api.documents.fields import CampaignNameField, Guidelines
-from modelpicker.server.api.documents.settings import PeopleField
+from modelpicker.server.api.documents.settings import PeopleField, SameField
 from modelpicker.server.api.received_files import FILE, ColumnsQuery, FileName, chosen_roles, read_file, received
 from modelpicker.server.api.responses import json_response
 from modelpicker.server.api.routes.common import VERSION, Service, describe
@@ -42,6 +42,8 @@ class NewPool(BaseModel):
         int | None, Field(ge=0, le=LARGEST_COUNT, description="At most so many labels are asked for.")
     ] = None
     overlap: Annotated[PeopleField, Field(description=BY_NAME["overlap"].help)] = 1
+    ask_for: Annotated[AskFor, Field(description=BY_NAME["ask_for"].help)] = "class"
+    same: Annotated[SameField, Field(description=BY_NAME["same"].help)] = "exact"
     use_labels: Annotated[
         bool, Field(description="Whether labels in the file are known from the start; else they are left out.")
     ] = False
@@ -85,7 +87,7 @@ async def create_pool(
     request: Request, caller: Owner, service: Service, wanted: Annotated[NewPool, Query()]
 ) -> Response:
     """Begin a campaign on the items of a file: all of them are stored, or there is no campaign."""
-    reading = Reading(columns=chosen_roles(wanted.columns))
+    reading = Reading(columns=chosen_roles(wanted.columns), text=is_tolerance(wanted.same))
     async with received(request, wanted.filename, service.configuration.largest_file) as file:
 
         def stored(done: int, total: int) -> None:

@@ -16,7 +16,7 @@ from starlette.responses import StreamingResponse
 from modelpicker.campaigns import Campaign
 from modelpicker.campaigns.export import export_campaign
 from modelpicker.campaigns.results.campaign_report import campaign_report
-from modelpicker.campaigns.results.labels import as_table
+from modelpicker.campaigns.results.labels import as_table, label_cell
 from modelpicker.campaigns.results.pick import LabelFilter
 from modelpicker.campaigns.results.report_page import report_page
 from modelpicker.html_pages import POLICY
@@ -147,13 +147,14 @@ async def list_answers(
     form: Annotated[Literal["json", "csv"], Query(alias="format", description="In what form.")] = "json",
 ) -> Response:
     """List all queries with their labels, and labels that were kept for reference."""
-    rows = [asdict(one) for one in await queue.read(lambda campaign: campaign.answers())]
+    found = await queue.read(lambda campaign: campaign.answers())
+    rows = [asdict(one) for one in found]
     if form == "json":
         return json_response({"answers": rows})
     text = io.StringIO()
     writer = csv.DictWriter(text, ["id", "key", "label", "state"])
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows([row | {"label": label_cell(one.label)} for row, one in zip(rows, found, strict=True)])
     return Response(
         text.getvalue().encode(errors="backslashreplace"), 200, _attached(queue.campaign, "-labels.csv"), "text/csv"
     )

@@ -56,6 +56,20 @@ export const when = (at) => new Date(at).toLocaleString('en-GB', { dateStyle: 'm
 /** A class or a model as text; null is a model that gave no answer. @param {string|number|null} name */
 export const text = (name) => (name === null ? 'no answer' : String(name));
 
+/**
+ * A label in words: a class, several classes, grades, or which of two answers is better.
+ * @param {Name|Api.LabelDocument|null} label
+ */
+export function labelText(label) {
+  if (label === null || typeof label !== 'object') return text(label);
+  const { kind, grades } = label;
+  if (!grades.length) return 'all wrong';
+  if (kind === 'classes') return grades.map(([name]) => name).join(' or ');
+  if (kind === 'grades') return grades.map(([answer, grade]) => `${answer}: ${grade}`).join('; ');
+  const [[best, first], [other]] = grades.toSorted(([, one], [, two]) => two - one);
+  return first === 0.5 ? `${best} and ${other} are equal` : `${best} is better than ${other}`;
+}
+
 /** The person behind an annotator, who may use several tabs: "mia/4f2c81aa" → "mia" @param {string} annotator */
 export const personOf = (annotator) => annotator.split('/')[0] || annotator;
 

@@ -1,6 +1,6 @@
 /** Items that several people label: on which they disagree, how far they agree, and what the owner says. */
 
-import { count, itemName, number, percent, personName, text, when } from '../lib/format.js';
+import { count, itemName, labelText, number, percent, personName, when } from '../lib/format.js';
 import { html, useState } from '../lib/html.js';
 import { api } from '../state/api.js';
 import { session } from '../state/session.js';
@@ -10,8 +10,8 @@ import { useLoaded } from './loading.js';
 const MOST = 20;
 const FIGURES = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 
-/** What somebody said. @param {Name|null} label */
-export const said = (label) => (label === null ? 'cannot tell' : text(label));
+/** What somebody said. @param {Name|Api.LabelDocument|null} label */
+export const said = (label) => (label === null ? 'cannot tell' : labelText(label));
 /** @param {number|null} kappa */
 const figure = (kappa) => (kappa === null ? 'undefined' : FIGURES.format(kappa).replace('-', '−'));
 
@@ -49,7 +49,7 @@ function ConflictRow({ name, conflict, vocabulary, settled }) {
   const [other, setOther] = useState('');
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState(/** @type {Error|null} */ (null));
-  const settle = async (/** @type {Name|null} */ label) => {
+  const settle = async (/** @type {Name|Api.LabelDocument|null} */ label) => {
     setBusy(true);
     setError(null);
     await api.settle(name, { id: conflict.id, label }).then(settled, setError);
@@ -66,8 +66,8 @@ function ConflictRow({ name, conflict, vocabulary, settled }) {
       <${Opinions} opinions=${conflict.opinions} />
       ${session.owns && html`<p class="actions" role="group" aria-label=${`Settle ${itemName(conflict)}`}>
         <span class="quiet-text">Settle as</span>
-        ${labels.map((label) => html`<button key=${String(label)} type="button" disabled=${busy}
-          onClick=${() => settle(label)}><bdi>${text(label)}</bdi></button>`)}
+        ${labels.map((label) => html`<button key=${labelText(label)} type="button" disabled=${busy}
+          onClick=${() => settle(label)}><bdi>${labelText(label)}</bdi></button>`)}
         <button type="button" disabled=${busy} onClick=${() => settle(null)}>Cannot tell</button>
       </p>
       ${rest.length > 0 && html`<p class="actions"><select aria-label="Another class" value=${other}

@@ -1,6 +1,6 @@
 /** Every answer: who gave it, when, to which item, and what each model said. Owners correct and take back. */
 
-import { count, itemName, number, personName, personOf, text, when } from '../lib/format.js';
+import { count, itemName, labelText, number, personName, personOf, text, when } from '../lib/format.js';
 import { html, useEffect, useState } from '../lib/html.js';
 import { CampaignHead } from '../parts/campaign_head.js';
 import { Opinions, Overlap } from '../parts/conflicts.js';
@@ -134,7 +134,7 @@ function Row({ row, context }) {
 function answerOf({ state, label, opinions }) {
   if (state === 'skipped') return 'skipped';
   if (state === 'conflict') return 'in conflict';
-  if (!OPEN.includes(state)) return text(label);
+  if (!OPEN.includes(state)) return labelText(label);
   return opinions.length ? 'waits for another person' : 'not answered';
 }
 

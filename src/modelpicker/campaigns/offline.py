@@ -12,13 +12,19 @@ from modelpicker.algorithms import Algorithm, Trace, run_stream
 from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.algorithms.registry import AlgorithmChoice, find_algorithm, make_algorithm
 from modelpicker.algorithms.validation import check_count
+from modelpicker.campaigns.input.judges import (
+    fields_at,
+    judge_reading,
+    refuse_judge_of_stream,
+    with_judge_apart,
+)
 from modelpicker.campaigns.offline_pool import (
     AskLabel,
     ask_pool,
-    fields_at,
+    give_labels,
+    known_places,
     look_up_pool,
     use_answers,
-    with_judge_apart,
 )
 from modelpicker.campaigns.pick_setting import Setting, choose_setting
 from modelpicker.campaigns.results.assembly import Counted, PickEvidence, Wanted, assemble
@@ -281,6 +287,7 @@ def pick(
     options: Mapping[str, Any] | None = None,
     seed: int = 0,
     judge: object = None,
+    warm: object = None,
     shuffle: bool = False,
     play_unlabelled: bool = False,
     **reading: Any,
@@ -308,6 +315,9 @@ def pick(
         seed: what all randomness is drawn from.
         judge: cheap labels that may be wrong, for a pool. The name of a column; a function, which gets the same as
             one for `labels`; or one class per item. A good judge saves labels; no statement depends on it.
+        warm: labels that exist already and are right, for a pool: in any form that `labels` takes, but no function.
+            They are all used before the first question, and are no labels bought: the pick counts them as
+            `references`. Labels that may be wrong are a judge.
         shuffle: take the items of a stream in random order.
         play_unlabelled: also play items of a stream that have no label; a label that is asked for is then missing.
             By default they are left out.
@@ -330,10 +340,11 @@ def pick(
             "play_unlabelled": play_unlabelled,
         },
     )
-    if judge is not None and chosen != "pool":
-        raise InputError("judge: only a pool can use one; leave it out, or take the items as a pool.")
+    if chosen != "pool":
+        refuse_judge_of_stream(judge)
+        refuse_warm_of_stream(warm)
     if isinstance(judge, str) and not isinstance(source, ModelCollection):
-        reading["fields"] = [*reading.get("fields", ()), judge]
+        reading = judge_reading(reading, judge)
     opened = _open_labelled(source, labels, reading)
     name = brief(source) if isinstance(source, str | Path) else "the collection"
     if not callable(labels) and not known_labels(opened):
@@ -343,7 +354,7 @@ def pick(
         check_several(whole, name)
         near = GAP.default if tolerance is None else tolerance
         pool = PoolPicker(whole, seed=seed, confidence=confidence, tolerance=near, judge=said)
-        return _pick_pool(whole, labels, pool, budget)
+        return _pick_pool(whole, labels, pool, budget, given_labels(whole, warm))
     check_can_choose(opened, name)
     found = find_algorithm(algorithm or USUAL_ALGORITHM)
     goal, given = make_goal(
@@ -357,8 +368,10 @@ def pick(
     return run.play_all()
 
 
-def _open_labelled(source: object, labels: object, reading: Mapping[str, Any]) -> CollectionSource:
-    """The collection, with its labels, unless a function is asked for them."""
+def _open_labelled(
+    source: object, labels: object, reading: Mapping[str, Any], called: str = "labels"
+) -> CollectionSource:
+    """The collection, with its labels, unless a function is asked for them; errors name them as they are `called`."""
     asked = callable(labels)
     answers = Path(labels) if isinstance(labels, str | Path) and is_sqlite(Path(labels)) else None
     if answers is not None:
@@ -373,7 +386,7 @@ def _open_labelled(source: object, labels: object, reading: Mapping[str, Any]) -
     else:
         opened = source if given is None else source.with_labels(given)
     if mapped:
-        opened = _with_mapping(opened, labels)
+        opened = _with_mapping(opened, labels, called)
     if answers is not None:
         from modelpicker.campaigns.file_campaign import with_answers  # which builds on this
 
@@ -381,13 +394,41 @@ def _open_labelled(source: object, labels: object, reading: Mapping[str, Any]) -
     return opened
 
 
-def _pick_pool(whole: ModelCollection, labels: object, pool: PoolPicker, budget: int | None) -> Pick:
-    """The pick of a pool."""
+def refuse_warm_of_stream(warm: object) -> None:
+    """Of a stream it matters how the items of labels were chosen, and nobody can tell."""
+    if warm is not None:
+        raise InputError(
+            "warm: only a pool can use labels that exist already. A stream speaks of items that it has not seen, "
+            "so it matters how labelled items were chosen. Leave it out, or take the items as a pool.",
+            parameter="warm",
+        )
+
+
+def given_labels(whole: ModelCollection, warm: object) -> dict[int, ClassName]:
+    """Labels that exist already, by item; `warm` is what `pick` takes."""
+    if warm is None:
+        return {}
+    if callable(warm):
+        raise InputError(
+            "warm: pass labels that exist already (an array, a mapping or a file), not a function.",
+            parameter="warm",
+        )
+    bare = ModelCollection.of_codes(whole.predictions, None, whole.models, whole.classes, whole.fields)
+    found = read_whole(_open_labelled(bare, warm, {}, "warm"))
+    labels = () if found.labels is None else found.labels
+    return {place: found.classes[int(labels[place])] for place in known_places(found)}
+
+
+def _pick_pool(
+    whole: ModelCollection, labels: object, pool: PoolPicker, budget: int | None, given: dict[int, ClassName]
+) -> Pick:
+    """The pick of a pool, which is given some labels first."""
+    give_labels(pool, given)
     if callable(labels):
-        return ask_pool(pool, whole, labels, budget)
+        return ask_pool(pool, whole, labels, budget, len(given))
     if isinstance(labels, str | Path) and is_answers(Path(labels)):
-        return use_answers(pool, whole, budget)
-    return look_up_pool(pool, budget)[0]
+        return use_answers(pool, whole, budget, given)
+    return look_up_pool(pool, budget, len(given))[0]
 
 
 def is_answers(path: Path) -> bool:
@@ -399,7 +440,7 @@ def _is_column(value: object) -> bool:
     return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes)
 
 
-def _with_mapping(source: CollectionSource, labels: Any) -> ModelCollection:
+def _with_mapping(source: CollectionSource, labels: Any, called: str) -> ModelCollection:
     """The collection with labels by the ids of its items, or by their places where it has none."""
     whole = read_whole(source)
     identity = next((name for name in IDENTITIES if name in whole.fields), None)
@@ -408,5 +449,5 @@ def _with_mapping(source: CollectionSource, labels: Any) -> ModelCollection:
     strange = set(told) - set(keys)
     if strange:
         what = "place of an item" if identity is None else f"value of column {brief(identity)}"
-        raise InputError(f"labels: {brief(min(strange, key=str))} is no {what}.")
+        raise InputError(f"{called}: {brief(min(strange, key=str))} is no {what}.")
     return whole.with_labels([told.get(key) for key in keys])

@@ -36,6 +36,7 @@ from modelpicker.algorithms.pools.pool_input import (
 from modelpicker.algorithms.pools.pool_state import (
     PoolDraw,
     PoolQuestion,
+    known_labels,
     load_progress,
     make_room,
     new_proof,
@@ -219,7 +220,7 @@ class PoolPicker:
         confidence = check_confidence(confidence)
         model = self._pick()
         said = self.source.codes[:, model]
-        labels = self._agreed | {int(self._contested[place]): int(self._labels[place]) for place in self._learned}
+        labels = known_labels(self)
         counts = count_right(said, labels, self._contested)
         draws = self._audit.replay(said, labels)
         return measure_accuracy(

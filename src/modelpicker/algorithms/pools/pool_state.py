@@ -175,6 +175,12 @@ def _note_labels(pool: "PoolPicker") -> None:
     pool._proof.drawable[:] = pool._labels == UNKNOWN
 
 
+def known_labels(pool: "PoolPicker") -> dict[int, int]:
+    """The code of each label that was told, by item; negative for a class that no model predicts."""
+    contested = {int(pool._contested[place]): int(pool._labels[place]) for place in pool._learned}
+    return pool._agreed | contested
+
+
 def progress_of(pool: "PoolPicker") -> dict[str, Any]:
     """All that has happened to a pool, in a form that JSON can hold; not what it was made with."""
     return {

@@ -1,6 +1,9 @@
-"""How often the 95 % intervals about a judge hold, for labels drawn at random: `python -m benchmarks.judge_intervals`.
+"""How often the 95 % intervals about a judge hold, for labels drawn at random.
 
-The interval of Cohen's kappa by its large-sample standard error (Fleiss, Cohen and Everitt, 1969) stands beside ours.
+    python -m benchmarks.judge_intervals
+
+The table of docs/judges.md. Beside ours stands the interval of Cohen's kappa by its large-sample standard error
+(Fleiss, Cohen and Everitt, 1969).
 """
 
 import numpy as np
@@ -70,7 +73,7 @@ def coverage(classes: int, accuracy: float, labels: int, first: float | None) ->
             found.kappa_low <= true <= found.kappa_high,
             abs(found.kappa - true) <= reach,
         )
-    return tuple((held / REPEATS).tolist())  # type: ignore[return-value]
+    return tuple((held / REPEATS).tolist())
 
 
 def main() -> None:

@@ -15,8 +15,8 @@ def test_the_interval_of_a_share_is_that_of_wilson() -> None:
     low, high = wilson(41, 52)
     assert low == pytest.approx(0.65968, abs=1e-5)
     assert high == pytest.approx(0.87756, abs=1e-5)
-    assert wilson(0, 10) == (0.0, pytest.approx(3.8414588 / 13.8414588))
-    assert wilson(10, 10) == (pytest.approx(10 / 13.8414588), 1.0)
+    assert wilson(0, 10) == pytest.approx((0.0, 3.8414588 / 13.8414588))
+    assert wilson(10, 10) == pytest.approx((10 / 13.8414588, 1.0))
     assert wilson(0, 0) == (0.0, 1.0)
 
 
@@ -55,7 +55,7 @@ def test_what_cannot_be_said_is_not_said() -> None:
 
 
 def test_the_interval_of_the_agreement_holds_on_average_as_often_as_it_says() -> None:
-    """Exactly, for 40 labels and judges of 99 qualities: Wilson's interval is right on average, not for each share."""
+    """Exactly, for 40 labels and 99 judges: Wilson's interval is right on average, not for each share."""
     ends = [wilson(agreed, 40) for agreed in range(41)]
     held = [
         sum(
@@ -70,8 +70,8 @@ def test_the_interval_of_the_agreement_holds_on_average_as_often_as_it_says() ->
 
 
 def test_the_interval_of_kappa_holds_about_as_often_as_it_says() -> None:
-    """1,000 judges of 30 labels, right on 95 %, seeds fixed: 93.7 % by benchmarks.judge_intervals; 0.91 leaves three
-    standard errors. By the usual standard error it would be 78 %."""
+    """1,000 judges of 30 labels, right on 95 %, seeds fixed: 93.7 % by benchmarks.judge_intervals; 0.91 leaves
+    three standard errors. By the usual standard error it would be 78 %."""
     random, held = np.random.default_rng(0), 0
     kappa = (0.95 - 0.25) / 0.75
     for _ in range(1_000):

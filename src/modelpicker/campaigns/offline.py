@@ -371,7 +371,7 @@ def pick(
 def _open_labelled(
     source: object, labels: object, reading: Mapping[str, Any], called: str = "labels"
 ) -> CollectionSource:
-    """The collection, with its labels, unless a function is asked for them; errors name them as they are `called`."""
+    """The collection, with its labels, unless a function is asked for them; `called` is their name in errors."""
     asked = callable(labels)
     answers = Path(labels) if isinstance(labels, str | Path) and is_sqlite(Path(labels)) else None
     if answers is not None:

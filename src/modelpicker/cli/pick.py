@@ -10,15 +10,17 @@ import typer
 from modelpicker.cli.shared import algorithm_options, pick_campaign
 from modelpicker.cli.shared.campaign_options import AnnotatorOption
 from modelpicker.cli.shared.pick_output import PickReport
-from modelpicker.cli.shared.pick_pool import find_journal, pick_pool
+from modelpicker.cli.shared.pick_pool import find_journal, pick_pool, refuse_for_stream
 from modelpicker.cli.shared.pick_reading import is_answers, read_labelled, some_names, with_old_answers
 from modelpicker.cli.shared.pick_request import PickRequest
 from modelpicker.cli.shared.read_collection import with_reading
 from modelpicker.cli.shared.terminal import (
     Json,
+    JudgeOption,
     LabelsOption,
     Seed,
     SourceArgument,
+    WarmOption,
     count,
     print_json,
     print_notes,
@@ -86,6 +88,8 @@ def pick(
         ),
     ] = None,
     by: AnnotatorOption = None,
+    judge: JudgeOption = None,
+    warm: WarmOption = None,
     reading: Any = None,
     as_json: Json = False,
 ) -> None:
@@ -126,9 +130,13 @@ def pick(
         reading=reading,
         confidence=confidence,
         tolerance=stop_gap,
+        judge=judge,
+        warm=warm,
         typed=typed,
     )
     as_pool = _setting(setting, typed, bool(given)) == "pool" and not _is_begun_stream(request, setting, ask)
+    if not as_pool:
+        refuse_for_stream(judge, warm)
     report = pick_pool(request, ask) if as_pool else _pick(request, ask)
     print_json(report.document()) if as_json else report.print()
 

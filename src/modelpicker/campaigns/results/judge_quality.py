@@ -1,13 +1,13 @@
 """How good a judge was, against the labels that are known.
 
-Labels are bought for items on which models differ, and first for those that tell most. They are the hard ones, and no
-random sample of all items. So the numbers speak of the labels that are known. The intervals say how far they may be
-off for other items of the same kind, as if each was as likely as the next. They are no proof, and no statement about
-the models depends on them.
+Labels are bought for items on which models differ, and first for those that tell most. They are the hard ones, and
+no random sample of all items. So the numbers speak of the labels that are known. The intervals say how far they may
+be off for other items of the same kind, as if each was as likely as the next. They are no proof, and no statement
+about the models depends on them.
 
-Cohen's kappa has no good standard error for few labels: with 30 labels and a judge that is right on 95 %, an interval
-by that error holds in 78 % of the cases. Here the ends are those of the agreement, with the agreement by chance as it
-was found, which holds in 94 % (benchmarks.judge_intervals).
+Cohen's kappa has no good standard error for few labels: with 30 labels and a judge that is right on 95 %, an
+interval by that error holds in 78 % of the cases. Here the ends are those of the agreement, with the agreement by
+chance as it was found, which holds in 94 % (benchmarks.judge_intervals).
 """
 
 import math
@@ -42,7 +42,7 @@ class JudgedClass:
 
 @dataclass(frozen=True, slots=True)
 class JudgeQuality:
-    """How good a judge was, against the labels that are known: mostly the hard items, as labels are bought for those.
+    """How good a judge was, against the labels that are known: mostly hard items, as labels are bought for those.
 
     >>> JudgeQuality.measure([("spam", "spam")] * 41 + [("ham", "spam")] * 11, items=900, silent=2).agreed
     41
@@ -133,11 +133,11 @@ def _chance(both: Sequence[JudgedLabel]) -> float:
     if not both:
         return 1.0
     labels, said = Counter(label for label, _ in both), Counter(judged for _, judged in both)
-    return sum(number * said[label] for label, number in labels.items() if label is not None) / len(both) ** 2
+    return sum(number * labels[judged] for judged, number in said.items()) / len(both) ** 2
 
 
 def _by_class(both: Sequence[JudgedLabel]) -> Iterable[JudgedClass]:
     labels = Counter(label for label, _ in both)
-    right = Counter(label for label, said in both if label == said)
+    right: Counter[ClassName | None] = Counter(label for label, said in both if label == said)
     for label, number in labels.most_common():
         yield JudgedClass(label, number, right[label], *wilson(right[label], number))

@@ -266,8 +266,8 @@ def _about_judge(judge: JudgeQuality) -> str:
     if judge.kappa_low is not None and judge.kappa_high is not None:
         told.append(f"The 95% interval of κ is {judge.kappa_low:.2f} to {judge.kappa_high:.2f}.")
     told.append(
-        "Labels are bought where models differ: these are the hard items, and on all items the judge may be better. "
-        "Whatever it says, what is proved about the models is true."
+        "Labels are bought where models differ: these are the hard items, and on all items the judge may be "
+        "better. Whatever it says, what is proved about the models is true."
     )
     return " ".join(told)
 

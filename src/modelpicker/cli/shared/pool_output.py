@@ -7,7 +7,7 @@ import typer
 
 from modelpicker.cli.shared.campaign_options import print_pick
 from modelpicker.cli.shared.pick_output import GO_ON, NO_PICK, not_reached
-from modelpicker.cli.shared.terminal import count, visible
+from modelpicker.cli.shared.terminal import count, print_sentence, visible
 
 if TYPE_CHECKING:
     from modelpicker.campaigns import Pick
@@ -60,6 +60,9 @@ class PoolReport:
             step = NO_PICK
         typer.echo("")
         print_pick(self.pick, seen=_seen(self), step=step, goal=_shortfall(self))
+        if self.pick.judge is not None:
+            typer.echo("")
+            print_sentence(self.pick.judge.sentence)
         if self.out is not None:
             typer.echo(visible(f"{'Your answers are' if self.asked else 'Every decision is'} in {self.out}."))
 
@@ -68,12 +71,14 @@ def _seen(report: PoolReport) -> str:
     """What it cost, and what that saves."""
     pick = report.pick
     told = f"It used {count(pick.labels_used, 'label')}"
+    if pick.references:
+        told = f"{count(pick.labels_used, 'label')} bought, {pick.references:,} given"
     if report.known:
         told += f", {report.known:,} of which {'was' if report.known == 1 else 'were'} known before"
     if pick.skipped:
         told += f"; {count(pick.skipped, 'label')} that it asked for {'is' if pick.skipped == 1 else 'are'} missing"
     differ = f"Models differ on {report.contested:,} of {count(pick.rounds, 'item')}."
-    saved = 1.0 - pick.labels_used / pick.rounds
+    saved = 1.0 - (pick.labels_used + pick.references) / pick.rounds
     return f"{told}.\n{differ}\nLabelling everything takes {count(pick.rounds, 'label')}: {saved:.1%} saved."
 
 

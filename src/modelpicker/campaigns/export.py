@@ -18,6 +18,7 @@ from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import changes_the_past, rounds_in
 from modelpicker.campaigns.events.history import HistoryRecord, as_time, events_of, from_time, records_of
 from modelpicker.campaigns.events.recent_events import Stored
+from modelpicker.campaigns.input.judges import JUDGE
 from modelpicker.campaigns.names import check_name
 from modelpicker.campaigns.registry import make_campaign
 from modelpicker.campaigns.results.chart_samples import Sample, add_sample
@@ -40,6 +41,7 @@ COLUMNS = {
     "key": "string",
     "item": "json",
     "predictions": "json",
+    "judge": "json",
     "query": "bool",
     "probability": "float64",
     "prediction": "json",
@@ -136,7 +138,7 @@ def _settings(header: HistoryRecord, algorithm: type[Algorithm] | None) -> Campa
     if header["algorithm"] == POOL_ALGORITHM:
         options = given.pop("options")
         del given["algorithm"]
-        if options.keys() != {option.name for option in POOL_GOAL}:
+        if options.keys() - {JUDGE} != {option.name for option in POOL_GOAL}:
             raise InputError(f"options are {brief(options)}.")
         made = CampaignSettings.check_pool(**given, **options)
     else:

@@ -13,6 +13,7 @@ from modelpicker.algorithms.budgets import BudgetWay
 from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.algorithms.registry import find_algorithm, make_algorithm, usual_options
 from modelpicker.algorithms.validation import check_models
+from modelpicker.campaigns.input.judges import JUDGE, check_judge_name
 from modelpicker.campaigns.input.rows import ClassCodes
 from modelpicker.campaigns.setting_options import (
     ADDED_LATER,
@@ -74,6 +75,12 @@ class CampaignSettings:
         return PoolGoal(**{option.name: float(self.options[option.name]) for option in POOL_GOAL})
 
     @property
+    def judge(self) -> str | None:
+        """The field of the items of a pool that holds what the judge says; None if there is no judge."""
+        found: str | None = self.options.get(JUDGE) if self.pool is not None else None
+        return found
+
+    @property
     def stream_kind(self) -> type[Algorithm]:
         """The algorithm of a campaign on a stream."""
         if issubclass(self.kind, PoolPicker):
@@ -81,7 +88,9 @@ class CampaignSettings:
         return self.kind
 
     @classmethod
-    def check_pool(cls, *, tolerance: object = None, confidence: object = None, **given: Any) -> Self:
+    def check_pool(
+        cls, *, tolerance: object = None, confidence: object = None, judge: object = None, **given: Any
+    ) -> Self:
         """Settings of a campaign on a pool, or an error that says what does not make sense."""
         for name in given.keys() - POOL_SETTINGS:
             if given[name] != BY_NAME[name].default:
@@ -89,13 +98,19 @@ class CampaignSettings:
                     f"{name}={brief(given[name])} does not go with a pool; leave it out.", parameter=name
                 )
         goal = {"tolerance": tolerance, "confidence": confidence}
+        options = {
+            one.name: one.check(one.default if goal[one.name] is None else goal[one.name]) for one in POOL_GOAL
+        }
+        field_name, models = check_judge_name(judge), check_models(given["models"])
+        if field_name is not None and field_name in map(str, models):
+            raise InputError(
+                f"judge={brief(field_name)} is a model as well; choose one of the two.", parameter="judge"
+            )
         return cls(
-            models=check_models(given["models"]),
+            models=models,
             classes=ClassCodes(given.get("classes")).classes,
             kind=PoolPicker,
-            options={
-                one.name: one.check(one.default if goal[one.name] is None else goal[one.name]) for one in POOL_GOAL
-            },
+            options=options if field_name is None else {**options, JUDGE: field_name},
             seed=check_seed(given.get("seed", 0)),
             budget=BY_NAME["budget"].check(given.get("budget")),
             expected_rounds=None,

@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from modelpicker.campaigns.input.rows import ClassCodes, Rows, encode_many
 from modelpicker.campaigns.results.pick import Item
 from modelpicker.collections import ModelCollection
 from modelpicker.collections.vocabulary import uniform
@@ -69,22 +70,28 @@ def with_judge_apart(whole: ModelCollection, judge: object) -> tuple[ModelCollec
 
 def column_of(whole: ModelCollection, judge: str) -> list[ClassName | None]:
     """What a judge says who is a field of a collection, or one of its models."""
+    check_column(judge, [*whole.fields, *whole.models])
     if judge in whole.fields:
         return as_answers(whole.fields[judge], whole.classes, f"column {brief(judge)}")
-    if judge in whole.models:
-        names = [*whole.classes, None]
-        return [names[code] for code in whole.predictions[:, whole.models.index(judge)].tolist()]
-    known = [*whole.fields, *(str(model) for model in whole.models)]
-    listed = ", ".join(known[:MOST_NAMED]) + (", …" if len(known) > MOST_NAMED else "")
-    raise InputError(f"judge: there is no column {brief(judge)}; there are {listed}.", parameter="judge")
+    names = [*whole.classes, None]
+    return [names[code] for code in whole.predictions[:, whole.models.index(judge)].tolist()]
 
 
-def called_judge(judge: Callable[[dict[str, Any]], Any], whole: ModelCollection) -> list[Any]:
+def check_column(judge: str, known: Sequence[str]) -> None:
+    """An error if there is no column of that name."""
+    if judge not in known:
+        listed = ", ".join(known[:MOST_NAMED]) + (", …" if len(known) > MOST_NAMED else "")
+        raise InputError(f"judge: there is no column {brief(judge)}; there are {listed}.", parameter="judge")
+
+
+def called_judge(judge: Callable[[dict[str, Any]], Any], whole: ModelCollection) -> list[ClassName | None]:
     """What a function says of each item; an error that names the item if it fails."""
     said = []
     for place in range(len(whole)):
         try:
-            said.append(judge(fields_at(whole, place)))
+            said.append(plain(judge(fields_at(whole, place)), f"what the judge says of item {place}"))
+        except InputError:
+            raise
         except Exception as error:
             raise InputError(
                 f"the judge failed on item {place}: {type(error).__name__}: {error}. It must give a class, or None "
@@ -92,6 +99,23 @@ def called_judge(judge: Callable[[dict[str, Any]], Any], whole: ModelCollection)
                 parameter="judge",
             ) from error
     return said
+
+
+def listed_judge(judge: Any, items: int) -> list[ClassName | None]:
+    """One class per item, None where the judge says nothing; an error if that is not what it is."""
+    if isinstance(judge, bytes | Mapping) or not hasattr(judge, "__len__"):
+        raise InputError(
+            f"judge={brief(judge)}: pass the name of a column, a function of an item, or one class per item.",
+            parameter="judge",
+        )
+    said = judge.tolist() if hasattr(judge, "tolist") else list(judge)
+    if len(said) != items:
+        raise InputError(
+            f"the judge has {len(said):,} answers, but there are {items:,} items; pass one per item, None where it "
+            "says nothing.",
+            parameter="judge",
+        )
+    return [plain(answer, f"what the judge says of item {place}") for place, answer in enumerate(said)]
 
 
 def as_answers(values: Iterable[Any], classes: Sequence[ClassName], where: str) -> list[ClassName | None]:
@@ -138,6 +162,24 @@ def split_items(
         for item in items
     ]
     return [item or None for item in shown], said
+
+
+def encode_answers(said: Sequence[Any]) -> Rows:
+    """What a judge says, as one column of codes."""
+    return encode_many([[answer] for answer in said], [JUDGE], ClassCodes(None))
+
+
+def silent(items: int) -> Rows:
+    """A judge who says nothing of these items."""
+    return encode_answers([None] * items)
+
+
+def judge_names(rows: Rows | None) -> list[ClassName | None] | None:
+    """What a judge says by name; None if there is no judge."""
+    if rows is None:
+        return None
+    names = [*rows.classes, None]  # -1 is the last
+    return [names[code] for code in rows.codes[:, 0].tolist()]
 
 
 def judge_mark(said: Sequence[ClassName | None]) -> str:

@@ -18,11 +18,10 @@ from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import changes_the_past, rounds_in
 from modelpicker.campaigns.events.history import HistoryRecord, as_time, events_of, from_time, records_of
 from modelpicker.campaigns.events.recent_events import Stored
-from modelpicker.campaigns.input.judges import JUDGE
 from modelpicker.campaigns.names import check_name
 from modelpicker.campaigns.registry import make_campaign
 from modelpicker.campaigns.results.chart_samples import Sample, add_sample
-from modelpicker.campaigns.setting_options import POOL_ALGORITHM, POOL_GOAL
+from modelpicker.campaigns.setting_options import JUDGE, POOL_ALGORITHM, POOL_GOAL
 from modelpicker.campaigns.settings import CampaignSettings, known_algorithm, settings_checksum, stored_settings
 from modelpicker.campaigns.state.possible_events import PossibleEvents
 from modelpicker.campaigns.state.states import rebuild

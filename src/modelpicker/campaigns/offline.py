@@ -12,12 +12,7 @@ from modelpicker.algorithms import Algorithm, Trace, run_stream
 from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.algorithms.registry import AlgorithmChoice, find_algorithm, make_algorithm
 from modelpicker.algorithms.validation import check_count
-from modelpicker.campaigns.input.judges import (
-    fields_at,
-    judge_reading,
-    refuse_judge_of_stream,
-    with_judge_apart,
-)
+from modelpicker.campaigns.input.judges import fields_at, judge_reading, with_judge_apart
 from modelpicker.campaigns.offline_pool import (
     AskLabel,
     ask_pool,
@@ -30,6 +25,7 @@ from modelpicker.campaigns.pick_setting import Setting, choose_setting
 from modelpicker.campaigns.results.assembly import Counted, PickEvidence, Wanted, assemble
 from modelpicker.campaigns.results.course import Course, joined
 from modelpicker.campaigns.results.pick import Pick
+from modelpicker.campaigns.setting_options import refuse_judge_of_stream
 from modelpicker.campaigns.storage.sqlite_files import is_sqlite
 from modelpicker.certificates.certificate import CertificateKind, Certified
 from modelpicker.certificates.stop_rule import GAP

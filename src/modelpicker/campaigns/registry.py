@@ -15,11 +15,11 @@ from modelpicker.campaigns.campaign import Campaign
 from modelpicker.campaigns.events.event_reader import Head
 from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Joining, Leaving, Revision
-from modelpicker.campaigns.input.judges import JUDGE, check_judge_name, refuse_judge_of_stream
 from modelpicker.campaigns.input.pool_source import PoolSource
 from modelpicker.campaigns.names import NAME, check_name
 from modelpicker.campaigns.offline import given_labels, read_whole, refuse_warm_of_stream
 from modelpicker.campaigns.pool_campaign import PoolCampaign
+from modelpicker.campaigns.setting_options import JUDGE, check_judge_name, refuse_judge_of_stream
 from modelpicker.campaigns.settings import CampaignSettings, stored_document
 from modelpicker.campaigns.state.pool_items import first_items
 from modelpicker.campaigns.storage.backup import Progress

@@ -13,16 +13,17 @@ from modelpicker.algorithms.budgets import BudgetWay
 from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.algorithms.registry import find_algorithm, make_algorithm, usual_options
 from modelpicker.algorithms.validation import check_models
-from modelpicker.campaigns.input.judges import JUDGE, check_judge_name
 from modelpicker.campaigns.input.rows import ClassCodes
 from modelpicker.campaigns.setting_options import (
     ADDED_LATER,
     BY_NAME,
+    JUDGE,
     PLAIN,
     POOL_ALGORITHM,
     POOL_GOAL,
     POOL_SETTINGS,
     SETTINGS,
+    check_judge_name,
     check_overlap,
 )
 from modelpicker.campaigns.sources import FileSource

@@ -11,37 +11,15 @@ from typing import Any
 
 from modelpicker.campaigns.input.rows import ClassCodes, Rows, encode_many
 from modelpicker.campaigns.results.pick import Item
+from modelpicker.campaigns.setting_options import JUDGE
 from modelpicker.collections import ModelCollection
 from modelpicker.collections.vocabulary import uniform
 from modelpicker.encoding import ClassName, plain
 from modelpicker.errors import InputError, brief
 from modelpicker.kernels.primitives import ABSTAINED
 
-# The field of an item that holds the answer of a judge who is given as a list or a function.
-JUDGE = "judge"
 # Columns that an error names.
 MOST_NAMED = 12
-
-
-def check_judge_name(name: object) -> str | None:
-    """The name of the field that holds what the judge says; None if there is no judge."""
-    if name is None or (isinstance(name, str) and name.strip()):
-        return name
-    raise InputError(
-        f"judge={brief(name)}: pass the name of the column, or of the field of the items, that holds what the "
-        "judge says.",
-        parameter="judge",
-    )
-
-
-def refuse_judge_of_stream(judge: object) -> None:
-    """A stream has no judge yet."""
-    if judge is not None:
-        raise InputError(
-            f"judge={brief(judge)}: only a pool can use a judge, as its proof has to know what the judge says of "
-            "all items. Leave it out, or take the items as a pool.",
-            parameter="judge",
-        )
 
 
 def fields_at(whole: ModelCollection, place: int) -> dict[str, Any]:

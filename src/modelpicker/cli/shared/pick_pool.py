@@ -77,8 +77,8 @@ def pick_pool(request: PickRequest, ask: bool) -> PoolReport:
 
 def refuse_for_stream(judge: str | None, warm: Path | None) -> None:
     """What only a pool can use is wrong usage with a stream."""
-    from modelpicker.campaigns.input.judges import refuse_judge_of_stream
     from modelpicker.campaigns.offline import refuse_warm_of_stream
+    from modelpicker.campaigns.setting_options import refuse_judge_of_stream
 
     for option, check, given in (
         ("--judge", refuse_judge_of_stream, judge),

@@ -7,7 +7,7 @@ import typer
 
 from modelpicker.cli.shared.campaign_options import print_pick
 from modelpicker.cli.shared.pick_output import GO_ON, NO_PICK, not_reached
-from modelpicker.cli.shared.terminal import count, print_sentence, visible
+from modelpicker.cli.shared.terminal import count, visible
 
 if TYPE_CHECKING:
     from modelpicker.campaigns import Pick
@@ -60,9 +60,6 @@ class PoolReport:
             step = NO_PICK
         typer.echo("")
         print_pick(self.pick, seen=_seen(self), step=step, goal=_shortfall(self))
-        if self.pick.judge is not None:
-            typer.echo("")
-            print_sentence(self.pick.judge.sentence)
         if self.out is not None:
             typer.echo(visible(f"{'Your answers are' if self.asked else 'Every decision is'} in {self.out}."))
 

@@ -181,6 +181,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "to_go": None,
         "more": None,
         "remark": "",
+        "judge": None,
         "standing": [entry | {"labels": 57, "since": 0, "covered": 1720.5} for entry in _STANDING],
     },
     "ChartsDocument": {

@@ -5,6 +5,7 @@ made from this list. The signatures of `create_campaign`, here and in the client
 that editors can show them; a test compares. No NumPy here: `modelpicker --help` reads it.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from modelpicker.certificates.stop_rule import CONFIDENCE, GAP, STOP_RULE
@@ -101,8 +102,10 @@ ADDED_LATER = {option.name: option.default for option in SETTINGS if option.name
 JUDGE = "judge"
 
 
-def check_judge_name(name: object) -> str | None:
-    """The name of the field that holds what the judge says; None if there is no judge."""
+def check_judge_name(name: object, models: Sequence[object] = ()) -> str | None:
+    """The name of the field that holds what the judge says; None if there is no judge. It must not be a model."""
+    if isinstance(name, str) and name in map(str, models):
+        raise InputError(f"judge={brief(name)} is a model as well; choose one of the two.", parameter="judge")
     if name is None or (isinstance(name, str) and name.strip()):
         return name
     raise InputError(

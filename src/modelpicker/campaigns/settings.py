@@ -102,16 +102,13 @@ class CampaignSettings:
         options = {
             one.name: one.check(one.default if goal[one.name] is None else goal[one.name]) for one in POOL_GOAL
         }
-        field_name, models = check_judge_name(judge), check_models(given["models"])
-        if field_name is not None and field_name in map(str, models):
-            raise InputError(
-                f"judge={brief(field_name)} is a model as well; choose one of the two.", parameter="judge"
-            )
+        models = check_models(given["models"])
+        judge_name = check_judge_name(judge, models)
         return cls(
             models=models,
             classes=ClassCodes(given.get("classes")).classes,
             kind=PoolPicker,
-            options=options if field_name is None else {**options, JUDGE: field_name},
+            options=options if judge_name is None else {**options, JUDGE: judge_name},
             seed=check_seed(given.get("seed", 0)),
             budget=BY_NAME["budget"].check(given.get("budget")),
             expected_rounds=None,

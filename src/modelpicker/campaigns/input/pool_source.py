@@ -11,6 +11,7 @@ from modelpicker.algorithms.validation import check_models
 from modelpicker.campaigns.input.batches import batch_of
 from modelpicker.campaigns.input.judges import called_judge, check_column, column_of, listed_judge
 from modelpicker.campaigns.results.pick import Item
+from modelpicker.campaigns.setting_options import check_judge_name
 from modelpicker.collections import ModelCollection
 from modelpicker.collections.column_roles import Reading, Role
 from modelpicker.collections.files import open_with
@@ -87,6 +88,7 @@ class PoolSource:
         if models is None:
             return cls(found, check_models(own), own, judge)
         names = check_models(models)
+        check_judge_name(judge, names)
         missing = [name for name in names if str(name) not in own]
         if missing:
             raise InputError(

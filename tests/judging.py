@@ -5,10 +5,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import modelpicker as mp
 
 KINDS = ("good", "guessing", "silent in part", "always wrong", "unknown classes")
+# For tests that take long: one kind is quick, the others are among the slow ones.
+FIRST_IS_QUICK = [KINDS[0], *(pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS[1:])]
 
 
 def judge_of(kind: str, labels: Sequence[str], seed: int = 0) -> list[str | None]:

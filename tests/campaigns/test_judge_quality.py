@@ -96,6 +96,19 @@ def test_the_quality_counts_labels_of_items_about_which_the_judge_says_something
     assert measure_judge(mp.PoolPicker(rows)) is None
 
 
+def test_a_judge_agrees_with_a_label_if_what_it_says_is_right_by_it() -> None:
+    rows = [["a", "b", "c"]] * 5
+    pool = mp.PoolPicker(rows, judge=["b", "c", "a", "c", "b"], loss="grades")
+    pool.tell(0, mp.Label.any_of("a", "b"))
+    pool.tell(1, mp.Label.any_of("a", "b"))
+    pool.tell(2, mp.Label.graded({"a": 0.8, "b": 0.1, "c": 0}))  # the best answer, though not quite right
+    pool.tell(3, mp.Label.graded({"a": 1, "b": 0}))  # which says nothing of c
+    pool.tell(4, mp.Label.all_wrong())
+    found = measure_judge(pool)
+    assert found is not None
+    assert (found.labels, found.agreed, found.silent) == (4, 2, 1)
+
+
 def test_a_pick_says_how_good_its_judge_was() -> None:
     rows = np.random.default_rng(1).integers(0, 3, (300, 4))
     labels = np.where(np.random.default_rng(2).random(300) < 0.7, rows[:, 2], rows[:, 0])

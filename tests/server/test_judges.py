@@ -93,14 +93,18 @@ def test_who_labels_never_sees_what_the_judge_says() -> None:
         for role in ("annotator", "seer"):
             leased = call(role, "POST", "/campaigns/p/leases", json={"most": 2})
             assert leased.status_code == 200
-            paths = (
-                "/campaigns",
-                "/campaigns/p",
-                "/campaigns/p/queries",
-                "/campaigns/p/classes",
-                "/campaigns/p/mine",
+            parts = (
+                "",
+                "/queries",
+                "/classes",
+                "/standing",
+                "/history",
+                "/labels",
+                "/answers",
+                "/export",
+                "/report",
             )
-            paths += ("/campaigns/p/standing", "/campaigns/p/history", "/campaigns/p/labels", "/campaigns/p/export")
+            paths = ["/campaigns", *(f"/campaigns/p{part}" for part in parts)]
             seen = [leased, *(call(role, "GET", path) for path in paths)]
             assert not any(SAID in answer.text for answer in seen)
         assert "gpt" not in call("annotator", "GET", "/campaigns/p").text

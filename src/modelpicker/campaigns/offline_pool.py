@@ -18,8 +18,9 @@ from modelpicker.collections import ModelCollection
 from modelpicker.encoding import ClassName
 from modelpicker.errors import ConflictError
 from modelpicker.kernels.primitives import ABSTAINED
+from modelpicker.label import AnyLabel
 
-AskLabel: TypeAlias = Callable[[dict[str, Any]], ClassName | None]
+AskLabel: TypeAlias = Callable[[dict[str, Any]], AnyLabel | None]
 """Asked for the label of one item: gets its fields and its place, and gives a class, or None if nobody can tell."""
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from modelpicker.algorithms.pools.outlook import PoolOutlook
 from modelpicker.algorithms.pools.picker import PoolPicker
-from modelpicker.algorithms.pools.pool_state import known_labels
+from modelpicker.algorithms.pools.pool_state import judged_labels
 from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.judge_quality import JudgeQuality
 from modelpicker.campaigns.results.pick import TOO_EARLY, Pick, Standing
@@ -79,11 +79,9 @@ def measure_judge(pool: PoolPicker) -> JudgeQuality | None:
     """How good the judge of a pool was, against the labels that are known; None if there is no judge."""
     if pool.judge is None:
         return None
-    said, names = pool.judge, pool.classes
-    told = known_labels(pool)
-    heard = [(code, int(said[item])) for item, code in told.items() if said[item] >= 0]
-    pairs = [(names[code] if code >= 0 else None, names[judged]) for code, judged in heard]
-    return JudgeQuality.measure(pairs, items=int((said >= 0).sum()), silent=len(told) - len(heard))
+    names = pool.classes
+    pairs = [(names[code] if code >= 0 else None, names[said]) for code, said in judged_labels(pool)]
+    return JudgeQuality.measure(pairs, items=int((pool.judge >= 0).sum()), silent=pool.labels_used - len(pairs))
 
 
 def campaign_pick(projection: PoolProjection) -> Pick:

@@ -73,6 +73,7 @@ _CERTIFICATE = {
     "items": None,
     "sentence": "The accuracy of gpt is within 6.25% of the best model's, with confidence 95%, whenever "
     "you look, if items are drawn independently from one distribution.",
+    "loss": "accuracy",
 }
 
 _SETTINGS: dict[str, Any] = {

@@ -53,6 +53,7 @@ declare namespace Api {
     rounds: number;
     items: number | null;
     sentence: string;
+    loss: string;
   }
 
   interface ChartsDocument {
@@ -235,6 +236,7 @@ declare namespace Api {
     kind: "item";
     id: number;
     predictions: Array<number | string | null>;
+    judge?: number | string | null;
   }
 
   interface ItemsDropped {
@@ -248,6 +250,30 @@ declare namespace Api {
     round: number;
     model: number | string;
     heir_of: number | string;
+  }
+
+  interface JudgeDocument {
+    items: number;
+    labels: number;
+    agreed: number;
+    silent: number;
+    share: number | null;
+    low: number;
+    high: number;
+    kappa: number | null;
+    kappa_low: number | null;
+    kappa_high: number | null;
+    confidence: number;
+    sentence: string;
+    classes: Array<JudgedClassDocument>;
+  }
+
+  interface JudgedClassDocument {
+    label: number | string | null;
+    labels: number;
+    agreed: number;
+    low: number;
+    high: number;
   }
 
   interface LabelLines {
@@ -588,6 +614,7 @@ declare namespace Api {
     to_go: ToGoDocument | null;
     more: OutlookDocument | null;
     remark: string;
+    judge: JudgeDocument | null;
     standing: Array<StandingEntry>;
   }
 

@@ -184,3 +184,13 @@ def test_a_campaign_is_made_with_a_judge_and_with_labels_that_exist_already(tmp_
     refused = run("create", "s", "--models", "a,b", "--judge", "gpt", *storage, folder=tmp_path)
     assert refused.returncode == 2
     assert "--judge" in refused.stderr
+
+
+def test_labels_that_come_later_do_not_change_what_the_judge_said(tmp_path: Path) -> None:
+    """A label may bring a class that no model says, and that the judge spelt in its own way."""
+    rows = "".join(f"{n},{'ham,spam' if n % 2 else 'spam,ham'},Toast!\n" for n in range(20))
+    (tmp_path / "x.csv").write_text(f"id,a,b,gpt\n{rows}")
+    asked(tmp_path, "--judge", "gpt", answers="ham\nq\n")
+    (tmp_path / "l.csv").write_text("id,label\n3,toast\n4,ham\n")
+    again = asked(tmp_path, "--ask", "--labels", "l.csv", answers="q\n")
+    assert again["labels_known"] == 2

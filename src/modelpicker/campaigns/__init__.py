@@ -18,8 +18,8 @@ if TYPE_CHECKING:
         open_campaign,
     )
     from modelpicker.campaigns.results.agreement import Agreement, ClassAgreement, PairAgreement
-    from modelpicker.campaigns.results.judge_quality import JudgedClass, JudgeQuality
     from modelpicker.campaigns.results.dashboard import Dashboard
+    from modelpicker.campaigns.results.judge_quality import JudgedClass, JudgeQuality
     from modelpicker.campaigns.results.pick import (
         AddedItems,
         AnswerRecord,

@@ -9,6 +9,8 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from modelpicker.campaigns.input.rows import ClassCodes, Rows, encode_many
 from modelpicker.campaigns.results.pick import Item
 from modelpicker.campaigns.setting_options import JUDGE
@@ -50,7 +52,9 @@ def column_of(whole: ModelCollection, judge: str) -> list[ClassName | None]:
     """What a judge says who is a field of a collection, or one of its models."""
     check_column(judge, [*whole.fields, *whole.models])
     if judge in whole.fields:
-        return as_answers(whole.fields[judge], whole.classes, f"column {brief(judge)}")
+        # Not the classes of labels: these may come later, and what the judge says must stay the same.
+        said = [whole.classes[code] for code in np.unique(whole.predictions).tolist() if code != ABSTAINED]
+        return as_answers(whole.fields[judge], said or whole.classes, f"column {brief(judge)}")
     names = [*whole.classes, None]
     return [names[code] for code in whole.predictions[:, whole.models.index(judge)].tolist()]
 

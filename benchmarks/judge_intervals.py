@@ -93,7 +93,7 @@ def erring(hard: bool, number: int, digits: mp.ModelCollection) -> np.ndarray:
 
 
 def pools(hard: bool, files: int) -> tuple[float, float, float]:
-    """On what share of all items and of labels bought the judge is right; how often the interval holds the first."""
+    """On what share of items, and of labels bought, the judge is right; how often the interval holds the first."""
     digits = mp.load_collection("digits")
     found = []
     for number in range(files):

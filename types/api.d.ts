@@ -614,6 +614,7 @@ declare namespace Api {
     to_go: ToGoDocument | null;
     more: OutlookDocument | null;
     remark: string;
+    saved_per_item: number | null;
     judge: JudgeDocument | null;
     standing: Array<StandingEntry>;
   }

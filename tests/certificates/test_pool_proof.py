@@ -364,3 +364,111 @@ def test_a_judge_that_is_right_wins_more_money() -> None:
         won[name] = float(trial.best[1])
     assert won["right"] > 3.0 * won["none"]
     assert won["wrong"] > 0.8 * won["none"]
+
+
+def graded_file(seed: int, items: int = 5, models: int = 3) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows on which models differ, the true score of each model, and what people say of it: NaN if nothing."""
+    random = np.random.default_rng(seed)
+    rows, _ = tiny_file(seed, items, models)
+    by_answer = random.integers(0, 5, (items, 4)) / 4.0
+    by_answer[:, -1] = 0.0  # an abstention
+    scores = np.take_along_axis(by_answer, rows % 4, axis=1)
+    said = np.where(random.random((items, 4)) < 0.3, np.nan, by_answer) if seed % 2 else by_answer
+    said[:, -1] = 0.0
+    return rows, scores, np.take_along_axis(said, rows % 4, axis=1)
+
+
+def chance_of_falsehood_with_grades(
+    proof: PoolProof, scores: np.ndarray, said: np.ndarray, confidence: float, waiting: list[int], *, late: bool
+) -> float:
+    """The probability that a false certificate is ever seen, over all orders of the draws from here on."""
+    sums = scores.sum(axis=0)
+    for model in range(len(sums)):
+        if sums.max() - sums[model] > proof.worse_by(model, confidence)[0] + 1e-9:
+            return 1.0
+    known = np.nan_to_num(proof.scores.at(np.flatnonzero(proof.labelled))).sum(axis=0)
+    trial = proof.trial(int(np.argmax(known)))
+    playing = ~proof.beaten(trial, confidence)
+    items = proof.eligible(trial, playing)
+    if not len(items):
+        return 0.0
+    total = 0.0
+    for item in items.tolist():
+        branch = copy.deepcopy(proof)
+        branch.draw(item, branch.trials[trial.model], playing, np.full(len(sums), 0.8), np.full(len(sums), 0.2))
+        for one in waiting if late else [item]:
+            branch.scores.grade(one, said[one])
+            branch.learn(one)
+        left = [item] if late else []
+        total += chance_of_falsehood_with_grades(branch, scores, said, confidence, left, late=late) / len(items)
+    return total
+
+
+def check_grades(seeds: Iterable[int], confidences: tuple[float, ...], allowed: float, *, late: bool) -> None:
+    """False certificates are as rare as promised, over every order of draws, whatever the grades are."""
+    for seed in seeds:
+        rows, scores, said = graded_file(seed)
+        for confidence in confidences:
+            truth = np.full(len(rows), -3, dtype=np.int32)
+            proof = PoolProof(PoolScores(rows, truth, whole=False), allowed)
+            false = chance_of_falsehood_with_grades(proof, scores, said, confidence, [], late=late)
+            assert false <= 1.0 - confidence + 1e-12, (seed, confidence)
+
+
+@pytest.mark.parametrize("allowed", [0.0, 0.6])
+@pytest.mark.parametrize("late", [False, True])
+def test_over_every_order_of_draws_grades_make_no_more_false_certificates(allowed: float, late: bool) -> None:
+    """No error is allowed: the probabilities are exact. Some grades are missing, and count at their worst."""
+    check_grades(range(2), (0.5,), allowed, late=late)
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_file_that_lures_the_bets_makes_false_certificates_no_more_often_than_promised(late: bool) -> None:
+    """The first model is better on most items and worse by more on the others: some orders of draws mislead."""
+    first = np.array([0.5, 0.5, 0.5, 0.25, 0.0, 0.0])
+    second = np.array([0.0, 0.0, 0.0, 0.0, 1.0, 1.0])
+    rows, scores = np.tile(np.array([[0, 1]], dtype=np.int32), (6, 1)), np.stack([first, second], axis=1)
+    proof = PoolProof(PoolScores(rows, np.full(6, -3, dtype=np.int32), whole=False), 0.0)
+    assert 0.0 < chance_of_falsehood_with_grades(proof, scores, scores, 0.5, [], late=late) <= 0.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("allowed", [0.0, 0.6])
+@pytest.mark.parametrize("late", [False, True])
+def test_over_every_order_of_draws_of_many_files_with_grades(allowed: float, late: bool) -> None:
+    check_grades(range(3, 40), CONFIDENCES, allowed, late=late)
+
+
+def test_counts_with_grades_that_are_kept_up_are_those_of_a_fresh_look() -> None:
+    rows, _, said = graded_file(3, items=30, models=5)
+    proof = PoolProof(PoolScores(rows, np.full(30, -3, dtype=np.int32), whole=False), 2.0)
+    trial = proof.trial(2)
+    for item in range(24):
+        proof.take_out(item)
+        if item % 3:
+            proof.scores.grade(item, said[item])
+            proof.learn(item)
+    fresh = PoolProof(proof.scores, 2.0)
+    fresh.labelled[:], fresh.drawable[:] = proof.labelled, proof.drawable
+    counted, kept = fresh.trial(2).tally, trial.tally
+    for name in ("known", "open", "left", "winnable"):
+        assert getattr(counted, name).tolist() == getattr(kept, name).tolist(), name
+
+
+def test_grades_of_nought_and_one_win_nearly_what_right_and_wrong_do() -> None:
+    """Where losses may lie between 0 and 1, a bad model is worse by more than is allowed, not by one item more."""
+    rows, labels = tiny_file(1, items=20)
+    right = (rows == labels[:, None]).astype(np.float64)
+    expected, variance = np.full(3, 0.3), np.full(3, 0.5)
+
+    def play(whole: bool) -> PoolProof:
+        proof = PoolProof(PoolScores(rows, np.full(20, -3, dtype=np.int32), whole=whole), 1)
+        trial = proof.trial(0)
+        for item in range(8):
+            proof.draw(item, trial, ~proof.beaten(trial, 0.999), expected, variance)
+            proof.scores.grade(item, right[item])
+            proof.learn(item)
+        return proof
+
+    whole, graded = play(True), play(False)
+    assert whole.money[1:] == pytest.approx(graded.money[1:], rel=0.25)

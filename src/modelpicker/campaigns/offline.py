@@ -16,6 +16,7 @@ from modelpicker.campaigns.input.judges import fields_at, judge_reading, with_ju
 from modelpicker.campaigns.offline_pool import (
     AskLabel,
     ask_pool,
+    find_loss,
     give_labels,
     known_places,
     look_up_pool,
@@ -284,6 +285,9 @@ def pick(
     seed: int = 0,
     judge: object = None,
     warm: object = None,
+    loss: object = None,
+    price: object = None,
+    label_noise: float = 0.0,
     shuffle: bool = False,
     play_unlabelled: bool = False,
     **reading: Any,
@@ -314,6 +318,12 @@ def pick(
         warm: labels that exist already and are right, for a pool: in any form that `labels` takes, but no function.
             They are all used before the first question, and are no labels bought: the pick counts them as
             `references`. Labels that may be wrong are a judge.
+        loss: what mistakes cost: "accuracy" (the default), "grades", "preference", weights by class, costs by class
+            and answer, or a `Loss`. "balanced" counts all classes the same, by how frequent they are among the
+            labels of the source. The tolerance and the certificate speak of it.
+        price: what each model costs per item, by its name, for a pool: the pick is then the cheapest model that is
+            certified.
+        label_noise: the probability that a label is wrong, at most, for a pool: the certificate allows for it.
         shuffle: take the items of a stream in random order.
         play_unlabelled: also play items of a stream that have no label; a label that is asked for is then missing.
             By default they are left out.
@@ -339,6 +349,14 @@ def pick(
     if chosen != "pool":
         refuse_judge_of_stream(judge)
         refuse_warm_of_stream(warm)
+    only_pools = {
+        "loss": loss is not None,
+        "price": price is not None,
+        "label_noise": label_noise != 0.0,
+    }
+    for option, given_one in only_pools.items():
+        if given_one and chosen != "pool":
+            raise InputError(f"{option}: only a pool can use one; leave it out, or take the items as a pool.")
     if isinstance(judge, str) and not isinstance(source, ModelCollection):
         reading = judge_reading(reading, judge)
     opened = _open_labelled(source, labels, reading)
@@ -349,7 +367,16 @@ def pick(
         whole, said = with_judge_apart(read_whole(opened), judge)
         check_several(whole, name)
         near = GAP.default if tolerance is None else tolerance
-        pool = PoolPicker(whole, seed=seed, confidence=confidence, tolerance=near, judge=said)
+        pool = PoolPicker(
+            whole,
+            seed=seed,
+            confidence=confidence,
+            tolerance=near,
+            judge=said,
+            loss=find_loss(loss, whole),
+            price=price,
+            label_noise=label_noise,
+        )
         return _pick_pool(whole, labels, pool, budget, given_labels(whole, warm))
     check_can_choose(opened, name)
     found = find_algorithm(algorithm or USUAL_ALGORITHM)

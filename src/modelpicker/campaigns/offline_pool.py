@@ -16,9 +16,10 @@ from modelpicker.campaigns.results.pick import Pick
 from modelpicker.campaigns.results.pool_pick import make_pool_pick, with_course
 from modelpicker.collections import ModelCollection
 from modelpicker.encoding import ClassName
-from modelpicker.errors import ConflictError
+from modelpicker.errors import ConflictError, InputError
 from modelpicker.kernels.primitives import ABSTAINED
 from modelpicker.label import AnyLabel
+from modelpicker.losses import Loss
 
 AskLabel: TypeAlias = Callable[[dict[str, Any]], AnyLabel | None]
 """Asked for the label of one item: gets its fields and its place, and gives a class, or None if nobody can tell."""
@@ -33,6 +34,21 @@ def look_up_pool(pool: PoolPicker, budget: int | None, given: int = 0) -> tuple[
         given: how many labels it was given before: they are not bought.
     """
     return _picked(pool, run_pool(pool, budget=budget), budget, given)
+
+
+def find_loss(loss: object, whole: ModelCollection) -> Loss:
+    """A loss from what users write; "balanced" is by how frequent the classes are among the labels."""
+    if loss != "balanced":
+        return Loss.of(loss)
+    places = known_places(whole)
+    if whole.labels is None or not places:
+        raise InputError(
+            "loss: balanced accuracy needs to know how frequent the classes are, and there are no labels; "
+            "pass mp.Loss.balanced with a share for each class.",
+            parameter="loss",
+        )
+    counts = np.bincount(np.asarray(whole.labels)[places], minlength=len(whole.classes)).tolist()
+    return Loss.balanced({name: count for name, count in zip(whole.classes, counts, strict=True) if count})
 
 
 def ask_pool(pool: PoolPicker, whole: ModelCollection, ask: AskLabel, budget: int | None, given: int = 0) -> Pick:

@@ -23,6 +23,7 @@ KINDS: dict[str, int] = {"stream": STREAM, "population": POPULATION}
 RESERVED = 0.05
 # For more models than this, a few numbers for every pair would take too much memory.
 MOST_MODELS = 256
+ACCURATE = Loss()
 # Of no stream is it said that it can be told apart more finely than this before it stops.
 FINEST = 0.001
 
@@ -139,7 +140,13 @@ def state(
 
 
 def state_pool(
-    model: int | str, worse: float, items: int, confidence: float, certain: bool, loss: Loss
+    model: int | str,
+    worse: float,
+    items: int,
+    confidence: float,
+    certain: bool,
+    loss: Loss = ACCURATE,
+    label_noise: float = 0.0,
 ) -> Certificate:
     """A certificate of a pool in words: at most so many of its items more are answered right by another model."""
     gap = min(1.0, worse * loss.unit / items)
@@ -147,25 +154,31 @@ def state_pool(
     sure = "certainly" if certain else f"with confidence {100.0 * confidence:.12g}%, whenever you look"
     sentence = f"Nothing is proven about {model} yet."
     if gap < 1.0:
-        sentence = f"{where} {_no_model(str(model), gap, loss)}, {sure}."
+        dearest = "" if loss.plain or loss.unit != 1.0 or not gap else f", which costs {loss.dearest:g}"
+        better = no_model_is_better(str(model), gap, loss.name)
+        sentence = f"{where} {better}{dearest}, {sure}{_if_few_are_wrong(label_noise)}."
     whole = int(worse) if loss.whole and gap < 1.0 else None
     return Certificate(model, gap, confidence, "pool", items, whole, sentence, loss.name)
 
 
-def _no_model(model: str, gap: float, loss: Loss) -> str:
-    """No model is better, by more than the gap, in the words of the loss."""
-    by = rounded_up(gap)
-    if loss.name == PREFERENCE:
-        more = f"more than {by} more" if gap else "more"
-        return f"no model is preferred to {model} on {more} of the items than {model} is to it"
-    if loss.name == GRADES:
-        return f"no model's mean grade is {f'more than {by} ' if gap else ''}higher than that of {model}"
-    if loss.name == BALANCED:
-        return f"no model's balanced accuracy is {f'more than {by} ' if gap else ''}higher than that of {model}"
-    if loss.name != ACCURACY:
-        more = f" by more than {gap * loss.dearest:.3g} ({by} of the worst mistake, which costs {loss.dearest:g})"
-        return f"no model's mean cost per item is lower than that of {model}{more if gap else ''}"
-    return f"no model is {f'more than {by} ' if gap else ''}more accurate than {model}"
+def _if_few_are_wrong(label_noise: float) -> str:
+    noise = f"{100.0 * label_noise:.12g}%"
+    return f", if each label is wrong with a probability of at most {noise}" if label_noise else ""
+
+
+def no_model_is_better(model: str, gap: float, loss: str) -> str:
+    """No model is better by more than the gap, in the words of the loss."""
+    by = f"more than {rounded_up(gap)} " if gap else ""
+    if loss == PREFERENCE:
+        return f"no model is preferred to {model} on {by}more of the items than {model} is to it"
+    if loss == GRADES:
+        return f"no model's mean grade is {by}higher than that of {model}"
+    if loss == BALANCED:
+        return f"no model's balanced accuracy is {by}higher than that of {model}"
+    if loss != ACCURACY:
+        more = f" by more than {rounded_up(gap)} of the worst mistake" if gap else ""
+        return f"no model's mean cost per item is lower than that of {model}{more}"
+    return f"no model is {by}more accurate than {model}"
 
 
 def rounded_up(share: float) -> str:

@@ -21,7 +21,7 @@ import numpy as np
 
 from modelpicker.certificates.judge import trust_judge, verdicts
 from modelpicker.certificates.pool_bets import GRAIN, ProofDraw
-from modelpicker.certificates.pool_scores import Flags, PoolScores
+from modelpicker.certificates.pool_scores import PIECE, Flags, PoolScores
 from modelpicker.kernels.primitives import Codes, Floats, Ints
 
 # Of the draws so far this many are thought to have been before, without a difference.
@@ -29,8 +29,6 @@ DOUBT = 20.0
 # A draw waits for labels of the last so many items that were asked for; others count at their worst for good.
 # When so many times more have been asked for, it is closed as it is.
 WINDOW, WINDOWS = 64, 4
-# Items that are gone through at once.
-PIECE = 2**14
 # More money than this is not counted.
 MOST = 1e250
 

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from modelpicker.certificates.label_noise import NO_NOISE, LabelNoise
 from modelpicker.kernels.primitives import Codes, Floats, Ints
 
 Flags = npt.NDArray[np.bool_]
@@ -19,6 +20,8 @@ Places: TypeAlias = list[int] | Ints | slice
 # How far x spreads at first, and items that are looked at to find out where answers cost more or less.
 USUAL_SPREAD = 0.7
 LOOKED_AT = 50
+# Items that are gone through at once.
+PIECE = 2**14
 Most: TypeAlias = Callable[[Places, int], Floats]
 
 
@@ -37,6 +40,7 @@ class PoolScores:
     """The same for all items of the pool, those on which models agree too."""
     whole: bool = True
     """Whether scores are 0 or 1."""
+    noise: LabelNoise = NO_NOISE
     graded: dict[int, Floats] = field(default_factory=dict)
     """The scores of items whose label is more than one class."""
     partial: list[int] = field(default_factory=list)
@@ -99,13 +103,23 @@ class PoolScores:
         return np.where(missing | missing[:, [model]], found.dtype.type(0), found)
 
     def never_told(self, model: int) -> Floats:
-        """On how many items of the pool no label can set a model beside each other one: one of them was not run."""
-        models = self.rows.shape[1]
-        if self.everywhere is None:
-            return np.zeros(models)
-        own = self.everywhere[:, model]
-        found: Floats = (self.everywhere | own[:, None]).sum(axis=0).astype(np.float64)
+        """By how many items labels may never tell whether a model is worse than each other one.
+
+        Those on which one of the two was not run; and as many as wrong labels may mislead by.
+        """
+        found = np.zeros(self.rows.shape[1])
+        if self.everywhere is not None:
+            found += (self.everywhere | self.everywhere[:, [model]]).sum(axis=0)
+        if self.noise.probability:
+            found += self.noise.misled_by(self.differing(model))
         found[model] = 0.0
+        return found
+
+    def differing(self, model: int) -> Floats:
+        """On how many items labels tell a model and each other one apart."""
+        found = np.zeros(self.rows.shape[1])
+        for start in range(0, len(self.rows), PIECE):
+            found += self.differs(slice(start, start + PIECE), model).sum(axis=0)
         return found
 
     def untold(self, model: int, most: Most) -> Floats:

@@ -90,6 +90,7 @@ def read_pick(found: Mapping[str, Any]) -> Pick:
         state=Status(*(found["state"][part] for part in ("name", "reason", "next", "takes_items"))),
         remark=found["remark"],
         conflicts=found["conflicts"],
+        saved_per_item=found.get("saved_per_item"),
         judge=read_judge_quality(found.get("judge")),
         **{name: found[name] for name in same},
     )

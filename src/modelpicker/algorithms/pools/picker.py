@@ -31,6 +31,7 @@ from modelpicker.algorithms.pools.pool_input import (
     identical_models,
     read_judge,
     read_pool,
+    read_price,
     with_judge,
 )
 from modelpicker.algorithms.pools.pool_labels import UNKNOWABLE_LABEL, PoolLabels, ReadLabel, graded_items
@@ -46,8 +47,9 @@ from modelpicker.algorithms.pools.pool_state import (
 from modelpicker.algorithms.validation import Models, check_count
 from modelpicker.certificates.accuracy import AccuracyInterval, measure_accuracy
 from modelpicker.certificates.certificate import Certificate, check_confidence, state_pool
+from modelpicker.certificates.label_noise import NOISE_SHARE
 from modelpicker.certificates.pool_proof import Trial, may_win
-from modelpicker.certificates.stop_rule import GAP
+from modelpicker.certificates.stop_rule import GAP, LABEL_NOISE
 from modelpicker.coins import check_seed, draw_coins
 from modelpicker.encoding import ModelName
 from modelpicker.errors import ConflictError, InputError, NotFoundError, StateError, brief
@@ -61,6 +63,8 @@ STATE_VERSION = 2
 MOST_CELLS = 2**20
 # A model stays on trial while it is thought to be behind the leader by at most this share of what is allowed.
 STICKY = 0.25
+# With prices, a model is tried if it is thought to be behind the leader by at most this share of what is allowed.
+CLOSE = 0.5
 # Coins of a pool by their use: those of questions count from 0.
 JITTER, SAMPLES = 2**62, 2**63
 
@@ -83,6 +87,10 @@ class PoolPicker:
             no statement depends on it.
         loss: what mistakes cost: "accuracy", "grades", "preference", weights by class, costs by class and answer,
             or a `Loss`. The tolerance and all statements speak of it.
+        price: what each model costs per item: numbers by model, or one per model. The pick is then the cheapest
+            model that is proved to be within the tolerance of the best.
+        label_noise: the probability that a label is wrong, at most; each independently of the others. The
+            certificate allows for it, and is wider than the tolerance by what wrong labels may mislead by.
 
     >>> pool = PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
     >>> while not pool.done:
@@ -108,6 +116,8 @@ class PoolPicker:
         audit: float = 0.0,
         judge: object = None,
         loss: object = None,
+        price: object = None,
+        label_noise: float = 0.0,
     ) -> None:
         source = read_pool(predictions, models)
         self.models = source.models
@@ -118,6 +128,10 @@ class PoolPicker:
         self.source = source
         self.loss = Loss.of(loss)
         """What mistakes cost."""
+        self.price = read_price(price, self.models)
+        """What each model costs per item; None if that does not matter."""
+        self.label_noise = float(LABEL_NOISE.check(label_noise))
+        """The probability that a label is wrong, at most."""
         self._read = PoolLabels(self.loss, source.classes)
         self._contested = contested_items(source.codes)
         self._rows = contested_rows(source.codes, self._contested)
@@ -207,8 +221,31 @@ class PoolPicker:
 
     @property
     def certified(self) -> bool:
-        """Whether the recommended model is proved to be within the tolerance of the best, with the confidence."""
-        return self._certified(self._pick())
+        """Whether the recommended model is proved to be within the tolerance of the best, with the confidence.
+
+        With prices, also whether no model is cheaper that is thought to be good enough.
+        """
+        pick = self._pick()
+        cheap = self.price is None or self.price[pick] <= self.price[self._favourite()]
+        return cheap and self._certified(pick)
+
+    @property
+    def racing(self) -> tuple[ModelName, ...]:
+        """The models that may still be the pick: the recommended one, and those that it has not beaten yet."""
+        pick = self._pick()
+        if self.certified:
+            return (self.models[pick],)
+        trial = self._proof.trials.get(pick)
+        if trial is None:
+            return self.models
+        beaten = self._proof.beaten(trial, self._strict(self.confidence))
+        beaten[pick] = False
+        return tuple(name for name, out in zip(self.models, beaten.tolist(), strict=True) if not out)
+
+    @property
+    def saved_per_item(self) -> float | None:
+        """By how much cheaper per item the pick is than the model with the best estimate; None without prices."""
+        return None if self.price is None else float(self.price[self._leader()] - self.price[self._pick()])
 
     @property
     def done(self) -> bool:
@@ -220,7 +257,9 @@ class PoolPicker:
         confidence = check_confidence(confidence)
         model = self._pick()
         worse, certain = self._proof.worse_by(model, self._strict(confidence))
-        return state_pool(self.models[model], worse, len(self), confidence, certain, self.loss)
+        if self.label_noise:  # what wrong labels may do is known for the confidence of the pool
+            worse, certain = (worse if confidence <= self.confidence else float(len(self))), False
+        return state_pool(self.models[model], worse, len(self), confidence, certain, self.loss, self.label_noise)
 
     def accuracy(self, confidence: float = 0.95) -> AccuracyInterval:
         """How accurate the recommended model is on exactly these items, whenever you look.
@@ -466,19 +505,40 @@ class PoolPicker:
 
     def _pick(self) -> int:
         """The leader; but a model that is certified stays, unless another is clearly better."""
-        leader = self._leader()
+        leader = self._favourite()
+        if self.price is not None:
+            return self._cheapest_certified(leader)
         for trial in self._proof.trials.values():
             behind, doubt = self._found.ahead[trial.model], self._found.doubt[trial.model]
             if trial.model != leader and self._certified(trial.model) and behind * behind <= doubt:
                 return trial.model
         return leader
 
+    def _favourite(self) -> int:
+        """The model to prove: the leader; with prices, the cheapest that is thought to be close enough to it."""
+        leader = self._leader()
+        if self.price is None or not len(self._rows):
+            return leader if self.price is None else int(np.argmin(self.price))
+        share = CLOSE if self._unlabelled().any() else 1.0
+        close = self._found.ahead <= share * self._proof.allowed + 1e-9
+        close[leader] = True
+        return int(np.argmin(np.where(close, self.price + self._jitter * 1e-9, np.inf)))
+
+    def _cheapest_certified(self, favourite: int) -> int:
+        """The favourite, or a model that is certified already and costs no more."""
+        price = np.zeros(len(self.models)) if self.price is None else self.price
+        proved = self._certified(favourite)
+        found = [one for one in self._proof.trials if one != favourite and self._certified(one)]
+        cheaper = [one for one in found if price[one] <= price[favourite] or not proved]
+        return min(cheaper, key=lambda one: (price[one], one), default=favourite)
+
     def _certified(self, model: int) -> bool:
         return self._proof.worse_by(model, self._strict(self.confidence))[0] <= self._proof.allowed
 
     def _strict(self, confidence: float) -> float:
         """The confidence that the proof must have, so that the error is shared with what the pool may grow by."""
-        return 1.0 - (1.0 - confidence) * self.error_share
+        kept = NOISE_SHARE if self.label_noise else 0.0
+        return 1.0 - (1.0 - confidence) * self.error_share * (1.0 - kept)
 
     def _next_for_audit(self) -> PoolQuestion | None:
         """An item drawn at random from all that are left, if it is time for one.
@@ -525,8 +585,8 @@ class PoolPicker:
         slack, sure = float(self._proof.allowed), SURE
         if not slack or len(self._learned) < LOOKING:
             slack, sure = max(0.0, slack - FINE * len(self)), VERY_SURE
-        leader = self._leader()
-        lead = self._found.ahead + slack
+        leader = self._favourite()
+        lead = self._found.ahead - self._found.ahead[leader] + slack
         clear = (lead > 0.0) & (lead * lead >= sure * sure * self._found.doubt)
         clear[leader] = True
         return bool(clear.all())
@@ -540,7 +600,9 @@ class PoolPicker:
 
     def _next_on_trial(self) -> int:
         """The model that the next draw for the proof would be about."""
-        leader = self._leader()
+        leader = self._favourite()
+        if self.price is not None:
+            return leader
         for trial in self._proof.trials.values():
             near = self._found.ahead[trial.model] <= STICKY * self._proof.allowed
             if near and not self._certified(trial.model):
@@ -584,6 +646,8 @@ class PoolPicker:
             "confidence": self.confidence,
             "tolerance": self.tolerance,
             **({} if self.loss == Loss() else {"loss": self.loss.to_json()}),
+            **({} if self.price is None else {"price": self.price.tolist()}),
+            **({"label_noise": self.label_noise} if self.label_noise else {}),
             **progress_of(self),
         }
 
@@ -607,6 +671,8 @@ class PoolPicker:
                 audit=audit["share"] if (audit := blob.get("audit")) else 0.0,
                 judge=judge,
                 loss=read_loss(blob["loss"]) if "loss" in blob else None,
+                price=blob.get("price"),
+                label_noise=blob.get("label_noise", 0.0),
             )
             if blob["pool"] != pool._fingerprint:
                 raise StateError(

@@ -14,6 +14,7 @@ from modelpicker.algorithms.pools.gain import OUT, UNKNOWABLE, UNKNOWN, new_comp
 from modelpicker.algorithms.pools.label_model import new_label_model
 from modelpicker.algorithms.pools.pool_input import contested_items, contested_rows, with_judge
 from modelpicker.algorithms.pools.pool_labels import PoolLabels, ReadLabel
+from modelpicker.certificates.label_noise import LabelNoise
 from modelpicker.certificates.pool_proof import PoolProof
 from modelpicker.certificates.pool_scores import PoolScores
 from modelpicker.encoding import Array, ClassName
@@ -111,10 +112,12 @@ def has_bets(pool: "PoolPicker") -> bool:
 
 def new_proof(pool: "PoolPicker") -> PoolProof:
     """A proof for the items and the tolerance of a pool, before the first bet."""
-    scores = PoolScores(pool._rows, pool._labels, pool._read.lead, whole=pool.loss.whole)
+    noise = LabelNoise(pool.label_noise, 1.0 - pool.confidence)
+    scores = PoolScores(pool._rows, pool._labels, pool._read.lead, whole=pool.loss.whole, noise=noise)
     for place, known in pool._graded.items():
         scores.grade(place, known)
-    return PoolProof(scores, allowed_items(pool.tolerance, len(pool), pool.loss), pool._judged)
+    allowed = allowed_items(pool.tolerance, len(pool), pool.loss)
+    return PoolProof(scores, allowed + noise.usual(scores.differing, len(pool.models)), pool._judged)
 
 
 def grow(
@@ -168,8 +171,9 @@ def make_room(pool: "PoolPicker") -> None:
 
 def set_goal(pool: "PoolPicker", tolerance: float, confidence: float, share: float) -> None:
     """Work for another goal. Bets for another tolerance begin anew, with the labels that are known."""
+    other = tolerance != pool.tolerance or (pool.label_noise > 0.0 and confidence != pool.confidence)
     pool.confidence = confidence
-    if tolerance != pool.tolerance:
+    if other:
         pool.tolerance, pool.error_share = tolerance, share
         pool._proof = new_proof(pool)
         _note_labels(pool)

@@ -72,6 +72,7 @@ def make_pool_pick(pool: PoolPicker, *, budget: int | None, skipped: int, spent:
         more=what_more_buys(pool, budget) if spent and not certified else None,
         remark=_remark(pool, best),
         judge=measure_judge(pool),
+        saved_per_item=pool.saved_per_item,
     )
 
 
@@ -226,4 +227,9 @@ def _remark(pool: PoolPicker, best: ModelName) -> str:
     """Which models cannot be told from the pick, by name."""
     same = next((group for group in pool.identical if best in group), ())
     names = listed_models([str(name) for name in same]) if same else ""
-    return f"{names} give the same answer to every item: no label can tell them apart." if same else ""
+    remarks = [f"{names} give the same answer to every item: no label can tell them apart."] if same else []
+    if pool.saved_per_item:
+        remarks.append(
+            f"{best} costs {pool.saved_per_item:.3g} less per item than the model with the best estimate."
+        )
+    return " ".join(remarks)

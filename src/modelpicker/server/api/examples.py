@@ -182,6 +182,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "to_go": None,
         "more": None,
         "remark": "",
+        "saved_per_item": None,
         "judge": None,
         "standing": [entry | {"labels": 57, "since": 0, "covered": 1720.5} for entry in _STANDING],
     },

@@ -32,7 +32,7 @@ class CertificateDocument(BaseModel):
     rounds: Annotated[Count, Field(description="How many items had been seen.")]
     items: Annotated[Count | None, Field(description="How many items the gap is, where it is of the stream.")]
     sentence: Annotated[str, Field(description="All of it, in plain words.")]
-    loss: Annotated[str, Field(description='What the gap is a share of: "accuracy", or the name of a loss.')]
+    loss: Annotated[str, Field(description="What the gap is a share of: accuracy, unless another loss was chosen.")]
 
 
 class JudgedClassDocument(BaseModel):
@@ -86,6 +86,10 @@ class StandingDocument(BaseModel):
     to_go: ToGoField
     more: MoreField
     remark: Annotated[str, Field(description="What the algorithm has to say of how it stands; may be empty.")]
+    saved_per_item: Annotated[
+        float | None,
+        Field(description="How much cheaper the pick is, per item, than the best estimate; null without prices."),
+    ]
     judge: Annotated[JudgeDocument | None, Field(description="How good the judge was; null if there is none.")]
     standing: Annotated[list[StandingEntry], Field(description="The pick first, then by estimates.")]
 

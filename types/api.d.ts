@@ -53,6 +53,7 @@ declare namespace Api {
     rounds: number;
     items: number | null;
     sentence: string;
+    loss: string;
   }
 
   interface ChartsDocument {
@@ -237,6 +238,7 @@ declare namespace Api {
     kind: "item";
     id: number;
     predictions: Array<number | string | null>;
+    judge?: number | string | null;
   }
 
   interface ItemsDropped {
@@ -250,6 +252,30 @@ declare namespace Api {
     round: number;
     model: number | string;
     heir_of: number | string;
+  }
+
+  interface JudgeDocument {
+    items: number;
+    labels: number;
+    agreed: number;
+    silent: number;
+    share: number | null;
+    low: number;
+    high: number;
+    kappa: number | null;
+    kappa_low: number | null;
+    kappa_high: number | null;
+    confidence: number;
+    sentence: string;
+    classes: Array<JudgedClassDocument>;
+  }
+
+  interface JudgedClassDocument {
+    label: number | string | null;
+    labels: number;
+    agreed: number;
+    low: number;
+    high: number;
   }
 
   interface LabelDocument {
@@ -600,6 +626,8 @@ declare namespace Api {
     to_go: ToGoDocument | null;
     more: OutlookDocument | null;
     remark: string;
+    saved_per_item: number | null;
+    judge: JudgeDocument | null;
     standing: Array<StandingEntry>;
   }
 

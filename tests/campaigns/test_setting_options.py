@@ -24,8 +24,8 @@ from tests.cli.running import run
 
 NAMES = [option.name for option in SETTINGS]
 # What the library takes besides, for a campaign on a pool; then the models are those of the pool.
-SENT_FOR_POOLS = ["pool", "columns", *(option.name for option in POOL_GOAL), "use_labels"]
-FOR_POOLS = ["pool", *(option.name for option in POOL_GOAL), "use_labels", "progress"]
+SENT_FOR_POOLS = ["pool", "columns", *(option.name for option in POOL_GOAL), "use_labels", "judge"]
+FOR_POOLS = ["pool", *(option.name for option in POOL_GOAL), "use_labels", "judge", "warm", "progress"]
 # A value for every setting that is not its default.
 OTHER: dict[str, Any] = {
     "models": ["bert", "roberta"],

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     )
     from modelpicker.campaigns.results.agreement import Agreement, ClassAgreement, PairAgreement
     from modelpicker.campaigns.results.dashboard import Dashboard
+    from modelpicker.campaigns.results.judge_quality import JudgedClass, JudgeQuality
     from modelpicker.campaigns.results.pick import (
         AddedItems,
         AnswerRecord,
@@ -54,6 +55,8 @@ __all__ = [
     "GivenAnswer",
     "GivenOpinion",
     "ItemNote",
+    "JudgeQuality",
+    "JudgedClass",
     "LabelFilter",
     "Listed",
     "PairAgreement",
@@ -88,6 +91,8 @@ HOMES = {
     "Dashboard": "results.dashboard",
     "GivenAnswer": "results.pick",
     "ItemNote": "results.pick",
+    "JudgeQuality": "results.judge_quality",
+    "JudgedClass": "results.judge_quality",
     "LabelFilter": "results.pick",
     "Terms": "terms",
     "WriteGroup": "state.transactions",

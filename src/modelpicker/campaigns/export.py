@@ -21,7 +21,7 @@ from modelpicker.campaigns.events.recent_events import Stored
 from modelpicker.campaigns.names import check_name
 from modelpicker.campaigns.registry import make_campaign
 from modelpicker.campaigns.results.chart_samples import Sample, add_sample
-from modelpicker.campaigns.setting_options import POOL_ALGORITHM, POOL_GOAL
+from modelpicker.campaigns.setting_options import JUDGE, POOL_ALGORITHM, POOL_GOAL
 from modelpicker.campaigns.settings import CampaignSettings, known_algorithm, settings_checksum, stored_settings
 from modelpicker.campaigns.state.possible_events import PossibleEvents
 from modelpicker.campaigns.state.states import rebuild
@@ -40,6 +40,7 @@ COLUMNS = {
     "key": "string",
     "item": "json",
     "predictions": "json",
+    "judge": "json",
     "query": "bool",
     "probability": "float64",
     "prediction": "json",
@@ -137,7 +138,7 @@ def _settings(header: HistoryRecord, algorithm: type[Algorithm] | None) -> Campa
     if header["algorithm"] == POOL_ALGORITHM:
         options = given.pop("options")
         del given["algorithm"]
-        if options.keys() != {option.name for option in POOL_GOAL}:
+        if options.keys() - {JUDGE} != {option.name for option in POOL_GOAL}:
             raise InputError(f"options are {brief(options)}.")
         made = CampaignSettings.check_pool(**given, **options)
     else:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -18,8 +18,9 @@ from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.algorithms.registry import find_algorithm, make_algorithm
 from modelpicker.campaigns.campaign import Campaign
 from modelpicker.campaigns.file_campaign import fingerprint_of
+from modelpicker.campaigns.input.judges import judge_mark, with_judge_apart
 from modelpicker.campaigns.offline import Goal, Run
-from modelpicker.campaigns.offline_pool import look_up_pool, replay_answers
+from modelpicker.campaigns.offline_pool import give_labels, look_up_pool, replay_answers
 from modelpicker.campaigns.pick_command import operand, pick_command
 from modelpicker.campaigns.pool_journal import FORMAT as JOURNAL
 from modelpicker.campaigns.pool_journal import PoolAnswer, read_journal
@@ -104,20 +105,19 @@ def _of_journal(path: Path) -> Report:
     """What the answers of people come to."""
     journal = read_journal(path)
     header, answers = journal.header or {}, journal.answers
-    whole = _read(path, header, "file")
-    if header.get("fingerprint") != fingerprint_of(whole):
+    whole, said = with_judge_apart(_read(path, header, "file"), header.get("judge"))
+    mark = None if said is None else judge_mark(cast("list[ClassName | None]", said))
+    if header.get("fingerprint") != fingerprint_of(whole) or header.get("judge_mark") != mark:
         raise ConflictError(_other(path, header.get("file")))
-    pool = PoolPicker(
-        whole,
-        **{name: header[name] for name in ("seed", "confidence", "tolerance") if name in header},
-        loss=loss_of(header.get("ask_for", "class")),
-    )
+    options = {name: header[name] for name in ("seed", "confidence", "tolerance") if name in header}
+    pool = PoolPicker(whole, **options, judge=said, loss=loss_of(header.get("ask_for", "class")))
     course = _replay(pool, answers, path)
-    known = sum(answer.known for answer in answers)
+    given = sum(answer.given for answer in answers)
+    known = sum(answer.known for answer in answers) - given
     skipped = sum(answer.label is None for answer in answers)
     budget = header.get("budget")
-    spent = budget is not None and pool.labels_used - known >= budget
-    pick = make_pool_pick(pool, budget=budget, skipped=skipped, spent=spent)
+    spent = budget is not None and pool.labels_used - known - given >= budget
+    pick = make_pool_pick(pool, budget=budget, skipped=skipped, spent=spent, given=given)
     times = [answer.time for answer in answers if answer.time is not None]
     return Report(
         title=Path(str(header.get("file"))).stem,
@@ -131,6 +131,7 @@ def _of_journal(path: Path) -> Report:
         settings={
             "file": str(header.get("file")),
             "answers": str(path.name),
+            **_judge_setting(header),
             **_pool_settings(pool, budget),
             **_versions(header),
         },
@@ -168,6 +169,8 @@ class ResultLines(NamedTuple):
     queried: list[bool]
     labels: dict[int, ClassName]
     """The labels that were asked for and known, by item."""
+    given: dict[int, ClassName]
+    """The labels that existed already, by item."""
 
 
 def _of_result(path: Path) -> Report:
@@ -178,16 +181,19 @@ def _of_result(path: Path) -> Report:
             f"{path} was written by an older version of modelpicker. To use its answers: modelpicker pick "
             f"{header.get('collection', 'FILE')} --labels {path}"
         )
-    whole = _with_labels(path, _read(path, header, "collection"), header, decided)
+    found, said = with_judge_apart(_read(path, header, "collection"), header.get("judge"))
+    whole = _with_labels(path, found, header, decided)
     pool = header.get("setting") == "pool"
     try:
-        played = _play_pool(path, whole, header, decided) if pool else _play_stream(path, whole, header, decided)
+        played = (
+            _play_pool(path, whole, said, header, decided) if pool else _play_stream(path, whole, header, decided)
+        )
     except (KeyError, TypeError) as error:
         raise FileError(f"{path}, line 1: it is damaged ({error!r}); restore the file from a copy.") from error
     budget = header.get("budget")
     looked_up = header.get("labels_from") or header["collection"]
     if pool:
-        settings = _pool_settings_of(header, budget)
+        settings = _judge_setting(header) | _pool_settings_of(header, budget)
     else:
         options = ", ".join(f"{name}={value}" for name, value in header["options"].items())
         settings = {
@@ -217,6 +223,7 @@ def _read_result(path: Path) -> tuple[dict[str, Any], ResultLines]:
     items: list[int] = []
     queried: list[bool] = []
     labels: dict[int, ClassName] = {}
+    given: dict[int, ClassName] = {}
     with path.open("rb") as file:
         header: dict[str, Any] = json.loads(file.readline(LONGEST_HEADER))
         for number, line in enumerate(file, 2):
@@ -225,12 +232,14 @@ def _read_result(path: Path) -> tuple[dict[str, Any], ResultLines]:
                 item, label = entry.get("item"), entry.get("label")
             except (ValueError, RecursionError, AttributeError):
                 raise FileError(f"{path}, line {number}: it is damaged; restore the file from a copy.") from None
-            if type(item) is int:
+            if type(item) is int and entry.get("given") is True:
+                given[item] = label
+            elif type(item) is int:
                 items.append(item)
                 queried.append(entry.get("query") is True)
                 if isinstance(label, int | str):
                     labels[item] = label
-    return header, ResultLines(items, queried, labels)
+    return header, ResultLines(items, queried, labels, given)
 
 
 def _with_labels(
@@ -241,7 +250,7 @@ def _with_labels(
     code_of = {name: code for code, name in enumerate(classes)}
     same = len(whole) == header.get("items") and list(whole.models) == header.get("models")
     said = {whole.classes[code] for code in np.unique(whole.predictions).tolist() if code != ABSTAINED}
-    items = [*decided.labels, *decided.items]
+    items = [*decided.labels, *decided.items, *decided.given]
     if (
         not same
         or not {*said, *decided.labels.values()} <= set(classes)
@@ -255,10 +264,12 @@ def _with_labels(
     return ModelCollection.of_codes(known[whole.predictions], labels, whole.models, classes)
 
 
-def _play_pool(path: Path, whole: ModelCollection, header: Mapping[str, Any], decided: ResultLines) -> PlayedAgain:
+def _play_pool(
+    path: Path, whole: ModelCollection, judge: object, header: Mapping[str, Any], decided: ResultLines
+) -> PlayedAgain:
     options = header["options"]
-    pool = PoolPicker(whole, seed=header["seed"], **options)
-    pick, trace = look_up_pool(pool, header.get("budget"))
+    pool = PoolPicker(whole, seed=header["seed"], **options, judge=judge)
+    pick, trace = look_up_pool(pool, header.get("budget"), give_labels(pool, decided.given))
     if [*trace.items.tolist(), *trace.skipped.tolist()] != decided.items:
         raise ConflictError(_other_questions(path))
     return PlayedAgain(pick, ProofGoal(pool.tolerance, pool.confidence), pool.contested)
@@ -322,6 +333,10 @@ def _other_questions(path: Path) -> str:
 def _pool_settings(pool: PoolPicker, budget: int | None) -> dict[str, str]:
     options = {"confidence": pool.confidence, "tolerance": pool.tolerance}
     return _pool_settings_of({"options": options, "seed": pool.seed}, budget)
+
+
+def _judge_setting(header: Mapping[str, Any]) -> dict[str, str]:
+    return {"judge": f"column {header['judge']}"} if header.get("judge") else {}
 
 
 def _pool_settings_of(header: Mapping[str, Any], budget: int | None) -> dict[str, str]:

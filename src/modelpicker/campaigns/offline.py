@@ -12,19 +12,21 @@ from modelpicker.algorithms import Algorithm, Trace, run_stream
 from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.algorithms.registry import AlgorithmChoice, find_algorithm, make_algorithm
 from modelpicker.algorithms.validation import check_count
+from modelpicker.campaigns.input.judges import fields_at, judge_reading, with_judge_apart
 from modelpicker.campaigns.offline_pool import (
     AskLabel,
     ask_pool,
-    fields_at,
     find_loss,
+    give_labels,
+    known_places,
     look_up_pool,
     use_answers,
-    with_judge_apart,
 )
 from modelpicker.campaigns.pick_setting import Setting, choose_setting
 from modelpicker.campaigns.results.assembly import Counted, PickEvidence, Wanted, assemble
 from modelpicker.campaigns.results.course import Course, joined
 from modelpicker.campaigns.results.pick import Pick
+from modelpicker.campaigns.setting_options import refuse_judge_of_stream
 from modelpicker.campaigns.storage.sqlite_files import is_sqlite
 from modelpicker.certificates.certificate import CertificateKind, Certified
 from modelpicker.certificates.stop_rule import GAP
@@ -286,6 +288,7 @@ def pick(
     options: Mapping[str, Any] | None = None,
     seed: int = 0,
     judge: object = None,
+    warm: object = None,
     loss: object = None,
     price: object = None,
     label_noise: float = 0.0,
@@ -317,6 +320,9 @@ def pick(
         seed: what all randomness is drawn from.
         judge: cheap labels that may be wrong, for a pool. The name of a column; a function, which gets the same as
             one for `labels`; or one class per item. A good judge saves labels; no statement depends on it.
+        warm: labels that exist already and are right, for a pool: in any form that `labels` takes, but no function.
+            They are all used before the first question, and are no labels bought: the pick counts them as
+            `references`. Labels that may be wrong are a judge.
         loss: what mistakes cost: "accuracy" (the default), "grades", "preference", weights by class, costs by class
             and answer, or a `Loss`. "balanced" counts all classes the same, by how frequent they are among the
             labels of the source. The tolerance and the certificate speak of it.
@@ -347,8 +353,10 @@ def pick(
             "play_unlabelled": play_unlabelled,
         },
     )
+    if chosen != "pool":
+        refuse_judge_of_stream(judge)
+        refuse_warm_of_stream(warm)
     only_pools = {
-        "judge": judge is not None,
         "loss": loss is not None,
         "price": price is not None,
         "label_noise": label_noise != 0.0,
@@ -357,7 +365,7 @@ def pick(
         if given_one and chosen != "pool":
             raise InputError(f"{option}: only a pool can use one; leave it out, or take the items as a pool.")
     if isinstance(judge, str) and not isinstance(source, ModelCollection):
-        reading["fields"] = [*reading.get("fields", ()), judge]
+        reading = judge_reading(reading, judge)
     rule = SameAnswers.of(same)
     kinds, labels = (labels, None) if _has_kinds(labels) else (None, labels)
     opened = _open_labelled(source, labels, reading if rule.plain else {**reading, "same": rule.rule})
@@ -382,7 +390,7 @@ def pick(
             price=price,
             label_noise=label_noise,
         )
-        return _pick_pool(whole, labels, pool, budget)
+        return _pick_pool(whole, labels, pool, budget, given_labels(whole, warm))
     check_can_choose(opened, name)
     found = find_algorithm(algorithm or USUAL_ALGORITHM)
     goal, given = make_goal(
@@ -425,8 +433,10 @@ def _looked_up(whole: ModelCollection, labels: Any) -> AskLabel:
     return lambda fields: told.get(str(fields["item" if identity is None else identity]))
 
 
-def _open_labelled(source: object, labels: object, reading: Mapping[str, Any]) -> CollectionSource:
-    """The collection, with its labels, unless a function is asked for them."""
+def _open_labelled(
+    source: object, labels: object, reading: Mapping[str, Any], called: str = "labels"
+) -> CollectionSource:
+    """The collection, with its labels, unless a function is asked for them; `called` is their name in errors."""
     asked = callable(labels)
     answers = Path(labels) if isinstance(labels, str | Path) and is_sqlite(Path(labels)) else None
     if answers is not None:
@@ -444,7 +454,7 @@ def _open_labelled(source: object, labels: object, reading: Mapping[str, Any]) -
     else:
         opened = source if given is None else source.with_labels(given, check=not read.free)
     if mapped:
-        opened = _with_mapping(opened, labels, check=not read.free)
+        opened = _with_mapping(opened, labels, called, check=not read.free)
     if answers is not None:
         from modelpicker.campaigns.file_campaign import with_answers  # which builds on this
 
@@ -453,13 +463,41 @@ def _open_labelled(source: object, labels: object, reading: Mapping[str, Any]) -
     return opened if merged or not read.free else merge_answers(read_whole(opened), read.same)
 
 
-def _pick_pool(whole: ModelCollection, labels: object, pool: PoolPicker, budget: int | None) -> Pick:
-    """The pick of a pool."""
+def refuse_warm_of_stream(warm: object) -> None:
+    """Of a stream it matters how the items of labels were chosen, and nobody can tell."""
+    if warm is not None:
+        raise InputError(
+            "warm: only a pool can use labels that exist already. A stream speaks of items that it has not seen, "
+            "so it matters how labelled items were chosen. Leave it out, or take the items as a pool.",
+            parameter="warm",
+        )
+
+
+def given_labels(whole: ModelCollection, warm: object) -> dict[int, ClassName]:
+    """Labels that exist already, by item; `warm` is what `pick` takes."""
+    if warm is None:
+        return {}
+    if callable(warm):
+        raise InputError(
+            "warm: pass labels that exist already (an array, a mapping or a file), not a function.",
+            parameter="warm",
+        )
+    bare = ModelCollection.of_codes(whole.predictions, None, whole.models, whole.classes, whole.fields)
+    found = read_whole(_open_labelled(bare, warm, {}, "warm"))
+    labels = () if found.labels is None else found.labels
+    return {place: found.classes[int(labels[place])] for place in known_places(found)}
+
+
+def _pick_pool(
+    whole: ModelCollection, labels: object, pool: PoolPicker, budget: int | None, given: dict[int, ClassName]
+) -> Pick:
+    """The pick of a pool, which is given some labels first."""
+    give_labels(pool, given)
     if callable(labels):
-        return ask_pool(pool, whole, labels, budget)
+        return ask_pool(pool, whole, labels, budget, len(given))
     if isinstance(labels, str | Path) and is_answers(Path(labels)):
-        return use_answers(pool, whole, budget)
-    return look_up_pool(pool, budget)[0]
+        return use_answers(pool, whole, budget, given)
+    return look_up_pool(pool, budget, len(given))[0]
 
 
 def is_answers(path: Path) -> bool:
@@ -471,21 +509,23 @@ def _is_column(value: object) -> bool:
     return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes)
 
 
-def _with_mapping(source: CollectionSource, labels: Any, *, check: bool) -> ModelCollection:
+def _with_mapping(source: CollectionSource, labels: Any, called: str, *, check: bool) -> ModelCollection:
     """The collection with labels by the ids of its items, or by their places where it has none."""
     whole = read_whole(source)
-    told, identity = _by_identity(whole, labels)
+    told, identity = _by_identity(whole, labels, called)
     return whole.with_labels([told.get(key) for key in _keys(whole, identity)], check=check)
 
 
-def _by_identity(whole: ModelCollection, labels: Mapping[Any, Any]) -> tuple[dict[str, Any], str | None]:
+def _by_identity(
+    whole: ModelCollection, labels: Mapping[Any, Any], called: str = "labels"
+) -> tuple[dict[str, Any], str | None]:
     """Labels by the ids of the items as text, as in a file of labels; and the field that has the ids, if any."""
     identity = next((name for name in IDENTITIES if name in whole.fields), None)
     told = {str(key): label for key, label in labels.items()}
     strange = set(told) - set(_keys(whole, identity))
     if strange:
         what = "place of an item" if identity is None else f"value of column {brief(identity)}"
-        raise InputError(f"labels: {brief(min(strange, key=str))} is no {what}.")
+        raise InputError(f"{called}: {brief(min(strange, key=str))} is no {what}.")
     return told, identity
 
 

@@ -1,6 +1,6 @@
 """A collection picked from as a pool: all items are there, and the one most worth a label is asked about next."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -9,12 +9,14 @@ import numpy as np
 from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.algorithms.pools.run import PoolTrace, run_pool
 from modelpicker.algorithms.validation import check_count
+from modelpicker.campaigns.input.judges import fields_at
 from modelpicker.campaigns.pool_journal import PoolAnswer
 from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.pick import Pick
 from modelpicker.campaigns.results.pool_pick import make_pool_pick, with_course
 from modelpicker.collections import ModelCollection
-from modelpicker.errors import ConflictError, InputError, brief
+from modelpicker.encoding import ClassName
+from modelpicker.errors import ConflictError, InputError
 from modelpicker.kernels.primitives import ABSTAINED
 from modelpicker.label import AnyLabel
 from modelpicker.losses import Loss
@@ -23,33 +25,15 @@ AskLabel: TypeAlias = Callable[[dict[str, Any]], AnyLabel | None]
 """Asked for the label of one item: gets its fields and its place, and gives a class, or None if nobody can tell."""
 
 
-def fields_at(whole: ModelCollection, place: int) -> dict[str, Any]:
-    """What somebody who is asked gets to see of an item: its place, and its fields."""
-    return {"item": place, **{name: values[place] for name, values in whole.fields.items()}}
-
-
-def with_judge_apart(whole: ModelCollection, judge: object) -> tuple[ModelCollection, object]:
-    """A collection without its judge, and what the judge says of each item.
+def look_up_pool(pool: PoolPicker, budget: int | None, given: int = 0) -> tuple[Pick, PoolTrace]:
+    """Play a pool with the labels that it came with; a label that is asked for and missing is a skip.
 
     Args:
-        whole: the collection.
-        judge: the name of a field or of a model, a function of an item, or one class per item; None: there is none.
+        pool: moved on.
+        budget: how many labels may be asked for.
+        given: how many labels it was given before: they are not bought.
     """
-    if callable(judge):
-        return whole, [judge(fields_at(whole, place)) for place in range(len(whole))]
-    if not isinstance(judge, str):
-        return whole, judge
-    if judge in whole.fields:
-        return whole, [None if value == "" else value for value in whole.fields[judge]]
-    if judge in whole.models:
-        names = [*whole.classes, None]
-        said = [names[code] for code in whole.predictions[:, whole.models.index(judge)].tolist()]
-        rest = [place for place, model in enumerate(whole.models) if model != judge]
-        models = [whole.models[place] for place in rest]
-        codes = whole.predictions[:, rest]
-        return ModelCollection.of_codes(codes, whole.labels, models, whole.classes, whole.fields), said
-    known = [*whole.fields, *(str(model) for model in whole.models)]
-    raise InputError(f"judge: there is no column {brief(judge)}; there are {', '.join(known)}.", parameter="judge")
+    return _picked(pool, run_pool(pool, budget=budget), budget, given)
 
 
 def find_loss(loss: object, whole: ModelCollection) -> Loss:
@@ -67,18 +51,15 @@ def find_loss(loss: object, whole: ModelCollection) -> Loss:
     return Loss.balanced({name: count for name, count in zip(whole.classes, counts, strict=True) if count})
 
 
-def look_up_pool(pool: PoolPicker, budget: int | None) -> tuple[Pick, PoolTrace]:
-    """Play a pool with the labels that it came with; a label that is asked for and missing is a skip."""
-    return _picked(pool, run_pool(pool, budget=budget), budget)
-
-
-def ask_pool(pool: PoolPicker, whole: ModelCollection, ask: AskLabel, budget: int | None) -> Pick:
+def ask_pool(pool: PoolPicker, whole: ModelCollection, ask: AskLabel, budget: int | None, given: int = 0) -> Pick:
     """Play a pool, and ask somebody for each label."""
-    return _picked(pool, run_pool(pool, lambda place: ask(fields_at(whole, place)), budget=budget), budget)[0]
+    trace = run_pool(pool, lambda place: ask(fields_at(whole, place)), budget=budget)
+    return _picked(pool, trace, budget, given)[0]
 
 
-def _picked(pool: PoolPicker, trace: PoolTrace, budget: int | None) -> tuple[Pick, PoolTrace]:
-    pick = make_pool_pick(pool, budget=budget, skipped=len(trace.skipped), spent=trace.stopped == "budget")
+def _picked(pool: PoolPicker, trace: PoolTrace, budget: int | None, given: int) -> tuple[Pick, PoolTrace]:
+    spent = trace.stopped == "budget"
+    pick = make_pool_pick(pool, budget=budget, skipped=len(trace.skipped), spent=spent, given=given)
     return with_course(pick, pool, _course_of(pool, trace)), trace
 
 
@@ -92,15 +73,33 @@ def _course_of(pool: PoolPicker, trace: PoolTrace) -> Course:
     )
 
 
-def use_answers(pool: PoolPicker, whole: ModelCollection, budget: int | None) -> Pick:
-    """Tell a pool the answers of an earlier pick: nobody can be asked for others."""
-    places = known_places(whole)
+def give_labels(pool: PoolPicker, labels: Mapping[int, ClassName]) -> int:
+    """Tell a pool labels that exist already, by item; how many they are."""
+    for place, label in labels.items():
+        pool.tell(place, label)
+    return len(labels)
+
+
+def use_answers(
+    pool: PoolPicker, whole: ModelCollection, budget: int | None, given: Mapping[int, ClassName] | None = None
+) -> Pick:
+    """Tell a pool the answers of an earlier pick: nobody can be asked for others.
+
+    Args:
+        pool: moved on.
+        whole: the items, with these answers.
+        budget: at most so many of them are used.
+        given: labels that it was given before, by item: no answers to these items are used.
+    """
+    known = given or {}
+    places = [place for place in known_places(whole) if place not in known]
     if budget is not None:
         places = places[: check_count("budget", budget)]
     for place in places:
         tell_known(pool, whole, place)
-    spent = budget is not None and pool.labels_used >= budget
-    return with_course(make_pool_pick(pool, budget=budget, skipped=0, spent=spent), pool, None)
+    spent = budget is not None and len(places) >= budget
+    made = make_pool_pick(pool, budget=budget, skipped=0, spent=spent, given=len(known))
+    return with_course(made, pool, None)
 
 
 def replay_answers(pool: PoolPicker, answers: Iterable[PoolAnswer], path: Path) -> Iterator[PoolAnswer]:

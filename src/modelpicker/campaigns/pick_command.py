@@ -13,10 +13,15 @@ def pick_command(header: Mapping[str, Any], models: Sequence[str]) -> str:
     pool = header.get("setting") == "pool"
     words = ["modelpicker", "pick", operand(str(header["collection"])), "--as", "pool" if pool else "stream"]
     words += ["--labels", str(header["labels_from"])] if header.get("labels_from") else []
+    words += ["--judge", header["judge"]] if header.get("judge") else []
+    words += ["--warm", header["warm_from"]] if header.get("warm_from") else []
     words += ["--seed", str(header["seed"])]
     words += [] if header.get("budget") is None else ["--budget", str(header["budget"])]
     words += _pool_options(header["options"]) if pool else _stream_options(header)
-    return shlex.join([*words, *_reading_options(header.get("reading") or {}, models)])
+    reading = dict(header.get("reading") or {})
+    if header.get("judge"):  # which says that it is no model
+        reading["fields"] = [name for name in reading.get("fields", ()) if name != header["judge"]]
+    return shlex.join([*words, *_reading_options(reading, models)])
 
 
 def _pool_options(options: Mapping[str, Any]) -> list[str]:
@@ -41,7 +46,7 @@ def _stream_options(header: Mapping[str, Any]) -> list[str]:
 
 def _reading_options(reading: Mapping[str, Any], models: Sequence[str]) -> list[str]:
     """How a file was read, as it is typed."""
-    plain = {name: value for name, value in reading.items() if name != "columns"}
+    plain = {name: value for name, value in reading.items() if name != "columns" and value}
     words: list[str] = []
     for name, value in {**plain, **options_of(reading.get("columns", {}), models)}.items():
         words.append(f"--{name}")

@@ -62,7 +62,12 @@ class PoolCampaign(Campaign):
     # Items.
 
     def add_items(
-        self, source: object, *, use_labels: bool = False, progress: Progress | None = None
+        self,
+        source: object,
+        *,
+        use_labels: bool = False,
+        judge: object = None,
+        progress: Progress | None = None,
     ) -> AddedItems:
         """Add more items, all of them or none; the certificate speaks of all items from then on.
 
@@ -70,12 +75,29 @@ class PoolCampaign(Campaign):
             source: a file, a collection, a data frame or a matrix with predictions of the same models. Items whose
                 keys are there already are left out, so that adding a file again is safe.
             use_labels: whether labels that come with the items are known from now on.
+            judge: what the judge of the campaign says of them, where the source has no column for it: a function of
+                an item, or one class per item, None where it says nothing.
             progress: told how many items are done, and of how many.
         """
-        opened = PoolSource.open(source, self.settings.models, text=is_tolerance(self.settings.same))
+        if isinstance(judge, str) or (judge is not None and self.settings.judge is None):
+            raise InputError(self._wrong_judge(judge), parameter="judge")
+        text = is_tolerance(self.settings.same)
+        opened = PoolSource.open(source, self.settings.models, self.settings.judge, text=text).judged_by(judge)
         with self.writing() as change:
             change.state.terms.check_asks()
             return add_source(change, self.vocabulary, opened, use_labels=use_labels, progress=progress)
+
+    def _wrong_judge(self, judge: object) -> str:
+        """Why more items cannot have this judge."""
+        if self.settings.judge is None:
+            return (
+                f"judge={brief(judge)}: campaign {self.name!r} has no judge, and cannot get one now: the proof "
+                "rests on what it says from the start. Create another campaign with judge=."
+            )
+        return (
+            f"judge={brief(judge)}: the judge of campaign {self.name!r} is the column or field "
+            f"{self.settings.judge!r}, which is found by itself; leave it out."
+        )
 
     def ask_file(self, source: object, *, at_once: bool = False) -> NoReturn:  # noqa: ARG002 (as a stream has it)
         """Ask about a file as a stream does; a pool takes more items with `add_items`."""
@@ -97,7 +119,9 @@ class PoolCampaign(Campaign):
         with self.writing() as change:
             change.state.terms.check_asks()
             rows = encode_one(predictions, self.settings.models, self.vocabulary)
-            numbers = add_rows(change, rows, None if item is None else [item], None if key is None else [key])
+            numbers = add_rows(
+                change, self.vocabulary, rows, None if item is None else [item], None if key is None else [key]
+            )
             return self._decisions(change, numbers)[0]
 
     def ask_many(
@@ -116,7 +140,7 @@ class PoolCampaign(Campaign):
             numbers: Sequence[int] = []
             if total:
                 rows = encode_many(predictions, self.settings.models, self.vocabulary)
-                numbers = add_rows(change, rows, checked_items, checked_keys)
+                numbers = add_rows(change, self.vocabulary, rows, checked_items, checked_keys)
             return self._decisions(change, numbers)
 
     def _decisions(self, change: Transaction, numbers: Sequence[int]) -> PoolDecisions:

@@ -32,6 +32,8 @@ class PoolAnswer:
     """None: nobody can tell."""
     known: bool = False
     """Whether the label was known before: then nobody was asked."""
+    given: bool = False
+    """Whether it is such a label that existed already, given with `warm`: then it is not among the labels used."""
     by: str | None = field(default=None, compare=False)
     """Who said so, if they gave a name."""
     time: float | None = field(default=None, compare=False)
@@ -179,6 +181,7 @@ def _answer(entry: Mapping[str, Any]) -> PoolAnswer:
         entry["item"],
         read_label(entry["label"]),
         bool(entry.get("known")),
+        bool(entry.get("known") and entry.get("given")),
         by if isinstance(by, str) else None,
         float(time) if isinstance(time, int | float) and not isinstance(time, bool) else None,
     )
@@ -196,7 +199,9 @@ def read_header(path: Path) -> dict[str, Any] | None:
 
 def _line(answer: PoolAnswer) -> dict[str, Any]:
     """An answer as it is written."""
-    return {"item": answer.item, "label": as_document(answer.label), **({"known": True} if answer.known else {})}
+    marks = {"known": answer.known, "given": answer.given}
+    said = {name: True for name, holds in marks.items() if holds}
+    return {"item": answer.item, "label": as_document(answer.label), **said}
 
 
 def _entry(line: bytes, *, answer: bool) -> dict[str, Any] | None:

@@ -17,8 +17,15 @@ from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Joining, Leaving, Revision
 from modelpicker.campaigns.input.pool_source import PoolSource
 from modelpicker.campaigns.names import NAME, check_name
+from modelpicker.campaigns.offline import given_labels, read_whole, refuse_warm_of_stream
 from modelpicker.campaigns.pool_campaign import PoolCampaign
-from modelpicker.campaigns.setting_options import AskFor, is_tolerance
+from modelpicker.campaigns.setting_options import (
+    JUDGE,
+    AskFor,
+    check_judge_name,
+    is_tolerance,
+    refuse_judge_of_stream,
+)
 from modelpicker.campaigns.settings import CampaignSettings, stored_document
 from modelpicker.campaigns.state.pool_items import first_items
 from modelpicker.campaigns.storage.backup import Progress
@@ -67,6 +74,8 @@ def create_campaign(
     tolerance: float | None = None,
     confidence: float | None = None,
     use_labels: bool = False,
+    judge: object = None,
+    warm: object = None,
     guidelines: str = "",
     progress: Progress | None = None,
 ) -> Campaign:
@@ -107,6 +116,12 @@ def create_campaign(
         confidence: of the proof; 0.95 by default. For a pool.
         use_labels: whether labels that come with the items are known from the start. By default they are left out:
             they are often there to check the result with. For a pool.
+        judge: cheap labels that may be wrong; a good judge saves labels, and no statement depends on it. The name
+            of the column, or of the field of each item, that holds what it says: nobody who labels sees it. Or a
+            function of an item, or one class per item; items that come later have it in the field `judge`. For a
+            pool.
+        warm: labels that exist already and are right, in any form that `mp.pick` takes: known from the start, as
+            with `use_labels`. For a pool.
         guidelines: what annotators read beside the item.
         progress: told how many items of the pool are stored, and of how many.
 
@@ -140,10 +155,16 @@ def create_campaign(
     check_guidelines(guidelines)
     if pool is not None:
         check_name(name)
-        source = PoolSource.open(pool, models, text=is_tolerance(same))
-        goal = {"tolerance": tolerance, "confidence": confidence}
+        judge_name = judge if judge is None or isinstance(judge, str) else JUDGE
+        source = PoolSource.open(pool, models, check_judge_name(judge_name), text=is_tolerance(same)).judged_by(
+            judge
+        )
+        goal = {"tolerance": tolerance, "confidence": confidence, "judge": judge_name}
         settings = CampaignSettings.check_pool(**given | {"models": source.models}, **goal)
-        return _begin_pool(storage, name, settings, source, use_labels, guidelines, progress)
+        known = given_labels(read_whole(source.found), warm) if warm is not None else {}
+        return _begin_pool(storage, name, settings, source, use_labels, known, guidelines, progress)
+    refuse_judge_of_stream(judge)
+    refuse_warm_of_stream(warm)
     _check_stream(models, tolerance, confidence, use_labels)
     return begin_campaign(storage, name, CampaignSettings.check(**given), guidelines)
 
@@ -169,6 +190,7 @@ def _begin_pool(
     settings: CampaignSettings,
     source: PoolSource,
     use_labels: bool,
+    given: Mapping[int, ClassName],
     guidelines: str,
     progress: Progress | None,
 ) -> Campaign:
@@ -179,7 +201,7 @@ def _begin_pool(
         number = add_campaign(connection, name, created, settings)
         store = EventStore(connection, number)
         _note_guidelines(store, created, guidelines)
-        first_items(store, settings, created, source, use_labels=use_labels, progress=progress)
+        first_items(store, settings, created, source, use_labels=use_labels, progress=progress, given=given)
     return make_campaign(opened, number, name, created, settings)
 
 

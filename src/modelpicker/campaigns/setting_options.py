@@ -5,6 +5,7 @@ made from this list. The signatures of `create_campaign`, here and in the client
 that editors can show them; a test compares. No NumPy here: `modelpicker --help` reads it.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, TypeAlias, get_args
 
@@ -141,3 +142,30 @@ PLAIN = tuple(option for option in SETTINGS if option.name not in CHECKED_APART)
 # Those that the first version stored. Campaigns of older versions may lack any other, which then has its default.
 FIRST = frozenset({"models", "classes", "algorithm", "options", "seed", "budget", "expected_rounds"})
 ADDED_LATER = {option.name: option.default for option in SETTINGS if option.name not in FIRST}
+
+# The option of a pool that names its judge; and the field of the items that holds what a judge says who is given as
+# a list or a function.
+JUDGE = "judge"
+
+
+def check_judge_name(name: object, models: Sequence[object] = ()) -> str | None:
+    """The name of the field that holds what the judge says; None if there is no judge. It must not be a model."""
+    if isinstance(name, str) and name in map(str, models):
+        raise InputError(f"judge={brief(name)} is a model as well; choose one of the two.", parameter="judge")
+    if name is None or (isinstance(name, str) and name.strip()):
+        return name
+    raise InputError(
+        f"judge={brief(name)}: pass the name of the column, or of the field of the items, that holds what the "
+        "judge says.",
+        parameter="judge",
+    )
+
+
+def refuse_judge_of_stream(judge: object) -> None:
+    """A stream has no judge yet."""
+    if judge is not None:
+        raise InputError(
+            f"judge={brief(judge)}: only a pool can use a judge, as its proof has to know what the judge says of "
+            "all items. Leave it out, or take the items as a pool.",
+            parameter="judge",
+        )

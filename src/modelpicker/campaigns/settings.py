@@ -17,12 +17,14 @@ from modelpicker.campaigns.input.rows import ClassCodes
 from modelpicker.campaigns.setting_options import (
     ADDED_LATER,
     BY_NAME,
+    JUDGE,
     PLAIN,
     POOL_ALGORITHM,
     POOL_GOAL,
     POOL_SETTINGS,
     SETTINGS,
     AskFor,
+    check_judge_name,
     check_overlap,
     check_stored_same,
 )
@@ -90,6 +92,12 @@ class CampaignSettings:
         return SameAnswers.of(self.same)
 
     @property
+    def judge(self) -> str | None:
+        """The field of the items of a pool that holds what the judge says; None if there is no judge."""
+        found: str | None = self.options.get(JUDGE) if self.pool is not None else None
+        return found
+
+    @property
     def stream_kind(self) -> type[Algorithm]:
         """The algorithm of a campaign on a stream."""
         if issubclass(self.kind, PoolPicker):
@@ -97,7 +105,9 @@ class CampaignSettings:
         return self.kind
 
     @classmethod
-    def check_pool(cls, *, tolerance: object = None, confidence: object = None, **given: Any) -> Self:
+    def check_pool(
+        cls, *, tolerance: object = None, confidence: object = None, judge: object = None, **given: Any
+    ) -> Self:
         """Settings of a campaign on a pool, or an error that says what does not make sense."""
         for name in given.keys() - POOL_SETTINGS:
             if given[name] != BY_NAME[name].default:
@@ -105,13 +115,16 @@ class CampaignSettings:
                     f"{name}={brief(given[name])} does not go with a pool; leave it out.", parameter=name
                 )
         goal = {"tolerance": tolerance, "confidence": confidence}
+        options = {
+            one.name: one.check(one.default if goal[one.name] is None else goal[one.name]) for one in POOL_GOAL
+        }
+        models = check_models(given["models"])
+        judge_name = check_judge_name(judge, models)
         return cls(
-            models=check_models(given["models"]),
+            models=models,
             classes=ClassCodes(given.get("classes")).classes,
             kind=PoolPicker,
-            options={
-                one.name: one.check(one.default if goal[one.name] is None else goal[one.name]) for one in POOL_GOAL
-            },
+            options=options if judge_name is None else {**options, JUDGE: judge_name},
             seed=check_seed(given.get("seed", 0)),
             budget=BY_NAME["budget"].check(given.get("budget")),
             expected_rounds=None,

@@ -1,5 +1,6 @@
 """`modelpicker create`: begin a campaign, on a stream of items or on the pool of a file."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -22,9 +23,11 @@ from modelpicker.cli.shared.terminal import (
     IdColumn,
     Ignore,
     Json,
+    JudgeOption,
     LabelColumn,
     Normalise,
     Text,
+    WarmOption,
     as_classes,
     as_same,
     command,
@@ -55,6 +58,8 @@ OF_STREAMS = {
 }
 OF_POOLS = {
     "use_labels": "--use-labels",
+    "judge": "--judge",
+    "warm": "--warm",
     "fields": "--fields",
     "normalise": "--normalise",
     "text": "--text",
@@ -122,6 +127,8 @@ def create(
             metavar="exact|normalised|NUMBER", help=BY_NAME["same"].help, callback=lambda typed: as_same(str(typed))
         ),
     ] = BY_NAME["same"].default,
+    judge: JudgeOption = None,
+    warm: WarmOption = None,
     fields: FieldsOption = None,
     normalise: Normalise = False,
     text: Text = False,
@@ -154,7 +161,10 @@ def create(
         _refuse(typed, OF_STREAMS, "is for streams; leave it out with --pool.")
         text = text or isinstance(same, float)
         read = how_to_read(models, fields, classes, normalise, text, label, id_column, ignore)
-        given = {"tolerance": stop_gap, "confidence": confidence, "use_labels": use_labels}
+        if judge is not None:
+            read["fields"] = [*(name for name in read["fields"] if name != judge), judge]
+        known = {"use_labels": use_labels, "judge": judge, "warm": warm}
+        given = {"tolerance": stop_gap, "confidence": confidence, **known}
     told = "" if guidelines is None else read_guidelines(guidelines)
     where = storage_url(storage)
     more = {"classes": as_classes(classes), "overlap": overlap, "seed": seed, "guidelines": told, **settings}
@@ -172,7 +182,7 @@ def create(
         say(visible(f"  {command(f'ask {called} < items.jsonl')}  asks about items as they come"))
         say(visible(f"  {command(label_command(called, campaign))}  lets you label what it asks for"))
     else:
-        _say_pool(campaign, called)
+        _say_pool(campaign, called, warm)
 
 
 def _refuse(typed: set[str], names: dict[str, str], why: str) -> None:
@@ -243,13 +253,14 @@ def _create_pool(
         return create_campaign(storage, name, pool=found, progress=progress, **settings)
 
 
-def _say_pool(campaign: "Campaign", called: str) -> None:
+def _say_pool(campaign: "Campaign", called: str, warm: Path | None) -> None:
     """What there is now, and what to do with it."""
     with waiting("Comparing the models"):
         pick, goal = campaign.best(), campaign.settings.options
     say(visible(f"Created {campaign.name} in {campaign.storage.url}: {count(pick.rounds, 'item')}."))
     if pick.references:
-        say(f"{count(pick.references, 'label')} of the file {'is' if pick.references == 1 else 'are'} used.")
+        whose = "of the file" if warm is None else "given"
+        say(f"{count(pick.references, 'label')} {whose} {'is' if pick.references == 1 else 'are'} used.")
     most = "" if pick.budget is None else f", with at most {count(pick.budget, 'label')}"
     tolerance, confidence = 100 * goal["tolerance"], 100 * goal["confidence"]
     say(f"Goal: within {tolerance:g}% of the best model, confidence {confidence:g}%{most}.")

@@ -11,15 +11,17 @@ from modelpicker.campaigns.setting_options import AskFor
 from modelpicker.cli.shared import algorithm_options, pick_campaign
 from modelpicker.cli.shared.campaign_options import AnnotatorOption
 from modelpicker.cli.shared.pick_output import PickReport
-from modelpicker.cli.shared.pick_pool import find_journal, pick_pool
+from modelpicker.cli.shared.pick_pool import find_journal, pick_pool, refuse_for_stream
 from modelpicker.cli.shared.pick_reading import is_answers, read_labelled, some_names, with_old_answers
 from modelpicker.cli.shared.pick_request import PickRequest
 from modelpicker.cli.shared.read_collection import with_reading
 from modelpicker.cli.shared.terminal import (
     Json,
+    JudgeOption,
     LabelsOption,
     Seed,
     SourceArgument,
+    WarmOption,
     count,
     print_json,
     print_notes,
@@ -95,6 +97,8 @@ def pick(
         ),
     ] = None,
     by: AnnotatorOption = None,
+    judge: JudgeOption = None,
+    warm: WarmOption = None,
     reading: Any = None,
     as_json: Json = False,
 ) -> None:
@@ -139,10 +143,14 @@ def pick(
         reading=reading,
         confidence=confidence,
         tolerance=stop_gap,
+        judge=judge,
+        warm=warm,
         typed=typed,
         ask_for=ask_for,
     )
     as_pool = _setting(setting, typed, bool(given)) == "pool" and not _is_begun_stream(request, setting, ask)
+    if not as_pool:
+        refuse_for_stream(judge, warm)
     if not as_pool and ask_for != "class":
         raise typer.BadParameter(
             "grades and preferences need a pool; leave it out, or say --as pool.", param_hint="--ask-for"

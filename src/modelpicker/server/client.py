@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlencode
 
 from modelpicker.algorithms.budgets import BudgetWay
-from modelpicker.campaigns.setting_options import POOL_ALGORITHM, SETTINGS, AskFor
+from modelpicker.campaigns.setting_options import POOL_ALGORITHM, SETTINGS, AskFor, refuse_judge_of_stream
 from modelpicker.certificates.certificate import Certified
 from modelpicker.encoding import ClassName, ModelName
 from modelpicker.errors import ConflictError, InputError
@@ -90,17 +90,21 @@ class Client:
         tolerance: float | None = None,
         confidence: float | None = None,
         use_labels: bool = False,
+        judge: str | None = None,
         guidelines: str = "",
     ) -> RemoteCampaign:
         """Begin a campaign; the settings are those of `mp.create_campaign`.
 
         `pool` is a file, which is sent; `columns` says what its columns are: model, shown, id, label or left out.
+        `judge` is its column with cheap labels that may be wrong.
         """
-        if pool is not None:
+        if pool is None:
+            refuse_judge_of_stream(judge)
+        else:
             streams = {"models": models, "classes": classes, "expected_rounds": expected_rounds, "options": options}
             if refused := [one for one, value in {**streams, "stop_when": stop_when}.items() if value is not None]:
                 raise InputError(f"{refused[0]} does not go with pool; say with columns which columns are models.")
-            goal = {"tolerance": tolerance, "confidence": confidence, "budget": budget}
+            goal = {"tolerance": tolerance, "confidence": confidence, "budget": budget, "judge": judge}
             given = {one: value for one, value in goal.items() if value is not None}
             more = {"overlap": overlap, "ask_for": ask_for, "same": same, "use_labels": use_labels}
             more |= {"seed": seed, "guidelines": guidelines}
@@ -150,7 +154,7 @@ def _is_same_pool(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     same = {name: found[name] for name in ("budget", "overlap", "ask_for", "same", "guidelines")}
     shown = {**found["options"], **same, "seed": int(found["seed"])}
     return found["algorithm"] == POOL_ALGORITHM and all(
-        shown[name] == value for name, value in wanted.items() if name != "use_labels"
+        shown.get(name) == value for name, value in wanted.items() if name != "use_labels"
     )
 
 

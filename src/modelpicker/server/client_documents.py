@@ -3,6 +3,7 @@
 import time
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import quote
@@ -11,6 +12,7 @@ import numpy.typing as npt
 
 from modelpicker.algorithms import Decision, LabelsToGo, PoolOutlook
 from modelpicker.campaigns.results.agreement import Agreement, ClassAgreement, PairAgreement
+from modelpicker.campaigns.results.judge_quality import JudgedClass, JudgeQuality
 from modelpicker.campaigns.results.pick import GivenAnswer, GivenOpinion, ItemNote, Pick, Query, Standing
 from modelpicker.campaigns.results.status import Status
 from modelpicker.certificates.certificate import Certificate
@@ -94,8 +96,18 @@ def read_pick(found: Mapping[str, Any]) -> Pick:
         state=Status(*(found["state"][part] for part in ("name", "reason", "next", "takes_items"))),
         remark=found["remark"],
         conflicts=found["conflicts"],
+        saved_per_item=found.get("saved_per_item"),
+        judge=read_judge_quality(found.get("judge")),
         **{name: found[name] for name in same},
     )
+
+
+def read_judge_quality(found: Mapping[str, Any] | None) -> JudgeQuality | None:
+    """How good the judge was; None if there is none."""
+    if found is None:
+        return None
+    own = {part.name: found[part.name] for part in fields(JudgeQuality)}
+    return JudgeQuality(**own | {"classes": tuple(JudgedClass(**one) for one in found["classes"])})
 
 
 def read_to_go(found: Mapping[str, Any] | None) -> LabelsToGo | None:

@@ -171,3 +171,22 @@ def test_a_file_can_be_dropped_and_nothing_is_asked_while_paused(
     mp.create_campaign(server.storage, name, pool=pool).revise(paused=True)
     page.goto(f"{server.url}/#/c/{name}/label")
     expect(page.locator(".item-pane .empty")).to_contain_text("Nobody is asked for labels for now.")
+
+
+def test_a_column_is_the_judge_and_is_not_shown(page: Page, server: Serving, name: str) -> None:
+    lines = table().splitlines()
+    judged = [f"{lines[0]}\tgpt", *(f"{line}\tclass-{place % 2:02}" for place, line in enumerate(lines[1:]))]
+    chosen(page, server, name, "\n".join(judged) + "\n")
+    expect(page.locator(".seen")).to_contain_text("4 models")
+    page.get_by_text("More", exact=True).click()
+    page.get_by_label("Judge").select_option("gpt")
+    expect(page.locator(".seen")).to_contain_text("3 models")
+    page.get_by_role("button", name="Create campaign").click()
+    expect(page.get_by_role("article")).to_contain_text("0 by you, 0 in all", timeout=30_000)
+    expect(page.get_by_role("article")).not_to_contain_text("gpt")
+    campaign = mp.open_campaign(server.storage, name)
+    assert campaign.settings.options["judge"] == "gpt"
+    answer(page)
+    expect(page.get_by_role("article")).to_contain_text("1 by you, 1 in all")
+    page.goto(f"{server.url}/#/c/{name}/standing")
+    expect(page.locator(".summary")).to_contain_text("The judge agreed with 1 of 1 label (100%")

@@ -39,6 +39,7 @@ from modelpicker.algorithms.pools.pool_labels import UNKNOWABLE_LABEL, PoolLabel
 from modelpicker.algorithms.pools.pool_state import (
     PoolDraw,
     PoolQuestion,
+    known_labels,
     load_progress,
     make_room,
     new_proof,
@@ -273,7 +274,7 @@ class PoolPicker:
             )
         model = self._pick()
         said = self.source.codes[:, model]
-        labels = self._agreed | {int(self._contested[place]): int(self._labels[place]) for place in self._learned}
+        labels = known_labels(self)
         counts = count_right(said, labels, self._contested)
         draws = self._audit.replay(said, labels)
         return measure_accuracy(

@@ -5,7 +5,7 @@ labels the same pool is made again, without choosing: to the last bit, and with 
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -184,6 +184,28 @@ def _note_labels(pool: "PoolPicker") -> None:
     """Tell a new proof what is known."""
     pool._proof.labelled[pool._learned] = True
     pool._proof.drawable[:] = pool._labels == UNKNOWN
+
+
+def known_labels(pool: "PoolPicker") -> dict[int, int]:
+    """The code of each label that was told, by item; negative for a class that no model predicts."""
+    contested = {int(pool._contested[place]): int(pool._labels[place]) for place in pool._learned}
+    return pool._agreed | contested
+
+
+def judged_labels(pool: "PoolPicker") -> Iterator[tuple[int, int]]:
+    """The label and what the judge says, as codes, for each item that has both.
+
+    Where a label has several right answers, a judge that says one of them says the label. An answer whose grade is
+    not known is left out.
+    """
+    if pool.judge is None:
+        return
+    for item, code in known_labels(pool).items():
+        said, place = int(pool.judge[item]), pool._place(item)
+        scores = pool._graded.get(place) if place >= 0 else None
+        theirs = np.zeros(0) if scores is None else scores[pool._rows[place] == said]
+        if said >= 0 and not (theirs.size and np.isnan(theirs).all()):
+            yield (said if theirs.size and np.nanmax(theirs) == 1.0 else code), said
 
 
 def progress_of(pool: "PoolPicker") -> dict[str, Any]:

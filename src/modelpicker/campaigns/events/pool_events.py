@@ -36,6 +36,8 @@ class Items:
     classes: list[ClassName]
     settings: str | None = None
     """The checksum of the settings that the campaign had."""
+    judge: Rows | None = None
+    """What the judge says of each of them, as one column; None if there is no judge."""
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -54,8 +56,10 @@ class Items:
             "classes": self.classes,
             "settings": self.settings,
         }
-        codes = self.codes.astype(self.codes.dtype.newbyteorder("<"), copy=False)
-        return joined(header, codes.tobytes())
+        if self.judge is None:
+            return joined(header, _little(self.codes))
+        header["judge"] = {"dtype": self.judge.codes.dtype.name, "classes": self.judge.classes}
+        return joined(header, _little(self.codes), _little(self.judge.codes))
 
     @classmethod
     def decode(cls, content: bytes) -> Self:
@@ -64,7 +68,12 @@ class Items:
         shape = header["items"], header["models"]
         dtype = np.dtype(header["dtype"]).newbyteorder("<")
         codes = np.frombuffer(content, dtype=dtype, count=shape[0] * shape[1], offset=at).reshape(shape)
-        return cls(header["first"], codes, header["classes"], header["settings"])
+        judge = None
+        if (about := header.get("judge")) is not None:
+            kind = np.dtype(about["dtype"]).newbyteorder("<")
+            said = np.frombuffer(content, dtype=kind, count=shape[0], offset=at + codes.nbytes).reshape(-1, 1)
+            judge = Rows(said, about["classes"])
+        return cls(header["first"], codes, header["classes"], header["settings"], judge)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,6 +164,11 @@ class Question:
         return PoolQuestion(self.round, self.leader, draw)
 
 
+def _little(codes: Matrix) -> bytes:
+    """Codes as they are stored, the same on every machine."""
+    return codes.astype(codes.dtype.newbyteorder("<"), copy=False).tobytes()
+
+
 def _packed(values: Any) -> str:
     """Numbers to the last bit, as text."""
     return base64.b64encode(values.astype("<f8").tobytes()).decode()
@@ -182,12 +196,14 @@ def item_events(
     items: Sequence[Item | None] | None,
     keys: Sequence[str | None] | None,
     settings: str,
+    judge: Rows | None = None,
 ) -> Iterator[Items | ItemFields]:
     """The events that items are stored as, from the number of the first of them on."""
     for start in range(0, len(rows.codes), ITEMS_AT_ONCE):
         stop = min(len(rows.codes), start + ITEMS_AT_ONCE)
-        some = some_rows(rows, range(start, stop))
-        yield Items(first + start, some.codes, some.classes, settings)
+        places = range(start, stop)
+        some, said = some_rows(rows, places), None if judge is None else some_rows(judge, places)
+        yield Items(first + start, some.codes, some.classes, settings, said)
         yield from _pages(first, start, stop, items, keys)
 
 

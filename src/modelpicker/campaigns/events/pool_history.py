@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 from modelpicker.campaigns.events.pool_events import ItemFields, Items, Question, make_fields
+from modelpicker.campaigns.input.judges import encode_answers, judge_names
 from modelpicker.campaigns.input.rows import ClassCodes, encode_many
 from modelpicker.campaigns.input.validation import check_item, check_key
 from modelpicker.campaigns.setting_options import MOST_PEOPLE
@@ -23,8 +24,11 @@ def pool_records(head: dict[str, Any], event: PoolEvent, models: Sequence[ModelN
     match event:
         case Items():
             names = [*event.classes, None]  # -1 is the last
-            for number, codes in enumerate(event.codes.tolist(), event.first):
-                yield {**head, "kind": ITEM, "id": number, "predictions": [names[code] for code in codes]}
+            judged = judge_names(event.judge)
+            for place, codes in enumerate(event.codes.tolist()):
+                said = {} if judged is None else {"judge": judged[place]}
+                predictions = [names[code] for code in codes]
+                yield {**head, "kind": ITEM, "id": event.first + place, "predictions": predictions, **said}
         case ItemFields():
             for number in range(event.first, event.first + len(event)):
                 yield {**head, "kind": FIELDS, "id": number, "key": event.key(number), "item": event.item(number)}
@@ -60,7 +64,10 @@ def _items(
     if [record["id"] for record in records] != list(range(first, first + len(records))):
         raise InputError(f"item {first} was expected; records are missing or out of order.")
     rows = encode_many([record["predictions"] for record in records], models, ClassCodes(settings.classes))
-    return Items(first, rows.codes, rows.classes, settings.checksum)
+    if settings.judge is None and any("judge" in record for record in records):
+        raise InputError(f"item {first}: a judge speaks of it, but the campaign has no judge.")
+    judge = None if settings.judge is None else encode_answers([record.get("judge") for record in records])
+    return Items(first, rows.codes, rows.classes, settings.checksum, judge)
 
 
 def _fields(records: list[dict[str, Any]], rounds: int) -> ItemFields:

@@ -1,7 +1,7 @@
 """Where the items of a pool come from: a file, a collection, a data frame or a matrix, read in pieces."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -9,7 +9,9 @@ import numpy as np
 
 from modelpicker.algorithms.validation import check_models
 from modelpicker.campaigns.input.batches import batch_of
+from modelpicker.campaigns.input.judges import called_judge, check_column, column_of, listed_judge
 from modelpicker.campaigns.results.pick import Item
+from modelpicker.campaigns.setting_options import check_judge_name
 from modelpicker.collections import ModelCollection
 from modelpicker.collections.column_roles import Reading, Role
 from modelpicker.collections.files import open_with
@@ -31,6 +33,8 @@ class SourcePiece(NamedTuple):
     keys: list[str | None] | None
     labels: dict[int, ClassName]
     """Those that are known, by the place of the item in the piece."""
+    judge: list[Any] | None
+    """What the judge says of each item; None if it says nothing of any."""
 
 
 @dataclass(frozen=True)
@@ -42,55 +46,83 @@ class PoolSource:
     """The models as the campaign calls them."""
     columns: tuple[str, ...]
     """The same, as the source calls them."""
+    judge: str | None = None
+    """The column that holds what the judge says; a source of more items may lack it."""
+    answers: list[ClassName | None] | None = None
+    """What the judge says of each item, where that does not come in a column."""
 
     def __len__(self) -> int:
         return len(self.found)
 
     @classmethod
-    def open(cls, source: object, models: object = None, *, text: bool = False) -> Self:
-        """Open whatever can be a pool; `models` are some of its models, or names for the columns of a matrix.
+    def open(cls, source: object, models: object = None, judge: str | None = None, *, text: bool = False) -> Self:
+        """Open whatever can be a pool.
 
-        With `text`, all answers in a file are taken for strings.
+        Args:
+            source: a file, a collection, a data frame or a matrix.
+            models: some of its models, or names for the columns of a matrix.
+            judge: the column that holds what a judge says: it is no model, and is not shown.
+            text: whether all answers in a file are taken for strings.
         """
         if isinstance(source, ModelCollection | CollectionReader):
             found: ModelCollection | CollectionReader = source
         elif isinstance(source, str | Path) or as_columns(source) is not None:
             wanted = None if models is None or _is_count(models) else [str(name) for name in check_models(models)]
-            found = open_with(source, None, Reading(models=wanted, text=text))
+            fields = (judge,) if judge is not None and wanted is None else ()
+            found = open_with(source, None, Reading(models=wanted, fields=fields, text=text))
         else:
             found = ModelCollection(source)
             if models is not None:
                 names = check_models(models)
                 _check_count(len(found.models), len(names))
-                return cls(found, names, found.models)
-        return cls._of_models(found, models)
+                return cls(found, names, found.models, judge)
+        return cls._of_models(found, models, judge)
 
     @classmethod
-    def _of_models(cls, found: ModelCollection | CollectionReader, models: object) -> Self:
+    def _of_models(cls, found: ModelCollection | CollectionReader, models: object, judge: str | None) -> Self:
         if not len(found):
             raise InputError("there are no items; a pool needs at least one.", parameter="pool")
-        own = tuple(found.models)
+        own = tuple(name for name in found.models if name != judge)
         if models is not None and _is_count(models):
             _check_count(len(own), int(models))  # type: ignore[call-overload]
             models = None
         if models is None:
-            return cls(found, check_models(own), own)
+            return cls(found, check_models(own), own, judge)
         names = check_models(models)
+        check_judge_name(judge, names)
         missing = [name for name in names if str(name) not in own]
         if missing:
             raise InputError(
                 f"the items have no predictions of {brief(missing[0])}; their models are {brief(list(own))}.",
                 parameter="models",
             )
-        return cls(found, names, tuple(str(name) for name in names))
+        return cls(found, names, tuple(str(name) for name in names), judge)
+
+    def judged_by(self, judge: object) -> Self:
+        """The same with what a judge says: a function of an item, or one class per item; a column must be there."""
+        if judge is None:
+            return self
+        if isinstance(judge, str):
+            fields = self.found.fields if isinstance(self.found, ModelCollection) else self.found.roles.fields
+            check_column(judge, [*fields, *self.found.models])
+            return self
+        if callable(judge):
+            whole = self.found.read() if isinstance(self.found, CollectionReader) else self.found
+            return replace(self, answers=called_judge(judge, whole))
+        return replace(self, answers=listed_judge(judge, len(self)))
 
     def pieces(self) -> Iterator[SourcePiece]:
         """The items, in order."""
         chosen: dict[str, Role] = {}
         if isinstance(self.found, CollectionReader) and self.found.roles.id is not None:
             chosen = {self.found.roles.id: "id"}
+        done = 0
         for collection in self._collections():
-            yield self._piece(collection, chosen)
+            piece = self._piece(collection, chosen)
+            if self.answers is not None:
+                piece = piece._replace(judge=self.answers[done : done + len(collection)])
+            yield piece
+            done += len(collection)
 
     def _collections(self) -> Iterator[ModelCollection]:
         if isinstance(self.found, CollectionReader):
@@ -100,7 +132,7 @@ class PoolSource:
             yield self.found.take(range(start, min(len(self.found), start + AT_ONCE)))
 
     def _piece(self, collection: ModelCollection, chosen: dict[str, Role]) -> SourcePiece:
-        batch = batch_of(collection, frozenset(), chosen)
+        batch = batch_of(collection, frozenset(() if self.judge is None else (self.judge,)), chosen)
         places = [collection.models.index(name) for name in self.columns]
         names = [str(name) for name in self.models]
         codes = collection.predictions if names == list(collection.models) else collection.predictions[:, places]
@@ -110,7 +142,12 @@ class PoolSource:
             known = np.flatnonzero(told != ABSTAINED).tolist()
             labels = {place: collection.classes[int(told[place])] for place in known}
         bare = ModelCollection.of_codes(codes, None, names, collection.classes)
-        return SourcePiece(bare, batch.items, batch.keys, labels)
+        return SourcePiece(bare, batch.items, batch.keys, labels, self._judged(collection))
+
+    def _judged(self, collection: ModelCollection) -> list[Any] | None:
+        """What the column of the judge says, if there is one."""
+        there = self.judge is not None and (self.judge in collection.fields or self.judge in collection.models)
+        return column_of(collection, self.judge) if there and self.judge is not None else None
 
 
 def _is_count(models: Any) -> bool:

@@ -68,6 +68,11 @@ class ClassCodes:
             raise InputError(f"{where}: {brief(name)} is not one of the classes, {brief(list(self.classes))}.")
         return name
 
+    def classes_at(self, value: object) -> object:
+        """The class at a place; what is no place stays as it is."""
+        there = self.classes is not None and type(value) is int and 0 <= value < len(self.classes)
+        return self.classes[value] if there and self.classes is not None and isinstance(value, int) else value
+
     def names_of(self, values: Iterable[int], where: str) -> list[ClassName]:
         """The classes that whole numbers stand for."""
         return [name for name in (self.name(value, where) for value in values) if name is not None]

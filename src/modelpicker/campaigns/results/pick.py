@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
 from modelpicker.campaigns.results.course import Course
+from modelpicker.campaigns.results.judge_quality import JudgeQuality
 from modelpicker.campaigns.results.status import Status
 from modelpicker.certificates.certificate import Certificate
 from modelpicker.encoding import ClassName, ModelName
@@ -88,6 +89,8 @@ class Pick:
     """How much cheaper the pick is, per item, than the model with the best estimate; None without prices."""
     conflicts: int = 0
     """Items on which people disagree; they wait for somebody who settles them."""
+    judge: JudgeQuality | None = None
+    """How good the judge of a pool was, against the labels that are known; None if there is no judge."""
     course: Course | None = field(default=None, compare=False, repr=False)
     """How it came about, where that was noted."""
 
@@ -148,6 +151,7 @@ class Pick:
             "to_go": None if self.to_go is None else self.to_go.document(),
             "more": None if self.more is None else self.more.document(),
             "remark": self.remark,
+            "judge": None if self.judge is None else self.judge.document(),
             "saved_per_item": self.saved_per_item,
             "standing": [
                 {

@@ -4,7 +4,9 @@ from dataclasses import replace
 
 from modelpicker.algorithms.pools.outlook import PoolOutlook
 from modelpicker.algorithms.pools.picker import PoolPicker
+from modelpicker.algorithms.pools.pool_state import judged_labels
 from modelpicker.campaigns.results.course import Course
+from modelpicker.campaigns.results.judge_quality import JudgeQuality
 from modelpicker.campaigns.results.pick import TOO_EARLY, Pick, Standing
 from modelpicker.campaigns.results.status import (
     ARCHIVED,
@@ -30,7 +32,7 @@ LEVEL = 1e-6
 FEW = 10
 
 
-def make_pool_pick(pool: PoolPicker, *, budget: int | None, skipped: int, spent: bool) -> Pick:
+def make_pool_pick(pool: PoolPicker, *, budget: int | None, skipped: int, spent: bool, given: int = 0) -> Pick:
     """The pick of a pool.
 
     Args:
@@ -38,6 +40,7 @@ def make_pool_pick(pool: PoolPicker, *, budget: int | None, skipped: int, spent:
         budget: how many labels may be asked for.
         skipped: how many items nobody could label.
         spent: whether the budget is spent.
+        given: how many of its labels existed already: they are not bought.
     """
     items, labels, best = len(pool), pool.labels_used, pool.recommended
     behind = pool.standing
@@ -52,13 +55,13 @@ def make_pool_pick(pool: PoolPicker, *, budget: int | None, skipped: int, spent:
             for name in order
         ),
         tied=_tied(pool, behind) if labels or certified else tuple(pool.models),
-        labels_used=labels,
+        labels_used=labels - given,
         rounds=items,
         covered=items,
         labels_saved=items - labels - len(pool.open_items),
         pending=len(pool.open_items),
         skipped=skipped,
-        references=0,
+        references=given,
         budget=budget,
         weighted=True,
         certificate=certificate,
@@ -68,8 +71,18 @@ def make_pool_pick(pool: PoolPicker, *, budget: int | None, skipped: int, spent:
         to_go=None if certified else pool.labels_to_go(),
         more=what_more_buys(pool, budget) if spent and not certified else None,
         remark=_remark(pool, best),
+        judge=measure_judge(pool),
         saved_per_item=pool.saved_per_item,
     )
+
+
+def measure_judge(pool: PoolPicker) -> JudgeQuality | None:
+    """How good the judge of a pool was, against the labels that are known; None if there is no judge."""
+    if pool.judge is None:
+        return None
+    names = pool.classes
+    pairs = [(names[code] if code >= 0 else None, names[said]) for code, said in judged_labels(pool)]
+    return JudgeQuality.measure(pairs, items=int((pool.judge >= 0).sum()), silent=pool.labels_used - len(pairs))
 
 
 def campaign_pick(projection: PoolProjection) -> Pick:

@@ -191,6 +191,6 @@ def replace_name(sentence: str, model: ModelName) -> str:
     return sentence.replace(str(model), in_a_sentence(model)) if len(str(model)) > LONGEST_NAME else sentence
 
 
-def count(number: int, what: str) -> str:
-    """A number of things: 1 label, 2 labels."""
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+def count(number: int, what: str, many: str = "s") -> str:
+    """A number of things: 1 label, 2 labels; `many` is the ending of more than one."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}{many}"

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib import resources
 
 from modelpicker.campaigns.results.course import Course
+from modelpicker.campaigns.results.judge_quality import JudgeQuality, percent
 from modelpicker.campaigns.results.pick import Pick, Standing
 from modelpicker.campaigns.results.report import Report, count, cut, replace_name
 from modelpicker.campaigns.results.report_charts import colours_of, line_chart, proof_chart, reign_strip
@@ -17,6 +18,9 @@ FIRST_MODELS, MOST_MODELS = 12, 500
 MOST_ANNOTATORS, MOST_REIGNS = 20, 8
 LONGEST_SETTING = 600
 NAME_IN_A_LIST = 32
+# Classes that are listed at most, to say how good a judge was.
+MOST_CLASSES = 20
+OTHER_CLASS = "a class that no model says"
 MINUS = "\N{MINUS SIGN}"
 
 
@@ -43,6 +47,7 @@ def _body(report: Report) -> Iterator[str]:
         yield from _board(pick, colours)
         if report.course is not None:
             yield from _course(report, report.course, colours)
+    yield from _judge(pick.judge)
     yield from _annotators(report)
     yield from _facts(report)
     yield "</main>"
@@ -228,7 +233,43 @@ def _reigns(course: Course, colours: dict[ModelName, str]) -> str:
     return "; ".join([f"… {count(left, 'earlier change')}"] * bool(left) + told)
 
 
-# Who labelled, and how to repeat it.
+# The judge, who labelled, and how to repeat it.
+
+
+def _judge(judge: JudgeQuality | None) -> Iterator[str]:
+    """How good the judge was, by class."""
+    if judge is None:
+        return
+    rows = [
+        (
+            safe(OTHER_CLASS if one.label is None else cut(one.label, NAME_IN_A_LIST)),
+            f"{one.labels:,}",
+            f"{one.agreed:,}",
+            f"{percent(one.agreed / one.labels)}%",
+            f"{percent(one.low)} to {percent(one.high)}%",
+        )
+        for one in judge.classes[:MOST_CLASSES]
+    ]
+    yield f"<section><h2>The judge</h2><p>{safe(judge.sentence)} {safe(_about_judge(judge))}</p>"
+    if rows:
+        yield html_table("", ("class of the label", "labels", "judge agreed", "share", "95% interval"), rows)
+    if len(judge.classes) > len(rows):
+        yield f"<p class=quiet>The {count(len(judge.classes) - len(rows), 'rarer class', 'es')} are left out.</p>"
+    yield "</section>"
+
+
+def _about_judge(judge: JudgeQuality) -> str:
+    """What the numbers about a judge mean."""
+    told = []
+    if judge.silent:
+        told.append(f"It says nothing about {count(judge.silent, 'more labelled item')}.")
+    if judge.kappa_low is not None and judge.kappa_high is not None:
+        told.append(f"The 95% interval of κ is {judge.kappa_low:.2f} to {judge.kappa_high:.2f}.")
+    told.append(
+        "Labels are bought where models differ: these are the hard items, and on all items the judge may be "
+        "better. Whatever it says, what is proved about the models is true."
+    )
+    return " ".join(told)
 
 
 def _annotators(report: Report) -> Iterator[str]:

@@ -1,11 +1,13 @@
 """Items that come into a pool: those whose keys are new, each once; and labels that come with them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Reference
 from modelpicker.campaigns.events.pool_events import Items, item_events
+from modelpicker.campaigns.input.judges import as_answers, encode_answers, split_items
 from modelpicker.campaigns.input.pool_source import PoolSource
 from modelpicker.campaigns.input.rows import ClassCodes, Rows, encode_many, some_rows
 from modelpicker.campaigns.input.validation import check_keys
@@ -29,15 +31,15 @@ def first_items(
     *,
     use_labels: bool,
     progress: Progress | None,
+    given: Mapping[int, ClassName],
 ) -> None:
-    """The items of a campaign that is being made."""
+    """The items of a campaign that is being made; `given` are labels that exist already, by their places."""
     state = PoolProjection(settings)
     head = store.head()
     state.catch_up(store, head.events)
     change = Transaction(store, state, head, at)
-    add_source(
-        change, ClassCodes(settings.classes, settings.rule), source, use_labels=use_labels, progress=progress
-    )
+    vocabulary = ClassCodes(settings.classes, settings.rule)
+    add_source(change, vocabulary, source, use_labels=use_labels, progress=progress, given=given)
     store.move(change.head)
     store.keep(change.state.document())
     add_sample(store, Sample.take(change.state))
@@ -50,8 +52,9 @@ def add_source(
     *,
     use_labels: bool,
     progress: Progress | None,
+    given: Mapping[int, ClassName] | None = None,
 ) -> AddedItems:
-    """Add the items of a source to a pool."""
+    """Add the items of a source to a pool; `given` are labels that exist already, by their places in the source."""
     new = known = done = 0
     labels: dict[int, ClassName] = {}
     for piece in source.pieces():
@@ -60,11 +63,17 @@ def add_source(
         before = change.head.rounds
         stored = None if progress is None else partial(_report, progress, done, len(source))
         # A collection's fields are plain values, and need no check of their own.
-        numbers = add_rows(change, rows, piece.items, check_keys(piece.keys, total), stored)
+        keys = check_keys(piece.keys, total)
+        numbers = add_rows(change, vocabulary, rows, piece.items, keys, piece.judge, stored)
+        labels.update(
+            (numbers[at - done], label) for at, label in (given or {}).items() if done <= at < done + total
+        )
         added = change.head.rounds - before
         new, known, done = new + added, known + total - added, done + total
         if use_labels:
-            labels.update((numbers[place], label) for place, label in piece.labels.items())
+            labels |= {
+                numbers[place]: label for place, label in piece.labels.items() if numbers[place] not in labels
+            }
         if progress is not None:
             progress(done, len(source))
     return AddedItems(new, known, _add_labels(change, vocabulary, labels))
@@ -93,13 +102,29 @@ def _add_labels(change: Transaction, vocabulary: ClassCodes, labels: dict[int, C
 
 def add_rows(
     change: Transaction,
+    vocabulary: ClassCodes,
     rows: Rows,
     items: list[Item | None] | None,
     keys: list[str | None] | None,
+    judge: Sequence[Any] | None = None,
     stored: Callable[[int], None] | None = None,
 ) -> Sequence[int]:
-    """Store items, except those whose keys are known; the number of each. `stored` is told how many, as it goes."""
+    """Store items, except those whose keys are known; the number of each.
+
+    Args:
+        change: under way.
+        vocabulary: the classes of the campaign.
+        rows: what the models say.
+        items: what is shown of each, and the field that holds what the judge says.
+        keys: of the items.
+        judge: what the judge says of each, where that is not a field of the items.
+        stored: told how many are stored, as it goes.
+    """
     change.touched = True
+    name, judged = change.state.settings.judge, None
+    if name is not None:
+        items, said = split_items(items, name, len(rows.codes))
+        judged = _answers(change, vocabulary, rows, said if judge is None else judge)
     first, total = change.head.rounds, len(rows.codes)
     places: Sequence[int] = range(total)
     numbers: Sequence[int] = range(first, first + total)
@@ -107,7 +132,7 @@ def add_rows(
         known = change.store.rounds_of({key for key in keys if key is not None})
         older = set(known)
         places, numbers = new_ones(keys, known, first)
-        _check_same(change.store, rows, keys, places, numbers, older)
+        _check_same(change.store, rows, judged, keys, places, numbers, older)
     some = some_rows(rows, places)
     for event in item_events(
         first,
@@ -115,6 +140,7 @@ def add_rows(
         None if items is None else [items[place] for place in places],
         None if keys is None else [keys[place] for place in places],
         change.state.settings.checksum,
+        None if judged is None else some_rows(judged, places),
     ):
         change.add(event)
         if isinstance(event, Items):
@@ -124,9 +150,21 @@ def add_rows(
     return numbers
 
 
+def _answers(change: Transaction, vocabulary: ClassCodes, rows: Rows, said: Sequence[Any]) -> Rows:
+    """What the judge says, in the form of the classes; what is none of the classes that were given says nothing."""
+    classes = vocabulary.classes
+    if classes is None:
+        return encode_answers(as_answers(said, [*change.pool.classes, *rows.classes], "judge"))
+    if vocabulary.by_place:
+        said = [vocabulary.classes_at(answer) for answer in said]
+    found = as_answers(said, classes, "judge")
+    return encode_answers([answer if answer in vocabulary.known else None for answer in found])
+
+
 def _check_same(
     store: EventStore,
     rows: Rows,
+    judged: Rows | None,
     keys: Sequence[str | None],
     places: Sequence[int],
     numbers: Sequence[int],
@@ -147,6 +185,38 @@ def _check_same(
                 f"the key {brief(key)} stands for two items with different predictions: {brief(before)}, and "
                 f"{brief(said)}. Give them keys that differ."
             )
+        if judged is not None:
+            of_first = None if key in older else place_of[numbers[place]]
+            _check_same_answer(store, judged, key, place, numbers[place], of_first)
+
+
+def _check_same_answer(
+    store: EventStore, judged: Rows, key: str | None, place: int, number: int, first: int | None
+) -> None:
+    """A judge who says something of an item that is there already must say what was said then.
+
+    Args:
+        store: of the campaign.
+        judged: what the judge says now.
+        key: of the item.
+        place: of the item among those that came now.
+        number: of the item.
+        first: where it came first among those that came now; None if it was there before.
+    """
+    says = _names(judged, place)[0]
+    if first is not None:
+        before = _names(judged, first)[0]
+    else:
+        event = store.round_event(number).event
+        known = event.judge if isinstance(event, Items) else None
+        before = None if known is None or not isinstance(event, Items) else _names(known, number - event.first)[0]
+    if says is not None and says != before:
+        then = "nothing" if before is None else brief(before)
+        raise ConflictError(
+            f"the key {brief(key)}: the judge says {brief(says)} of this item, and said {then} when it was added. "
+            "What a judge says is settled when an item is added: the proof rests on it. Leave it out, or create "
+            "another campaign."
+        )
 
 
 def _names(rows: Rows, place: int) -> list[ClassName | None]:

@@ -32,6 +32,8 @@ from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Answer, Opinion, Reference, Retraction, Revision, Withdrawal
 from modelpicker.campaigns.events.pool_events import Items, Question
 from modelpicker.campaigns.events.recent_events import Stored
+from modelpicker.campaigns.input.judges import silent
+from modelpicker.campaigns.input.rows import Rows
 from modelpicker.campaigns.results.pick import CampaignCounts
 from modelpicker.campaigns.setting_options import loss_of
 from modelpicker.campaigns.settings import CampaignSettings, PoolGoal
@@ -75,6 +77,8 @@ class PoolProjection(CampaignState):
     questions: int = 0
     growths: int = 0
     """How often the pool grew, or its tolerance changed, after it had been bet upon."""
+    _judged: tuple[Rows, ...] = ()
+    """What the judge says of the items that are in the pool."""
     _waiting: list[Items] = field(default_factory=list)
     """Items that came and are not in the pool yet: those that come together are taken in together."""
     _shown: Floats | None = None
@@ -176,7 +180,7 @@ class PoolProjection(CampaignState):
         """Put the items that wait into the pool."""
         if not self._waiting:
             return
-        classes = self._classes()
+        classes = self.classes
         place = {name: code for code, name in enumerate(classes)}
         dtype = smallest_type(len(classes))
         joined: Array = np.empty((sum(map(len, self._waiting)), len(self.models)), dtype=dtype)
@@ -185,18 +189,37 @@ class PoolProjection(CampaignState):
             codes = np.array([*(place[name] for name in event.classes), ABSTAINED], dtype=dtype)
             joined[done : done + len(event)] = codes[event.codes]
             done += len(event)
+        judge = self._take_judge(place)
         if self.known is None:
-            self.known = self._new_pool(joined, classes)
+            self.known = self._new_pool(joined, classes, judge)
         else:
             if has_bets(self.known):
                 self.growths += 1
             old = self.known.source
             if old.codes.dtype != dtype:
                 self.known.source = old._replace(codes=old.codes.astype(dtype))
-            grow(self.known, joined, classes, error_share(self.growths))
+            if judge is not None:  # a class that it said may be known only now
+                self.known.judge, judge = np.split(judge, [len(self.known)])
+            grow(self.known, joined, classes, error_share(self.growths), judge)
         self._waiting = []
 
-    def _classes(self) -> tuple[ClassName, ...]:
+    def _take_judge(self, place: Mapping[ClassName, int]) -> Array | None:
+        """What the judge says of all items, as places in the classes; those that wait are among them from now on.
+
+        None if there is no judge.
+        """
+        if self.settings.judge is None:
+            return None
+        new = [silent(len(event)) if event.judge is None else event.judge for event in self._waiting]
+        self._judged = (*self._judged, *new)
+        found = [
+            np.array([*(place.get(name, ABSTAINED) for name in rows.classes), ABSTAINED])[rows.codes[:, 0]]
+            for rows in self._judged
+        ]
+        return np.concatenate(found)
+
+    @property
+    def classes(self) -> tuple[ClassName, ...]:
         """All classes so far, in the order in which they came."""
         given = self.settings.classes or ()
         names = dict.fromkeys(given if self.known is None else self.known.classes)
@@ -204,7 +227,7 @@ class PoolProjection(CampaignState):
             names.update(dict.fromkeys(event.classes))
         return tuple(names)
 
-    def _new_pool(self, codes: Array, classes: tuple[ClassName, ...]) -> PoolPicker:
+    def _new_pool(self, codes: Array, classes: tuple[ClassName, ...], judge: Array | None) -> PoolPicker:
         collection = ModelCollection.of_codes(codes, None, [str(name) for name in self.models], classes)
         pool = PoolPicker(
             collection,
@@ -212,6 +235,7 @@ class PoolProjection(CampaignState):
             confidence=self.goal.confidence,
             tolerance=self.goal.tolerance,
             loss=loss_of(self.settings.ask_for),
+            judge=judge,
         )
         pool.models = self.models
         pool.error_share = error_share(self.growths)

@@ -263,6 +263,9 @@ def print_pick(pick: "Pick", *, seen: str | None = None, step: str | None = None
         print_sentence(" ".join(filter(None, (remark, pick.certificate.sentence))))
         typer.echo("")
         print_standing(pick)
+    if pick.judge is not None:
+        typer.echo("")
+        print_sentence(pick.judge.sentence)
 
 
 def _counted(pick: "Pick") -> str:

@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 import modelpicker
 from modelpicker.campaigns.setting_options import loss_of
 from modelpicker.cli.shared.pick_campaign import campaign_name, named_path
@@ -17,9 +19,14 @@ from modelpicker.cli.shared.terminal import count, print_notes, say, visible, wa
 from modelpicker.errors import ConflictError, InputError, brief
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from modelpicker.algorithms.pools.picker import PoolPicker
     from modelpicker.campaigns.pool_journal import PoolJournal
     from modelpicker.collections import ModelCollection
+    from modelpicker.encoding import ClassName
+
+    Answers = Sequence[ClassName | None] | None
 
 ENDING = ".pool.jsonl"
 DATABASES = (".db", ".sqlite", ".sqlite3")
@@ -52,7 +59,10 @@ def pick_pool(request: PickRequest, ask: bool) -> PoolReport:
     begun = read_header(place) if asks else None
     if begun is not None:
         reading = type(request.reading)(**{**begun.get("reading", {}), **request.reading.document()})
-        request = replace(request, reading=reading)
+        request = replace(request, reading=reading, judge=_judge_of(request, begun, place))
+    if request.judge is not None:
+        fields = dict.fromkeys((*request.reading.fields, request.judge))
+        request = replace(request, reading=replace(request.reading, fields=tuple(fields)))
     opened, request = read_labelled(request)
     print_notes(opened.notes)
     say(f"models: {some_names(opened.models)}")
@@ -62,10 +72,52 @@ def pick_pool(request: PickRequest, ask: bool) -> PoolReport:
         if known < total:
             say(f"{known:,} of {count(total, 'item')} have labels. A missing label that is asked for counts as the")
             say(f"worst. (To be asked for the others: --ask --labels {request.labels or request.source})")
-        return _look_up(read_whole(opened), request)
+        return _look_up(*_apart(read_whole(opened), request), request)
     if begun is None and request.labels is None:
         request, opened = with_old_answers(request, opened)
-    return _ask_person(read_whole(opened), request, place)
+    return _ask_person(*_apart(read_whole(opened), request), request, place)
+
+
+def refuse_for_stream(judge: str | None, warm: Path | None) -> None:
+    """What only a pool can use is wrong usage with a stream."""
+    from modelpicker.campaigns.offline import refuse_warm_of_stream
+    from modelpicker.campaigns.setting_options import refuse_judge_of_stream
+
+    for option, check, given in (
+        ("--judge", refuse_judge_of_stream, judge),
+        ("--warm", refuse_warm_of_stream, warm),
+    ):
+        try:
+            check(given)
+        except InputError as error:
+            raise typer.BadParameter(str(error), param_hint=option) from None
+
+
+def _judge_of(request: PickRequest, begun: dict[str, Any], place: Path) -> str | None:
+    """The judge that a journal was begun with; an error if another one was typed."""
+    then: str | None = begun.get("judge")
+    if "judge" in request.typed and request.judge != then:
+        how = "without a judge" if then is None else f"with --judge {then}"
+        again = "" if then is None else " Leave --judge out to go on."
+        raise ConflictError(
+            f"{place} is of another pick: it was begun {how}, here it is --judge {request.judge}.{again} "
+            f"{_again(place)}"
+        )
+    return then
+
+
+def _apart(whole: "ModelCollection", request: PickRequest) -> "tuple[ModelCollection, Answers]":
+    """The items without the column of the judge, and what the judge says of each."""
+    from modelpicker.campaigns.input.judges import column_of, with_judge_apart
+
+    if request.judge is None:
+        return whole, None
+    said = column_of(whole, request.judge)
+    bare, _ = with_judge_apart(whole, request.judge)
+    known = set(bare.classes)
+    heard = sum(answer in known for answer in said)
+    say(visible(f"judge: {request.judge} says something about {heard:,} of {count(len(whole), 'item')}"))
+    return bare, said
 
 
 def _settings(request: PickRequest) -> dict[str, Any]:
@@ -76,34 +128,41 @@ def _settings(request: PickRequest) -> dict[str, Any]:
     return {"seed": request.seed, "confidence": request.confidence, "tolerance": tolerance}
 
 
-def _make_pool(whole: "ModelCollection", settings: dict[str, Any], ask_for: str = "class") -> "PoolPicker":
+def _make_pool(
+    whole: "ModelCollection", settings: dict[str, Any], judge: "Answers", ask_for: str = "class"
+) -> "PoolPicker":
     from modelpicker.algorithms.pools.picker import PoolPicker
 
-    return PoolPicker(whole, **settings, loss=loss_of(ask_for))
+    return PoolPicker(whole, **settings, judge=judge, loss=loss_of(ask_for))
 
 
-def _look_up(whole: "ModelCollection", request: PickRequest) -> PoolReport:
+def _look_up(whole: "ModelCollection", judge: "Answers", request: PickRequest) -> PoolReport:
     """Play a pool whose labels are known; every decision is written down if somebody asks for it."""
-    from modelpicker.campaigns.offline_pool import look_up_pool
+    from modelpicker.campaigns.offline import given_labels
+    from modelpicker.campaigns.offline_pool import give_labels, look_up_pool
     from modelpicker.cli.shared.result_file import result_file
 
-    settings = _settings(request)
+    settings, given = _settings(request), given_labels(whole, request.warm)
     with waiting("Looking at the models"):
-        pool = _make_pool(whole, settings)
+        pool = _make_pool(whole, settings, judge)
+        give_labels(pool, given)
     with waiting("Asking for labels"):
-        pick, trace = look_up_pool(pool, request.goal.budget)
+        pick, trace = look_up_pool(pool, request.goal.budget, len(given))
     out = None if request.out is None else str(request.out)
     report = PoolReport(pick, **settings, contested=pool.contested, stopped=trace.stopped, out=out)
     if request.out is not None:
         with result_file(request.out) as written:
-            written.write_pool(whole, trace, report.document(), **request.reading_again())
+            written.write_pool(whole, trace, report.document(), given, **request.reading_again())
     return report
 
 
-def _ask_person(whole: "ModelCollection", request: PickRequest, place: Path) -> PoolReport:
+def _ask_person(whole: "ModelCollection", judge: "Answers", request: PickRequest, place: Path) -> PoolReport:
     """Ask for each label at the terminal, from where the journal is until the pick is certified."""
+    from modelpicker.campaigns.offline import given_labels
     from modelpicker.campaigns.pool_journal import PoolJournal
     from modelpicker.collections.same_answers import SameAnswers
+
+    given = given_labels(whole, request.warm)
 
     if place.suffix.lower() in DATABASES:
         raise InputError(
@@ -111,12 +170,12 @@ def _ask_person(whole: "ModelCollection", request: PickRequest, place: Path) -> 
             ".jsonl. Or add --as stream: then they are a campaign in an SQLite file."
         )
     with PoolJournal.opened(place) as journal:
-        settings, budget, ask_for = _begin(journal, whole, request)
+        settings, budget, ask_for = _begin(journal, whole, judge, request)
         if ask_for == "class" and not journal.answers and _mostly_unique(whole):
             say("Over half of all answers are given only once: --ask-for grades asks you to grade them instead.")
         with waiting("Looking at the models"):
             session = PoolSession(
-                lambda: _make_pool(whole, settings, ask_for),
+                lambda: _make_pool(whole, settings, judge, ask_for),
                 whole,
                 journal,
                 name=campaign_name(request.source),
@@ -128,6 +187,9 @@ def _ask_person(whole: "ModelCollection", request: PickRequest, place: Path) -> 
             )
         if journal.answers:
             say(f"Going on with {count(session.pool.labels_used, 'label')} from before.")
+        if given:
+            session.use_given(given)
+            say(f"{count(session.given, 'label')} given {'is' if session.given == 1 else 'are'} used.")
         if request.labels is not None:
             session.use_known()
             say(f"{count(session.known, 'label')} known before {'is' if session.known == 1 else 'are'} used.")
@@ -156,11 +218,13 @@ def _mostly_unique(whole: "ModelCollection") -> bool:
 
 
 def _begin(
-    journal: "PoolJournal", whole: "ModelCollection", request: PickRequest
+    journal: "PoolJournal", whole: "ModelCollection", judge: "Answers", request: PickRequest
 ) -> tuple[dict[str, Any], int | None, str]:
     """Begin a journal, or check that it is of this pick; its settings, the budget, and what is asked for."""
     from modelpicker.campaigns.file_campaign import fingerprint_of
+    from modelpicker.campaigns.input.judges import judge_mark
 
+    mark = None if judge is None else judge_mark(judge)
     settings, budget, fingerprint = _settings(request), request.goal.budget, fingerprint_of(whole)
     if journal.torn:
         say(visible(f"{journal.path}: the last line was not whole, as after a crash. It was dropped."))
@@ -177,12 +241,18 @@ def _begin(
                 **settings,
                 "budget": budget,
                 "ask_for": request.ask_for,
+                **({} if judge is None else {"judge": request.judge, "judge_mark": mark}),
             }
         )
         return settings, budget, request.ask_for
     header = journal.header
     if header.get("fingerprint") != fingerprint:
         raise ConflictError(_other_file(journal.path, header, whole))
+    if header.get("judge_mark") != mark:
+        raise ConflictError(
+            f"{journal.path} is of another pick: the judge, column {brief(request.judge)} of {header.get('file')}, "
+            f"says something else than when it was begun. Bring back the file that it was. {_again(journal.path)}"
+        )
     names = {"seed": "seed", "confidence": "confidence", "tolerance": "stop_gap"}
     header = {"ask_for": "class", **header}  # older ones have none
     for name, typed in {**names, "ask_for": "ask_for"}.items():

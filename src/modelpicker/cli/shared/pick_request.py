@@ -28,6 +28,10 @@ class PickRequest:
     reading: "Reading"
     confidence: float
     tolerance: float | None
+    judge: str | None
+    """The column that holds cheap labels which may be wrong."""
+    warm: Path | None
+    """A file with labels that exist already."""
     typed: Mapping[str, Any]
     """The options that were typed, by the names of their parameters: the others may be as they were begun with."""
     ask_for: str = "class"
@@ -39,4 +43,6 @@ class PickRequest:
             "collection": self.source,
             "labels_from": None if self.labels is None else str(self.labels),
             "reading": self.reading.document(),
+            **({} if self.judge is None else {"judge": self.judge}),
+            **({} if self.warm is None else {"warm_from": str(self.warm)}),
         }

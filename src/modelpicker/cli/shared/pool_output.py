@@ -68,12 +68,14 @@ def _seen(report: PoolReport) -> str:
     """What it cost, and what that saves."""
     pick = report.pick
     told = f"It used {count(pick.labels_used, 'label')}"
+    if pick.references:
+        told = f"{count(pick.labels_used, 'label')} bought, {pick.references:,} given"
     if report.known:
         told += f", {report.known:,} of which {'was' if report.known == 1 else 'were'} known before"
     if pick.skipped:
         told += f"; {count(pick.skipped, 'label')} that it asked for {'is' if pick.skipped == 1 else 'are'} missing"
     differ = f"Models differ on {report.contested:,} of {count(pick.rounds, 'item')}."
-    saved = 1.0 - pick.labels_used / pick.rounds
+    saved = 1.0 - (pick.labels_used + pick.references) / pick.rounds
     return f"{told}.\n{differ}\nLabelling everything takes {count(pick.rounds, 'label')}: {saved:.1%} saved."
 
 

@@ -1,7 +1,7 @@
 """A person at the terminal who labels the items of a pool; each answer is on the disk before the next question."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from modelpicker.cli.shared import prompts
@@ -76,10 +76,28 @@ class PoolSession:
             self.pool.tell(answer.item, answer.label)
         self.journal.write(*found)
 
+    def use_given(self, labels: "Mapping[int, ClassName]") -> None:
+        """Tell labels that exist already, by item, unless they were told before."""
+        from modelpicker.campaigns.pool_journal import PoolAnswer
+
+        told = {answer.item for answer in self.journal.answers}
+        found = [
+            PoolAnswer(item, label, known=True, given=True) for item, label in labels.items() if item not in told
+        ]
+        for answer in found:
+            self.pool.tell(answer.item, answer.label)
+        if found:
+            self.journal.write(*found)
+
     @property
     def known(self) -> int:
-        """How many labels were known before anybody was asked."""
-        return sum(answer.known for answer in self.journal.answers)
+        """How many labels were known before anybody was asked; not those that were given."""
+        return sum(answer.known and not answer.given for answer in self.journal.answers)
+
+    @property
+    def given(self) -> int:
+        """How many labels existed already, and were given with --warm."""
+        return sum(answer.given for answer in self.journal.answers)
 
     @property
     def skipped(self) -> int:
@@ -89,7 +107,7 @@ class PoolSession:
     @property
     def spent(self) -> bool:
         """Whether the budget is spent; labels that were known cost nothing."""
-        return self.budget is not None and self.pool.labels_used - self.known >= self.budget
+        return self.budget is not None and self.pool.labels_used - self.known - self.given >= self.budget
 
     def converse(self) -> None:
         """Ask until the pick is certified, nothing is left to ask, the budget is spent, or the person quits."""
@@ -174,7 +192,9 @@ class PoolSession:
         """The best model so far."""
         from modelpicker.campaigns.results.pool_pick import make_pool_pick
 
-        return make_pool_pick(self.pool, budget=self.budget, skipped=self.skipped, spent=self.spent)
+        return make_pool_pick(
+            self.pool, budget=self.budget, skipped=self.skipped, spent=self.spent, given=self.given
+        )
 
     def _head(self, item: int) -> str:
         pick = self.pick()

@@ -1,7 +1,7 @@
 """Every decision of a pick whose labels are known, in a file: JSON lines, which `--labels` reads."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from modelpicker.algorithms.pools.run import PoolTrace
     from modelpicker.campaigns.offline import Run
     from modelpicker.collections import ModelCollection
-    from modelpicker.encoding import Array
+    from modelpicker.encoding import Array, ClassName
 
 FORMAT = "modelpicker pick 1"
 
@@ -54,9 +54,14 @@ class ResultFile:
             self._file.writelines(_lines(trace, piece, places, rounds - len(trace)))
 
     def write_pool(
-        self, whole: "ModelCollection", trace: "PoolTrace", document: dict[str, Any], **more: Any
+        self,
+        whole: "ModelCollection",
+        trace: "PoolTrace",
+        document: dict[str, Any],
+        given: "Mapping[int, ClassName]",
+        **more: Any,
     ) -> None:
-        """All of a pool: the settings, a line per label in the order of the questions, then the missing ones."""
+        """All of a pool: settings, labels that were given, those asked for in their order, then missing ones."""
         from modelpicker.kernels.primitives import ABSTAINED
 
         settings = {key: document[key] for key in ("setting", "algorithm", "seed", "options", "budget")}
@@ -73,6 +78,8 @@ class ResultFile:
                 "fingerprint": whole.fingerprint,
             }
         )
+        for item, known in given.items():
+            self._write({"item": item, "query": False, "given": True, "label": known})
         labels = () if whole.labels is None else whole.labels
         for item, stood in zip(trace.items.tolist(), trace.recommended.tolist(), strict=True):
             said, label = int(whole.predictions[item, stood]), int(labels[item])

@@ -44,6 +44,23 @@ LabelsOption: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
+JudgeOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="For a pool: the column with cheap labels that may be wrong, such as what a language model says. It "
+        "is then no model, and is not shown. A good judge saves labels, and no statement depends on it.",
+        show_default=False,
+    ),
+]
+WarmOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        help="For a pool: a file with labels that exist already and are right, in any form that --labels takes. "
+        "All of them are used before the first question, and are not bought.",
+        show_default=False,
+    ),
+]
 ModelsOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(help="The columns that are models, separated by commas.", show_default=False),

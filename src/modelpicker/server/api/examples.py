@@ -73,6 +73,7 @@ _CERTIFICATE = {
     "items": None,
     "sentence": "The accuracy of gpt is within 6.25% of the best model's, with confidence 95%, whenever "
     "you look, if items are drawn independently from one distribution.",
+    "loss": "accuracy",
 }
 
 _SETTINGS: dict[str, Any] = {
@@ -182,6 +183,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "to_go": None,
         "more": None,
         "remark": "",
+        "saved_per_item": None,
+        "judge": None,
         "standing": [entry | {"labels": 57, "since": 0, "covered": 1720.5} for entry in _STANDING],
     },
     "ChartsDocument": {

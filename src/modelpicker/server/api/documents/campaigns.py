@@ -1,10 +1,11 @@
 """A campaign as a whole: what it is begun with, what may change, how far it has come."""
 
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
-from pydantic import BaseModel, Field, StrictInt
+from pydantic import BaseModel, Field, StrictInt, model_validator
 
 from modelpicker.campaigns.results.status import StateName
+from modelpicker.campaigns.setting_options import refuse_judge_of_stream
 from modelpicker.options import LARGEST_COUNT
 from modelpicker.server.api.documents.fields import (
     LONGEST_NAME,
@@ -26,6 +27,14 @@ class NewCampaign(SettingsTaken):  # type: ignore[misc]  # its other fields are 
 
     name: CampaignNameField
     guidelines: Guidelines = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_judge(cls, body: Any) -> Any:
+        """Say why a stream has no judge: a field that nobody knows would be refused without a reason."""
+        if isinstance(body, dict) and body.get("judge") is not None:
+            refuse_judge_of_stream(body["judge"])
+        return body
 
 
 class NewTerms(Taken):

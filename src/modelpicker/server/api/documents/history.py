@@ -42,6 +42,9 @@ class ItemRecord(Happened):
     kind: Literal["item"]
     id: Count
     predictions: Annotated[list[Called | None], Field(description="In the order of the models.")]
+    judge: Annotated[
+        Called | None, Field(description="What the judge says of it; null or absent where it says nothing.")
+    ] = None
 
 
 class FieldsRecord(Happened):

@@ -35,6 +35,34 @@ class CertificateDocument(BaseModel):
     loss: Annotated[str, Field(description="What the gap is a share of: accuracy, unless another loss was chosen.")]
 
 
+class JudgedClassDocument(BaseModel):
+    """How often the judge agreed with the labels of one class."""
+
+    label: Annotated[Called | None, Field(description="Null for a class that no model says.")]
+    labels: Annotated[Count, Field(description="Labels of this class about which the judge says something.")]
+    agreed: Count
+    low: Annotated[Chance, Field(description="Where the 95 % interval of the share begins on which they agree.")]
+    high: Chance
+
+
+class JudgeDocument(BaseModel):
+    """How good the judge of a pool was, against the labels that are known: mostly hard items."""
+
+    items: Annotated[Count, Field(description="Of how many items it says a class that a model says.")]
+    labels: Annotated[Count, Field(description="How many of these have a label.")]
+    agreed: Annotated[Count, Field(description="On how many of these labels it is right.")]
+    silent: Annotated[Count, Field(description="Labels of items about which it says nothing.")]
+    share: Annotated[Chance | None, Field(description="On which it agrees; null if there is no label.")]
+    low: Annotated[Chance, Field(description="Where the 95 % interval of that share begins.")]
+    high: Chance
+    kappa: Annotated[float | None, Field(ge=-1, le=1, description="Cohen's kappa; null where it is undefined.")]
+    kappa_low: Annotated[float | None, Field(ge=-1, le=1)]
+    kappa_high: Annotated[float | None, Field(ge=-1, le=1)]
+    confidence: Annotated[Chance, Field(description="Of the intervals.")]
+    sentence: Annotated[str, Field(description="For people.")]
+    classes: Annotated[list[JudgedClassDocument], Field(description="The most frequent class first.")]
+
+
 class StandingDocument(BaseModel):
     """The best model so far, and how all stand."""
 
@@ -58,6 +86,11 @@ class StandingDocument(BaseModel):
     to_go: ToGoField
     more: MoreField
     remark: Annotated[str, Field(description="What the algorithm has to say of how it stands; may be empty.")]
+    saved_per_item: Annotated[
+        float | None,
+        Field(description="How much cheaper the pick is, per item, than the best estimate; null without prices."),
+    ]
+    judge: Annotated[JudgeDocument | None, Field(description="How good the judge was; null if there is none.")]
     standing: Annotated[list[StandingEntry], Field(description="The pick first, then by estimates.")]
 
 

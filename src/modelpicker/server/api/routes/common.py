@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from modelpicker.campaigns import Campaign
 from modelpicker.campaigns.events.history import as_time
+from modelpicker.campaigns.setting_options import JUDGE
 from modelpicker.server.access.callers import Caller
 from modelpicker.server.api.problems import problem_responses
 from modelpicker.server.context import ServerContext
@@ -68,6 +69,8 @@ def describe(campaign: Campaign, caller: Caller) -> dict[str, Any]:
     settings, pick = campaign.settings.document(), campaign.best()
     document = pick.document()
     secret, found = not caller.predictions, campaign.counts()
+    if secret:  # who labels need not know what a judge says, nor where to look for it
+        settings["options"] = {name: value for name, value in settings["options"].items() if name != JUDGE}
     return {
         "name": campaign.name,
         "created": as_time(campaign.created),

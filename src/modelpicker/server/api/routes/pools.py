@@ -27,6 +27,9 @@ from modelpicker.server.context import Intake
 from modelpicker.server.live.group_commit import reach
 from modelpicker.server.network.middleware import FILE_KIND
 
+# The longest name of a column that can be said to be the judge.
+LONGEST_COLUMN = 500
+
 
 class NewPool(BaseModel):
     """A campaign on the items of a file: how the file is read, and when the campaign is done."""
@@ -47,6 +50,15 @@ class NewPool(BaseModel):
     use_labels: Annotated[
         bool, Field(description="Whether labels in the file are known from the start; else they are left out.")
     ] = False
+    judge: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            max_length=LONGEST_COLUMN,
+            description="The column with cheap labels that may be wrong: it is no model, and who labels does not "
+            "see it. Items that come later have them in the field of that name.",
+        ),
+    ] = None
     guidelines: Guidelines = ""
     seed: Annotated[int, Field(ge=0, le=LARGEST_SEED, description=BY_NAME["seed"].help)] = 0
 
@@ -87,7 +99,8 @@ async def create_pool(
     request: Request, caller: Owner, service: Service, wanted: Annotated[NewPool, Query()]
 ) -> Response:
     """Begin a campaign on the items of a file: all of them are stored, or there is no campaign."""
-    reading = Reading(columns=chosen_roles(wanted.columns), text=is_tolerance(wanted.same))
+    fields = () if wanted.judge is None else (wanted.judge,)
+    reading = Reading(columns=chosen_roles(wanted.columns), fields=fields, text=is_tolerance(wanted.same))
     async with received(request, wanted.filename, service.configuration.largest_file) as file:
 
         def stored(done: int, total: int) -> None:

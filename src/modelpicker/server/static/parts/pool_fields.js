@@ -1,18 +1,21 @@
 /** What is asked of a campaign on a file of items: how sure, how close, and how many labels at most. */
 
 import { html } from '../lib/html.js';
-import { Input } from './fields.js';
+import { Input, Select } from './fields.js';
 
 /**
- * What stands in the form of a pool, as it was typed; empty is the default.
- * @typedef {{sure: string, close: string, most: string, known: boolean, people: string, seed: string}} PoolForm
+ * What stands in the form of a pool, as it was typed; empty is the default. `judge` is a column of the file.
+ * @typedef {{sure: string, close: string, most: string, known: boolean, judge: string, people: string,
+ *            seed: string}} PoolForm
+ * @typedef {import('../state/prediction_file.js').PredictionFile} PredictionFile
  */
 
 /** @type {PoolForm} */
-export const blankPool = { sure: '', close: '', most: '', known: false, people: '', seed: '' };
+export const blankPool = { sure: '', close: '', most: '', known: false, judge: '', people: '', seed: '' };
 
-/** @param {{form: PoolForm, seen: Api.FileLook|null, set: (change: Partial<PoolForm>) => void}} props */
-export function PoolFields({ form, seen, set }) {
+/** @param {{form: PoolForm, source: PredictionFile, set: (change: Partial<PoolForm>) => void}} props */
+export function PoolFields({ form, source, set }) {
+  const { seen } = source;
   const known = (/** @type {EventOn<HTMLInputElement>} */ event) => set({ known: event.currentTarget.checked });
   return html`<div class="three">
     <${Input} label="How sure (%)" hint="It stops when this is proved." type="number" min="50" max="99.999" step="any"
@@ -26,6 +29,7 @@ export function PoolFields({ form, seen, set }) {
     ${seen?.labelled && html`<label class="choice">
       <input type="checkbox" checked=${form.known} onChange=${known} />
       The labels in the file are right: use them, and ask only about the rest</label>`}
+    ${seen && html`<${JudgeChoice} judge=${form.judge} source=${source} set=${(judge) => set({ judge })} />`}
     <${Input} label="People per item" type="number" min="0" max="100" step="any" inputmode="decimal" placeholder="1"
       hint="2: two different people label each item. 0.2: two people label a fifth of the items. Each label counts." value=${form.people}
       set=${(people) => set({ people })} />
@@ -34,10 +38,29 @@ export function PoolFields({ form, seen, set }) {
   </details>`;
 }
 
-/** What the server is asked for; what is empty is left out. @param {PoolForm} form @returns {Record<string, string>} */
-export function poolOf({ sure, close, most, known, people, seed }) {
+/**
+ * Which column holds cheap labels that may be wrong. It is then no model: the server is asked for a new preview.
+ * @param {{judge: string, source: PredictionFile, set: SetText}} props
+ */
+function JudgeChoice({ judge, source, set }) {
+  const columns = source.columns.filter(({ role }) => role !== 'id');
+  const choose = (/** @type {string} */ name) => {
+    set(name);
+    if (name) source.decide(name, 'shown', true);
+  };
+  return html`<${Select} label="Judge" value=${judge} set=${choose}
+    hint="A column with cheap labels that may be wrong, such as what a language model says. A good judge saves labels. It is not shown to who labels, and what is proved does not depend on it."
+    options=${[['', 'none'], ...columns.map(({ name }) => [name, name])]} />`;
+}
+
+/**
+ * What the server is asked for; what is empty is left out.
+ * @param {PoolForm} form @param {PredictionFile} source @returns {Record<string, string>}
+ */
+export function poolOf({ sure, close, most, known, judge, people, seed }, { columns }) {
   const share = (/** @type {string} */ percent) => (percent === '' ? '' : String(Number(percent) / 100));
   const goal = { confidence: share(sure), tolerance: share(close), budget: most };
-  const wanted = { ...goal, use_labels: known ? 'true' : '', overlap: people, seed };
+  const there = columns.some(({ name }) => name === judge); // it may be a column of an earlier file
+  const wanted = { ...goal, use_labels: known ? 'true' : '', judge: there ? judge : '', overlap: people, seed };
   return Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== ''));
 }

@@ -73,7 +73,7 @@ function CreateForm({ known, campaigns }) {
   };
   const create = async (/** @type {string} */ called) => {
     const told = guidelines.trim() ? { guidelines: guidelines.trim() } : {};
-    const asked = { ...(kind === 'pool' ? poolOf(pool) : streamOf(called, stream, known, seen)), ...told };
+    const asked = { ...(kind === 'pool' ? poolOf(pool, source) : streamOf(called, stream, known, seen)), ...told };
     if (kind === 'stream') refuseMissing(/** @type {Api.NewCampaign} */ (asked), seen);
     // If a later step failed, the campaign is there already when the form is sent again.
     const [before, then] = made ? JSON.parse(made) : ['', ''];
@@ -101,7 +101,7 @@ function CreateForm({ known, campaigns }) {
     ${kind === 'stream' && file && html`<${FeedChoice} atOnce=${atOnce} set=${setAtOnce} />`}
     <${Input} label="Name" type="text" required maxlength=${known.longest_name} value=${name} set=${setName} />
     ${kind === 'pool'
-      ? html`<${PoolFields} form=${pool} seen=${seen} set=${(change) => setPool({ ...pool, ...change })} />`
+      ? html`<${PoolFields} form=${pool} source=${source} set=${(change) => setPool({ ...pool, ...change })} />`
       : html`<${StreamFields} form=${stream} known=${known} seen=${seen}
           set=${(change) => setStream((before) => ({ ...before, ...change }))} />`}
     <${Lines} label="Guidelines for annotators (optional)" rows="3" maxlength=${LONGEST_GUIDELINES} value=${guidelines}

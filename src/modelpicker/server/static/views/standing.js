@@ -44,7 +44,7 @@ function Pulse({ state }) {
 
 /** @param {{name: string, standing: Api.StandingDocument}} props */
 function Summary({ name, standing }) {
-  const { state, certificate, remark } = standing;
+  const { state, certificate, remark, judge } = standing;
   const sure = certainty(standing);
   const missing = leftOut(standing);
   return html`<section class="card summary" aria-label="Summary">
@@ -53,6 +53,7 @@ function Summary({ name, standing }) {
     ${sure && html`<p>${sure}</p>`}
     <p class="certificate" dir="auto">${certificate.sentence}</p>
     ${remark && state.name !== 'won' && html`<p>${remark}</p>`}
+    ${judge && html`<p class="quiet-text">${judge.sentence}</p>`}
     ${missing && html`<p class="quiet-text">${missing}</p>`}
     <${Spent} standing=${standing} />
     <${Next} name=${name} standing=${standing} />
@@ -60,10 +61,12 @@ function Summary({ name, standing }) {
 }
 
 /** How much of the budget is spent, and what happened to the items. @param {{standing: Api.StandingDocument}} props */
-function Spent({ standing: { budget, labels_used: labels, labels_saved: saved, pending, skipped, conflicts, state, to_go: toGo } }) {
+function Spent({ standing }) {
+  const { budget, labels_used: labels, labels_saved: saved, pending, skipped, conflicts, state, to_go: toGo } = standing;
   const parts = [
     budget === null ? `${count(labels, 'label')} bought` : `${number(labels)} of ${count(budget, 'label')} bought`,
     toGo && asks(state) && toGo.words,
+    standing.certificate.kind === 'pool' && standing.references > 0 && `${number(standing.references)} given`,
     pending > 0 && `${number(pending)} awaited`,
     skipped > 0 && `${number(skipped)} skipped`,
     conflicts > 0 && `${number(conflicts)} in conflict`,

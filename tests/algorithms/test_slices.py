@@ -33,13 +33,15 @@ def right_in(rows: np.ndarray, truth: np.ndarray, places: np.ndarray) -> np.ndar
 def test_each_slice_gets_its_own_model_and_every_label_counts_twice() -> None:
     rows, truth, slices = two_markets()
     pool = play(mp.SlicePicker(rows, slices, ["a", "b", "c"], tolerance=0.02), truth)
-    assert pool.done and pool.certified
+    assert pool.done
+    assert pool.certified
     assert {row.value: row.model for row in pool.slices} == {"en": "a", "de": "b"}
     assert all(row.certified and row.state == "certified" and row.gap <= 0.02 for row in pool.slices)
     assert sum(row.labels for row in pool.slices) == pool.labels_used
     assert pool.slices.same_everywhere is False
     other = next(row for row in pool.slices if row.model != pool.recommended)
-    assert other.same is False and other.behind > 0.1
+    assert other.same is False
+    assert other.behind > 0.1
     assert pool.slices.sentence.startswith("Not the same everywhere: ")
 
 
@@ -72,7 +74,8 @@ def test_a_state_that_was_saved_goes_on_with_the_same_questions() -> None:
     pool.ask(2)
     blob = json.loads(json.dumps(pool.state_dict()))
     again = mp.SlicePicker.from_state_dict(blob, rows, slices=slices)
-    assert again.slices == pool.slices and again.open_items == pool.open_items
+    assert again.slices == pool.slices
+    assert again.open_items == pool.open_items
     for _ in range(40):
         asked = pool.ask(1)
         assert again.ask(1) == asked
@@ -99,8 +102,11 @@ def test_labels_in_any_order_asked_for_or_not_leave_the_same_counts() -> None:
         pool.tell(item, int(truth[item]))
     places = np.array([place for place, value in enumerate(slices) if value == "en"])
     found = right_in(rows, truth, places)
-    assert pool.slices["en"].model == int(found.argmax()) and pool.slices["en"].gap == 0.0
-    assert pool.done and pool.labels_used == 60 and pool.open_items == []
+    assert pool.slices["en"].model == int(found.argmax())
+    assert pool.slices["en"].gap == 0.0
+    assert pool.done
+    assert pool.labels_used == 60
+    assert pool.open_items == []
     with pytest.raises(mp.ConflictError):
         pool.tell(0, int(truth[0] + 1) % 4)
 
@@ -110,9 +116,12 @@ def test_a_small_slice_is_said_to_be_undecided_and_gets_no_labels_of_its_own() -
     slices[:30] = ["fr"] * 30
     pool = play(mp.SlicePicker(rows, slices, tolerance=0.02), truth)
     row = pool.slices["fr"]
-    assert pool.done and row.state == "undecided" and row.labels < row.contested
+    assert pool.done
+    assert row.state == "undecided"
+    assert row.labels < row.contested
     assert "30 items are too few for a tolerance of 2%: 50 are needed." in row.reason
-    assert row.same is None and pool.slices["en"].certified
+    assert row.same is None
+    assert pool.slices["en"].certified
     assert "fr: 30 items are too few" in str(pool.slices)
 
 
@@ -120,7 +129,8 @@ def test_a_small_slice_is_settled_by_counting_if_that_is_cheap() -> None:
     rows, truth, slices = two_markets(600)
     slices[:CHEAP] = ["fr"] * CHEAP
     pool = play(mp.SlicePicker(rows, slices, tolerance=0.02), truth)
-    assert pool.slices["fr"].certified and pool.slices["fr"].gap == 0.0
+    assert pool.slices["fr"].certified
+    assert pool.slices["fr"].gap == 0.0
 
 
 def test_a_slice_on_which_all_models_agree_is_certain_without_a_label() -> None:
@@ -134,7 +144,8 @@ def test_a_slice_of_one_item_and_missing_values_are_slices() -> None:
     values = [None] * 50 + [""] * 20 + [float("nan")] * 9 + ["  "] * 20 + ["one"]
     pool = play(mp.SlicePicker(rows, values, tolerance=0.05), truth)
     assert pool.values == (MISSING, "one")
-    assert pool.slices[MISSING].items == 99 and pool.slices["one"].certified
+    assert pool.slices[MISSING].items == 99
+    assert pool.slices["one"].certified
 
 
 def test_one_slice_is_the_file() -> None:
@@ -152,8 +163,10 @@ def test_labels_that_are_missing_leave_slices_undecided() -> None:
     pool = mp.SlicePicker(rows, slices, tolerance=0.05)
     labels = [None if value == "de" else int(label) for value, label in zip(slices, truth, strict=True)]
     mp.run_pool(pool, labels)
-    assert pool.done and pool.slices["en"].certified
-    assert pool.slices["de"].state == "undecided" and "labels are missing" in pool.slices["de"].reason
+    assert pool.done
+    assert pool.slices["en"].certified
+    assert pool.slices["de"].state == "undecided"
+    assert "labels are missing" in pool.slices["de"].reason
 
 
 def test_when_the_budget_is_spent_slices_are_not_yet_decided() -> None:
@@ -161,7 +174,8 @@ def test_when_the_budget_is_spent_slices_are_not_yet_decided() -> None:
     pool = mp.SlicePicker(rows, slices, tolerance=0.02)
     mp.run_pool(pool, truth.tolist(), budget=5)
     assert [row.state for row in pool.slices] == ["not yet", "not yet"]
-    assert pool.slices.same_everywhere is None and "2 are open." in pool.slices.sentence
+    assert pool.slices.same_everywhere is None
+    assert "2 are open." in pool.slices.sentence
 
 
 def test_hundreds_of_slices_share_the_error() -> None:
@@ -170,7 +184,8 @@ def test_hundreds_of_slices_share_the_error() -> None:
     shares = [part.error_share for part in pool._parts]
     assert pool.error_share + sum(shares) == pytest.approx(1.0)
     mp.run_pool(pool, truth.tolist(), budget=10)
-    assert len(pool.slices) == 200 and pool.ask(3)
+    assert len(pool.slices) == 200
+    assert pool.ask(3)
 
 
 def test_shares_of_the_error_never_exceed_it() -> None:

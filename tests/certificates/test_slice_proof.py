@@ -1,4 +1,4 @@
-"""The proofs of slices together: exact on tiny files, by going through every order of draws; and by playing many."""
+"""The proofs of slices together: exact on tiny files, by going through every order of draws."""
 
 import copy
 
@@ -15,7 +15,7 @@ class TinyFile:
 
     def __init__(self, seed: int, items: int, allowed: int) -> None:
         rows, self.labels = tiny_file(seed, items=items)
-        self.places = [np.arange(items), np.arange(items // 2), np.arange(items // 2, items)]
+        self.places = [np.arange(items), np.arange(4), np.arange(4, items)]
         self.proofs = [PoolProof(rows[at], np.full(len(at), -3, dtype=np.int32), allowed) for at in self.places]
 
     def is_false(self, confidences: list[float]) -> bool:
@@ -77,23 +77,35 @@ def chance_of_falsehood(
 ORDERS = [[0], [0, 1, 2], [1, 0, 2, 0]]
 
 
-def check_every_order(seeds: range, turns: list[int], late: bool, allowed: int) -> None:
+# How an error is shared; in the second the draws for the whole file can only make the first slice false.
+SHARES: list[tuple[float, ...]] = [(0.5, 0.25, 0.25), (0.01, 0.98, 0.01)]
+
+
+def check_every_order(
+    seeds: range,
+    errors: tuple[float, ...],
+    turns: list[int],
+    shared: list[tuple[float, ...]] = SHARES,
+    *,
+    late: bool = False,
+    allowed: int = 0,
+) -> float:
+    """All statements together are false as seldom as promised; the largest chance that was found."""
     worst = 0.0
     for seed in seeds:
-        for error in (0.5, 0.25):
-            confidences = [1.0 - error / 2, 1.0 - error / 4, 1.0 - error / 4]
-            file = TinyFile(seed, 6, allowed)
-            false = chance_of_falsehood(file, confidences, turns, [] if late else None)
-            assert false <= error + 1e-12, (seed, error)
-            worst = max(worst, false)
-    if not late and not allowed and len(seeds) > 4:
-        assert worst > 0.0  # else nothing was tried
+        for error in errors:
+            for shares in shared:
+                confidences = [1.0 - error * share for share in shares]
+                file = TinyFile(seed, 6, allowed)
+                false = chance_of_falsehood(file, confidences, turns, [] if late else None)
+                assert false <= error + 1e-12, (seed, error, shares)
+                worst = max(worst, false)
+    return worst
 
 
-@pytest.mark.parametrize("turns", ORDERS[1:])
-def test_over_every_order_of_draws_all_statements_hold_together(turns: list[int]) -> None:
+def test_over_every_order_of_draws_all_statements_hold_together() -> None:
     """No error is allowed: the probabilities are exact. Any statement of any slice at any time counts."""
-    check_every_order(range(3, 4), turns, late=False, allowed=0)
+    assert check_every_order(range(7, 8), (0.9,), [1, 0, 2, 0], SHARES[:1]) > 0.0  # else nothing was tried
 
 
 @pytest.mark.slow
@@ -101,7 +113,8 @@ def test_over_every_order_of_draws_all_statements_hold_together(turns: list[int]
 @pytest.mark.parametrize("late", [False, True])
 @pytest.mark.parametrize("allowed", [0, 1])
 def test_over_every_order_of_draws_of_many_files(turns: list[int], late: bool, allowed: int) -> None:
-    check_every_order(range(12), turns, late, allowed)
+    worst = check_every_order(range(2, 8), (0.9, 0.5), turns, late=late, allowed=allowed)
+    assert late or allowed or worst > 0.0
 
 
 def false_somewhere(seed: int, confidence: float) -> bool:

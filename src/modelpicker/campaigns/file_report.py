@@ -30,6 +30,7 @@ from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.pick import Pick
 from modelpicker.campaigns.results.pool_pick import make_pool_pick, with_course
 from modelpicker.campaigns.results.report import AnnotatorCounts, ProofGoal, Report, goal_in_words
+from modelpicker.campaigns.slicing import make_pool
 from modelpicker.campaigns.storage.sqlite_files import is_sqlite
 from modelpicker.certificates.certificate import Certified
 from modelpicker.collections import ModelCollection, load_collection
@@ -106,9 +107,8 @@ def _of_journal(path: Path) -> Report:
     whole = _read(path, header, "file")
     if header.get("fingerprint") != fingerprint_of(whole):
         raise ConflictError(_other(path, header.get("file")))
-    pool = PoolPicker(
-        whole, **{name: header[name] for name in ("seed", "confidence", "tolerance") if name in header}
-    )
+    goal: dict[str, Any] = {name: header[name] for name in ("seed", "confidence", "tolerance") if name in header}
+    pool = _make_pool(whole, header, goal)
     course = _replay(pool, answers, path)
     known = sum(answer.known for answer in answers)
     skipped = sum(answer.label is None for answer in answers)
@@ -129,10 +129,16 @@ def _of_journal(path: Path) -> Report:
             "file": str(header.get("file")),
             "answers": str(path.name),
             **_pool_settings(pool, budget),
+            **_slices_of(header),
             **_versions(header),
         },
         repeat=shlex.join(["modelpicker", "pick", operand(str(header.get("file"))), "--out", str(path.name)]),
     )
+
+
+def _make_pool(whole: ModelCollection, header: Mapping[str, Any], goal: Mapping[str, Any]) -> PoolPicker:
+    """The pool of a file, with the slices that it was begun with."""
+    return make_pool(whole, header.get("slice"), header.get("reading") or {}, **goal)
 
 
 def _replay(pool: PoolPicker, answers: Iterable[PoolAnswer], path: Path) -> Course:
@@ -203,6 +209,7 @@ def _of_result(path: Path) -> Report:
             "file": str(header["collection"]),
             "labels": f"looked up in {looked_up}",
             **settings,
+            **_slices_of(header),
             **_versions(header),
         },
         repeat=pick_command(header, whole.models),
@@ -249,12 +256,12 @@ def _with_labels(
     labels = np.full(len(whole), ABSTAINED)
     for item, label in decided.labels.items():
         labels[item] = code_of[label]
-    return ModelCollection.of_codes(known[whole.predictions], labels, whole.models, classes)
+    return ModelCollection.of_codes(known[whole.predictions], labels, whole.models, classes, whole.fields)
 
 
 def _play_pool(path: Path, whole: ModelCollection, header: Mapping[str, Any], decided: ResultLines) -> PlayedAgain:
     options = header["options"]
-    pool = PoolPicker(whole, seed=header["seed"], **options)
+    pool = _make_pool(whole, header, {"seed": header["seed"], **options})
     pick, trace = look_up_pool(pool, header.get("budget"))
     if [*trace.items.tolist(), *trace.skipped.tolist()] != decided.items:
         raise ConflictError(_other_questions(path))
@@ -329,6 +336,11 @@ def _pool_settings_of(header: Mapping[str, Any], budget: int | None) -> dict[str
         "goal": goal_in_words(ProofGoal(options["tolerance"], options["confidence"])),
         "budget": "none" if budget is None else f"{budget:,} labels",
     }
+
+
+def _slices_of(header: Mapping[str, Any]) -> dict[str, str]:
+    """The column of the slices, if there is one."""
+    return {"slices": str(header["slice"])} if header.get("slice") else {}
 
 
 def _versions(header: Mapping[str, Any]) -> dict[str, str]:

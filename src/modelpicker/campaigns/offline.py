@@ -24,6 +24,7 @@ from modelpicker.campaigns.pick_setting import Setting, choose_setting
 from modelpicker.campaigns.results.assembly import Counted, PickEvidence, Wanted, assemble
 from modelpicker.campaigns.results.course import Course, joined
 from modelpicker.campaigns.results.pick import Pick
+from modelpicker.campaigns.slicing import SliceChoice, fields_with_slice, make_pool
 from modelpicker.campaigns.storage.sqlite_files import is_sqlite
 from modelpicker.certificates.certificate import CertificateKind, Certified
 from modelpicker.certificates.stop_rule import GAP
@@ -281,6 +282,7 @@ def pick(
     options: Mapping[str, Any] | None = None,
     seed: int = 0,
     judge: object = None,
+    slice: SliceChoice | None = None,  # noqa: A002 - as users say it
     shuffle: bool = False,
     play_unlabelled: bool = False,
     **reading: Any,
@@ -308,6 +310,8 @@ def pick(
         seed: what all randomness is drawn from.
         judge: cheap labels that may be wrong, for a pool. The name of a column; a function, which gets the same as
             one for `labels`; or one class per item. A good judge saves labels; no statement depends on it.
+        slice: for a pool: also find the best model of each slice (`Pick.slices`). The name of a column, such as a
+            language; a function, which gets the same as one for `labels`; or one value per item.
         shuffle: take the items of a stream in random order.
         play_unlabelled: also play items of a stream that have no label; a label that is asked for is then missing.
             By default they are left out.
@@ -332,6 +336,11 @@ def pick(
     )
     if judge is not None and chosen != "pool":
         raise InputError("judge: only a pool can use one; leave it out, or take the items as a pool.")
+    if slice is not None and chosen != "pool":
+        raise InputError("slice: only a pool can have slices; leave it out, or take the items as a pool.")
+    named = dict(reading)
+    if not isinstance(source, ModelCollection):
+        reading = fields_with_slice(reading, slice)
     if isinstance(judge, str) and not isinstance(source, ModelCollection):
         reading["fields"] = [*reading.get("fields", ()), judge]
     opened = _open_labelled(source, labels, reading)
@@ -342,15 +351,16 @@ def pick(
         whole, said = with_judge_apart(read_whole(opened), judge)
         check_several(whole, name)
         near = GAP.default if tolerance is None else tolerance
-        pool = PoolPicker(whole, seed=seed, confidence=confidence, tolerance=near, judge=said)
+        goal = {"seed": seed, "confidence": confidence, "tolerance": near}
+        pool = make_pool(whole, slice, named, judge=said, **goal)
         return _pick_pool(whole, labels, pool, budget)
     check_can_choose(opened, name)
     found = find_algorithm(algorithm or USUAL_ALGORITHM)
-    goal, given = make_goal(
+    wanted, given = make_goal(
         found, options or {}, budget=budget, tolerance=tolerance, confidence=confidence, certificate=kind
     )
     played = play_unlabelled or callable(labels)
-    run = make_run(opened, found, given, goal, seed=seed, shuffle=shuffle, play_unlabelled=played)
+    run = make_run(opened, found, given, wanted, seed=seed, shuffle=shuffle, play_unlabelled=played)
     if callable(labels):
         run.ask(labels)
         return run.pick()

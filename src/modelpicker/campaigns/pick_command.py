@@ -15,6 +15,7 @@ def pick_command(header: Mapping[str, Any], models: Sequence[str]) -> str:
     words += ["--labels", str(header["labels_from"])] if header.get("labels_from") else []
     words += ["--seed", str(header["seed"])]
     words += [] if header.get("budget") is None else ["--budget", str(header["budget"])]
+    words += ["--slice", header["slice"]] if header.get("slice") else []
     words += _pool_options(header["options"]) if pool else _stream_options(header)
     return shlex.join([*words, *_reading_options(header.get("reading") or {}, models)])
 

@@ -58,6 +58,15 @@ def pick(
     ] = None,
     algorithm: algorithm_options.Named = "model-picker",
     option: algorithm_options.Options = None,
+    slice_by: Annotated[
+        str | None,
+        typer.Option(
+            "--slice",
+            metavar="COLUMN",
+            help="Also find the best model for each value of a column, such as a language; for a pool.",
+            show_default=False,
+        ),
+    ] = None,
     budget: Annotated[
         int | None, typer.Option(min=1, help="Stop once so many labels have been bought.", show_default=False)
     ] = None,
@@ -126,9 +135,14 @@ def pick(
         reading=reading,
         confidence=confidence,
         tolerance=stop_gap,
+        slice=slice_by,
         typed=typed,
     )
     as_pool = _setting(setting, typed, bool(given)) == "pool" and not _is_begun_stream(request, setting, ask)
+    if slice_by is not None and not as_pool:
+        raise typer.BadParameter(
+            "only a pool can have slices; leave it out, or add --as pool.", param_hint="--slice"
+        )
     report = pick_pool(request, ask) if as_pool else _pick(request, ask)
     print_json(report.document()) if as_json else report.print()
 

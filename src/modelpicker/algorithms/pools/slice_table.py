@@ -111,13 +111,22 @@ class SliceTable:
         open_ones = len(self) - len(yes) - len(others)
         return f"{said} {open_ones:,} {'is' if open_ones == 1 else 'are'} open." if open_ones else said
 
-    def __str__(self) -> str:
+    @property
+    def lines(self) -> list[str]:
+        """The table in text: the title, the head, and a line per slice."""
         head = (self.column or "slice", *HEAD)
         cells = [head, *(_cells(row) for row in self.rows)]
         widths = [max(len(line[place]) for line in cells) for place in range(len(head))]
         lines = ["  ".join(_fit(cell, widths[place], place) for place, cell in enumerate(line)) for line in cells]
-        reasons = [f"{row.value}: {row.reason}" for row in self.rows if row.state == "undecided"]
-        return "\n".join([TITLE, *(line.rstrip() for line in lines), self.sentence, *reasons])
+        return [TITLE, *(line.rstrip() for line in lines)]
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why slices are undecided."""
+        return [f"{row.value}: {row.reason}" for row in self.rows if row.state == "undecided"]
+
+    def __str__(self) -> str:
+        return "\n".join([*self.lines, self.sentence, *self.reasons])
 
     def document(self) -> dict[str, Any]:
         """The table for programs."""

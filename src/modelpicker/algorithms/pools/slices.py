@@ -6,7 +6,7 @@ The whole file goes first. Then labels are asked for the slices that are not dec
 """
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any, Self
 
@@ -82,7 +82,7 @@ class SlicePicker(PoolPicker):
         self._share_error()
 
     def _share_error(self) -> None:
-        """Half of the error is for the whole file, the rest for the slices that are bet upon; counting needs none."""
+        """Half of the error is for the whole file, the rest for slices that are bet upon; counting needs none."""
         bet_upon = [bool(part.contested) and not self._small(part) for part in self._parts]
         if any(bet_upon):
             self.error_share = WHOLE_SHARE
@@ -104,8 +104,8 @@ class SlicePicker(PoolPicker):
         return part
 
     def _small(self, part: PoolPicker) -> bool:
-        """Whether a slice has so few items that no mistake is within the tolerance: bets are hardly ever won then."""
-        return 0.0 < self.tolerance and part._proof.allowed < 1
+        """Whether a slice has so few items that the tolerance is less than one: bets are hardly ever won then."""
+        return self.tolerance > 0.0 and part._proof.allowed < 1
 
     def _given_up(self, part: PoolPicker) -> bool:
         """Whether no label is asked for a slice alone: it is small, and counting would take many labels."""
@@ -115,7 +115,7 @@ class SlicePicker(PoolPicker):
 
     @property
     def done(self) -> bool:
-        """Whether the whole file and all slices that can be decided are certified, or no label is left to ask for."""
+        """Whether all is certified that can be, the file and its slices, or no label is left to ask for."""
         return super().done and not any(self._wants_labels(part) for part in self._parts)
 
     def _wants_labels(self, part: PoolPicker) -> bool:
@@ -157,8 +157,9 @@ class SlicePicker(PoolPicker):
             return "certified", "All models give the same answers." if agreed else "It is proved."
         if part.left and self._given_up(part):
             enough = -int(-1.0 // self.tolerance)
+            few = "1 item is" if len(part) == 1 else f"{len(part):,} items are"
             return "undecided", (
-                f"{len(part):,} item{' is' if len(part) == 1 else 's are'} too few for {near}: {enough:,} are needed. "
+                f"{few} too few for {near}: {enough:,} are needed. "
                 f"At most {part.left:,} more labels would settle it."
             )
         if not part.left and not part.open_items:
@@ -248,7 +249,7 @@ class SlicePicker(PoolPicker):
             pool = cls(predictions, slices, blob["models"], **goal, judge=judge, column=column)
             if blob["pool"] != pool._fingerprint or blob["slices"] != pool._slices_checksum:
                 raise StateError(
-                    "this state belongs to other predictions, slices or another judge; pass those that it was made of."
+                    "this state belongs to other predictions, slices or another judge; pass those it was made of."
                 )
             load_progress(pool, blob)
             for part, progress in zip(pool._parts, blob["parts"], strict=True):
@@ -266,7 +267,7 @@ class SlicePicker(PoolPicker):
 
 
 def _bet_too(part: PoolPicker, item: int, draw: PoolDraw) -> None:
-    """Bet in a slice on an item that was drawn for the whole file: it is drawn at random within the slice as well."""
+    """Bet in a slice on an item that was drawn for the whole file: within the slice it is drawn at random too."""
     part._look()
     trial = part._proof.trial(draw.trial)
     playing = np.zeros(len(part.models), dtype=np.bool_)
@@ -281,7 +282,7 @@ def read_slices(slices: object, items: int, column: str = "") -> tuple[tuple[str
     what = f"slice {brief(column)}" if column else "slices"
     if isinstance(slices, str | bytes | Mapping) or not hasattr(slices, "__len__"):
         raise InputError(f"{what}: {brief(slices)} is not one value per item; pass a list.", parameter="slice")
-    given: Sequence[Any] = slices if isinstance(slices, list | tuple) else as_array(slices, "slices")
+    given: Any = slices if isinstance(slices, list | tuple) else as_array(slices, "slices")
     if len(given) != items:
         raise InputError(
             f"{what}: there are {len(given):,} values, but {items:,} items; pass one per item.", parameter="slice"
@@ -296,8 +297,8 @@ def read_slices(slices: object, items: int, column: str = "") -> tuple[tuple[str
         )
     if len(found) > MOST_SLICES:
         raise InputError(
-            f"{what}: there are {len(found):,} values for {items:,} items; at most {MOST_SLICES:,} slices can be told "
-            "apart. Pass a coarser column.",
+            f"{what}: there are {len(found):,} values for {items:,} items, but at most {MOST_SLICES:,} slices are "
+            "possible. Pass a coarser column.",
             parameter="slice",
         )
     order = np.argsort(-counts, kind="stable")

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from modelpicker.algorithms.pools.outlook import PoolOutlook
 from modelpicker.algorithms.pools.picker import PoolPicker
+from modelpicker.algorithms.pools.slices import SlicePicker
 from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.pick import TOO_EARLY, Pick, Standing
 from modelpicker.campaigns.results.status import (
@@ -68,6 +69,7 @@ def make_pool_pick(pool: PoolPicker, *, budget: int | None, skipped: int, spent:
         to_go=None if certified else pool.labels_to_go(),
         more=what_more_buys(pool, budget) if spent and not certified else None,
         remark=_remark(pool, best),
+        slices=pool.slices if isinstance(pool, SlicePicker) else None,
     )
 
 

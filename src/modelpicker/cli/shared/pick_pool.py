@@ -43,17 +43,22 @@ def pick_pool(request: PickRequest, ask: bool) -> PoolReport:
     """Look labels up where they are known, go on with a journal that was begun, or begin one."""
     from modelpicker.campaigns.offline import check_several, known_labels, read_whole
     from modelpicker.campaigns.pool_journal import read_header
+    from modelpicker.campaigns.slicing import slice_values
 
     place = find_journal(request.source, request.out, request.labels)
     asks = ask or request.labels is None or is_answers(request.labels)
     begun = read_header(place) if asks else None
     if begun is not None:
         reading = type(request.reading)(**{**begun.get("reading", {}), **request.reading.document()})
-        request = replace(request, reading=reading)
+        request = replace(request, reading=reading, slice=request.slice or begun.get("slice"))
+    named = request.reading.document()
+    request = _with_slice_field(request)
     opened, request = read_labelled(request)
     print_notes(opened.notes)
     say(f"models: {some_names(opened.models)}")
     check_several(opened, request.source)
+    if request.slice is not None:
+        slice_values(read_whole(opened), request.slice, named)  # an error if it is no column to slice by
     known, total = known_labels(opened), len(opened)
     if begun is None and known and not ask and not (known < total and is_answers(request.labels)):
         if known < total:
@@ -65,6 +70,14 @@ def pick_pool(request: PickRequest, ask: bool) -> PoolReport:
     return _ask_person(read_whole(opened), request, place)
 
 
+def _with_slice_field(request: PickRequest) -> PickRequest:
+    """The same request; the column of the slices is read as a field of the items."""
+    from modelpicker.campaigns.slicing import fields_with_slice
+
+    reading = fields_with_slice(request.reading.document(), request.slice)
+    return replace(request, reading=type(request.reading)(**reading))
+
+
 def _settings(request: PickRequest) -> dict[str, Any]:
     """What decides which questions are asked."""
     from modelpicker.certificates.stop_rule import GAP
@@ -73,10 +86,10 @@ def _settings(request: PickRequest) -> dict[str, Any]:
     return {"seed": request.seed, "confidence": request.confidence, "tolerance": tolerance}
 
 
-def _make_pool(whole: "ModelCollection", settings: dict[str, Any]) -> "PoolPicker":
-    from modelpicker.algorithms.pools.picker import PoolPicker
+def _make_pool(whole: "ModelCollection", settings: dict[str, Any], request: PickRequest) -> "PoolPicker":
+    from modelpicker.campaigns.slicing import make_pool
 
-    return PoolPicker(whole, **settings)
+    return make_pool(whole, request.slice, request.reading.document(), **settings)
 
 
 def _look_up(whole: "ModelCollection", request: PickRequest) -> PoolReport:
@@ -86,7 +99,7 @@ def _look_up(whole: "ModelCollection", request: PickRequest) -> PoolReport:
 
     settings = _settings(request)
     with waiting("Looking at the models"):
-        pool = _make_pool(whole, settings)
+        pool = _make_pool(whole, settings, request)
     with waiting("Asking for labels"):
         pick, trace = look_up_pool(pool, request.goal.budget)
     out = None if request.out is None else str(request.out)
@@ -110,7 +123,7 @@ def _ask_person(whole: "ModelCollection", request: PickRequest, place: Path) -> 
         settings, budget = _begin(journal, whole, request)
         with waiting("Looking at the models"):
             session = PoolSession(
-                lambda: _make_pool(whole, settings),
+                lambda: _make_pool(whole, settings, request),
                 whole,
                 journal,
                 name=campaign_name(request.source),
@@ -159,6 +172,7 @@ def _begin(
                 "models": list(whole.models),
                 "reading": request.reading.document(),
                 **settings,
+                **({} if request.slice is None else {"slice": request.slice}),
                 "budget": budget,
             }
         )
@@ -166,6 +180,12 @@ def _begin(
     header = journal.header
     if header.get("fingerprint") != fingerprint:
         raise ConflictError(_other_file(journal.path, header, whole))
+    if header.get("slice") != request.slice:
+        begun = f"with --slice {header['slice']}" if header.get("slice") else "without --slice"
+        raise ConflictError(
+            f"{journal.path} is of another pick: it was begun {begun}, here it is --slice {request.slice}. "
+            f"{_again(journal.path)}"
+        )
     names = {"seed": "seed", "confidence": "confidence", "tolerance": "stop_gap"}
     for name, typed in names.items():
         if typed in request.typed and header.get(name) != settings[name]:

@@ -101,7 +101,8 @@ class PoolSession:
             else:
                 self._take(current, None if reply.label is None else self.keys.classes[reply.label])
                 current = None
-        self.stopped = "certified" if self.pool.certified else "budget" if self.spent else "end"
+        settled = self.pool.certified and self.pool.done
+        self.stopped = "certified" if settled else "budget" if self.spent else "end"
 
     def _take(self, item: int, label: "ClassName | None") -> None:
         """Store an answer, None for a skip, and say where that leaves the models."""
@@ -145,12 +146,20 @@ class PoolSession:
         paid = pick.labels_used - self.known
         labels = count(pick.labels_used, "label") if self.budget is None else f"{paid:,} of {self.budget:,} labels"
         to_go = "" if pick.to_go is None else f", {pick.to_go.words}"
-        return visible(f"{self.name} · item {item + 1:,} of {len(self.whole):,} · {labels}{to_go} · {leader(pick)}")
+        place = f"{self.name} · item {item + 1:,} of {len(self.whole):,}"
+        return visible(f"{place} · {labels}{to_go} · {leader(pick)}{_decided(pick)}")
 
     def _shown(self, item: int) -> dict[str, Any]:
         """What is shown of an item."""
         fields = {name: values[item] for name, values in self.whole.fields.items()}
         return fields or {"row": item + 1}
+
+
+def _decided(pick: "Pick") -> str:
+    """How many slices are decided; empty if there are none."""
+    if pick.slices is None:
+        return ""
+    return f" · {sum(row.certified for row in pick.slices):,} of {len(pick.slices):,} slices certified"
 
 
 def _identity_of(whole: "ModelCollection") -> str | None:

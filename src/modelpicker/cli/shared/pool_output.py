@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from modelpicker.cli.shared.campaign_options import print_pick, print_sentence
+from modelpicker.cli.shared.campaign_options import print_pick
 from modelpicker.cli.shared.pick_output import GO_ON, NO_PICK, not_reached
-from modelpicker.cli.shared.terminal import count, visible
+from modelpicker.cli.shared.terminal import count, print_sentence, visible
 
 if TYPE_CHECKING:
     from modelpicker.algorithms import SliceTable

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from benchmarks.cams import Cams, play, two_model_policies, vote_contexts
 
 DIVIDED, AGREED = np.array([0, 1]), np.array([1, 1])
@@ -18,7 +17,8 @@ def test_two_constant_policies_by_hand() -> None:
     assert cams.weights(0).tolist() == pytest.approx([0.6431, 0.3569], abs=1e-4)
     # 0.3569 · 1.4863 + 0.6431 · 0.6370 = 0.9401 bits, over two classes 0.4701; 1 / sqrt(2) is more.
     assert cams.entropy(DIVIDED, cams.weights(0)) == pytest.approx(0.4701, abs=1e-4)
-    assert (served, chance) == (0, pytest.approx(0.7071, abs=1e-4))
+    assert served == 0
+    assert chance == pytest.approx(0.7071, abs=1e-4)
     cams.learn(DIVIDED, 0, 0, chance)
     assert cams.losses.tolist() == pytest.approx([0.0, 2.4142], abs=1e-4)
 
@@ -60,7 +60,7 @@ def test_on_a_stream_it_learns_to_serve_the_model_of_each_context() -> None:
     contexts = np.arange(300) % 2
     rows, labels = np.tile(DIVIDED, (300, 1)), contexts
     cams = Cams(two_model_policies(2, 2), models=2, classes=2)
-    found = play(cams, rows, labels, contexts, np.random.default_rng(0).random(300), budget=60)
-    assert found.labels == 60
+    found = play(cams, rows, labels, contexts, np.random.default_rng(0).random(300), budget=25)
+    assert found.labels == 25
     assert found.final.tolist() == [0, 1]
     assert (found.served[200:] == contexts[200:]).all()

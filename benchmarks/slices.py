@@ -22,7 +22,7 @@ from benchmarks.collections import Case, benchmark_collections
 Codes = npt.NDArray[Any]
 NAMES = ("emocontext", "drift", "digits")
 TOLERANCE = 0.02
-BUDGETS = {"emocontext": (25, 50, 100, 200), "drift": (100, 250, 500, 1000)}
+BUDGETS = {"emocontext": (25, 50, 100, 200), "drift": (100, 250, 500)}
 SCALES = np.geomspace(0.03, 30.0, 25)
 TUNING = 4  # streams for each scale; others than those of the table
 
@@ -239,7 +239,7 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=TABLES, help="one table only")
-    parser.add_argument("--files", type=int, default=20, help="files that are drawn from each collection")
+    parser.add_argument("--files", type=int, default=10, help="files that are drawn from each collection")
     parser.add_argument("--case", help="one collection only, such as drift")
     given = parser.parse_args()
     for name, table in TABLES.items():

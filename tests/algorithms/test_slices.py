@@ -226,3 +226,14 @@ def test_a_judge_helps_in_every_slice() -> None:
     alone = play(mp.SlicePicker(rows, slices, tolerance=0.02), truth)
     judged = play(mp.SlicePicker(rows, slices, tolerance=0.02, judge=truth.tolist()), truth)
     assert judged.labels_used < alone.labels_used
+
+
+def test_slices_speak_of_the_loss_of_the_pool() -> None:
+    """Mistakes on class 0 cost nothing: a is as good as b in both slices, however often it takes 0 for 1."""
+    rows = np.array([[1, 0], [1, 1]] * 100)
+    slices, truth = ["x", "y"] * 100, np.array([0, 1] * 100)
+    pool = play(mp.SlicePicker(rows, slices, ["a", "b"], tolerance=0.05, loss={0: 0.0, 1: 1.0}), truth)
+    assert pool.slices.same_everywhere is True
+    assert pool.certificate().loss != "accuracy"
+    again = mp.SlicePicker.from_state_dict(pool.state_dict(), rows, slices=slices)
+    assert again.slices == pool.slices

@@ -14,11 +14,11 @@ from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.pick import Pick
 from modelpicker.campaigns.results.pool_pick import make_pool_pick, with_course
 from modelpicker.collections import ModelCollection
-from modelpicker.encoding import ClassName
 from modelpicker.errors import ConflictError, InputError, brief
 from modelpicker.kernels.primitives import ABSTAINED
+from modelpicker.label import AnyLabel
 
-AskLabel: TypeAlias = Callable[[dict[str, Any]], ClassName | None]
+AskLabel: TypeAlias = Callable[[dict[str, Any]], AnyLabel | None]
 """Asked for the label of one item: gets its fields and its place, and gives a class, or None if nobody can tell."""
 
 

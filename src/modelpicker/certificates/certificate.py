@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 from modelpicker.certificates.evidence import POPULATION, STREAM, Tables, make_tables
 from modelpicker.certificates.stop_rule import CONFIDENCE, GAP, KIND
+from modelpicker.losses import ACCURACY, BALANCED, GRADES, PREFERENCE, Loss
 
 CertificateKind: TypeAlias = Literal["stream", "population", "pool"]
 KINDS: dict[str, int] = {"stream": STREAM, "population": POPULATION}
@@ -41,6 +42,8 @@ class Certificate:
     """How many items the gap is, where it is one of the stream."""
     sentence: str
     """All of it, in plain words."""
+    loss: str = ACCURACY
+    """What the gap is a share of: "accuracy", or the name of another loss."""
 
     def document(self) -> dict[str, Any]:
         """The certificate for programs."""
@@ -135,18 +138,34 @@ def state(
     return Certificate(model, gap, confidence, kind, rounds, items, sentence)
 
 
-def state_pool(model: int | str, worse: int, items: int, confidence: float, certain: bool) -> Certificate:
+def state_pool(
+    model: int | str, worse: float, items: int, confidence: float, certain: bool, loss: Loss
+) -> Certificate:
     """A certificate of a pool in words: at most so many of its items more are answered right by another model."""
-    gap = min(1.0, worse / items)
+    gap = min(1.0, worse * loss.unit / items)
     where = f"On these {items:,} items" if items != 1 else "On this one item"
     sure = "certainly" if certain else f"with confidence {100.0 * confidence:.12g}%, whenever you look"
-    if gap >= 1.0:
-        sentence = f"Nothing is proven about {model} yet."
-    elif worse:
-        sentence = f"{where} no model is more than {rounded_up(gap)} more accurate than {model}, {sure}."
-    else:
-        sentence = f"{where} no model is more accurate than {model}, {sure}."
-    return Certificate(model, gap, confidence, "pool", items, worse if gap < 1.0 else None, sentence)
+    sentence = f"Nothing is proven about {model} yet."
+    if gap < 1.0:
+        sentence = f"{where} {_no_model(str(model), gap, loss)}, {sure}."
+    whole = int(worse) if loss.whole and gap < 1.0 else None
+    return Certificate(model, gap, confidence, "pool", items, whole, sentence, loss.name)
+
+
+def _no_model(model: str, gap: float, loss: Loss) -> str:
+    """No model is better, by more than the gap, in the words of the loss."""
+    by = rounded_up(gap)
+    if loss.name == PREFERENCE:
+        more = f"more than {by} more" if gap else "more"
+        return f"no model is preferred to {model} on {more} of the items than {model} is to it"
+    if loss.name == GRADES:
+        return f"no model's mean grade is {f'more than {by} ' if gap else ''}higher than that of {model}"
+    if loss.name == BALANCED:
+        return f"no model's balanced accuracy is {f'more than {by} ' if gap else ''}higher than that of {model}"
+    if loss.name != ACCURACY:
+        more = f" by more than {gap * loss.dearest:.3g} ({by} of the worst mistake, which costs {loss.dearest:g})"
+        return f"no model's mean cost per item is lower than that of {model}{more if gap else ''}"
+    return f"no model is {f'more than {by} ' if gap else ''}more accurate than {model}"
 
 
 def rounded_up(share: float) -> str:

@@ -20,6 +20,8 @@ from modelpicker.certificates.certificate import rounded_up
 from modelpicker.encoding import as_array
 from modelpicker.errors import InputError, StateError, brief
 from modelpicker.kernels.primitives import Ints
+from modelpicker.label import AnyLabel
+from modelpicker.losses import read_loss
 from modelpicker.options import LARGEST_SEED
 
 # The share of the error for the statement about the whole file; the slices have the rest.
@@ -45,7 +47,7 @@ class SlicePicker(PoolPicker):
     Args:
         predictions: as for `PoolPicker`.
         slices: one value per item: a language, a customer. None, NaN and "" are a slice of their own.
-        models: as for `PoolPicker`, as are `seed` and `judge`.
+        models: as for `PoolPicker`, as are `seed`, `judge` and `loss`.
         confidence: of everything that is said to be proved, together.
         tolerance: how much less accurate than the best model the pick may be, in the file and in each slice.
         column: what the values are, for the table.
@@ -71,9 +73,11 @@ class SlicePicker(PoolPicker):
         confidence: float = 0.95,
         tolerance: float = 0.01,
         judge: object = None,
+        loss: object = None,
         column: str = "",
     ) -> None:
-        super().__init__(predictions, models, seed=seed, confidence=confidence, tolerance=tolerance, judge=judge)
+        goal: dict[str, Any] = {"seed": seed, "confidence": confidence, "tolerance": tolerance}
+        super().__init__(predictions, models, **goal, judge=judge, loss=loss)
         self.column = column
         self.values, self._slice_of = read_slices(slices, len(self), column)
         self._places: list[Ints] = [np.flatnonzero(self._slice_of == at) for at in range(len(self.values))]
@@ -99,6 +103,7 @@ class SlicePicker(PoolPicker):
             confidence=self.confidence,
             tolerance=self.tolerance,
             judge=None if self.judge is None else self.judge[places],
+            loss=self.loss,
         )
         part._model = self._model
         return part
@@ -156,7 +161,7 @@ class SlicePicker(PoolPicker):
             agreed = not part.contested
             return "certified", "All models give the same answers." if agreed else "It is proved."
         if part.left and self._given_up(part):
-            enough = -int(-1.0 // self.tolerance)
+            enough = -int(-self.loss.unit // self.tolerance)
             few = "1 item is" if len(part) == 1 else f"{len(part):,} items are"
             return "undecided", (
                 f"{few} too few for {near}: {enough:,} are needed. "
@@ -215,11 +220,11 @@ class SlicePicker(PoolPicker):
         at = int(self._slice_of[item])
         return at, int(np.searchsorted(self._places[at], item))
 
-    def _learn(self, item: int, code: int) -> None:
-        super()._learn(item, code)
+    def _tell(self, item: int, label: AnyLabel | None, where: str) -> None:
+        super()._tell(item, label, where)
         if self._parts:
             at, local = self._find(item)
-            self._parts[at]._learn(local, code)
+            self._parts[at]._tell(local, label, where)
             for part in self._parts:  # what was learned changes the guess everywhere
                 part._stale = True
 
@@ -246,7 +251,8 @@ class SlicePicker(PoolPicker):
             )
         try:
             goal = {name: blob[name] for name in ("seed", "confidence", "tolerance")}
-            pool = cls(predictions, slices, blob["models"], **goal, judge=judge, column=column)
+            loss = read_loss(blob["loss"]) if "loss" in blob else None
+            pool = cls(predictions, slices, blob["models"], **goal, judge=judge, loss=loss, column=column)
             if blob["pool"] != pool._fingerprint or blob["slices"] != pool._slices_checksum:
                 raise StateError(
                     "this state belongs to other predictions, slices or another judge; pass those it was made of."

@@ -102,7 +102,7 @@ class SliceTable:
         others = [row for row in self.rows if row.same is False]
         count = f"{len(self):,} slice{'' if len(self) == 1 else 's'}"
         if len(yes) == len(self):
-            return f"The same everywhere: {self.model} is {near} in {_each(count)}, {sure}."
+            return f"The same everywhere: {self.model} is {near} in {_all_of(len(self))}, {sure}."
         if others:
             named = _some([f"{row.model} for {row.value}" for row in others])
             said = f"Not the same everywhere: {named} {_is(len(others))} certified, {sure}."
@@ -149,8 +149,8 @@ def _fit(cell: str, width: int, place: int) -> str:
     return cell.rjust(width) if place in (1, 2) else cell.ljust(width)
 
 
-def _each(count: str) -> str:
-    return f"all {count}" if not count.startswith("1 ") else "the one slice"
+def _all_of(slices: int) -> str:
+    return {1: "the one slice", 2: "both slices"}.get(slices, f"all {slices:,} slices")
 
 
 def _is(number: int) -> str:

@@ -1,6 +1,6 @@
 """Slices: what they cost in labels, and what is served if each item gets the model of its slice, beside CAMS.
 
-    python -m benchmarks.slices [--only labels|served] [--files 20] [--case drift]
+    python -m benchmarks.slices [--only labels|designs|served] [--files 20] [--case drift]
 
 The tables of docs/slices.md. EmoContext and Drift have no features and no columns. So items are sliced by what
 most models say (`vote`), which is known without a label; by the quarter of the collection that they are from
@@ -18,6 +18,10 @@ import numpy.typing as npt
 import modelpicker as mp
 from benchmarks.cams import Cams, Served, play, two_model_policies, vote_contexts
 from benchmarks.collections import Case, benchmark_collections
+from modelpicker.algorithms.pools.label_model import new_label_model
+from modelpicker.algorithms.pools.picker import PoolPicker
+from modelpicker.algorithms.pools.pool_state import PoolQuestion
+from modelpicker.algorithms.pools.slices import SlicePart
 
 Codes = npt.NDArray[Any]
 NAMES = ("emocontext", "drift", "digits")
@@ -138,6 +142,71 @@ def _labels_of(file: File, cut: Cut) -> tuple[int, ...]:
     return whole, pool.labels_used, certified, len(pool.values), false, apart, parts
 
 
+# What else was tried, each with one part changed.
+
+
+class SlicesFirst(mp.SlicePicker):
+    """Slices are asked about first, then the whole file."""
+
+    def _next_of_all(self) -> PoolQuestion | None:
+        waiting = [at for at, part in enumerate(self._parts) if part.left and self._wants_labels(part)]
+        return self._ask_for_slice(min(waiting, key=self._turn)) if waiting else super()._next_of_all()
+
+
+class OwnPart(SlicePart):
+    """A slice that learns only from its own labels."""
+
+    def _teach(self) -> None:
+        PoolPicker._teach(self)
+
+
+class OwnGuesses(mp.SlicePicker):
+    """Each slice guesses by its own labels."""
+
+    def _make_part(self, at: int) -> SlicePart:
+        part = super()._make_part(at)
+        part.__class__ = OwnPart
+        part._model = new_label_model(len(self.models), len(self.classes))
+        return part
+
+
+class DrawsApart(mp.SlicePicker):
+    """Draws for the whole file are simply known in the slice."""
+
+    def _take_from_slice(self, question: PoolQuestion) -> None:
+        super()._take_from_slice(question._replace(draw=None))
+
+
+DESIGNS: dict[str, type[mp.SlicePicker]] = {
+    "as it is": mp.SlicePicker,
+    "slices first": SlicesFirst,
+    "a guess for each slice": OwnGuesses,
+    "draws for the file do not count in slices": DrawsApart,
+}
+
+
+def designs_table(files: int, only: str | None) -> Iterator[str]:
+    """Medians of the labels until all is decided."""
+    found = {
+        f"{case.name}, {name}": [
+            [_played(draw_file(case, n), cut, kind) for kind in DESIGNS.values()] for n in range(files)
+        ]
+        for case in cases(only)
+        for name, cut in cuts(case).items()
+        if (cut is at_random) != (case.name == "drift")
+    }
+    yield "| | " + " | ".join(found) + " |"
+    yield "|---" * (len(found) + 1) + "|"
+    for place, design in enumerate(DESIGNS):
+        medians = [np.median([run[place] for run in runs]) for runs in found.values()]
+        yield f"| {design} | " + " | ".join(f"{median:.0f}" for median in medians) + " |"
+
+
+def _played(file: File, cut: Cut, kind: type[mp.SlicePicker]) -> int:
+    pool = kind(file.rows, cut(file).tolist(), seed=file.number, tolerance=TOLERANCE)
+    return mp.run_pool(pool, file.truth.tolist()).labels_used
+
+
 # What is served.
 
 
@@ -232,7 +301,7 @@ def _served(file: File, cut: Cut, budget: int, cams_scale: float, picker_scale: 
     return [100.0 * float(wrong[every, policy].sum() - best) / len(rows) for policy in policies]
 
 
-TABLES = {"labels": labels_table, "served": served_table}
+TABLES = {"labels": labels_table, "designs": designs_table, "served": served_table}
 
 
 def main() -> None:

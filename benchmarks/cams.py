@@ -96,6 +96,28 @@ class Cams:
         self.losses += (row != label)[self.policies[:, context]] / chance
 
 
+class CamsOfAllMaps(Cams):
+    """CAMS with every map from contexts to models as a policy: the weights are those of the models, by context.
+
+    For k models and C contexts there are k^C policies, too many to list. But a label changes only what is lost in its
+    own context, so the weight of a map is a product over the contexts. `policies` only says what the contexts are.
+    """
+
+    def __post_init__(self) -> None:
+        self.losses = np.zeros((self.policies.shape[1], self.models))
+
+    def weights(self, context: int) -> Floats:
+        """How much the policies speak for each model in a context."""
+        rate = math.sqrt(len(self.losses) * math.log(self.models) / max(1, self.t))
+        lost = self.losses[context]
+        q = np.exp(-rate * (lost - lost.min()))
+        return np.asarray(q / q.sum())
+
+    def learn(self, row: Ints, context: int, label: int, chance: float) -> None:
+        """Take in a label that was asked for with that probability."""
+        self.losses[context] += (row != label) / chance
+
+
 @dataclass(frozen=True)
 class Served:
     """What came of a stream."""

@@ -1,6 +1,6 @@
 """Slices: what they cost in labels, and what is served if each item gets the model of its slice, beside CAMS.
 
-    python -m benchmarks.slices [--only labels|designs|served] [--files 20] [--case drift]
+    python -m benchmarks.slices [--only labels|designs|served|policies] [--files 20] [--case drift]
 
 The tables of docs/slices.md. EmoContext and Drift have no features and no columns. So items are sliced by what
 most models say (`vote`), which is known without a label; by the quarter of the collection that they are from
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 import modelpicker as mp
-from benchmarks.cams import Cams, Served, play, two_model_policies, vote_contexts
+from benchmarks.cams import Cams, CamsOfAllMaps, Served, play, two_model_policies, vote_contexts
 from benchmarks.collections import Case, benchmark_collections
 from modelpicker.algorithms.pools.label_model import new_label_model
 from modelpicker.algorithms.pools.picker import PoolPicker
@@ -210,10 +210,10 @@ def _played(file: File, cut: Cut, kind: type[mp.SlicePicker]) -> int:
 # What is served.
 
 
-def cams_on(file: File, cut: Cut, scale: float, budget: int | None) -> Served:
+def cams_on(file: File, cut: Cut, scale: float, budget: int | None, kind: type[Cams] = Cams) -> Served:
     """CAMS over a stream."""
     contexts, models = cut(file), file.rows.shape[1]
-    cams = Cams(two_model_policies(models, _number_of(file, cut)), models, file.classes, scale)
+    cams = kind(two_model_policies(models, _number_of(file, cut)), models, file.classes, scale)
     coins = np.random.default_rng([file.number, 1]).random(len(contexts))
     return play(cams, file.rows, file.truth, contexts, coins, budget)
 
@@ -301,7 +301,38 @@ def _served(file: File, cut: Cut, budget: int, cams_scale: float, picker_scale: 
     return [100.0 * float(wrong[every, policy].sum() - best) / len(rows) for policy in policies]
 
 
-TABLES = {"labels": labels_table, "designs": designs_table, "served": served_table}
+def policies_table(files: int, only: str | None) -> Iterator[str]:
+    """CAMS with its two sets of policies: regret while it is served, and in the end."""
+    yield "| | labels | two models: served | in the end | all maps: served | in the end |"
+    yield "|---|---|---|---|---|---|"
+    for case in cases(only):
+        for name, cut in cuts(case).items():
+            if case.name in BUDGETS and cut is not at_random:
+                yield from _policy_rows(case, name, cut, files)
+
+
+def _policy_rows(case: Case, name: str, cut: Cut, files: int) -> Iterator[str]:
+    drawn = [draw_file(case, number) for number in range(files)]
+    found: dict[int, list[str]] = {budget: [] for budget in BUDGETS[case.name]}
+    for kind in (Cams, CamsOfAllMaps):
+        scale = tuned(case, lambda file, scale, kind=kind: cams_on(file, cut, scale, None, kind).labels)  # type: ignore[misc]
+        for budget, cells in found.items():
+            runs = [_regrets(file, cut, cams_on(file, cut, scale[budget], budget, kind)) for file in drawn]
+            means, errors = np.mean(runs, axis=0), np.std(runs, axis=0) / np.sqrt(files)
+            cells += [f"{mean:.2f} ± {error:.2f}" for mean, error in zip(means, errors, strict=True)]
+    for budget, cells in found.items():
+        yield f"| {case.name}, {name} | {budget} | " + " | ".join(cells) + " |"
+
+
+def _regrets(file: File, cut: Cut, played: Served) -> tuple[float, float]:
+    wrong, every = file.rows != file.truth[:, None], np.arange(len(file.rows))
+    best, scale = wrong.sum(axis=0).min(), 100.0 / len(wrong)
+    named = (played.served, played.final[cut(file)])
+    served, final = (scale * float(wrong[every, policy].sum() - best) for policy in named)
+    return served, final
+
+
+TABLES = {"labels": labels_table, "designs": designs_table, "served": served_table, "policies": policies_table}
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from benchmarks.cams import Cams, play, two_model_policies, vote_contexts
+from benchmarks.cams import Cams, CamsOfAllMaps, play, two_model_policies, vote_contexts
 
 DIVIDED, AGREED = np.array([0, 1]), np.array([1, 1])
 
@@ -64,3 +64,15 @@ def test_on_a_stream_it_learns_to_serve_the_model_of_each_context() -> None:
     assert found.labels == 25
     assert found.final.tolist() == [0, 1]
     assert (found.served[200:] == contexts[200:]).all()
+
+
+def test_all_maps_give_the_weights_of_a_list_of_all_of_them() -> None:
+    """Two models and two contexts have four maps, which can be listed."""
+    listed = Cams(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), models=2, classes=2)
+    factored = CamsOfAllMaps(np.zeros((1, 2), dtype=int), models=2, classes=2)
+    for context, label in ((0, 0), (1, 1), (1, 0), (0, 0)):
+        assert listed.step(DIVIDED, context) == pytest.approx(factored.step(DIVIDED, context))
+        for cams in (listed, factored):
+            cams.learn(DIVIDED, context, label, 0.5)
+    for context in (0, 1):
+        assert listed.weights(context).tolist() == pytest.approx(factored.weights(context).tolist())

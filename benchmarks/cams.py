@@ -100,7 +100,7 @@ class CamsOfAllMaps(Cams):
     """CAMS with every map from contexts to models as a policy: the weights are those of the models, by context.
 
     For k models and C contexts there are k^C policies, too many to list. But a label changes only what is lost in
-    its own context, so the weight of a map is a product over the contexts. `policies` only says what the contexts are.
+    its own context, so the weight of a map is a product over contexts. `policies` only says how many there are.
     """
 
     def __post_init__(self) -> None:

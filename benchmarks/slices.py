@@ -187,19 +187,13 @@ DESIGNS: dict[str, type[mp.SlicePicker]] = {
 
 def designs_table(files: int, only: str | None) -> Iterator[str]:
     """Medians of the labels until all is decided."""
-    found = {
-        f"{case.name}, {name}": [
-            [_played(draw_file(case, n), cut, kind) for kind in DESIGNS.values()] for n in range(files)
-        ]
-        for case in cases(only)
-        for name, cut in cuts(case).items()
-        if (cut is at_random) != (case.name == "drift")
-    }
-    yield "| | " + " | ".join(found) + " |"
-    yield "|---" * (len(found) + 1) + "|"
-    for place, design in enumerate(DESIGNS):
-        medians = [np.median([run[place] for run in runs]) for runs in found.values()]
-        yield f"| {design} | " + " | ".join(f"{median:.0f}" for median in medians) + " |"
+    yield "| | " + " | ".join(DESIGNS) + " |"
+    yield "|---" * (len(DESIGNS) + 1) + "|"
+    for case in cases(only):
+        name, cut = ("quarter", by_quarter) if case.name == "drift" else ("random", at_random)
+        drawn = [draw_file(case, number) for number in range(files)]
+        medians = [np.median([_played(file, cut, kind) for file in drawn]) for kind in DESIGNS.values()]
+        yield f"| {case.name}, {name} | " + " | ".join(f"{median:.0f}" for median in medians) + " |"
 
 
 def _played(file: File, cut: Cut, kind: type[mp.SlicePicker]) -> int:

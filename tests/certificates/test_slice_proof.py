@@ -109,7 +109,7 @@ def check_every_order(
 @pytest.mark.parametrize("turns", ORDERS)
 def test_over_every_order_of_draws_all_statements_hold_together(turns: list[int]) -> None:
     """No error is allowed: the probabilities are exact. Any statement of any slice at any time counts."""
-    assert check_every_order(range(3, 5), (0.9,), turns, items=5) > 0.0  # else nothing was tried
+    assert check_every_order(range(3, 4), (0.9,), turns, items=5) > 0.0  # else nothing was tried
 
 
 @pytest.mark.slow

@@ -9,6 +9,8 @@ from modelpicker.algorithms.model_picker import ModelPicker
 from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
 from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.algorithms.pools.run import PoolTrace, run_pool
+from modelpicker.algorithms.pools.slice_table import SliceRow, SliceTable
+from modelpicker.algorithms.pools.slices import SlicePicker
 from modelpicker.algorithms.race import Race
 from modelpicker.algorithms.stream import Trace, run_stream
 from modelpicker.algorithms.structural_committee import StructuralCommittee
@@ -27,6 +29,9 @@ __all__ = [
     "PoolPicker",
     "PoolTrace",
     "Race",
+    "SlicePicker",
+    "SliceRow",
+    "SliceTable",
     "StructuralCommittee",
     "Trace",
     "VoteEntropy",

@@ -32,6 +32,7 @@ from modelpicker.campaigns.results.pick import Pick
 from modelpicker.campaigns.results.pool_pick import make_pool_pick, with_course
 from modelpicker.campaigns.results.report import AnnotatorCounts, ProofGoal, Report, goal_in_words
 from modelpicker.campaigns.setting_options import loss_of
+from modelpicker.campaigns.slicing import make_pool
 from modelpicker.campaigns.storage.sqlite_files import is_sqlite
 from modelpicker.certificates.certificate import Certified
 from modelpicker.collections import ModelCollection, load_collection
@@ -109,8 +110,8 @@ def _of_journal(path: Path) -> Report:
     mark = None if said is None else judge_mark(cast("list[ClassName | None]", said))
     if header.get("fingerprint") != fingerprint_of(whole) or header.get("judge_mark") != mark:
         raise ConflictError(_other(path, header.get("file")))
-    options = {name: header[name] for name in ("seed", "confidence", "tolerance") if name in header}
-    pool = PoolPicker(whole, **options, judge=said, loss=loss_of(header.get("ask_for", "class")))
+    goal: dict[str, Any] = {name: header[name] for name in ("seed", "confidence", "tolerance") if name in header}
+    pool = _make_pool(whole, header, {**goal, "judge": said, "loss": loss_of(header.get("ask_for", "class"))})
     course = _replay(pool, answers, path)
     given = sum(answer.given for answer in answers)
     known = sum(answer.known for answer in answers) - given
@@ -133,10 +134,16 @@ def _of_journal(path: Path) -> Report:
             "answers": str(path.name),
             **_judge_setting(header),
             **_pool_settings(pool, budget),
+            **_slices_of(header),
             **_versions(header),
         },
         repeat=shlex.join(["modelpicker", "pick", operand(str(header.get("file"))), "--out", str(path.name)]),
     )
+
+
+def _make_pool(whole: ModelCollection, header: Mapping[str, Any], goal: Mapping[str, Any]) -> PoolPicker:
+    """The pool of a file, with the slices that it was begun with."""
+    return make_pool(whole, header.get("slice"), header.get("reading") or {}, **goal)
 
 
 def _replay(pool: PoolPicker, answers: Iterable[PoolAnswer], path: Path) -> Course:
@@ -212,6 +219,7 @@ def _of_result(path: Path) -> Report:
             "file": str(header["collection"]),
             "labels": f"looked up in {looked_up}",
             **settings,
+            **_slices_of(header),
             **_versions(header),
         },
         repeat=pick_command(header, whole.models),
@@ -261,14 +269,14 @@ def _with_labels(
     labels = np.full(len(whole), ABSTAINED)
     for item, label in decided.labels.items():
         labels[item] = code_of[label]
-    return ModelCollection.of_codes(known[whole.predictions], labels, whole.models, classes)
+    return ModelCollection.of_codes(known[whole.predictions], labels, whole.models, classes, whole.fields)
 
 
 def _play_pool(
     path: Path, whole: ModelCollection, judge: object, header: Mapping[str, Any], decided: ResultLines
 ) -> PlayedAgain:
     options = header["options"]
-    pool = PoolPicker(whole, seed=header["seed"], **options, judge=judge)
+    pool = _make_pool(whole, header, {"seed": header["seed"], **options, "judge": judge})
     pick, trace = look_up_pool(pool, header.get("budget"), give_labels(pool, decided.given))
     if [*trace.items.tolist(), *trace.skipped.tolist()] != decided.items:
         raise ConflictError(_other_questions(path))
@@ -347,6 +355,11 @@ def _pool_settings_of(header: Mapping[str, Any], budget: int | None) -> dict[str
         "goal": goal_in_words(ProofGoal(options["tolerance"], options["confidence"])),
         "budget": "none" if budget is None else f"{budget:,} labels",
     }
+
+
+def _slices_of(header: Mapping[str, Any]) -> dict[str, str]:
+    """The column of the slices, if there is one."""
+    return {"slices": str(header["slice"])} if header.get("slice") else {}
 
 
 def _versions(header: Mapping[str, Any]) -> dict[str, str]:

@@ -27,6 +27,7 @@ from modelpicker.campaigns.results.assembly import Counted, PickEvidence, Wanted
 from modelpicker.campaigns.results.course import Course, joined
 from modelpicker.campaigns.results.pick import Pick
 from modelpicker.campaigns.setting_options import refuse_judge_of_stream
+from modelpicker.campaigns.slicing import SliceChoice, fields_with_slice, make_pool
 from modelpicker.campaigns.storage.sqlite_files import is_sqlite
 from modelpicker.certificates.certificate import CertificateKind, Certified
 from modelpicker.certificates.stop_rule import GAP
@@ -292,6 +293,7 @@ def pick(
     loss: object = None,
     price: object = None,
     label_noise: float = 0.0,
+    slice: SliceChoice | None = None,  # noqa: A002 - as users say it
     shuffle: bool = False,
     play_unlabelled: bool = False,
     same: SameAnswer = EXACT,
@@ -329,6 +331,8 @@ def pick(
         price: what each model costs per item, by its name, for a pool: the pick is then the cheapest model that is
             certified.
         label_noise: the probability that a label is wrong, at most, for a pool: the certificate allows for it.
+        slice: for a pool: also find the best model of each slice (`Pick.slices`). The name of a column, such as a
+            language; a function, which gets the same as one for `labels`; or one value per item.
         shuffle: take the items of a stream in random order.
         play_unlabelled: also play items of a stream that have no label; a label that is asked for is then missing.
             By default they are left out.
@@ -360,10 +364,16 @@ def pick(
         "loss": loss is not None,
         "price": price is not None,
         "label_noise": label_noise != 0.0,
+        "slice": slice is not None,
     }
     for option, given_one in only_pools.items():
         if given_one and chosen != "pool":
             raise InputError(f"{option}: only a pool can use one; leave it out, or take the items as a pool.")
+        if given_one and slice is not None and option in ("price", "label_noise"):
+            raise InputError(f"{option}: a pool with slices does not use it yet; leave it out, or leave out slice.")
+    named = dict(reading)
+    if not isinstance(source, ModelCollection):
+        reading = fields_with_slice(reading, slice)
     if isinstance(judge, str) and not isinstance(source, ModelCollection):
         reading = judge_reading(reading, judge)
     rule = SameAnswers.of(same)
@@ -380,24 +390,19 @@ def pick(
         whole, said = with_judge_apart(read_whole(opened), judge)
         check_several(whole, name)
         near = GAP.default if tolerance is None else tolerance
-        pool = PoolPicker(
-            whole,
-            seed=seed,
-            confidence=confidence,
-            tolerance=near,
-            judge=said,
-            loss=find_loss(loss, whole),
-            price=price,
-            label_noise=label_noise,
-        )
+        goal: dict[str, Any] = {"seed": seed, "confidence": confidence, "tolerance": near}
+        goal |= {"judge": said, "loss": find_loss(loss, whole)}
+        if slice is None:
+            goal |= {"price": price, "label_noise": label_noise}
+        pool = make_pool(whole, slice, named, **goal)
         return _pick_pool(whole, labels, pool, budget, given_labels(whole, warm))
     check_can_choose(opened, name)
     found = find_algorithm(algorithm or USUAL_ALGORITHM)
-    goal, given = make_goal(
+    wanted, given = make_goal(
         found, options or {}, budget=budget, tolerance=tolerance, confidence=confidence, certificate=kind
     )
     played = play_unlabelled or callable(labels)
-    run = make_run(opened, found, given, goal, seed=seed, shuffle=shuffle, play_unlabelled=played)
+    run = make_run(opened, found, given, wanted, seed=seed, shuffle=shuffle, play_unlabelled=played)
     if callable(labels):
         run.ask(labels)
         return run.pick()

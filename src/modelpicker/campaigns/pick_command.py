@@ -17,6 +17,7 @@ def pick_command(header: Mapping[str, Any], models: Sequence[str]) -> str:
     words += ["--warm", header["warm_from"]] if header.get("warm_from") else []
     words += ["--seed", str(header["seed"])]
     words += [] if header.get("budget") is None else ["--budget", str(header["budget"])]
+    words += ["--slice", header["slice"]] if header.get("slice") else []
     words += _pool_options(header["options"]) if pool else _stream_options(header)
     reading = dict(header.get("reading") or {})
     if header.get("judge"):  # which says that it is no model

@@ -69,6 +69,15 @@ def pick(
     ] = "class",
     algorithm: algorithm_options.Named = "model-picker",
     option: algorithm_options.Options = None,
+    slice_by: Annotated[
+        str | None,
+        typer.Option(
+            "--slice",
+            metavar="COLUMN",
+            help="Also find the best model for each value of a column, such as a language; for a pool.",
+            show_default=False,
+        ),
+    ] = None,
     budget: Annotated[
         int | None, typer.Option(min=1, help="Stop once so many labels have been bought.", show_default=False)
     ] = None,
@@ -145,12 +154,17 @@ def pick(
         tolerance=stop_gap,
         judge=judge,
         warm=warm,
+        slice=slice_by,
         typed=typed,
         ask_for=ask_for,
     )
     as_pool = _setting(setting, typed, bool(given)) == "pool" and not _is_begun_stream(request, setting, ask)
     if not as_pool:
         refuse_for_stream(judge, warm)
+    if slice_by is not None and not as_pool:
+        raise typer.BadParameter(
+            "only a pool can have slices; leave it out, or add --as pool.", param_hint="--slice"
+        )
     if not as_pool and ask_for != "class":
         raise typer.BadParameter(
             "grades and preferences need a pool; leave it out, or say --as pool.", param_hint="--ask-for"

@@ -421,8 +421,12 @@ class PoolPicker:
     def _take_in(self, place: int, told: ReadLabel) -> None:
         """Learn the label of a contested item."""
         self._note(place, told)
-        teach(self._model, self._said, self._labels, np.array(self._learned[-REMEMBERED:], dtype=np.int64))
+        self._teach()
         self._proof.learn(place)
+
+    def _teach(self) -> None:
+        """Let the guess learn the last label."""
+        teach(self._model, self._said, self._labels, np.array(self._learned[-REMEMBERED:], dtype=np.int64))
 
     def _note(self, place: int, told: ReadLabel) -> None:
         """Note the label of a contested item, without learning from it."""
@@ -616,19 +620,24 @@ class PoolPicker:
 
     def _draw_for_proof(self, coin: float) -> tuple[int, PoolDraw | None]:
         """An item drawn at random from those that the proof needs, if it needs any, and how it was drawn."""
-        trial, found = self._on_trial(), self._found
+        trial = self._on_trial()
         playing = ~self._proof.beaten(trial, self._strict(self.confidence))
         items = self._proof.eligible(trial, playing)
         if not len(items):
             return -1, None
         place = int(items[int(coin * len(items))])
+        return place, self._bet(place, trial, playing)
+
+    def _bet(self, place: int, trial: Trial, playing: npt.NDArray[np.bool_]) -> PoolDraw:
+        """Bet on an item that was drawn at random, against the models in play."""
+        found = self._found
         left = np.maximum(1, trial.tally.left)
         shift = found.ahead - found.ahead[trial.model]
         # Only what is said of models in play: that is what a replay knows.
         expected = np.where(playing, np.clip((shift - trial.tally.known) / left, -1.0, 1.0), 0.0)
         variance = np.where(playing, found.unsure / np.maximum(1e-9, found.split), 0.0)
         self._proof.draw(place, trial, playing, expected, variance)
-        return place, PoolDraw(trial.model, np.flatnonzero(playing), expected[playing], variance[playing])
+        return PoolDraw(trial.model, np.flatnonzero(playing), expected[playing], variance[playing])
 
     def _draw_for_gain(self, coin: float) -> int:
         """An item drawn in proportion to what its label would tell."""

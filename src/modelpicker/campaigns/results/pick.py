@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
+from modelpicker.algorithms.pools.slice_table import SliceTable
 from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.judge_quality import JudgeQuality
 from modelpicker.campaigns.results.status import Status
@@ -93,6 +94,8 @@ class Pick:
     """How good the judge of a pool was, against the labels that are known; None if there is no judge."""
     course: Course | None = field(default=None, compare=False, repr=False)
     """How it came about, where that was noted."""
+    slices: SliceTable | None = None
+    """The best model of each slice, where slices were asked for."""
 
     @property
     def named(self) -> bool:

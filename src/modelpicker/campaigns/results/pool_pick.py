@@ -5,6 +5,7 @@ from dataclasses import replace
 from modelpicker.algorithms.pools.outlook import PoolOutlook
 from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.algorithms.pools.pool_state import judged_labels
+from modelpicker.algorithms.pools.slices import SlicePicker
 from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.judge_quality import JudgeQuality
 from modelpicker.campaigns.results.pick import TOO_EARLY, Pick, Standing
@@ -73,6 +74,7 @@ def make_pool_pick(pool: PoolPicker, *, budget: int | None, skipped: int, spent:
         remark=_remark(pool, best),
         judge=measure_judge(pool),
         saved_per_item=pool.saved_per_item,
+        slices=pool.slices if isinstance(pool, SlicePicker) else None,
     )
 
 

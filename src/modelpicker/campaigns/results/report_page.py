@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import resources
 
+from modelpicker.algorithms.pools.slice_table import HEAD, TITLE, SliceTable
 from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.judge_quality import JudgeQuality, percent
 from modelpicker.campaigns.results.pick import Pick, Standing
@@ -48,6 +49,8 @@ def _body(report: Report) -> Iterator[str]:
         if report.course is not None:
             yield from _course(report, report.course, colours)
     yield from _judge(pick.judge)
+    if pick.slices is not None:
+        yield from _slices(pick.slices)
     yield from _annotators(report)
     yield from _facts(report)
     yield "</main>"
@@ -231,6 +234,28 @@ def _reigns(course: Course, colours: dict[ModelName, str]) -> str:
     ]
     left = len(reigns) - len(told)
     return "; ".join([f"… {count(left, 'earlier change')}"] * bool(left) + told)
+
+
+# Slices.
+
+
+def _slices(table: SliceTable) -> Iterator[str]:
+    """The best model of each slice, and whether it is the pick."""
+    head = (safe(table.column or "slice"), *HEAD)
+    rows = [
+        (
+            safe(cut(row.value, NAME_IN_A_LIST)),
+            f"{row.items:,}",
+            f"{row.labels:,}",
+            safe(cut(str(row.model), NAME_IN_A_LIST)),
+            safe(row.proved if row.state != "undecided" else f"undecided: {row.reason}"),
+            safe(row.verdict),
+        )
+        for row in table
+    ]
+    yield f"<section><h2>{TITLE}</h2>"
+    yield html_table(safe(table.sentence), head, rows, "text")
+    yield "</section>"
 
 
 # The judge, who labelled, and how to repeat it.

@@ -52,6 +52,7 @@ def pick_pool(request: PickRequest, ask: bool) -> PoolReport:
     """Look labels up where they are known, go on with a journal that was begun, or begin one."""
     from modelpicker.campaigns.offline import check_several, known_labels, read_whole
     from modelpicker.campaigns.pool_journal import read_header
+    from modelpicker.campaigns.slicing import slice_values
 
     place = find_journal(request.source, request.out, request.labels)
     ask = ask or request.ask_for != "class"
@@ -59,14 +60,19 @@ def pick_pool(request: PickRequest, ask: bool) -> PoolReport:
     begun = read_header(place) if asks else None
     if begun is not None:
         reading = type(request.reading)(**{**begun.get("reading", {}), **request.reading.document()})
-        request = replace(request, reading=reading, judge=_judge_of(request, begun, place))
+        judge = _judge_of(request, begun, place)
+        request = replace(request, reading=reading, judge=judge, slice=request.slice or begun.get("slice"))
     if request.judge is not None:
         fields = dict.fromkeys((*request.reading.fields, request.judge))
         request = replace(request, reading=replace(request.reading, fields=tuple(fields)))
+    named = request.reading.document()
+    request = _with_slice_field(request)
     opened, request = read_labelled(request)
     print_notes(opened.notes)
     say(f"models: {some_names(opened.models)}")
     check_several(opened, request.source)
+    if request.slice is not None:
+        slice_values(read_whole(opened), request.slice, named)  # an error if it is no column to slice by
     known, total = known_labels(opened), len(opened)
     if begun is None and known and not ask and not (known < total and is_answers(request.labels)):
         if known < total:
@@ -120,6 +126,14 @@ def _apart(whole: "ModelCollection", request: PickRequest) -> "tuple[ModelCollec
     return bare, said
 
 
+def _with_slice_field(request: PickRequest) -> PickRequest:
+    """The same request; the column of the slices is read as a field of the items."""
+    from modelpicker.campaigns.slicing import fields_with_slice
+
+    reading = fields_with_slice(request.reading.document(), request.slice)
+    return replace(request, reading=type(request.reading)(**reading))
+
+
 def _settings(request: PickRequest) -> dict[str, Any]:
     """What decides which questions are asked."""
     from modelpicker.certificates.stop_rule import GAP
@@ -129,11 +143,16 @@ def _settings(request: PickRequest) -> dict[str, Any]:
 
 
 def _make_pool(
-    whole: "ModelCollection", settings: dict[str, Any], judge: "Answers", ask_for: str = "class"
+    whole: "ModelCollection",
+    settings: dict[str, Any],
+    request: PickRequest,
+    judge: "Answers",
+    ask_for: str = "class",
 ) -> "PoolPicker":
-    from modelpicker.algorithms.pools.picker import PoolPicker
+    from modelpicker.campaigns.slicing import make_pool
 
-    return PoolPicker(whole, **settings, judge=judge, loss=loss_of(ask_for))
+    goal = {**settings, "judge": judge, "loss": loss_of(ask_for)}
+    return make_pool(whole, request.slice, request.reading.document(), **goal)
 
 
 def _look_up(whole: "ModelCollection", judge: "Answers", request: PickRequest) -> PoolReport:
@@ -144,7 +163,7 @@ def _look_up(whole: "ModelCollection", judge: "Answers", request: PickRequest) -
 
     settings, given = _settings(request), given_labels(whole, request.warm)
     with waiting("Looking at the models"):
-        pool = _make_pool(whole, settings, judge)
+        pool = _make_pool(whole, settings, request, judge)
         give_labels(pool, given)
     with waiting("Asking for labels"):
         pick, trace = look_up_pool(pool, request.goal.budget, len(given))
@@ -175,7 +194,7 @@ def _ask_person(whole: "ModelCollection", judge: "Answers", request: PickRequest
             say("Over half of all answers are given only once: --ask-for grades asks you to grade them instead.")
         with waiting("Looking at the models"):
             session = PoolSession(
-                lambda: _make_pool(whole, settings, judge, ask_for),
+                lambda: _make_pool(whole, settings, request, judge, ask_for),
                 whole,
                 journal,
                 name=campaign_name(request.source),
@@ -239,6 +258,7 @@ def _begin(
                 "models": list(whole.models),
                 "reading": request.reading.document(),
                 **settings,
+                **({} if request.slice is None else {"slice": request.slice}),
                 "budget": budget,
                 "ask_for": request.ask_for,
                 **({} if judge is None else {"judge": request.judge, "judge_mark": mark}),
@@ -248,6 +268,12 @@ def _begin(
     header = journal.header
     if header.get("fingerprint") != fingerprint:
         raise ConflictError(_other_file(journal.path, header, whole))
+    if header.get("slice") != request.slice:
+        begun = f"with --slice {header['slice']}" if header.get("slice") else "without --slice"
+        raise ConflictError(
+            f"{journal.path} is of another pick: it was begun {begun}, here it is --slice {request.slice}. "
+            f"{_again(journal.path)}"
+        )
     if header.get("judge_mark") != mark:
         raise ConflictError(
             f"{journal.path} is of another pick: the judge, column {brief(request.judge)} of {header.get('file')}, "

@@ -32,6 +32,8 @@ class PickRequest:
     """The column that holds cheap labels which may be wrong."""
     warm: Path | None
     """A file with labels that exist already."""
+    slice: str | None
+    """The column of the slices."""
     typed: Mapping[str, Any]
     """The options that were typed, by the names of their parameters: the others may be as they were begun with."""
     ask_for: str = "class"
@@ -39,7 +41,9 @@ class PickRequest:
 
     def reading_again(self) -> dict[str, Any]:
         """What is needed to read the same items and labels again, for the first line of a result."""
+        sliced = {} if self.slice is None else {"slice": self.slice}
         return {
+            **sliced,
             "collection": self.source,
             "labels_from": None if self.labels is None else str(self.labels),
             "reading": self.reading.document(),

@@ -125,7 +125,8 @@ class PoolSession:
             else:
                 self._take(current, label)
                 current = None
-        self.stopped = "certified" if self.pool.certified else "budget" if self.spent else "end"
+        settled = self.pool.certified and self.pool.done
+        self.stopped = "certified" if settled else "budget" if self.spent else "end"
 
     def _ask(self, item: int) -> "tuple[str | None, AnyLabel | None]":
         """Ask about an item: a command, or a label; neither if it is skipped."""
@@ -201,12 +202,20 @@ class PoolSession:
         paid = pick.labels_used - self.known
         labels = count(pick.labels_used, "label") if self.budget is None else f"{paid:,} of {self.budget:,} labels"
         to_go = "" if pick.to_go is None else f", {pick.to_go.words}"
-        return visible(f"{self.name} · item {item + 1:,} of {len(self.whole):,} · {labels}{to_go} · {leader(pick)}")
+        place = f"{self.name} · item {item + 1:,} of {len(self.whole):,}"
+        return visible(f"{place} · {labels}{to_go} · {leader(pick)}{_decided(pick)}")
 
     def _shown(self, item: int) -> dict[str, Any]:
         """What is shown of an item."""
         fields = {name: values[item] for name, values in self.whole.fields.items()}
         return fields or {"row": item + 1}
+
+
+def _decided(pick: "Pick") -> str:
+    """How many slices are decided; empty if there are none."""
+    if pick.slices is None:
+        return ""
+    return f" · {sum(row.certified for row in pick.slices):,} of {len(pick.slices):,} slices certified"
 
 
 def _identity_of(whole: "ModelCollection") -> str | None:

@@ -20,6 +20,7 @@ from modelpicker.algorithms.budgets import Paced
 from modelpicker.algorithms.pacing import CLOSED, MISSED, SPENT, BudgetPlan, make_plan, new_pace
 from modelpicker.algorithms.run_modes import CAMPAIGN, Replay
 from modelpicker.algorithms.runner import Outcome, Runner, first_rounds, new_outcome, no_labels, runner
+from modelpicker.algorithms.told_labels import ToldLabel
 from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import (
     Answer,
@@ -130,7 +131,7 @@ class Projection(CampaignState):
             ) from error
         joined = joined_late(changes)
         since = [joined[model].round if model in joined else 0 for model in picker.models]
-        picker.recorder = Recorder(len(since), np.array(since, dtype=np.int64))
+        picker.recorder = Recorder(len(since), np.array(since, dtype=np.int64), picker.loss)
         return cls(settings, picker, changes=list(changes))
 
     def counting(self) -> Self:
@@ -378,7 +379,7 @@ class Projection(CampaignState):
             self._labelled[number] = np.array(codes) != code
 
     def _learn(self, number: int, codes: list[int], label: int, probability: float) -> None:
-        self.picker.kernel.learn(*self.picker.views, number + 1, codes, label, probability)
+        self.picker.take_in(number, codes, ToldLabel(label), probability)
 
     def as_now(self, rounds: Rounds) -> Matrix:
         """The codes of rounds, with a column for each model that takes part now."""

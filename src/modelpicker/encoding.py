@@ -7,7 +7,7 @@ the classes. Classes are whole numbers or strings; the vocabulary is open.
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,8 @@ from modelpicker.kernels.primitives import ABSTAINED, NOBODY, NOT_RUN
 
 ClassName: TypeAlias = int | str
 ModelName: TypeAlias = int | str
+Missing: TypeAlias = Literal["abstained", "not-run"]
+"""What a prediction that is missing stands for."""
 Array: TypeAlias = npt.NDArray[Any]
 Matrix: TypeAlias = npt.NDArray[np.signedinteger[Any]]
 

@@ -1,5 +1,6 @@
 """The contract of an algorithm: observe rounds, learn labels, name the best model, be saved and restored."""
 
+import dataclasses
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -57,6 +58,8 @@ class Decision:
     probability: float
     prediction: ClassName | None
     recommended: ModelName
+    racing: tuple[ModelName, ...] = dataclasses.field(default=(), compare=False, repr=False)
+    """The models that are still compared with one another: the others need not be run for the next item."""
 
     @property
     def id(self) -> int:
@@ -116,6 +119,8 @@ class Algorithm(ABC):
             raise TypeError(f"{type(self).__name__}.dial is {self.dial!r}, but its options are {sorted(options)}.")
         self.options = self.about.check(options)
         self.clock = np.zeros(2, dtype=np.int64)
+        self.spared = np.zeros(1, dtype=np.int64)
+        """One place: how often a model was not asked in a round."""
         self.state = self.start(len(self.models))
         self.recorder = Recorder(len(self.models), loss=self.loss)
         self._open: dict[int, OpenQuery] = {}
@@ -146,8 +151,9 @@ class Algorithm(ABC):
             if query:
                 self._open[number] = OpenQuery(probability, encoded)
             self.recorder.saw(codes, number, probability, query)
+            self.spared[0] += codes.count(NOT_RUN)
         prediction = None if said < 0 else classes[said]
-        return Decision(number, query, probability, prediction, self.models[recommended])
+        return Decision(number, query, probability, prediction, self.models[recommended], self.racing)
 
     def learn(self, round: int, label: AnyLabel | None) -> None:  # noqa: A002 (the word of the design)
         """Take in the label of a queried round: at once or later, in any order, each once.
@@ -265,8 +271,16 @@ class Algorithm(ABC):
 
     @property
     def racing(self) -> tuple[ModelName, ...]:
-        """The models that are still compared with one another; all, where an algorithm drops none."""
+        """The models that are still compared with one another; all, where an algorithm drops none.
+
+        The others need not be run any more: pass `mp.NOT_RUN` for them.
+        """
         return self.models
+
+    @property
+    def calls(self) -> int:
+        """How many predictions models were asked for."""
+        return self.rounds * len(self.models) - int(self.spared[0])
 
     @property
     def won(self) -> int | None:
@@ -285,7 +299,7 @@ class Algorithm(ABC):
     @contextmanager
     def all_or_nothing(self, number: int = -1) -> Iterator[None]:
         """If what is done meanwhile fails or is interrupted, the picker is as it was, and the round's query too."""
-        arrays = (self.clock, *self.state)
+        arrays = (self.clock, self.spared, *self.state)
         before = [array.copy() for array in arrays]
         seen = self.recorder.kept
         query = self._open.get(number)
@@ -320,6 +334,7 @@ class Algorithm(ABC):
             "options": dict(self.options),
             "loss": None if self.loss.plain else self.loss.to_json(),
             "clock": self.clock.tolist(),
+            "spared": int(self.spared[0]),
             "state": {field: array.tolist() for field, array in self.state._asdict().items()},
             "evidence": self.recorder.document(),
             "checksum": self._checksum(),
@@ -370,6 +385,7 @@ class Algorithm(ABC):
             arrays.pop(field)[...] = array
         if arrays:
             raise self.damaged(f"it lacks {', '.join(arrays)}")
+        self.spared[0] = blob["spared"]
         self.recorder = Recorder.load(len(self.models), blob["evidence"], self.loss)
         if blob["checksum"] != self._checksum():
             raise self.damaged("its checksum is wrong")
@@ -474,6 +490,11 @@ def kernel_row(codes: list[int]) -> list[int]:
     if NOT_RUN not in codes:
         return codes
     return [place_code(code, model) for model, code in enumerate(codes)]
+
+
+def count_spared(codes: npt.NDArray[Any]) -> int:
+    """How often a model was not asked; quick where that never was."""
+    return 0 if codes.min(initial=0) > NOT_RUN else int((codes == NOT_RUN).sum())
 
 
 def listed(arrays: Any) -> Any:

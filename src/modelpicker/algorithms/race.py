@@ -438,6 +438,7 @@ class Race(Algorithm):
         exploration: float = 0.0,
         loss: object = None,
     ) -> None:
+        self._raced: tuple[tuple[bytes, int], tuple[ModelName, ...]] = ((b"", -1), ())
         super().__init__(
             models,
             seed,
@@ -541,8 +542,12 @@ class Race(Algorithm):
         """The leader, and those who were neither beaten by it nor given up; all, if it goes on as Model Picker."""
         if self.drifted is not None:
             return self.models
-        places, leader = self.state.places.tolist(), int(self.state.race[FIRST_PLACE])
-        return tuple(model for i, model in enumerate(self.models) if places[i] == IN or i == leader)
+        places, leader = self.state.places, int(self.state.race[FIRST_PLACE])
+        now = places.tobytes(), leader
+        if now != self._raced[0]:
+            left = (model for i, model in enumerate(self.models) if places[i] == IN or i == leader)
+            self._raced = now, tuple(left)
+        return self._raced[1]
 
     @property
     def remark(self) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from modelpicker.algorithms.base import Algorithm, listed
+from modelpicker.algorithms.base import Algorithm, count_spared, listed
 from modelpicker.algorithms.budgets import Budget, Cap, Paced, as_budget, kept_by
 from modelpicker.algorithms.run_modes import (
     CERTIFIED_STREAM,
@@ -263,6 +263,7 @@ def _play(
             *(*picker.views, chunk.rows.data, looked_up, coins.data),
             *(picker.first_spare, picker.scale, listed(scratch)._replace(graded=looked_up.graded), budget, record),
         )
+    picker.spared[0] += count_spared(chunk.rows[:done])
     if stop_when is None:  # a stop rule takes rounds into the evidence as they go by
         graded = chunk.graded if looked_up is None else looked_up.table(len(picker.models))
         picker.recorder.saw_stream(

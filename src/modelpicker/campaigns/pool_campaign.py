@@ -14,7 +14,7 @@ from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.pool_events import Question
 from modelpicker.campaigns.events.round_states import RoundState
 from modelpicker.campaigns.input.pool_source import PoolSource
-from modelpicker.campaigns.input.rows import count_rows, encode_many, encode_one
+from modelpicker.campaigns.input.rows import check_all_run, count_rows, encode_many, encode_one
 from modelpicker.campaigns.input.validation import (
     Decisions,
     check_annotator,
@@ -29,7 +29,7 @@ from modelpicker.campaigns.results.pick import AddedItems, Pick, Query
 from modelpicker.campaigns.results.pool_decisions import PoolDecisions
 from modelpicker.campaigns.results.pool_pick import campaign_pick
 from modelpicker.campaigns.state.pool_items import add_rows, add_source
-from modelpicker.campaigns.state.pool_projection import PoolProjection
+from modelpicker.campaigns.state.pool_projection import PoolProjection, models_in_play
 from modelpicker.campaigns.state.states import as_pool
 from modelpicker.campaigns.state.transactions import Transaction, WriteGroup
 from modelpicker.campaigns.storage.backup import Progress
@@ -91,7 +91,7 @@ class PoolCampaign(Campaign):
         key, item = check_key(key), check_item(item)
         with self.writing() as change:
             change.state.terms.check_asks()
-            rows = encode_one(predictions, self.settings.models, self.vocabulary)
+            rows = check_all_run(encode_one(predictions, self.settings.models, self.vocabulary))
             numbers = add_rows(change, rows, None if item is None else [item], None if key is None else [key])
             return self._decisions(change, numbers)[0]
 
@@ -110,7 +110,7 @@ class PoolCampaign(Campaign):
             change.state.terms.check_asks()
             numbers: Sequence[int] = []
             if total:
-                rows = encode_many(predictions, self.settings.models, self.vocabulary)
+                rows = check_all_run(encode_many(predictions, self.settings.models, self.vocabulary))
                 numbers = add_rows(change, rows, checked_items, checked_keys)
             return self._decisions(change, numbers)
 
@@ -121,7 +121,7 @@ class PoolCampaign(Campaign):
         codes = pool.source.codes[np.array(numbers, dtype=np.int64), place].tolist()
         said = [None if code < 0 else pool.classes[code] for code in codes]
         asked = [change.store.state(number) is not None for number in numbers]
-        return PoolDecisions(numbers, asked, said, pool.models[place])
+        return PoolDecisions(numbers, asked, said, pool.models[place], models_in_play(pool))
 
     def known_models(self) -> tuple[tuple[ModelName, ...], set[str]]:
         """The models, which stay the same."""

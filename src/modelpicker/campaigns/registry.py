@@ -26,7 +26,7 @@ from modelpicker.campaigns.storage.database import Storage, open_storage
 from modelpicker.campaigns.storage.schema import campaigns, metadata
 from modelpicker.campaigns.terms import check_guidelines
 from modelpicker.certificates.certificate import Certified
-from modelpicker.encoding import ClassName
+from modelpicker.encoding import ClassName, Missing
 from modelpicker.errors import InputError, NotFoundError, StorageError, brief
 
 
@@ -57,6 +57,7 @@ def create_campaign(
     expected_rounds: int | None = None,
     stop_when: Certified | None = None,
     overlap: float = 1,
+    missing: Missing = "abstained",
     seed: int = 0,
     algorithm: AlgorithmChoice = "model-picker",
     options: Mapping[str, Any] | None = None,
@@ -88,6 +89,9 @@ def create_campaign(
         overlap: How many different people label each item: 2 or more, or a share such as 0.2 of the items that two
             people label. Each of their labels counts against the budget. An item whose labels differ counts at its
             worst until `settle` says what it is.
+        missing: What it means that a prediction is missing. abstained: the model has no answer, which counts as
+            wrong. not-run: the model was not run for this item, and nothing is known of it. `racing` says which
+            models have to be run.
         seed: What all randomness is drawn from: the same seed and the same predictions give the same decisions.
         algorithm: Decides which labels are asked for, and which model is recommended. Its name, or a class of your
             own that passes `check_algorithm`.
@@ -123,6 +127,7 @@ def create_campaign(
         "expected_rounds": expected_rounds,
         "stop_when": stop_when,
         "overlap": overlap,
+        "missing": missing,
         "seed": seed,
         "algorithm": algorithm,
         "options": options,

@@ -59,6 +59,15 @@ SETTINGS: tuple[Option, ...] = (
         wanted=f"a whole number from 1 to {MOST_PEOPLE}, or a share between 0 and 1",
     ),
     Option(
+        "missing",
+        str,
+        "What it means that a prediction is missing. abstained: the model has no answer, which counts as wrong. "
+        "not-run: the model was not run for this item, and nothing is known of it.",
+        "abstained",
+        choices=("abstained", "not-run"),
+        title="A missing prediction",
+    ),
+    Option(
         "seed",
         int,
         "What all randomness is drawn from: the same seed and the same predictions give the same decisions.",

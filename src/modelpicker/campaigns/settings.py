@@ -28,7 +28,7 @@ from modelpicker.campaigns.sources import FileSource
 from modelpicker.certificates.certificate import MOST_MODELS, Certified
 from modelpicker.certificates.stop_rule import STOP_RULE
 from modelpicker.coins import check_seed
-from modelpicker.encoding import ClassName, ModelName
+from modelpicker.encoding import ClassName, Missing, ModelName
 from modelpicker.errors import InputError, NotFoundError, StorageError, brief
 
 
@@ -57,6 +57,8 @@ class CampaignSettings:
     budget_way: BudgetWay = "paced"
     overlap: float = 1
     """How many people label each item, or the share of items that two people label."""
+    missing: Missing = "abstained"
+    """What a prediction that is missing stands for."""
     source: FileSource | None = None
     """The file that its items come from, where that is known."""
     stored_checksum: str | None = field(default=None, compare=False)

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 from modelpicker.algorithms.budgets import BudgetWay
 from modelpicker.campaigns.setting_options import POOL_ALGORITHM, SETTINGS
 from modelpicker.certificates.certificate import Certified
-from modelpicker.encoding import ClassName, ModelName
+from modelpicker.encoding import ClassName, Missing, ModelName
 from modelpicker.errors import ConflictError, InputError
 from modelpicker.server.remote_campaign import RemoteCampaign
 from modelpicker.server.transport import Transport
@@ -80,6 +80,7 @@ class Client:
         expected_rounds: int | None = None,
         stop_when: Certified | None = None,
         overlap: float = 1,
+        missing: Missing = "abstained",
         seed: int = 0,
         algorithm: str = "model-picker",
         options: Mapping[str, Any] | None = None,
@@ -114,6 +115,7 @@ class Client:
             "expected_rounds": expected_rounds,
             "stop_when": None if stop_when is None else stop_when.document(),
             "overlap": overlap,
+            "missing": missing,
             "seed": seed,
             "algorithm": algorithm,
             "options": dict(options or {}),

@@ -59,6 +59,7 @@ def read_decision(made: Mapping[str, Any]) -> Decision:
         probability=made["probability"],
         prediction=made["prediction"],
         recommended=made["recommended"],
+        racing=tuple(made.get("racing", ())),
     )
 
 
@@ -87,6 +88,8 @@ def read_pick(found: Mapping[str, Any]) -> Pick:
         more=read_outlook(found.get("more")),
         state=Status(*(found["state"][part] for part in ("name", "reason", "next", "takes_items"))),
         remark=found["remark"],
+        racing=tuple(found.get("racing", ())),
+        calls=found.get("calls"),
         conflicts=found["conflicts"],
         **{name: found[name] for name in same},
     )

@@ -40,6 +40,7 @@ from modelpicker.campaigns.state.projection import ModelChange, members
 from modelpicker.campaigns.terms import check_changes
 from modelpicker.encoding import ModelName
 from modelpicker.errors import InputError, StorageError, brief
+from modelpicker.kernels.primitives import NOT_RUN
 
 HistoryRecord: TypeAlias = dict[str, Any]
 """An event, or one round of it: `event`, `at`, `kind`, `id` or `round`, and what is particular to its kind."""
@@ -126,7 +127,7 @@ def _said(event: Answer | Opinion | Withdrawal | Reference | Retraction | Note) 
 
 
 def _rounds(head: HistoryRecord, rounds: Rounds, models: Sequence[ModelName]) -> Iterator[HistoryRecord]:
-    names = [*rounds.classes, None]  # -1 is the last
+    names = [*rounds.classes, NOT_RUN, None]  # -1 is the last
     last = rounds.first + len(rounds) - 1
     for place, codes in enumerate(rounds.codes.tolist()):
         number = rounds.first + place

@@ -85,6 +85,10 @@ class Pick:
     """What the algorithm has to say of how it stands; empty if nothing."""
     conflicts: int = 0
     """Items on which people disagree; they wait for somebody who settles them."""
+    racing: tuple[ModelName, ...] = ()
+    """The models that are still compared with one another: the others need not be run any more."""
+    calls: int | None = field(default=None, compare=False)
+    """How many predictions models were asked for; None where that is not known."""
     course: Course | None = field(default=None, compare=False, repr=False)
     """How it came about, where that was noted."""
 
@@ -107,6 +111,18 @@ class Pick:
         if self.certificate.kind != "pool" or not asks:
             return ""
         return TOO_EARLY if self.to_go is None else f"{self.to_go.words.capitalize()}."
+
+    @property
+    def calls_sentence(self) -> str:
+        """Which models need not be run any more, and how many calls of models were saved; empty if none of both."""
+        models = len(self.standing)
+        every, parts = self.rounds * models, []
+        if 0 < len(self.racing) < models:
+            parts.append(f"{len(self.racing):,} of {models:,} models are in the race; the others need not be run.")
+        if self.calls is not None and self.calls < every:
+            saved = every - self.calls
+            parts.append(f"{self.calls:,} of {every:,} calls of models were made, {saved / every:.0%} were saved.")
+        return " ".join(parts)
 
     @property
     def labelled(self) -> int:
@@ -145,6 +161,8 @@ class Pick:
             "to_go": None if self.to_go is None else self.to_go.document(),
             "more": None if self.more is None else self.more.document(),
             "remark": self.remark,
+            "racing": list(self.racing),
+            "calls": self.calls,
             "standing": [
                 {
                     "model": entry.model,

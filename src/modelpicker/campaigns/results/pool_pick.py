@@ -19,7 +19,7 @@ from modelpicker.campaigns.results.status import (
     open_items,
     unsettled_conflicts,
 )
-from modelpicker.campaigns.state.pool_projection import PoolProjection
+from modelpicker.campaigns.state.pool_projection import PoolProjection, models_in_play
 from modelpicker.certificates.certificate import rounded_up
 from modelpicker.collections.label_checks import listed_models
 from modelpicker.encoding import ModelName
@@ -68,6 +68,7 @@ def make_pool_pick(pool: PoolPicker, *, budget: int | None, skipped: int, spent:
         to_go=None if certified else pool.labels_to_go(),
         more=what_more_buys(pool, budget) if spent and not certified else None,
         remark=_remark(pool, best),
+        racing=models_in_play(pool),
     )
 
 

@@ -58,6 +58,11 @@ DECIDING = (
 STATE_VERSION = 1
 
 
+def models_in_play(pool: PoolPicker) -> tuple[ModelName, ...]:
+    """The models of a pool that may still be picked."""
+    return tuple(getattr(pool, "racing", pool.models))
+
+
 @dataclass
 class PoolProjection(CampaignState):
     """What a campaign on a pool has come to, as of an event."""
@@ -112,6 +117,11 @@ class PoolProjection(CampaignState):
     def models(self) -> tuple[ModelName, ...]:
         """The models that take part."""
         return self.settings.models
+
+    @property
+    def racing(self) -> tuple[ModelName, ...]:
+        """Those of them that may still be picked."""
+        return models_in_play(self.picker)
 
     @property
     def rounds(self) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.algorithms import Algorithm
-from modelpicker.algorithms.base import STATE_VERSION
+from modelpicker.algorithms.base import STATE_VERSION, count_spared, kernel_row
 from modelpicker.algorithms.budgets import Paced
 from modelpicker.algorithms.pacing import CLOSED, MISSED, SPENT, BudgetPlan, make_plan, new_pace
 from modelpicker.algorithms.run_modes import CAMPAIGN, Replay
@@ -50,7 +50,7 @@ from modelpicker.certificates.evidence_kernels import evidence_kernels
 from modelpicker.certificates.recorder import Past, Recorder
 from modelpicker.encoding import ClassName, Matrix, ModelName, encode_label
 from modelpicker.errors import InputError, StateError, StorageError
-from modelpicker.kernels.primitives import ABSTAINED, SKIPPED, Codes, Floats, kernel_codes, new_scratch
+from modelpicker.kernels.primitives import SKIPPED, Codes, Floats, kernel_codes, new_scratch
 
 # Rounds that are gone through at once.
 PIECE = 2**14
@@ -151,6 +151,11 @@ class Projection(CampaignState):
     def models(self) -> tuple[ModelName, ...]:
         """The models that take part now."""
         return self.picker.models
+
+    @property
+    def racing(self) -> tuple[ModelName, ...]:
+        """Those of them that are still in the race."""
+        return self.picker.racing
 
     @property
     def rounds(self) -> int:
@@ -280,7 +285,7 @@ class Projection(CampaignState):
         place = {code: number for number, code in enumerate(present)}
         query, probability, recommended, said = self.runner.observe(
             *picker.views,
-            [place.get(code, ABSTAINED) for code in codes],
+            kernel_row([place.get(code, code) for code in codes]),
             picker.coins(picker.rounds),
             picker.first_spare,
             picker.scale,
@@ -330,6 +335,7 @@ class Projection(CampaignState):
     ) -> None:
         """Note rounds for certificates; few of them are only written down."""
         recorder = self.picker.recorder
+        self.picker.spared[0] += count_spared(codes)
         if len(codes) >= FEW_ROUNDS:
             recorder.saw_stream(codes, first, labels, queried, probability, closed)
             return

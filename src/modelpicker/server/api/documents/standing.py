@@ -57,6 +57,10 @@ class StandingDocument(BaseModel):
     to_go: ToGoField
     more: MoreField
     remark: Annotated[str, Field(description="What the algorithm has to say of how it stands; may be empty.")]
+    racing: Annotated[list[Called], Field(description="The models still in the race; the others need not be run.")]
+    calls: Annotated[
+        Count | None, Field(description="How many predictions models were asked for; null where that is not known.")
+    ]
     standing: Annotated[list[StandingEntry], Field(description="The pick first, then by estimates.")]
 
 

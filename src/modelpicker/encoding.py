@@ -111,6 +111,15 @@ def is_not_run(value: object) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool) and value == NOT_RUN
 
 
+def check_missing(missing: object) -> Missing:
+    """What a prediction that is missing stands for."""
+    if missing == "abstained":
+        return "abstained"
+    if missing == "not-run":
+        return "not-run"
+    raise InputError(f'missing={brief(missing)}: pass "abstained" or "not-run".', parameter="missing")
+
+
 def check_one_kind(classes: Sequence[ClassName], where: str) -> None:
     """Strings and numbers in one row are a mix-up: "1" and 1 are different classes."""
     if classes and len({isinstance(name, str) for name in classes}) > 1:

@@ -111,6 +111,15 @@ def test_what_none_stands_for_is_the_setting(missing: Any) -> None:
     assert campaign.settings.missing == missing
 
 
+def test_an_empty_cell_of_a_file_is_a_model_that_was_not_run(tmp_path: Path) -> None:
+    (tmp_path / "items.csv").write_text("good,fair,bad\na,b,\na,,\na,a,b\n")
+    campaign = race("memory://empty-cells")
+    campaign.ask_file(tmp_path / "items.csv", at_once=True)
+    told = [one["predictions"] for one in campaign.history() if one["kind"] == "ask"]
+    assert told == [["a", "b", mp.NOT_RUN], ["a", mp.NOT_RUN, mp.NOT_RUN], ["a", "a", "b"]]
+    assert campaign.best().calls == 6
+
+
 def test_without_the_setting_a_model_that_is_missing_is_refused() -> None:
     campaign = mp.create_campaign("memory://refused", "a", models=MODELS)
     with pytest.raises(InputError, match="no prediction of bad; pass one of every model"):
@@ -126,3 +135,21 @@ def test_a_pool_needs_all_predictions() -> None:
     with pytest.raises(InputError, match="missing='not-run' does not go with a pool"):
         mp.create_campaign("memory://pool", "b", pool=np.array([[0, 1], [1, 1]]), missing="not-run")
     assert pool.racing == pool.models
+
+
+def test_a_pick_takes_empty_cells_as_not_run_if_told_so(tmp_path: Path) -> None:
+    rows, labels = items(300)
+    path = tmp_path / "items.csv"
+    lines = [
+        f"c{a},c{b},{f'c{c}' if place < 40 else ''},c{y}"
+        for place, ((a, b, c), y) in enumerate(zip(rows, labels, strict=True))
+    ]
+    path.write_text("\n".join(["good,fair,bad,label", *lines]))
+    wrong = mp.pick(path, algorithm="model-picker", tolerance=0.3)
+    unknown = mp.pick(path, algorithm="model-picker", tolerance=0.3, missing="not-run")
+    assert wrong.calls == wrong.rounds * 3
+    assert unknown.calls == 300 * 2 + 40
+    assert unknown.certificate.gap > wrong.certificate.gap
+    assert "29% were saved" in unknown.calls_sentence
+    with pytest.raises(InputError, match="missing='empty'"):
+        mp.pick(path, missing="empty")  # type: ignore[arg-type]

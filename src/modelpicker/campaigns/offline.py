@@ -33,9 +33,9 @@ from modelpicker.collections.column_roles import Reading
 from modelpicker.collections.label_checks import listed_models
 from modelpicker.collections.labels import add_labels, is_result
 from modelpicker.collections.wide_tables import CollectionReader
-from modelpicker.encoding import Array, ClassName, check_same_kind, plain
+from modelpicker.encoding import Array, ClassName, Missing, check_missing, check_same_kind, plain
 from modelpicker.errors import InputError, brief
-from modelpicker.kernels.primitives import ABSTAINED
+from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN
 
 # Rounds that are played together, so that somebody may watch.
 PIECE = 2**14
@@ -90,6 +90,8 @@ class Run:
     """The order of the items, where it is not that of the source."""
     play_unlabelled: bool = False
     """Whether items without a label are played: asking about one is a skip."""
+    missing: Missing = "abstained"
+    """What a prediction that is missing stands for."""
     stopped: str = "end"
     unanswered: dict[int, float] = field(default_factory=dict)
     """Rounds whose label was asked for and is not there, with the probabilities of their queries."""
@@ -109,12 +111,17 @@ class Run:
             budget = self.goal.budget
             left = None if budget is None else budget - self.picker.labels_used
             labels = np.full(len(piece), ABSTAINED) if piece.labels is None else np.asarray(piece.labels)
-            trace = run_stream(self.picker, piece.predictions, labels, budget=left, stop_when=self.goal.stop_when)
-            self._note(trace, piece.predictions, labels)
+            rows = self._said(piece.predictions)
+            trace = run_stream(self.picker, rows, labels, budget=left, stop_when=self.goal.stop_when)
+            self._note(trace, rows, labels)
             self.stopped = trace.stopped
             yield trace, piece, places
             if trace.stopped != "end":
                 return
+
+    def _said(self, codes: Array) -> Array:
+        """What models said, with a code of its own where one was not run."""
+        return codes if self.missing == "abstained" else np.where(codes == ABSTAINED, NOT_RUN, codes)
 
     def _note(self, trace: Trace, rows: Array, labels: Array) -> None:
         """Note who was wrong on the labels that were bought, and which of those that were asked for are missing."""
@@ -166,7 +173,7 @@ class Run:
         """Play one item after the other, and ask for each label that is wanted before the next."""
         whole = read_whole(self.source)
         places = np.arange(len(whole)) if self.order is None else self.order
-        rows = whole.predictions[places]
+        rows = self._said(whole.predictions[places])
         told = np.full(len(rows), ABSTAINED)
         codes = {name: code for code, name in enumerate(whole.classes)}
 
@@ -261,11 +268,12 @@ def make_run(
     seed: int,
     shuffle: bool,
     play_unlabelled: bool,
+    missing: Missing = "abstained",
 ) -> Run:
     """A collection about to be played, and a picker with options that suit the budget."""
     suited = suited_options(source, kind, goal.budget, play_unlabelled=play_unlabelled)
     picker = make_algorithm(kind, source.models, seed, suited | dict(options), len(source.classes))
-    return Run(source, picker, goal, shuffled(len(source), seed) if shuffle else None, play_unlabelled)
+    return Run(source, picker, goal, shuffled(len(source), seed) if shuffle else None, play_unlabelled, missing)
 
 
 def pick(
@@ -283,6 +291,7 @@ def pick(
     judge: object = None,
     shuffle: bool = False,
     play_unlabelled: bool = False,
+    missing: Missing = "abstained",
     **reading: Any,
 ) -> Pick:
     """Pick the best model of a collection, buying only the labels that are needed.
@@ -297,7 +306,7 @@ def pick(
         setting: "pool": all items are there, and the one most worth a label is asked about next. The certificate
             speaks of exactly these items. A label that is asked for and missing counts at its worst. "stream": the
             items are played once, in their order. By default a pool, unless one of `kind`, `algorithm`, `options`,
-            `shuffle` and `play_unlabelled` is given: only a stream has these.
+            `shuffle`, `play_unlabelled` and `missing` is given: only a stream has these.
         budget: at most so many labels are bought.
         tolerance: stop once the pick is certified to be so close to the best model: 0.01 is 1 % of accuracy, and
             what a pool aims at by default. A stream is played to its end by default.
@@ -311,6 +320,8 @@ def pick(
         shuffle: take the items of a stream in random order.
         play_unlabelled: also play items of a stream that have no label; a label that is asked for is then missing.
             By default they are left out.
+        missing: for a stream: what an empty cell stands for. "abstained": the model has no answer, which counts as
+            wrong. "not-run": it was not run for this item, and nothing is known of it.
         reading: how the source is read, as `load_collection` has it: `models`, `fields`, `label`, `id`, …
 
     >>> found = pick("digits", tolerance=0.05)
@@ -328,6 +339,7 @@ def pick(
             "options": options is not None,
             "shuffle": shuffle,
             "play_unlabelled": play_unlabelled,
+            "missing": check_missing(missing) != "abstained",
         },
     )
     if judge is not None and chosen != "pool":
@@ -350,7 +362,7 @@ def pick(
         found, options or {}, budget=budget, tolerance=tolerance, confidence=confidence, certificate=kind
     )
     played = play_unlabelled or callable(labels)
-    run = make_run(opened, found, given, goal, seed=seed, shuffle=shuffle, play_unlabelled=played)
+    run = make_run(opened, found, given, goal, seed=seed, shuffle=shuffle, play_unlabelled=played, missing=missing)
     if callable(labels):
         run.ask(labels)
         return run.pick()

@@ -195,6 +195,8 @@ def _of_collection(collection: ModelCollection, models: Sequence[ModelName], voc
     else:
         predictions = collection.predictions
     present, codes = count_anew(predictions)
+    if vocabulary.absent:  # in a file, an empty cell is all that says so
+        codes = np.where(codes == ABSTAINED, NOT_RUN, codes)
     spoken = [_given(vocabulary, collection.classes[code]) for code in present]
     return _in_class_order(codes, spoken)
 

@@ -58,7 +58,10 @@ def test_sums_of_losses_do_not_depend_on_their_order() -> None:
         (lambda: Loss.weights({"a": -1}), "number from 0"),
         (lambda: Loss.costs({"a": {"a": 1}}), "must cost 0"),
         (lambda: Loss.balanced({}), "at least one class"),
-        (lambda: Loss.weights({"a": 2}).losses(Label.better("a", than="b"), ["a", "b"]), "preference"),
+        (
+            lambda: Loss.weights({"a": 2}).losses(Label.better("a", than="b"), ["a", "b"]),
+            "says nothing about weighted accuracy",
+        ),
     ],
 )
 def test_bad_labels_and_losses_are_refused_by_name(make: object, says: str) -> None:
@@ -83,3 +86,16 @@ def test_the_mean_of_balanced_losses_is_the_balanced_error() -> None:
 def test_a_loss_survives_json() -> None:
     for loss in (Loss(), Loss.weights({"a": 3}), Loss.costs({0: {1: 2, None: 1}}), Loss.balanced({"a": 1, "b": 4})):
         assert read_loss(json.loads(json.dumps(loss.to_json()))) == loss
+
+
+def test_by_how_much_an_answer_may_lose_more_is_found_over_all_labels() -> None:
+    classes: list[str] = ["spam", "ham", "other"]
+    for loss in (
+        Loss.weights({"spam": 4, "ham": 0.5}),
+        Loss.costs({"spam": {"ham": 8, None: 2}, "strange": {"ham": 3, "other": 0.5}}),
+        Loss.balanced({"spam": 1, "ham": 3}),
+    ):
+        answers = [*classes, None]
+        every = [loss.losses(label, answers) for label in [*classes, "strange", "unheard of"]]
+        most = np.max([losses[:, None] - losses for losses in every], axis=0)
+        assert loss.reach(classes).tolist() == np.maximum(most, 0.0).tolist()

@@ -15,6 +15,12 @@ from modelpicker.label import STEP, AnyLabel, Label
 Costs: TypeAlias = Mapping[ClassName, Mapping[ClassName | None, float]]
 # What costs a mistake that nobody named.
 USUAL_COST = 1.0
+# With costs there may be so many classes: there is a table of all pairs.
+MOST_CLASSES = 2_048
+# Losses by their names, as users write them.
+ACCURACY, GRADES, PREFERENCE = "accuracy", "grades", "preference"
+# What statements call those that have other names.
+BALANCED, WEIGHTED, COST = "balanced accuracy", "weighted accuracy", "cost"
 
 
 @dataclass(frozen=True)
@@ -25,7 +31,7 @@ class Loss:
     array([0. , 0.1, 0.1])
     """
 
-    name: str = "accuracy"
+    name: str = ACCURACY
     """What statements call it."""
     table: tuple[tuple[ClassName, tuple[tuple[ClassName | None, float], ...]], ...] = ()
     """By label: what each wrong answer costs; None is an abstention, or any answer that is not named."""
@@ -36,17 +42,25 @@ class Loss:
 
     @property
     def plain(self) -> bool:
-        """Whether an answer is simply right or wrong."""
+        """Whether a class says all about an answer: it is right or wrong."""
         return not self.table
+
+    @property
+    def whole(self) -> bool:
+        """Whether losses are 0 or 1, and nothing between."""
+        return self.plain and self.name != GRADES
 
     @classmethod
     def of(cls, given: object) -> "Loss":
         """A loss from what users write.
 
-        None or "accuracy"; weights by class; costs by class and answer; or a loss.
+        "accuracy", which is the default; "grades"; "preference"; weights by class; costs by class and answer; or a
+        loss.
         """
-        if given is None or given == "accuracy":
+        if given is None:
             return cls()
+        if isinstance(given, str) and given in (ACCURACY, GRADES, PREFERENCE):
+            return cls(given)
         if isinstance(given, Loss):
             return given
         if isinstance(given, Mapping) and given:
@@ -56,8 +70,8 @@ class Loss:
             if not any(nested):
                 return cls.weights(given)
         raise InputError(
-            f'loss {brief(given)}: pass "accuracy", weights by class ({{"spam": 5, "ham": 1}}), or costs '
-            'by class and answer ({"spam": {"ham": 5}}).',
+            f'loss {brief(given)}: pass "accuracy", "grades", "preference", weights by class '
+            '({"spam": 5, "ham": 1}), or costs by class and answer ({"spam": {"ham": 5}}).',
             parameter="loss",
         )
 
@@ -66,7 +80,7 @@ class Loss:
         """A mistake costs the weight of the class that would have been right; 1 for a class that is not named."""
         found = {_name(name): _cost(f"weight of {brief(name)}", weight) for name, weight in weights.items()}
         table = tuple((name, ((None, weight),)) for name, weight in found.items())
-        return cls("weighted accuracy", table, _dearest([USUAL_COST, *found.values()]))
+        return cls(WEIGHTED, table, _dearest([USUAL_COST, *found.values()]))
 
     @classmethod
     def costs(cls, costs: Costs) -> Self:
@@ -88,7 +102,7 @@ class Loss:
                 raise InputError(f"loss: the right answer {brief(label)} costs {row[label]:g}; it must cost 0.")
         every = [cost for row in found.values() for cost in row.values()]
         table = tuple((label, tuple(row.items())) for label, row in found.items())
-        return cls("cost", table, _dearest([USUAL_COST, *every]))
+        return cls(COST, table, _dearest([USUAL_COST, *every]))
 
     @classmethod
     def balanced(cls, shares: Mapping[ClassName, float]) -> Self:
@@ -104,33 +118,96 @@ class Loss:
         whole = math.fsum(counts.values())
         weights = {name: whole / (len(counts) * count) for name, count in counts.items()}
         most = max(weights.values())
-        return cls("balanced accuracy", tuple((n, ((None, w),)) for n, w in weights.items()), most, most)
+        return cls(BALANCED, tuple((n, ((None, w),)) for n, w in weights.items()), most, most)
 
     def losses(self, label: AnyLabel, answers: Sequence[ClassName | None]) -> Floats:
         """The loss of each answer if this is the label, from 0 to 1; NaN where it is not known."""
-        if isinstance(label, Label):
-            if not self.plain and label.kind != "grades":
-                return self._least(label, answers)
-            return label.losses(answers)
-        found = np.array([self._cost_of(label, answer) for answer in answers]) / self.dearest
-        rounded: Floats = np.round(found / STEP) * STEP
-        return rounded
-
-    def _least(self, label: Label, answers: Sequence[ClassName | None]) -> Floats:
-        """Of several right classes, the one for which an answer costs least; a preference says nothing of costs."""
-        if label.kind == "preference":
-            raise InputError(f"a preference says nothing about {self.name}; use preferences without a loss.")
-        every = [self.losses(name, answers) for name, _ in label.grades]
-        least: Floats = np.min(every, axis=0)
+        if not isinstance(label, Label):
+            found = np.array([self._cost_of(label, answer) for answer in answers]) / self.dearest
+            rounded: Floats = np.round(found / STEP) * STEP
+            return rounded
+        self._check_kind(label)
+        if self.plain:
+            losses = label.losses(answers)
+            return np.where(losses == 0.5, 0.0, losses) if label.kind == PREFERENCE else losses
+        if not label.grades:
+            return self._of_no_class(answers)
+        # Of several right classes, the one for which an answer costs least.
+        least: Floats = np.min([self.losses(name, answers) for name, _ in label.grades], axis=0)
         return least
+
+    def _check_kind(self, label: Label) -> None:
+        """An error for a label that says nothing about this loss."""
+        values = {grade for _, grade in label.grades} | {label.otherwise}
+        fine = {
+            ACCURACY: label.kind != PREFERENCE and values <= {0.0, 1.0, None},
+            GRADES: label.kind != PREFERENCE,
+            PREFERENCE: label.kind == PREFERENCE,
+        }.get(self.name, label.kind == "classes" or label == Label.all_wrong())
+        if fine:
+            return
+        if label.kind == PREFERENCE:
+            raise InputError(f'a preference says nothing about {self.name}; pass loss="preference".')
+        if self.name == PREFERENCE:
+            raise InputError(f"{brief(label.to_json())} is not a preference; the loss is one of preferences.")
+        if self.plain:
+            raise InputError('grades between 0 and 1 say more than right and wrong; pass loss="grades".')
+        raise InputError(f"grades say nothing about {self.name}; name the right class, or several.")
+
+    def _of_no_class(self, answers: Sequence[ClassName | None]) -> Floats:
+        """The losses if no class that is named is right."""
+        usual = 0.0 if self.name == BALANCED else USUAL_COST / self.dearest
+        return np.full(len(answers), round(usual / STEP) * STEP)
+
+    def scores(self, classes: Sequence[ClassName]) -> Floats:
+        """How right it is to answer a class where another is the label: [label, answer], one less the loss.
+
+        The last row is a class that nobody names, the last column an abstention.
+        """
+        answers = [*classes, None]
+        found = np.tile(self._of_no_class(answers), (len(answers), 1))
+        found[np.arange(len(classes)), np.arange(len(classes))] = 0.0
+        places = {name: place for place, name in enumerate(classes)}
+        for label in self._rows:
+            if label in places:
+                found[places[label]] = self.losses(label, answers)
+        return 1.0 - found
+
+    def reach(self, classes: Sequence[ClassName]) -> Floats:
+        """By how much one answer may lose more than another, whatever the label: [the one, the other].
+
+        The last place is an abstention.
+        """
+        self.check_classes(classes)
+        answers = [*classes, None]
+        most = np.zeros((len(answers), len(answers)))
+        # A class without costs of its own: only the answer that is right loses less than the others.
+        own = self._rows
+        for place, name in enumerate(classes):
+            if name not in own:
+                most[:, place] = self._of_no_class([None])[0]
+        for label in own:
+            losses = self.losses(label, answers)
+            np.maximum(most, losses[:, None] - losses, out=most)
+        np.fill_diagonal(most, 0.0)
+        return most
+
+    def check_classes(self, classes: Sequence[ClassName]) -> None:
+        """An error if there are so many classes that a table of all pairs would take too much memory."""
+        if not self.plain and len(classes) > MOST_CLASSES:
+            raise InputError(
+                f"loss: there are {len(classes):,} classes, and {self.name} takes at most {MOST_CLASSES:,}; "
+                'for free text use loss="grades".',
+                parameter="loss",
+            )
 
     def _cost_of(self, label: ClassName, answer: ClassName | None) -> float:
         if answer == label:
             return 0.0
         row = self._rows.get(label)
         if row is None:
-            return 0.0 if self.name == "balanced accuracy" else USUAL_COST
-        if self.name != "cost":
+            return 0.0 if self.name == BALANCED else USUAL_COST
+        if self.name != COST:
             return row[None]
         if answer is not None:
             return row.get(answer, USUAL_COST)

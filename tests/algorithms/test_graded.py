@@ -63,10 +63,10 @@ def test_estimates_of_graded_losses_are_unbiased_over_all_coins(loss: Any) -> No
     for _ in range(3):
         rows = draw.integers(-1, 3, (4, 3)).tolist()
         labels: list[Any] = [GRADES if loss is None else int(c) for c in draw.integers(0, 2, 4)]
-        found = leaves(rows, labels, loss=loss)
+        found = leaves(rows, labels, loss=loss or "grades")
         assert sum(mass for _, mass in found) == pytest.approx(1.0, rel=1e-12)
         expected = sum(mass * picker.losses for picker, mass in found)
-        told = Loss.of(loss)
+        told = Loss.of(loss or "grades")
         truth = np.zeros(3)
         for row, label in zip(rows, labels, strict=True):
             if len(set(row)) > 1:
@@ -82,7 +82,7 @@ def test_a_stream_certificate_of_graded_losses_is_wrong_no_more_often_than_it_sa
         labels = [grades[place] for place in chosen]
         rows = [[0, 1]] * len(labels)
         wrong = 0.0
-        for picker, mass in leaves(rows, labels):
+        for picker, mass in leaves(rows, labels, loss="grades"):
             lost = np.sum([label.losses([0, 1]) for label in labels], axis=0)
             for place in range(2):
                 said = picker.recorder.certificate(picker.models, place, confidence, "stream").gap
@@ -92,7 +92,7 @@ def test_a_stream_certificate_of_graded_losses_is_wrong_no_more_often_than_it_sa
 
 def test_a_graded_stream_is_not_claimed_to_be_nearer_than_its_parts_allow() -> None:
     """Whole mistakes let a gap be rounded down to items; parts of a mistake do not."""
-    picker = mp.LabelEfficient(2, probability=1.0)
+    picker = mp.LabelEfficient(2, probability=1.0, loss="grades")
     for _ in range(10):
         decision = picker.observe([0, 1])
         picker.learn(decision.round, Label.graded({0: 0.5, 1: 0.55}))
@@ -109,11 +109,52 @@ def test_a_loss_gives_the_same_bits_one_round_at_a_time_and_as_a_stream(name: st
     same_state(picker, restored)
 
 
+def some_label(place: int, label: int, loss: str) -> Any:
+    """Labels of all kinds that go with a loss, in turn, around a class."""
+    after = (label + 1) % 4
+    if label < 0:
+        return None
+    if loss == "preference":
+        return Label.better(label, after) if place % 2 else Label.equal(label, after)
+    kinds = (
+        label,
+        Label.graded({label: 1.0, after: 0.3}, otherwise=0.1),
+        Label.any_of(label, after),
+        Label.graded({label: 0.75}),
+    )
+    return kinds[place % len(kinds)]
+
+
+@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("loss", ["grades", "preference"])
+def test_grades_and_preferences_give_the_same_bits_at_both_speeds(name: str, loss: str) -> None:
+    predictions, classes = make_stream(14, rounds=120, models=4, classes=4, abstaining=0.1, skipped=0.1)
+    labels = [some_label(place, label, loss) for place, label in enumerate(classes.tolist())]
+    picker = compare_speeds(lambda m, s: MAKERS[name](m, s, loss=loss), 4, 2, predictions, labels)
+    restored = type(picker).from_state_dict(json.loads(json.dumps(picker.state_dict())))
+    assert restored.loss.name == loss
+    same_state(picker, restored)
+    assert np.isfinite(picker.losses).all()
+
+
+def test_a_certificate_names_its_loss() -> None:
+    picker = mp.LabelEfficient(["a", "b"], probability=1.0, loss="grades")
+    for _ in range(200):
+        picker.learn(picker.observe([0, 1]).round, Label.graded({0: 1.0, 1: 0.25}))
+    for kind, words in (
+        ("stream", "On the 200 items seen so far, no model's mean grade is higher than that of a"),
+        ("population", "No model's mean grade is higher than that of a"),
+    ):
+        found = picker.certificate(kind=kind)  # type: ignore[arg-type]
+        assert found.loss == "grades"
+        assert found.sentence.startswith(words)
+
+
 @pytest.mark.parametrize("name", ["model-picker", "race"])
 def test_labels_that_are_looked_up_may_be_grades(name: str) -> None:
     predictions, classes = make_stream(4, rounds=150, models=4, classes=3)
     labels = [GRADES if label == 0 else int(label) for label in classes]
-    one, other = MAKERS[name](4, 1), MAKERS[name](4, 1)
+    one, other = (MAKERS[name](4, 1, loss="grades") for _ in range(2))
     known, asked = mp.run_stream(one, predictions, labels), mp.run_stream(other, predictions, lambda i: labels[i])
     assert np.array_equal(known.queried, asked.queried)
     same_state(one, other)
@@ -123,16 +164,16 @@ def test_words_are_graded_as_numbers_are() -> None:
     predictions, _ = make_stream(4, rounds=60, models=3, classes=3)
     words = np.array(["ant", "bee", "cat"], dtype=object)[predictions]
     spoken = Label.graded({"ant": 1.0, "bee": 0.25, "cat": 0.5})
-    numbers = mp.run_stream(mp.ModelPicker(3), predictions, [GRADES] * 60)
-    named = mp.run_stream(mp.ModelPicker(3), words, [spoken.to_json()] * 60)
+    numbers = mp.run_stream(mp.ModelPicker(3, loss="grades"), predictions, [GRADES] * 60)
+    named = mp.run_stream(mp.ModelPicker(3, loss="grades"), words, [spoken.to_json()] * 60)
     assert np.array_equal(numbers.losses, named.losses)
     with pytest.raises(InputError, match="labels, row 0: 0 is a whole number"):
-        mp.run_stream(mp.ModelPicker(3), words, [GRADES] * 60)
+        mp.run_stream(mp.ModelPicker(3, loss="grades"), words, [GRADES] * 60)
 
 
 def test_late_grades_give_the_same_losses_as_prompt_ones() -> None:
     predictions, _ = make_stream(6, rounds=80, models=4, classes=3)
-    prompt, late = mp.LabelEfficient(4, probability=0.5), mp.LabelEfficient(4, probability=0.5)
+    prompt, late = (mp.LabelEfficient(4, probability=0.5, loss="grades") for _ in range(2))
     asked = [late.observe(row).round for row in predictions]
     for row in predictions:
         decision = prompt.observe(row)
@@ -145,7 +186,7 @@ def test_late_grades_give_the_same_losses_as_prompt_ones() -> None:
 
 
 def test_what_is_not_known_counts_at_its_worst_in_statements_and_as_the_mean_in_estimates() -> None:
-    silent, skipping = mp.LabelEfficient(3, probability=1.0), mp.LabelEfficient(3, probability=1.0)
+    silent, skipping = (mp.LabelEfficient(3, probability=1.0, loss="preference") for _ in range(2))
     for picker, label in ((silent, Label.better(0, 1)), (skipping, None)):
         for _ in range(20):
             picker.learn(picker.observe([0, 1, 2]).round, label)
@@ -155,7 +196,7 @@ def test_what_is_not_known_counts_at_its_worst_in_statements_and_as_the_mean_in_
         for p in (silent, skipping)
     ]
     assert gaps[0] == gaps[1] == [1.0, 1.0, 1.0]  # of model 2 nothing is known against either
-    pair = mp.LabelEfficient(2, probability=1.0)
+    pair = mp.LabelEfficient(2, probability=1.0, loss="preference")
     for _ in range(20):
         pair.learn(pair.observe([0, 1]).round, Label.better(0, 1))
     assert pair.certificate().gap == 0.0
@@ -171,7 +212,7 @@ def test_an_answer_without_a_grade_never_wins_a_race() -> None:
 
 def test_a_race_over_halves_takes_longer_than_one_over_whole_mistakes() -> None:
     def rounds(label: Any) -> int:
-        race = mp.Race(2, tolerance=0.1)
+        race = mp.Race(2, tolerance=0.1, loss="grades")
         trace = mp.run_stream(race, [[0, 1]] * 2_000, [label] * 2_000)
         assert trace.stopped == "won"
         return len(trace)

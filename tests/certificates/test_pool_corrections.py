@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from modelpicker.certificates.pool_bets import Flags
 from modelpicker.certificates.pool_proof import PoolProof
+from modelpicker.certificates.pool_scores import Flags, PoolScores
 from tests.certificates.test_pool_proof import front, gaps, tiny_file
 
 
@@ -37,14 +37,14 @@ class Case(NamedTuple):
 
 def replayed(case: Case, draws: list[Drawn], labels: np.ndarray) -> PoolProof:
     """The proof after some draws, with these labels."""
-    proof = PoolProof(case.rows, np.full(len(labels), -3, dtype=np.int32), case.allowed)
+    proof = PoolProof(PoolScores(case.rows, np.full(len(labels), -3, dtype=np.int32)), case.allowed)
     models = case.rows.shape[1]
     for drawn in draws:
         expected = np.where(drawn.playing, 0.8, 0.0)
         variance = np.full(models, 0.2)
         proof.draw(drawn.item, proof.trial(drawn.trial), drawn.playing, expected, variance)
-        proof.truth[drawn.item] = labels[drawn.item]
-        proof.learn(drawn.item, int(labels[drawn.item]))
+        proof.scores.truth[drawn.item] = labels[drawn.item]
+        proof.learn(drawn.item)
     return proof
 
 
@@ -89,7 +89,7 @@ def test_a_replayed_draw_counts_only_for_the_models_that_were_in_play() -> None:
 
 def test_an_item_that_is_put_back_counts_as_if_it_had_never_been_out() -> None:
     rows, labels = tiny_file(3)
-    proof = PoolProof(rows, np.full(len(labels), -3, dtype=np.int32), 0)
+    proof = PoolProof(PoolScores(rows, np.full(len(labels), -3, dtype=np.int32)), 0)
     fresh = proof.counts(1)
     before = [column.copy() for column in (fresh.known, fresh.open, fresh.left, fresh.winnable)]
     proof.take_out(2)

@@ -17,6 +17,7 @@ from modelpicker.algorithms.runner import LABELS, ROUNDS, AlgorithmSettings, Alg
 from modelpicker.algorithms.told_labels import ToldLabel, tell
 from modelpicker.algorithms.validation import Models, check_models
 from modelpicker.certificates.certificate import (
+    ACCURATE,
     Certificate,
     CertificateKind,
     Certified,
@@ -255,7 +256,8 @@ class Algorithm(ABC):
         check_kind(kind)
         proved = self.proof(check_confidence(confidence), kind)
         if proved is not None:
-            return state(self.recommended, proved, confidence, kind, self.rounds, self.rounds, changes=0)
+            seen = self.rounds
+            return state(self.recommended, proved, confidence, kind, seen, seen, changes=0, loss=self.loss)
         best = self.models.index(self.recommended)
         return self.recorder.certificate(self.models, best, confidence, kind)
 
@@ -317,7 +319,7 @@ class Algorithm(ABC):
 
     def __repr__(self) -> str:
         options = "".join(f", {name}={value!r}" for name, value in self.options.items())
-        options += "" if self.loss.plain else f", loss={self.loss.name!r}"
+        options += "" if self.loss == ACCURATE else f", loss={self.loss.name!r}"
         seen = f"{self.rounds} rounds, {self.labels_used} labels"
         return f"<{type(self).__name__}({len(self.models)} models, seed={self.seed}{options}): {seen}>"
 
@@ -332,7 +334,7 @@ class Algorithm(ABC):
             "models": list(self.models),
             "seed": self.seed,
             "options": dict(self.options),
-            "loss": None if self.loss.plain else self.loss.to_json(),
+            "loss": None if self.loss == ACCURATE else self.loss.to_json(),
             "clock": self.clock.tolist(),
             "spared": int(self.spared[0]),
             "state": {field: array.tolist() for field, array in self.state._asdict().items()},

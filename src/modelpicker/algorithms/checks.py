@@ -294,7 +294,7 @@ def abstentions(factory: Factory) -> None:
 
 
 def graded_labels(factory: Factory) -> None:
-    """Labels may be grades, several classes or preferences: one round at a time and a whole stream agree."""
+    """Labels may be several classes, or say nothing of some answers: both speeds agree."""
     predictions, classes = make_stream(14, rounds=160, models=5, classes=4, abstaining=0.1, skipped=0.1)
     labels = [_graded(place, int(label)) for place, label in enumerate(classes)]
     picker = compare_speeds(factory, 5, 4, predictions, labels)
@@ -309,10 +309,8 @@ def _graded(place: int, label: int) -> AnyLabel | None:
         return None
     kinds = (
         label,
-        Label.graded({label: 1.0, (label + 1) % 4: 0.3}, otherwise=0.1),
         Label.any_of(label, (label + 1) % 4),
-        Label.graded({label: 0.75}),
-        Label.better(label, (label + 1) % 4),
+        Label.graded({label: 1.0, (label + 1) % 4: 0.0}),
         Label.all_wrong(),
     )
     return kinds[place % len(kinds)]

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.algorithms.told_labels import ToldLabel, check_answers, grade_rows
+from modelpicker.certificates.certificate import ACCURATE
 from modelpicker.encoding import (
     ClassName,
     as_array,
@@ -34,7 +35,6 @@ from modelpicker.kernels.primitives import (
 from modelpicker.label import AnyLabel, Label, read_label
 from modelpicker.losses import Loss
 
-ACCURACY = Loss()
 # Rounds a chunk: enough to forget the cost of a call, few enough to stay in the processor's cache.
 CHUNK_ROUNDS = 4096
 # Codes address the kernels' tally directly, which starts small and grows to what a stream turns out to need;
@@ -63,7 +63,7 @@ class Chunk(NamedTuple):
 class StreamInput:
     """Predictions and labels, checked and encoded as they are needed."""
 
-    def __init__(self, predictions: object, labels: object, models: int, loss: Loss = ACCURACY) -> None:
+    def __init__(self, predictions: object, labels: object, models: int, loss: Loss = ACCURATE) -> None:
         self.loss = loss
         self.predictions = _as_matrix(predictions, models)
         self.look_up: LookUpLabel | None = labels if callable(labels) else None

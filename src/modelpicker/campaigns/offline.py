@@ -16,6 +16,7 @@ from modelpicker.campaigns.offline_pool import (
     AskLabel,
     ask_pool,
     fields_at,
+    find_loss,
     look_up_pool,
     use_answers,
     with_judge_apart,
@@ -289,6 +290,9 @@ def pick(
     options: Mapping[str, Any] | None = None,
     seed: int = 0,
     judge: object = None,
+    loss: object = None,
+    price: object = None,
+    label_noise: float = 0.0,
     shuffle: bool = False,
     play_unlabelled: bool = False,
     missing: Missing = "abstained",
@@ -317,6 +321,12 @@ def pick(
         seed: what all randomness is drawn from.
         judge: cheap labels that may be wrong, for a pool. The name of a column; a function, which gets the same as
             one for `labels`; or one class per item. A good judge saves labels; no statement depends on it.
+        loss: what mistakes cost: "accuracy" (the default), "grades", "preference", weights by class, costs by class
+            and answer, or a `Loss`. "balanced" counts all classes the same, by how frequent they are among the
+            labels of the source. The tolerance and the certificate speak of it.
+        price: what each model costs per item, by its name, for a pool: the pick is then the cheapest model that is
+            certified.
+        label_noise: the probability that a label is wrong, at most, for a pool: the certificate allows for it.
         shuffle: take the items of a stream in random order.
         play_unlabelled: also play items of a stream that have no label; a label that is asked for is then missing.
             By default they are left out.
@@ -342,8 +352,15 @@ def pick(
             "missing": check_missing(missing) != "abstained",
         },
     )
-    if judge is not None and chosen != "pool":
-        raise InputError("judge: only a pool can use one; leave it out, or take the items as a pool.")
+    only_pools = {
+        "judge": judge is not None,
+        "loss": loss is not None,
+        "price": price is not None,
+        "label_noise": label_noise != 0.0,
+    }
+    for option, given_one in only_pools.items():
+        if given_one and chosen != "pool":
+            raise InputError(f"{option}: only a pool can use one; leave it out, or take the items as a pool.")
     if isinstance(judge, str) and not isinstance(source, ModelCollection):
         reading["fields"] = [*reading.get("fields", ()), judge]
     opened = _open_labelled(source, labels, reading)
@@ -354,7 +371,16 @@ def pick(
         whole, said = with_judge_apart(read_whole(opened), judge)
         check_several(whole, name)
         near = GAP.default if tolerance is None else tolerance
-        pool = PoolPicker(whole, seed=seed, confidence=confidence, tolerance=near, judge=said)
+        pool = PoolPicker(
+            whole,
+            seed=seed,
+            confidence=confidence,
+            tolerance=near,
+            judge=said,
+            loss=find_loss(loss, whole),
+            price=price,
+            label_noise=label_noise,
+        )
         return _pick_pool(whole, labels, pool, budget)
     check_can_choose(opened, name)
     found = find_algorithm(algorithm or USUAL_ALGORITHM)

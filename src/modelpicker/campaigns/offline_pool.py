@@ -14,11 +14,12 @@ from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.pick import Pick
 from modelpicker.campaigns.results.pool_pick import make_pool_pick, with_course
 from modelpicker.collections import ModelCollection
-from modelpicker.encoding import ClassName
 from modelpicker.errors import ConflictError, InputError, brief
 from modelpicker.kernels.primitives import ABSTAINED
+from modelpicker.label import AnyLabel
+from modelpicker.losses import Loss
 
-AskLabel: TypeAlias = Callable[[dict[str, Any]], ClassName | None]
+AskLabel: TypeAlias = Callable[[dict[str, Any]], AnyLabel | None]
 """Asked for the label of one item: gets its fields and its place, and gives a class, or None if nobody can tell."""
 
 
@@ -49,6 +50,21 @@ def with_judge_apart(whole: ModelCollection, judge: object) -> tuple[ModelCollec
         return ModelCollection.of_codes(codes, whole.labels, models, whole.classes, whole.fields), said
     known = [*whole.fields, *(str(model) for model in whole.models)]
     raise InputError(f"judge: there is no column {brief(judge)}; there are {', '.join(known)}.", parameter="judge")
+
+
+def find_loss(loss: object, whole: ModelCollection) -> Loss:
+    """A loss from what users write; "balanced" is by how frequent the classes are among the labels."""
+    if loss != "balanced":
+        return Loss.of(loss)
+    places = known_places(whole)
+    if whole.labels is None or not places:
+        raise InputError(
+            "loss: balanced accuracy needs to know how frequent the classes are, and there are no labels; "
+            "pass mp.Loss.balanced with a share for each class.",
+            parameter="loss",
+        )
+    counts = np.bincount(np.asarray(whole.labels)[places], minlength=len(whole.classes)).tolist()
+    return Loss.balanced({name: count for name, count in zip(whole.classes, counts, strict=True) if count})
 
 
 def look_up_pool(pool: PoolPicker, budget: int | None) -> tuple[Pick, PoolTrace]:

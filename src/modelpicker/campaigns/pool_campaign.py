@@ -29,7 +29,7 @@ from modelpicker.campaigns.results.pick import AddedItems, Pick, Query
 from modelpicker.campaigns.results.pool_decisions import PoolDecisions
 from modelpicker.campaigns.results.pool_pick import campaign_pick
 from modelpicker.campaigns.state.pool_items import add_rows, add_source
-from modelpicker.campaigns.state.pool_projection import PoolProjection, models_in_play
+from modelpicker.campaigns.state.pool_projection import PoolProjection
 from modelpicker.campaigns.state.states import as_pool
 from modelpicker.campaigns.state.transactions import Transaction, WriteGroup
 from modelpicker.campaigns.storage.backup import Progress
@@ -121,7 +121,7 @@ class PoolCampaign(Campaign):
         codes = pool.source.codes[np.array(numbers, dtype=np.int64), place].tolist()
         said = [None if code < 0 else pool.classes[code] for code in codes]
         asked = [change.store.state(number) is not None for number in numbers]
-        return PoolDecisions(numbers, asked, said, pool.models[place], models_in_play(pool))
+        return PoolDecisions(numbers, asked, said, pool.models[place], pool.racing)
 
     def known_models(self) -> tuple[tuple[ModelName, ...], set[str]]:
         """The models, which stay the same."""

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 from modelpicker.certificates.evidence import POPULATION, STREAM, Tables, make_tables
 from modelpicker.certificates.stop_rule import CONFIDENCE, GAP, KIND
+from modelpicker.losses import ACCURACY, BALANCED, GRADES, PREFERENCE, Loss
 
 CertificateKind: TypeAlias = Literal["stream", "population", "pool"]
 KINDS: dict[str, int] = {"stream": STREAM, "population": POPULATION}
@@ -22,6 +23,7 @@ KINDS: dict[str, int] = {"stream": STREAM, "population": POPULATION}
 RESERVED = 0.05
 # For more models than this, a few numbers for every pair would take too much memory.
 MOST_MODELS = 256
+ACCURATE = Loss()
 # Of no stream is it said that it can be told apart more finely than this before it stops.
 FINEST = 0.001
 
@@ -41,6 +43,8 @@ class Certificate:
     """How many items the gap is, where it is one of the stream."""
     sentence: str
     """All of it, in plain words."""
+    loss: str = ACCURACY
+    """What the gap is a share of: "accuracy", or the name of another loss."""
 
     def document(self) -> dict[str, Any]:
         """The certificate for programs."""
@@ -126,27 +130,92 @@ def bar_for(models: int, confidence: float, kind: int, changes: int = 0) -> floa
 
 
 def state(
-    model: int | str, gap: float, confidence: float, kind: CertificateKind, seen: int, rounds: int, changes: int
+    model: int | str,
+    gap: float,
+    confidence: float,
+    kind: CertificateKind,
+    seen: int,
+    rounds: int,
+    changes: int,
+    loss: Loss = ACCURATE,
 ) -> Certificate:
     """A certificate in words: of `seen` items, `rounds` of which at least every comparison rests on."""
     late = rounds < seen
-    items = round(gap * seen) if kind == "stream" and gap < 1.0 and not late else None
-    sentence = _sentence(str(model), gap, items, seen, confidence, kind, late, changes)
-    return Certificate(model, gap, confidence, kind, rounds, items, sentence)
+    whole = loss.whole and kind == "stream" and gap < 1.0 and not late
+    items = round(gap * seen) if whole else None
+    if loss.name == ACCURACY:
+        sentence = _sentence(str(model), gap, items, seen, confidence, kind, late, changes)
+    else:
+        sentence = _priced_sentence(str(model), gap, seen, confidence, kind, late, changes, loss)
+    return Certificate(model, gap, confidence, kind, rounds, items, sentence, loss.name)
 
 
-def state_pool(model: int | str, worse: int, items: int, confidence: float, certain: bool) -> Certificate:
+def _priced_sentence(
+    model: str,
+    gap: float,
+    seen: int,
+    confidence: float,
+    kind: CertificateKind,
+    late: bool,
+    changes: int,
+    loss: Loss,
+) -> str:
+    """The statement about a loss other than accuracy."""
+    if gap >= 1.0:
+        return f"Nothing is proven about {model} yet."
+    sure = f"with confidence {100.0 * confidence:.12g}%, whenever you look"
+    better = no_model_is_better(model, gap, loss.name)
+    better += "" if loss.plain or loss.unit != 1.0 or not gap else f", which costs {loss.dearest:g}"
+    now = ", of those that take part now" if changes else ""
+    if kind == "population":
+        since = ", a model that joined late judged by the items since" if late else ""
+        said = better[:1].upper() + better[1:]
+        return f"{said}{now}, {sure}, if items are drawn independently from one distribution{since}."
+    where = f"On the {seen:,} items seen so far" if seen != 1 else "On the one item seen so far"
+    where += ", or those since a model joined late," if late else ","
+    return f"{where} {better}{now}, {sure}, whatever the stream."
+
+
+def state_pool(
+    model: int | str,
+    worse: float,
+    items: int,
+    confidence: float,
+    certain: bool,
+    loss: Loss = ACCURATE,
+    label_noise: float = 0.0,
+) -> Certificate:
     """A certificate of a pool in words: at most so many of its items more are answered right by another model."""
-    gap = min(1.0, worse / items)
+    gap = min(1.0, worse * loss.unit / items)
     where = f"On these {items:,} items" if items != 1 else "On this one item"
     sure = "certainly" if certain else f"with confidence {100.0 * confidence:.12g}%, whenever you look"
-    if gap >= 1.0:
-        sentence = f"Nothing is proven about {model} yet."
-    elif worse:
-        sentence = f"{where} no model is more than {rounded_up(gap)} more accurate than {model}, {sure}."
-    else:
-        sentence = f"{where} no model is more accurate than {model}, {sure}."
-    return Certificate(model, gap, confidence, "pool", items, worse if gap < 1.0 else None, sentence)
+    sentence = f"Nothing is proven about {model} yet."
+    if gap < 1.0:
+        dearest = "" if loss.plain or loss.unit != 1.0 or not gap else f", which costs {loss.dearest:g}"
+        better = no_model_is_better(str(model), gap, loss.name)
+        sentence = f"{where} {better}{dearest}, {sure}{_if_few_are_wrong(label_noise)}."
+    whole = int(worse) if loss.whole and gap < 1.0 else None
+    return Certificate(model, gap, confidence, "pool", items, whole, sentence, loss.name)
+
+
+def _if_few_are_wrong(label_noise: float) -> str:
+    noise = f"{100.0 * label_noise:.12g}%"
+    return f", if each label is wrong with a probability of at most {noise}" if label_noise else ""
+
+
+def no_model_is_better(model: str, gap: float, loss: str) -> str:
+    """No model is better by more than the gap, in the words of the loss."""
+    by = f"more than {rounded_up(gap)} " if gap else ""
+    if loss == PREFERENCE:
+        return f"no model is preferred to {model} on {by}more of the items than {model} is to it"
+    if loss == GRADES:
+        return f"no model's mean grade is {by}higher than that of {model}"
+    if loss == BALANCED:
+        return f"no model's balanced accuracy is {by}higher than that of {model}"
+    if loss != ACCURACY:
+        more = f" by more than {rounded_up(gap)} of the worst mistake" if gap else ""
+        return f"no model's mean cost per item is lower than that of {model}{more}"
+    return f"no model is {by}more accurate than {model}"
 
 
 def rounded_up(share: float) -> str:

@@ -283,12 +283,8 @@ def note_answer(
     else:
         note_label_among(evidence, level, place, lost, number)
     unknown = 0
-    parts = 0
     for i in range(len(lost)):
         unknown += lost[i] != lost[i]
-        parts += 0.0 < lost[i] < 1.0
-    if parts > 0:
-        evidence.seen[PARTS] = 1
     if unknown > 0:
         note_unknown(evidence, level, row, lost, number)
 

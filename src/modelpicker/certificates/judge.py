@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modelpicker.certificates.pool_bets import USUAL_SPREAD
+from modelpicker.certificates.pool_scores import USUAL_SPREAD
 from modelpicker.kernels.primitives import Codes, Floats, Ints
 
 # The share of the judge over all models counts as much as this many labels against each one of them; before that,
@@ -36,18 +36,19 @@ def verdicts(rows: Codes, judged: Codes, model: int) -> Ints:
     return found
 
 
-def trust_judge(rows: Codes, truth: Codes, judged: Codes, model: int, playing: Ints) -> JudgeTrust:
+def trust_judge(rows: Codes, scores: Floats, judged: Codes, model: int, playing: Ints) -> JudgeTrust:
     """What the labelled items say of the judge.
 
     Args:
         rows: what the models say of the labelled items.
-        truth: their labels.
+        scores: of the models on them, one less their losses; NaN where that is not known.
         judged: what the judge says of them.
         model: that is on trial.
         playing: the models that are in play.
     """
-    right = (rows == truth[:, None]).astype(np.float64)
-    x, y = right[:, [model]] - right, verdicts(rows, judged, model)
+    x = scores[:, [model]] - scores
+    y = np.where(np.isnan(x), 0, verdicts(rows, judged, model))
+    x = np.nan_to_num(x)
     both, squares, spread = (x * y).sum(axis=0), (y * y).sum(axis=0), (x * x).sum(axis=0)
     over_all = max(0.0, both[playing].sum() / (squares[playing].sum() + UNUSED * len(playing)))
     share = np.clip((both + POOLED * over_all) / (squares + POOLED), 0.0, 1.0)

@@ -9,17 +9,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from modelpicker.kernels.primitives import Codes, Floats, Ints
-
-Flags = npt.NDArray[np.bool_]
+from modelpicker.certificates.pool_scores import Flags
+from modelpicker.kernels.primitives import Floats
 
 # A bet risks at most this share of the money.
 BOLDEST = 0.8
-# How far x spreads, at first.
-USUAL_SPREAD = 0.7
-PLACES = ("number", "model", "runner_up", "allowed")
+# Where losses are not 0 or 1, what must be made up for is rounded up to a multiple of this: so there are few cases
+# while labels are awaited. Being more, it is no less true.
+GRAIN = 0.25
+PLACES = ("number", "model", "runner_up")
 ARRAYS = ("shortfall", "left", "expected", "variance", "mean", "spread", "betting", "worst", "fewer", "more")
 JUDGED = ("above", "highest")
 
@@ -35,7 +34,10 @@ class ProofDraw:
     """How many items had been asked for before."""
     model: int
     runner_up: int
-    allowed: int
+    bad: float
+    """By how many items at least a bad model is worse than the best."""
+    grain: float
+    """Of what the shortfall is a multiple: 1 if losses are 0 or 1."""
     shortfall: Floats
     """What the items that are left must make up for if the model is the best: what is out, less what is known."""
     left: Floats
@@ -80,42 +82,50 @@ class ProofDraw:
         """Whether nothing can change any more."""
         return self.x is not None and not self.awaited
 
-    def outcome(self, right: Ints) -> Floats:
-        """x, if these models are right."""
-        x: Floats = (right[self.model] - right).astype(np.float64)
-        x[self.model] = right[self.runner_up] - right[self.model]
+    def outcome(self, scores: Floats) -> Floats:
+        """x, if the models score so on the item; NaN where that is not known."""
+        x: Floats = scores[self.model] - scores
+        x[self.model] = scores[self.runner_up] - scores[self.model]
         return x
 
-    def learn(self, item: int, row: Codes, right: Ints) -> None:
-        """Take in the label of an item that was awaited when this one was drawn."""
-        self.awaited.discard(item)
-        fewer, more = self.reach(row, self.model, self.runner_up)
-        self.fewer -= fewer
-        self.more -= more
-        self.shortfall -= more + self.outcome(right)
+    def turn_out(self, scores: Floats) -> None:
+        """The label of the item has come; what it does not say counts as the worst."""
+        x = self.outcome(scores)
+        self.x = np.where(np.isnan(x), self.worst, x)
         self.settle()
 
-    @staticmethod
-    def reach(row: Codes, model: int, runner_up: int) -> tuple[Floats, Floats]:
-        """By how much the label of an item may lower and raise the shortfall."""
-        differs, answers = row != row[model], row >= 0
-        fewer = (differs & answers[model]).astype(np.float64)
-        more = (differs & answers).astype(np.float64)
-        apart = row[model] != row[runner_up]
-        fewer[model], more[model] = float(apart and row[runner_up] >= 0), float(apart and row[model] >= 0)
-        return fewer, more
+    def learn(self, item: int, reach: Floats, scores: Floats) -> None:
+        """Take in the label of an item that was awaited when this one was drawn.
+
+        Args:
+            item: that was awaited.
+            reach: by how much its label could lower and raise the shortfall.
+            scores: of the models on it.
+        """
+        self.awaited.discard(item)
+        fewer, more = reach
+        self.fewer -= fewer
+        self.more -= more
+        x = self.outcome(scores)
+        self.shortfall -= np.where(np.isnan(x), 0.0, more + x)
+        self.settle()
 
     def settle(self) -> None:
         """The least that money and credit are multiplied by, whatever the labels that are awaited say."""
         x = (self.worst if self.x is None else self.x) - self.above
-        steps = np.arange(1 + int((self.fewer + self.more).max(initial=0.0)))[:, None]
-        shortfall = self.shortfall - np.minimum(steps, self.fewer + self.more)
+        most, least = self._rounded(self.shortfall), self._rounded(self.shortfall - self.fewer - self.more)
+        steps = np.arange(1 + round(float((most - least).max(initial=0.0)) / self.grain))[:, None]
+        shortfall = np.maximum(most - steps * self.grain, least)
         bound = shortfall / self.left
-        lower = (shortfall - self.allowed - 1) / self.left
+        lower = (shortfall - self.bad) / self.left
         lower[:, self.model] = bound[:, self.model]
         bets = self._bets(bound, lower)
         self.plain = (1.0 + bets * (x - bound)).min(axis=0)
         self.credited = (1.0 + bets * (x - lower)).min(axis=0)
+
+    def _rounded(self, shortfall: Floats) -> Floats:
+        up: Floats = np.ceil(shortfall / self.grain) * self.grain
+        return up
 
     def _bets(self, bound: Floats, lower: Floats) -> Floats:
         """A bet on each model: half by what is expected, half by the draws so far alone."""
@@ -133,7 +143,7 @@ class ProofDraw:
     def state(self) -> dict[str, Any]:
         """All of it, in a form that JSON can hold."""
         return {
-            **{name: getattr(self, name) for name in PLACES},
+            **{name: getattr(self, name) for name in (*PLACES, "bad", "grain")},
             **{name: getattr(self, name).tolist() for name in ARRAYS + JUDGED},
             "awaited": sorted(self.awaited),
             "x": None if self.x is None else self.x.tolist(),
@@ -147,4 +157,6 @@ class ProofDraw:
             arrays[name] = np.array(state.get(name, np.zeros_like(arrays["left"])))
         x = None if state["x"] is None else np.array(state["x"])
         places: dict[str, Any] = {name: int(state[name]) for name in PLACES}
-        return cls(**places, **arrays, awaited=set(state["awaited"]), x=x)
+        bad = float(state["bad"] if "bad" in state else state["allowed"] + 1)  # what it was called at first
+        grain = float(state.get("grain", 1.0))
+        return cls(**places, bad=bad, grain=grain, **arrays, awaited=set(state["awaited"]), x=x)

@@ -3,7 +3,8 @@
 The items are fixed; the only chance is which of them are drawn. A model is *bad* if another has more than `allowed`
 items more right. Labels that are known simply count. The rest is bet upon: an item is drawn at random from those on
 which the model on trial differs from one that is still in play. Every model i has an opponent o: the model on
-trial; and for that one it is the runner-up. Let x be 1 if only o is right, -1 if only i is, else 0.
+trial; and for that one it is the runner-up. Let x be 1 if only o is right, -1 if only i is, else 0. With another
+loss, x is what i loses more than o. That is between -1 and 1 as well, and nothing else changes (docs/losses.md).
 
 If i is the best model, the items that are left must make up for what is known. So their mean is at most a bound m,
 known before the draw, and money that is multiplied by 1 + b·(x - m) is not expected to grow. If o is bad, the bound
@@ -19,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from modelpicker.certificates.judge import trust_judge, verdicts
-from modelpicker.certificates.pool_bets import USUAL_SPREAD, Flags, ProofDraw
+from modelpicker.certificates.pool_bets import GRAIN, ProofDraw
+from modelpicker.certificates.pool_scores import PIECE, Flags, PoolScores
 from modelpicker.kernels.primitives import Codes, Floats, Ints
 
 # Of the draws so far this many are thought to have been before, without a difference.
@@ -27,8 +29,6 @@ DOUBT = 20.0
 # A draw waits for labels of the last so many items that were asked for; others count at their worst for good.
 # When so many times more have been asked for, it is closed as it is.
 WINDOW, WINDOWS = 64, 4
-# Items that are gone through at once.
-PIECE = 2**14
 # More money than this is not counted.
 MOST = 1e250
 
@@ -37,63 +37,58 @@ MOST = 1e250
 class PairCounts:
     """One model beside all others: counts of items, one place per other model."""
 
-    known: Ints
-    """How many more labelled items the model has right."""
-    open: Ints
-    """Items without a label that are asked for or cannot be labelled, and on which the other may be right."""
+    known: Floats
+    """How many more labelled items the model has right, or by how much its losses on them are smaller."""
+    open: Floats
+    """Items without a label that cannot be drawn, and on which the other may be right."""
     left: Ints
     """Items that can still be drawn and on which the two differ."""
-    winnable: Ints
-    """Those of them on which the other says something, so that it may be right."""
+    winnable: Floats
+    """Those of them on which the other may be right."""
     judged: Ints
     """On how many more of those that are left the model is right, if the judge is."""
 
     @property
-    def worst(self) -> Ints:
+    def worst(self) -> Floats:
         """By how many items the model may be worse, for certain not by more."""
         return self.open + self.winnable - self.known
 
 
-def tally(
-    rows: Codes, truth: Codes, drawable: Flags, labelled: Flags, model: int, judge: Codes | None
-) -> PairCounts:
+def tally(scores: PoolScores, drawable: Flags, labelled: Flags, model: int, judge: Codes | None) -> PairCounts:
     """Count, in one pass over the items."""
-    known = np.zeros(rows.shape[1], dtype=np.int64)
-    counts = [np.zeros(rows.shape[1], dtype=np.int64) for _ in range(4)]
-    for start in range(0, len(rows), PIECE):
+    models = scores.rows.shape[1]
+    counts = PairCounts(*(np.zeros(models, dtype=kind) for kind in (float, float, np.int64, float, np.int64)))
+    counts.open += scores.never_told(model) + scores.untold(model, scores.may_lose)
+    for start in range(0, len(scores.rows), PIECE):
         piece = slice(start, start + PIECE)
-        block, own = rows[piece], rows[piece, model][:, None]
         done, free = labelled[piece], drawable[piece]
-        right = block[done] == truth[piece][done, None]
-        known += right[:, model].sum() - right.sum(axis=0)
-        differs = block != own
-        answers = differs & (block >= 0)
-        counts[0] += answers[~done & ~free].sum(axis=0)
-        counts[1] += differs[free].sum(axis=0)
-        counts[2] += answers[free].sum(axis=0)
+        known = scores.at(start + np.flatnonzero(done))
+        counts.known += np.nan_to_num(known[:, [model]] - known).sum(axis=0)
+        lost = scores.may_lose(piece, model)
+        counts.open += lost[~done & ~free].sum(axis=0)
+        counts.winnable += lost[free].sum(axis=0)
+        differs = scores.differs(piece, model)[free]
+        counts.left += differs.sum(axis=0)
         if judge is not None:
-            counts[3] += verdicts(block[free], judge[piece][free], model).sum(axis=0)
-    return PairCounts(known, *counts)
+            counts.judged += (differs * verdicts(scores.rows[piece][free], judge[piece][free], model)).sum(axis=0)
+    return counts
 
 
-def differing_items(rows: Codes, model: int, others: Flags) -> Flags:
+def differing_items(scores: PoolScores, model: int, others: Flags) -> Flags:
     """The items on which a model differs from one of the others."""
-    found = np.zeros(len(rows), dtype=np.bool_)
-    for start in range(0, len(rows), PIECE):
-        block = rows[start : start + PIECE]
-        differs = block != block[:, model][:, None]
-        found[start : start + PIECE] = (differs & others).any(axis=1)
+    found = np.zeros(len(scores.rows), dtype=np.bool_)
+    for start in range(0, len(found), PIECE):
+        piece = slice(start, start + PIECE)
+        found[piece] = (scores.differs(piece, model) & others).any(axis=1)
     return found
 
 
-def may_be_right(rows: Codes, labelled: Flags, model: int) -> Ints:
-    """On how many items without a label a model says something that each other one does not say."""
-    found = np.zeros(rows.shape[1], dtype=np.int64)
-    for start in range(0, len(rows), PIECE):
+def may_win(scores: PoolScores, labelled: Flags, model: int) -> Floats:
+    """By how much a model may beat each other one on the items without a label."""
+    found = scores.never_told(model) + scores.untold(model, scores.may_win)
+    for start in range(0, len(scores.rows), PIECE):
         piece = slice(start, start + PIECE)
-        own = rows[piece, model]
-        open_ones = ~labelled[piece] & (own >= 0)
-        found += (rows[piece] != own[:, None])[open_ones].sum(axis=0)
+        found += scores.may_win(piece, model)[~labelled[piece]].sum(axis=0)
     return found
 
 
@@ -116,15 +111,14 @@ class Trial:
 
 @dataclass
 class PoolProof:
-    """The trials of a pool, and what is known of its items; `rows` are those on which models differ."""
+    """The trials of a pool, and what is known of its items; `scores` has those on which models differ."""
 
-    rows: Codes
-    truth: Codes
-    """Codes; what is no label is negative, and no model says it."""
-    allowed: int
+    scores: PoolScores
+    allowed: float
     """By how many items a model may be worse than the best."""
     judge: Codes | None = None
     """What a judge says of each item; negative where it says nothing."""
+    rows: Codes = field(init=False)
     labelled: Flags = field(init=False)
     drawable: Flags = field(init=False)
     """Neither labelled nor asked for."""
@@ -146,10 +140,16 @@ class PoolProof:
     _last_differing: tuple[tuple[int, bytes], Flags] | None = None
 
     def __post_init__(self) -> None:
+        self.rows = self.scores.rows
         self.labelled = np.zeros(len(self.rows), dtype=np.bool_)
         self.drawable = np.ones(len(self.rows), dtype=np.bool_)
         self.money = np.ones(self.rows.shape[1])
         self.richest = np.ones(self.rows.shape[1])
+
+    @property
+    def bad(self) -> float:
+        """By how many items at least a bad model is worse than the best: where items count whole, one more."""
+        return self.allowed + 1.0 if self.scores.whole else float(self.allowed)
 
     def trial(self, model: int) -> Trial:
         """The trial of a model, begun if it is the first time."""
@@ -161,7 +161,7 @@ class PoolProof:
     def counts(self, model: int) -> PairCounts:
         """One model beside all others; counted once, and kept up to date from then on."""
         if model not in self.tallies:
-            self.tallies[model] = tally(self.rows, self.truth, self.drawable, self.labelled, model, self.judge)
+            self.tallies[model] = tally(self.scores, self.drawable, self.labelled, model, self.judge)
         return self.tallies[model]
 
     def beaten(self, trial: Trial, confidence: float) -> Flags:
@@ -178,7 +178,7 @@ class PoolProof:
         """The items on which a model differs from one in play; kept, for models seldom leave."""
         key = (model, playing.tobytes())
         if self._last_differing is None or self._last_differing[0] != key:
-            self._last_differing = (key, differing_items(self.rows, model, playing))
+            self._last_differing = (key, differing_items(self.scores, model, playing))
         return self._last_differing[1]
 
     def take_out(self, item: int) -> None:
@@ -197,15 +197,15 @@ class PoolProof:
     def _move(self, item: int, *, drawable: bool) -> None:
         """Count an item among those that can be drawn, or among those that are out."""
         self.drawable[item] = drawable
-        row, sign = self.rows[item], 1 if drawable else -1
+        sign = 1 if drawable else -1
         for model, counts in self.tallies.items():
-            differs = row != row[model]
-            answers = differs & (row >= 0)
+            lost = self.scores.may_lose([item], model)[0]
+            differs = self.scores.differs([item], model)[0]
             counts.left += sign * differs
-            counts.winnable += sign * answers
-            counts.open -= sign * answers
+            counts.winnable += sign * lost
+            counts.open -= sign * lost
             if self.judge is not None:
-                counts.judged += sign * verdicts(row[None], self.judge[[item]], model)[0]
+                counts.judged += sign * differs * verdicts(self.rows[[item]], self.judge[[item]], model)[0]
 
     def draw(self, item: int, trial: Trial, playing: Flags, expected: Floats, variance: Floats) -> None:
         """Bet on an item that was drawn at random from those that are eligible.
@@ -217,27 +217,28 @@ class PoolProof:
             expected: what the mean of x over the items that are left is thought to be, one per other model.
             variance: likewise.
         """
-        row, own = self.rows[item], trial.model
-        counts = trial.tally
+        own, counts = trial.model, trial.tally
         left = np.maximum(1, counts.left).astype(np.float64)
-        shortfall = (counts.open - counts.known).astype(np.float64)
+        shortfall = counts.open - counts.known
         runner_up = int(np.argmin(np.where(playing, expected * left + counts.known, np.inf)))
         shortfall[own], left[own] = self._reversed(trial, runner_up)
         expected = expected.copy()
         expected[own] = np.clip(-expected[runner_up], -1.0, 1.0)
         mean, spread = self._draws_before(own)
         above, highest, unexplained = self._judge(item, trial, runner_up, playing)
-        betting = (row != row[own]) & playing
-        betting[own] = bool(playing[runner_up]) and row[own] != row[runner_up]
+        differs = self.scores.differs([item], own)[0]
+        betting = differs & playing
+        betting[own] = bool(playing[runner_up] and differs[runner_up])
         awaited = [one for one, before in self.awaited.items() if before >= self.asked - WINDOW]
-        reach = np.zeros((2, len(row)))
+        reach = np.zeros((2, len(left)))
         for one in awaited:
-            reach += ProofDraw.reach(self.rows[one], own, runner_up)
+            reach += self._reach(one, own, runner_up)
         drawn = ProofDraw(
             number=self.asked,
             model=own,
             runner_up=runner_up,
-            allowed=self.allowed,
+            bad=self.bad,
+            grain=1.0 if self.scores.whole else GRAIN,
             shortfall=shortfall,
             left=left,
             expected=expected,
@@ -245,7 +246,7 @@ class PoolProof:
             mean=mean,
             spread=spread * unexplained,
             betting=betting,
-            worst=np.where(row >= 0, -1.0, 0.0),
+            worst=-self._reach(item, own, runner_up)[1],
             fewer=reach[0],
             more=reach[1],
             awaited=set(awaited),
@@ -255,14 +256,19 @@ class PoolProof:
         self.take_out(item)
         self.draws[item] = drawn
 
+    def _reach(self, item: int, model: int, runner_up: int) -> Floats:
+        """By how much the label of an item may lower and raise the shortfall of every model."""
+        lower, more = self.scores.may_win([item], model)[0], self.scores.may_lose([item], model)[0]
+        lower[model], more[model] = more[runner_up], lower[runner_up]
+        return np.stack([lower, more])
+
     def _draws_before(self, model: int) -> tuple[Floats, Floats]:
         """The mean and the variance of x in the draws so far, against every other model."""
-        said = self.rows[self.drawn]
-        right = (said == self.truth[self.drawn][:, None]).astype(np.float64)
-        x = right[:, [model]] - right
-        count = (said != said[:, [model]]).sum(axis=0)
+        scores = self.scores.at(self.drawn)
+        x = np.nan_to_num(scores[:, [model]] - scores)
+        count = self.scores.differs(self.drawn, model).sum(axis=0)
         mean = x.sum(axis=0) / (count + DOUBT)
-        spread = (np.abs(x).sum(axis=0) + DOUBT * USUAL_SPREAD) / (count + DOUBT)
+        spread = ((x * x).sum(axis=0) + DOUBT * self.scores.usual_spread) / (count + DOUBT)
         return mean, np.maximum(1e-9, spread - mean * mean)
 
     def _judge(self, item: int, trial: Trial, runner_up: int, playing: Flags) -> tuple[Floats, Floats, Floats]:
@@ -271,42 +277,43 @@ class PoolProof:
         if self.judge is None:
             return none, none, none + 1.0
         done = np.flatnonzero(self.labelled)
-        trust = trust_judge(self.rows[done], self.truth[done], self.judge[done], own, np.flatnonzero(playing))
+        scores = self.scores.at(done)
+        trust = trust_judge(self.rows[done], scores, self.judge[done], own, np.flatnonzero(playing))
         y = verdicts(self.rows[[item]], self.judge[[item]], own)[0].astype(np.float64)
         middle = trial.tally.judged / np.maximum(1, trial.tally.left)
         share = trust.share.copy()
         y[own], middle[own], share[own] = -y[runner_up], -middle[runner_up], share[runner_up]
         return share * (y - middle), share * (1.0 - middle), trust.unexplained
 
-    def _reversed(self, trial: Trial, runner_up: int) -> tuple[int, int]:
+    def _reversed(self, trial: Trial, runner_up: int) -> tuple[float, int]:
         """What the items that are left must make up for if the model on trial is the best, beside the runner-up."""
         counts, model = trial.tally, trial.model
-        out = self.rows[np.flatnonzero(~(self.drawable | self.labelled))]
-        awaited = int(((out[:, model] != out[:, runner_up]) & (out[:, model] >= 0)).sum())
-        return awaited + int(counts.known[runner_up]), max(1, int(counts.left[runner_up]))
+        out = np.flatnonzero(~(self.drawable | self.labelled))
+        won = self.scores.may_win(out, model)[:, runner_up].sum()
+        won += self.scores.never_told(model)[runner_up] + self.scores.untold(model, self.scores.may_win)[runner_up]
+        return float(won + counts.known[runner_up]), max(1, int(counts.left[runner_up]))
 
     def give_up(self, item: int) -> None:
         """Nobody can label an item: it counts at its worst, and no draw from now on waits for it."""
         self.take_out(item)
         self.awaited.pop(item, None)
 
-    def learn(self, item: int, label: int) -> None:
-        """Take in the label of an item, drawn or not."""
+    def learn(self, item: int) -> None:
+        """Take in the label of an item, drawn or not, which the scores have by now."""
         self.take_out(item)
         self.labelled[item] = True
-        row = self.rows[item]
-        right = (row == label).astype(np.int64)
+        scores = self.scores.at([item])[0]
         for model, counts in self.tallies.items():
-            counts.open -= (row != row[model]) & (row >= 0)
-            counts.known += right[model] - right
+            x = scores[model] - scores
+            counts.open -= np.where(np.isnan(x), 0.0, self.scores.may_lose([item], model)[0])
+            counts.known += np.nan_to_num(x)
         self.awaited.pop(item, None)
         for drawn, draw in self.draws.items():
             if drawn == item:
                 self.drawn.append(item)
-                draw.x = draw.outcome(right)
-                draw.settle()
+                draw.turn_out(scores)
             elif item in draw.awaited:
-                draw.learn(item, row, right)
+                draw.learn(item, self._reach(item, draw.model, draw.runner_up), scores)
         self._cash_up()
 
     def _cash_up(self) -> None:
@@ -325,15 +332,15 @@ class PoolProof:
                 self.money, self.trials[draw.model].credit = money, credit[draw.model].copy()
                 del self.draws[item]
 
-    def worse_by(self, model: int, confidence: float) -> tuple[int, bool]:
+    def worse_by(self, model: int, confidence: float) -> tuple[float, bool]:
         """By how many items at most a model is worse than the best; and whether that is certain."""
         trial = self.trials.get(model)
         others = np.arange(self.rows.shape[1]) != model
-        worst = np.where(others, np.maximum(0, self.counts(model).worst), 0)
-        certain = int(worst.max(initial=0))
+        worst = np.where(others, np.maximum(0.0, self.counts(model).worst), 0.0)
+        certain = float(worst.max(initial=0.0))
         best = trial.best if trial else self.richest
         enough = best * (1.0 - confidence) >= 1.0
-        proved = int(np.where(enough, np.minimum(worst, self.allowed), worst).max(initial=0))
+        proved = float(np.where(enough, np.minimum(worst, self.allowed), worst).max(initial=0.0))
         return proved, proved == certain
 
     def confidence_in(self, model: int, share: float) -> float:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.certificates.certificate import (
+    ACCURATE,
     KINDS,
     MOST_MODELS,
     Certificate,
@@ -53,7 +54,6 @@ from modelpicker.errors import StateError
 from modelpicker.kernels.primitives import GRADED, SKIPPED, Codes, Floats, Grades, Ints, no_grades
 from modelpicker.losses import Loss
 
-ACCURACY = Loss()
 # Entries that are written down one by one before they are taken in: so many, or as many as take a moment.
 LONGEST_BLOCK, SHORTEST_BLOCK = 256, 16
 # Bytes of streams that are kept before they are taken in.
@@ -118,7 +118,7 @@ class Recorder:
         loss: what statements speak of; by default of accuracy.
     """
 
-    def __init__(self, models: int, since: Ints | None = None, loss: Loss = ACCURACY) -> None:
+    def __init__(self, models: int, since: Ints | None = None, loss: Loss = ACCURATE) -> None:
         self.models = models
         self.loss = loss
         self.watches = models <= MOST_MODELS
@@ -210,7 +210,7 @@ class Recorder:
         grown: Evidence
         if evidence is None:
             grown = no_evidence(
-                self.models, None if self._since is None else self._since.copy(), not self.loss.plain
+                self.models, None if self._since is None else self._since.copy(), not self.loss.whole
             )
         else:
             grown = evidence if in_place else each(np.copy, evidence)
@@ -239,7 +239,7 @@ class Recorder:
         number = check_kind(kind)
         if not self.watches:
             reason = f"Nothing can be said of {models[best]}: certificates are for at most {MOST_MODELS} models."
-            return Certificate(models[best], 1.0, confidence, kind, 0, None, reason)
+            return Certificate(models[best], 1.0, confidence, kind, 0, None, reason, self.loss.name)
         evidence = self.take_in()
         ever, changes = past or Past(self.models)
         gap, seen = 1.0, int(evidence.seen[ROUNDS])
@@ -248,7 +248,7 @@ class Recorder:
             gap = min(1.0, found * self.loss.unit)
         others = (place for place in range(self.models) if place != best)
         rounds = min(rounds_of(evidence, STREAM, best, other) for other in others)
-        return state(models[best], gap, confidence, kind, seen, rounds, changes)
+        return state(models[best], gap, confidence, kind, seen, rounds, changes, self.loss)
 
     def meets(self, best: int, rule: Certified, past: Past) -> bool:
         """Whether one of the models is certified as a rule wants it; quick to say no.
@@ -275,7 +275,7 @@ class Recorder:
         return base64.b85encode(zlib.compress(b"".join(portable), 1)).decode("ascii")
 
     @classmethod
-    def load(cls, models: int, text: object, loss: Loss = ACCURACY) -> Self:
+    def load(cls, models: int, text: object, loss: Loss = ACCURATE) -> Self:
         """What `document` described; an error if it cannot be."""
         made = cls(models, loss=loss)
         if not made.watches:

@@ -23,6 +23,16 @@ CONFIDENCE = Option(
     below=True,
     wanted="a number above 0 and below 1, such as 0.95",
 )
+LABEL_NOISE = Option(
+    "label_noise",
+    float,
+    "The probability that a label is wrong, at most. Statements allow for it: they are wider.",
+    0.0,
+    low=0.0,
+    high=0.5,
+    below=True,
+    wanted="a probability from 0 up and below 0.5, such as 0.02",
+)
 KIND = Option(
     "kind",
     str,

@@ -20,8 +20,8 @@ from modelpicker.algorithms.pools.forecast_kernel import (
 )
 from modelpicker.algorithms.pools.gain import FINE, LOOKING, OUT, SURE, VERY_SURE
 from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
-from modelpicker.certificates.pool_bets import USUAL_SPREAD
 from modelpicker.certificates.pool_proof import PoolProof, confidence_of
+from modelpicker.certificates.pool_scores import USUAL_SPREAD
 from modelpicker.kernels.compiler import CompiledKernel
 from modelpicker.kernels.primitives import Floats, Ints
 
@@ -102,6 +102,7 @@ def play_from(pool: "PoolPicker", trial: int, start: ForecastStart) -> Forecast 
         return None
     goal = ForecastGoal(
         allowed=float(pool._proof.allowed),
+        bad=pool._proof.bad,
         wanted=1.0 / (1.0 - pool._strict(pool.confidence)),
         fine=FINE * len(pool),
         looking=LOOKING,
@@ -123,10 +124,9 @@ def play_from(pool: "PoolPicker", trial: int, start: ForecastStart) -> Forecast 
 def start_of(pool: "PoolPicker", trial: int) -> ForecastStart:
     """What is known of every model beside the one on trial; items that are out count as not asked about."""
     found, proof = pool._found, pool._proof
-    counts, rows = proof.counts(trial), pool._rows
-    out = rows[pool._labels == OUT]
-    differs = out != out[:, [trial]]
-    waiting, answering = differs.sum(axis=0), (differs & (out >= 0)).sum(axis=0)
+    counts, scores = proof.counts(trial), proof.scores
+    out = np.flatnonzero(pool._labels == OUT)
+    waiting, answering = scores.differs(out, trial).sum(axis=0), scores.may_lose(out, trial).sum(axis=0)
     left = (counts.left + waiting).astype(np.float64)
     unsure = found.unsure / np.maximum(1e-9, found.split)
     ahead = found.ahead - found.ahead[trial]
@@ -136,8 +136,8 @@ def start_of(pool: "PoolPicker", trial: int) -> ForecastStart:
     spread = (sizes + FEW_TESTED * USUAL_SPREAD) / (tested + FEW_TESTED)
     wealth, best, money = _wealth(proof, trial)
     return ForecastStart(
-        known=counts.known.astype(np.float64),
-        lost=(counts.open - answering).astype(np.float64),
+        known=counts.known.copy(),
+        lost=counts.open - answering,
         left=left,
         winnable=(counts.winnable + answering) / np.maximum(1.0, left),
         ahead=ahead,
@@ -156,10 +156,10 @@ def start_of(pool: "PoolPicker", trial: int) -> ForecastStart:
 
 def _outcomes(pool: "PoolPicker", items: list[int], trial: int) -> tuple[Floats, Floats, Floats]:
     """Of labelled items: on how many the model on trial and each other differ, the sum of x, and of its size."""
-    said = pool._rows[items]
-    right = (said == pool._labels[items][:, None]).astype(np.float64)
-    x = right[:, [trial]] - right
-    return (said != said[:, [trial]]).sum(axis=0).astype(np.float64), x.sum(axis=0), np.abs(x).sum(axis=0)
+    scores = pool._proof.scores
+    known = scores.at(items)
+    x = np.nan_to_num(known[:, [trial]] - known)
+    return scores.differs(items, trial).sum(axis=0).astype(np.float64), x.sum(axis=0), (x * x).sum(axis=0)
 
 
 def _wealth(proof: PoolProof, model: int) -> tuple[Floats, Floats, Floats]:

@@ -8,8 +8,9 @@ the same bets. A label is a coin: one for all rivals, so that the leader is righ
 from typing import NamedTuple
 
 from modelpicker.algorithms.pools.gain import TRUSTED
-from modelpicker.certificates.pool_bets import BOLDEST, USUAL_SPREAD
+from modelpicker.certificates.pool_bets import BOLDEST
 from modelpicker.certificates.pool_proof import DOUBT
+from modelpicker.certificates.pool_scores import USUAL_SPREAD
 from modelpicker.kernels.primitives import Codes, Floats, Ints, exponential
 
 # Items that are looked at before one of them is asked about by its worth.
@@ -44,6 +45,7 @@ class ForecastGoal(NamedTuple):
     """What the plays go for, in numbers."""
 
     allowed: float
+    bad: float  # by how many items at least a bad model is worse
     wanted: float  # money times credit that beats a model
     fine: float  # the slack that is not used while few labels are known
     looking: int  # how many labels are few
@@ -185,7 +187,7 @@ def bet_on(start: ForecastStart, goal: ForecastGoal, j: int, x: float, room: For
     """Bet as `ProofDraw` does."""
     left = room.left[j]
     bound = (start.lost[j] - room.known[j]) / left
-    lower = bound - (goal.allowed + 1.0) / left
+    lower = bound - goal.bad / left
     most = BOLDEST / max(1.0 + bound, 1e-9)
     edge = thought(start, j, room) - lower
     bet = min(most, max(0.0, edge / max(start.unsure[j] + edge * edge, 1e-9)))

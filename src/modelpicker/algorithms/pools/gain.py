@@ -38,31 +38,91 @@ class ModelComparison(NamedTuple):
     split: Floats  # on how many unlabelled items the two differ
     known: Floats  # by how many labelled items the leader is better
     unsure: Floats  # the variance of what the unlabelled items may say, if the guess is good
-    right: Floats  # labelled items that the model has right
+    right: Floats  # labelled items that the model has right, or its scores on them
     bias: Floats  # room
     tested: Floats  # room
     out: Floats  # room
     plausible: Floats  # how plausible it is that the rival is better
     chances: Floats  # [item, model]: the guess, for the items that are looked at
+    squares: Floats  # likewise: what the square of its score is thought to be; the same array if scores are 0 or 1
     by_class: Floats  # [class and one more]: room, zero between items
     worth: Floats  # [item]
 
 
-def new_comparison(models: int, looked_at: int, classes: int) -> ModelComparison:
-    """Room for a comparison."""
+def new_comparison(models: int, looked_at: int, classes: int, *, whole: bool = True) -> ModelComparison:
+    """Room for a comparison; scores are 0 or 1 if they are whole."""
     per_model = [np.zeros(models) for _ in range(10)]
-    rest = [np.zeros((looked_at, models)), np.zeros(classes + 1), np.zeros(looked_at)]
+    chances = np.zeros((looked_at, models))
+    squares = chances if whole else np.zeros((looked_at, models))
+    rest = [chances, squares, np.zeros(classes + 1), np.zeros(looked_at)]
     return ModelComparison(np.full(1, -1, dtype=np.int64), *per_model, *rest)
 
 
-def guess_items(model: LabelModel, said: Codes, labels: Codes, sample: Ints, found: ModelComparison) -> None:
+class GradedItems(NamedTuple):
+    """What the labels say where an answer is not simply right or wrong."""
+
+    slots: Ints  # one per label, in the order they were learned: the row of `scores`; -1: right or wrong
+    scores: Floats  # [slot, model]: one less the loss; NaN where that is not known
+    worth: Floats  # [label, answer]: how right an answer is, by classes; empty if it is right or wrong
+
+
+def guess_scores(model: LabelModel, said: Codes, worth: Floats, models: int) -> None:
+    """What is expected of each model on an item, into `mixed`, and of its square, into `chances`.
+
+    Usually both are the chance that it is right. Where answers are worth more or less, it is by how much its answer
+    scores more than an abstention.
+    """
+    guess(model, said)
+    mixed, squares = model.mixed, model.chances
+    if not len(worth):
+        for j in range(models):
+            squares[j] = mixed[j]
+        return
+    # `guess` left the chances of the classes that are said in `odds`, in the order in which they come.
+    seen, classes, expected, square, distinct = model.seen, model.sums[0], model.sums[1], model.sums[2], 0
+    rest = 1.0
+    for j in range(len(said)):
+        c = said[j]
+        if c >= 0 and seen[c] == 0:
+            seen[c] = distinct + 1
+            classes[distinct] = c
+            rest -= model.odds[distinct]
+            distinct += 1
+    for s in range(distinct):
+        answer = int(classes[s])
+        gain = worth[len(worth) - 1, answer] - worth[len(worth) - 1, -1]
+        expected[s], square[s] = rest * gain, rest * gain * gain
+        for other in range(distinct):
+            label = int(classes[other])
+            gain = worth[label, answer] - worth[label, -1]
+            expected[s] += model.odds[other] * gain
+            square[s] += model.odds[other] * gain * gain
+    for j in range(models):
+        mixed[j] = expected[seen[said[j]] - 1] if said[j] >= 0 else 0.0
+        squares[j] = square[seen[said[j]] - 1] if said[j] >= 0 else 0.0
+    for j in range(len(said)):
+        seen[said[j]] = 0
+
+
+def guess_items(
+    model: LabelModel, said: Codes, labels: Codes, sample: Ints, worth: Floats, found: ModelComparison
+) -> None:
     """The guess for all items that are looked at and are not labelled yet."""
     prepare_guesses(model)
+    models = found.chances.shape[1]
     for s in range(len(sample)):
         if labels[sample[s]] == UNKNOWN or labels[sample[s]] == OUT:
-            guess(model, said[sample[s]])
-            for j in range(found.chances.shape[1]):
+            guess_scores(model, said[sample[s]], worth, models)
+            for j in range(models):
                 found.chances[s, j] = model.mixed[j]
+                found.squares[s, j] = model.chances[j]
+
+
+def score_of(row: Codes, label: int, graded: GradedItems, slot: int, j: int) -> float:
+    """How right a model is on a labelled item."""
+    if slot >= 0:
+        return float(graded.scores[slot, j])
+    return 1.0 if row[j] == label else 0.0
 
 
 def lead_by_guess(
@@ -89,6 +149,7 @@ def set_against(
     said: Codes,
     labels: Codes,
     learned: Ints,
+    graded: GradedItems,
     sample: Ints,
     scale: float,
     found: ModelComparison,
@@ -105,21 +166,21 @@ def set_against(
     for s in range(len(sample)):
         i = sample[s]
         if labels[i] == UNKNOWN or labels[i] == OUT:
-            lead, own = rows[i, leader], found.chances[s, leader]
+            lead, own, square = rows[i, leader], found.chances[s, leader], found.squares[s, leader]
             for j in range(models):
                 if rows[i, j] != lead:
                     gap = own - found.chances[s, j]
                     found.ahead[j] += scale * gap
-                    found.unsure[j] += scale * (own + found.chances[s, j] - gap * gap)
+                    found.unsure[j] += scale * max(0.0, square + found.squares[s, j] - gap * gap)
                     found.split[j] += scale
     for t in range(len(learned)):
         i = learned[t]
-        guess(model, said[i])
-        lead, label = rows[i, leader], labels[i]
-        own = 1.0 if lead == label else 0.0
+        guess_scores(model, said[i], graded.worth, models)
+        lead, slot = rows[i, leader], graded.slots[t]
+        own = score_of(rows[i], labels[i], graded, slot, leader)
         for j in range(models):
-            if rows[i, j] != lead:
-                gap = own - (1.0 if rows[i, j] == label else 0.0)
+            gap = own - score_of(rows[i], labels[i], graded, slot, j)
+            if rows[i, j] != lead and gap == gap:
                 found.known[j] += gap
                 found.tested[j] += 1.0
                 found.bias[j] += gap - (model.mixed[leader] - model.mixed[j])
@@ -135,18 +196,19 @@ def compare_models(
     said: Codes,
     labels: Codes,
     learned: Ints,
+    graded: GradedItems,
     sample: Ints,
     scale: float,
     jitter: Floats,
     found: ModelComparison,
 ) -> None:
     """Find the leader, and put every rival beside it."""
-    guess_items(model, said, labels, sample, found)
+    guess_items(model, said, labels, sample, graded.worth, found)
     leader = int(found.leader[0])
     if leader < 0:
         leader = lead_by_guess(rows, labels, sample, scale, jitter, found)
     for _ in range(LOOKS):
-        set_against(leader, model, rows, said, labels, learned, sample, scale, found)
+        set_against(leader, model, rows, said, labels, learned, graded, sample, scale, found)
         found.leader[0] = leader
         for j in range(rows.shape[1]):
             if found.ahead[j] < found.ahead[leader] - 1e-9:

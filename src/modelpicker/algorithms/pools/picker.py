@@ -31,8 +31,10 @@ from modelpicker.algorithms.pools.pool_input import (
     identical_models,
     read_judge,
     read_pool,
+    read_price,
     with_judge,
 )
+from modelpicker.algorithms.pools.pool_labels import UNKNOWABLE_LABEL, PoolLabels, ReadLabel, graded_items
 from modelpicker.algorithms.pools.pool_state import (
     PoolDraw,
     PoolQuestion,
@@ -44,19 +46,24 @@ from modelpicker.algorithms.pools.pool_state import (
 from modelpicker.algorithms.validation import Models, check_count
 from modelpicker.certificates.accuracy import AccuracyInterval, measure_accuracy
 from modelpicker.certificates.certificate import Certificate, check_confidence, state_pool
-from modelpicker.certificates.pool_proof import Trial, may_be_right
-from modelpicker.certificates.stop_rule import GAP
+from modelpicker.certificates.label_noise import NOISE_SHARE
+from modelpicker.certificates.pool_proof import Trial, may_win
+from modelpicker.certificates.stop_rule import GAP, LABEL_NOISE
 from modelpicker.coins import check_seed, draw_coins
-from modelpicker.encoding import ClassName, ModelName, check_same_kind, plain
+from modelpicker.encoding import ModelName
 from modelpicker.errors import ConflictError, InputError, NotFoundError, StateError, brief
 from modelpicker.kernels.compiler import CompiledKernel
-from modelpicker.kernels.primitives import NOBODY, Codes, Floats, Ints, kernel_codes
+from modelpicker.kernels.primitives import Codes, Floats, Ints, kernel_codes
+from modelpicker.label import AnyLabel, read_label
+from modelpicker.losses import Loss, read_loss
 
 STATE_VERSION = 2
 # Cells that are looked at for a question; of a larger pool, a random sample of the items.
 MOST_CELLS = 2**20
 # A model stays on trial while it is thought to be behind the leader by at most this share of what is allowed.
 STICKY = 0.25
+# With prices, a model is tried if it is thought to be behind the leader by at most this share of what is allowed.
+CLOSE = 0.5
 # Coins of a pool by their use: those of questions count from 0.
 JITTER, SAMPLES = 2**62, 2**63
 
@@ -77,6 +84,12 @@ class PoolPicker:
         audit: the share of questions about items drawn at random, agreed ones too, so that `accuracy` can say more.
         judge: cheap labels that may be wrong, one per item; None where there is none. A good judge saves labels;
             no statement depends on it.
+        loss: what mistakes cost: "accuracy", "grades", "preference", weights by class, costs by class and answer,
+            or a `Loss`. The tolerance and all statements speak of it.
+        price: what each model costs per item: numbers by model, or one per model. The pick is then the cheapest
+            model that is proved to be within the tolerance of the best.
+        label_noise: the probability that a label is wrong, at most; each independently of the others. The
+            certificate allows for it, and is wider than the tolerance by what wrong labels may mislead by.
 
     >>> pool = PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
     >>> while not pool.done:
@@ -101,6 +114,9 @@ class PoolPicker:
         tolerance: float = 0.01,
         audit: float = 0.0,
         judge: object = None,
+        loss: object = None,
+        price: object = None,
+        label_noise: float = 0.0,
     ) -> None:
         source = read_pool(predictions, models)
         self.models = source.models
@@ -109,7 +125,13 @@ class PoolPicker:
         self.confidence = check_confidence(confidence)
         self.tolerance = float(GAP.check(tolerance))
         self.source = source
-        self._codes = {name: code for code, name in enumerate(source.classes)}
+        self.loss = Loss.of(loss)
+        """What mistakes cost."""
+        self.price = read_price(price, self.models)
+        """What each model costs per item; None if that does not matter."""
+        self.label_noise = float(LABEL_NOISE.check(label_noise))
+        """The probability that a label is wrong, at most."""
+        self._read = PoolLabels(self.loss, source.classes)
         self._contested = contested_items(source.codes)
         self._rows = contested_rows(source.codes, self._contested)
         self.judge = read_judge(judge, source)
@@ -119,6 +141,8 @@ class PoolPicker:
         self._labels = np.full(len(self._rows), UNKNOWN, dtype=np.int32)
         self._agreed: dict[int, int] = {}
         """Labels of items on which all models say the same."""
+        self._graded: dict[int, Floats] = {}
+        """The scores of the models on contested items whose label is more than one class."""
         self._learned: list[int] = []
         self._asked = 0
         self.error_share = 1.0
@@ -130,7 +154,7 @@ class PoolPicker:
         self._jitter: Floats = 1e-6 * coins[: len(self.models)]
         self._resampled = 0
         self._sample = self._draw_sample()
-        self._found = new_comparison(len(self.models), len(self._sample), len(self.classes))
+        self._found = new_comparison(len(self.models), len(self._sample), len(self.classes), whole=self.loss.plain)
         self._led = -1
         """Who led when the last question was asked: the next comparison begins with it."""
         self._stale = True
@@ -196,8 +220,31 @@ class PoolPicker:
 
     @property
     def certified(self) -> bool:
-        """Whether the recommended model is proved to be within the tolerance of the best, with the confidence."""
-        return self._certified(self._pick())
+        """Whether the recommended model is proved to be within the tolerance of the best, with the confidence.
+
+        With prices, also whether no model is cheaper that is thought to be good enough.
+        """
+        pick = self._pick()
+        cheap = self.price is None or self.price[pick] <= self.price[self._favourite()]
+        return cheap and self._certified(pick)
+
+    @property
+    def racing(self) -> tuple[ModelName, ...]:
+        """The models that may still be the pick: the recommended one, and those that it has not beaten yet."""
+        pick = self._pick()
+        if self.certified:
+            return (self.models[pick],)
+        trial = self._proof.trials.get(pick)
+        if trial is None:
+            return self.models
+        beaten = self._proof.beaten(trial, self._strict(self.confidence))
+        beaten[pick] = False
+        return tuple(name for name, out in zip(self.models, beaten.tolist(), strict=True) if not out)
+
+    @property
+    def saved_per_item(self) -> float | None:
+        """By how much cheaper per item the pick is than the model with the best estimate; None without prices."""
+        return None if self.price is None else float(self.price[self._leader()] - self.price[self._pick()])
 
     @property
     def done(self) -> bool:
@@ -209,7 +256,9 @@ class PoolPicker:
         confidence = check_confidence(confidence)
         model = self._pick()
         worse, certain = self._proof.worse_by(model, self._strict(confidence))
-        return state_pool(self.models[model], worse, len(self), confidence, certain)
+        if self.label_noise:  # what wrong labels may do is known for the confidence of the pool
+            worse, certain = (worse if confidence <= self.confidence else float(len(self))), False
+        return state_pool(self.models[model], worse, len(self), confidence, certain, self.loss, self.label_noise)
 
     def accuracy(self, confidence: float = 0.95) -> AccuracyInterval:
         """How accurate the recommended model is on exactly these items, whenever you look.
@@ -217,6 +266,10 @@ class PoolPicker:
         Without an audit, nothing is known about items without a label, and the interval is wide.
         """
         confidence = check_confidence(confidence)
+        if self.loss != Loss():
+            raise InputError(
+                f"accuracy() speaks of right and wrong answers, but the loss of this pool is {self.loss.name}."
+            )
         model = self._pick()
         said = self.source.codes[:, model]
         labels = self._agreed | {int(self._contested[place]): int(self._labels[place]) for place in self._learned}
@@ -233,12 +286,10 @@ class PoolPicker:
 
     @property
     def standing(self) -> dict[ModelName, float]:
-        """By how much accuracy each model is thought to be behind the recommended one."""
+        """By how much accuracy each model is thought to be behind the recommended one, or by how much loss."""
         self._look()
-        reference = self._found.ahead[self._pick()]
-        return {
-            name: float(self._found.ahead[place] - reference) / len(self) for place, name in enumerate(self.models)
-        }
+        ahead = (self._found.ahead - self._found.ahead[self._pick()]) * self.loss.unit / len(self)
+        return {name: float(ahead[place]) for place, name in enumerate(self.models)}
 
     def gap_intervals(self, confidence: float = 0.95) -> dict[ModelName, tuple[float, float]]:
         """By how much accuracy each model is behind the recommended one: what labels and proof leave possible.
@@ -247,9 +298,10 @@ class PoolPicker:
         """
         model, gap = self._pick(), self.certificate(confidence).gap
         counts = self._proof.counts(model)
-        most = counts.known + may_be_right(self._rows, self._proof.labelled, model)
+        most = counts.known + may_win(self._proof.scores, self._proof.labelled, model)
+        share = self.loss.unit / len(self)
         return {
-            name: (max(-int(counts.worst[place]) / len(self), -gap), int(most[place]) / len(self))
+            name: (max(-float(counts.worst[place]) * share, -gap), float(most[place]) * share)
             for place, name in enumerate(self.models)
         }
 
@@ -307,13 +359,14 @@ class PoolPicker:
             found.append(question)
         return found
 
-    def tell(self, item: int, label: ClassName | None) -> None:
-        """Tell the label of an item, asked for or not, in any order; None if nobody can tell."""
+    def tell(self, item: int, label: AnyLabel | None) -> None:
+        """Tell the label of an item, asked for or not, in any order; None if nobody can tell.
+
+        A label is a class, or a `Label`: several classes, grades, or which of two answers is better.
+        """
         number = self._check_item(item)
-        name = plain(label, f"label of item {number}")
-        if name is not None:
-            check_same_kind(name, self.classes[:1], f"label of item {number}")
-        self._learn(number, UNKNOWABLE if name is None else self._codes.get(name, NOBODY))
+        where = f"label of item {number}"
+        self._tell(number, read_label(label, where), where)
 
     def tell_code(self, item: int, code: int | None) -> None:
         """Tell the label of an item as a place in `classes`; None if nobody can tell."""
@@ -323,61 +376,67 @@ class PoolPicker:
             raise InputError(
                 f"label of item {number}: {brief(code)} is not a place in the {len(self.classes)} classes."
             )
-        self._learn(number, UNKNOWABLE if code is None else int(code))
+        self._tell(number, None if code is None else self.classes[code], f"label of item {number}")
 
     # How it works.
 
-    def _learn(self, item: int, code: int) -> None:
-        """Learn the code of an item's label, and when it came."""
-        self._learn_code(item, code)
-        self._audit.tell(item, code != UNKNOWABLE)
-
-    def _learn_code(self, item: int, code: int) -> None:
+    def _tell(self, item: int, label: AnyLabel | None, where: str) -> None:
+        """Learn the label of an item, and when it came."""
         place = self._place(item)
+        told = UNKNOWABLE_LABEL
+        if label is not None:
+            row = self._rows[place] if place >= 0 else kernel_codes(self.source.codes[item])
+            told = self._read.read(label, row, None, where)
         if place < 0:
-            self._learn_agreed(item, code)
-            return
-        before = int(self._labels[place])
-        if before in (UNKNOWN, OUT) or (before == UNKNOWABLE and code != UNKNOWABLE):
-            if code == UNKNOWABLE:
-                self._proof.give_up(place)
-                self._labels[place] = code
-            else:
-                self._learn_contested(place, code)
-            self._stale = True
-        elif before != code:
-            raise self._told_twice(item, before, code)
+            self._learn_agreed(item, told)
+        else:
+            self._learn_contested(item, place, told)
+        self._audit.tell(item, told is not UNKNOWABLE_LABEL)
+
+    def _learn_agreed(self, item: int, told: ReadLabel) -> None:
+        before = self._agreed.get(item)
+        if before is not None and before != told.code:
+            raise self._told_twice(item, ReadLabel(before), told)
+        if told is not UNKNOWABLE_LABEL:
+            self._agreed[item] = told.code
+
+    def _learn_contested(self, item: int, place: int, told: ReadLabel) -> None:
+        before = ReadLabel(int(self._labels[place]), self._graded.get(place))
+        fresh = before.code in (UNKNOWN, OUT) or before.code == UNKNOWABLE
+        if fresh and told is not UNKNOWABLE_LABEL:
+            self._take_in(place, told)
+        elif fresh:
+            self._proof.give_up(place)
+            self._labels[place] = UNKNOWABLE
+        elif not before.same(told):
+            raise self._told_twice(item, before, told)
+        self._stale = self._stale or fresh
+
+    def _take_in(self, place: int, told: ReadLabel) -> None:
+        """Learn the label of a contested item."""
+        self._note(place, told)
+        teach(self._model, self._said, self._labels, np.array(self._learned[-REMEMBERED:], dtype=np.int64))
+        self._proof.learn(place)
+
+    def _note(self, place: int, told: ReadLabel) -> None:
+        """Note the label of a contested item, without learning from it."""
+        self._labels[place] = told.code
+        self._learned.append(place)
+        if told.scores is not None:
+            self._graded[place] = told.scores
+            self._proof.scores.grade(place, told.scores)
+        self._found.right[:] += np.nan_to_num(self._proof.scores.at([place])[0])
+
+    def _told_twice(self, item: int, before: ReadLabel, told: ReadLabel) -> ConflictError:
+        return ConflictError(
+            f"item {item} was told to be {self._read.words(before)}, and now to be {self._read.words(told)}; "
+            "the first label stands. Make a new pool with the labels that are right."
+        )
 
     def _place(self, item: int) -> int:
         """The place of an item among the contested ones; -1 if all models agree on it."""
         place = int(np.searchsorted(self._contested, item))
         return place if place < len(self._contested) and self._contested[place] == item else -1
-
-    def _learn_agreed(self, item: int, code: int) -> None:
-        before = self._agreed.get(item)
-        if before is not None and before != code:
-            raise self._told_twice(item, before, code)
-        if code != UNKNOWABLE:
-            self._agreed[item] = code
-
-    def _learn_contested(self, place: int, code: int) -> None:
-        self._labels[place] = code
-        self._learned.append(place)
-        self._found.right[:] += self._rows[place] == code
-        teach(self._model, self._said, self._labels, np.array(self._learned[-REMEMBERED:], dtype=np.int64))
-        self._proof.learn(place, code)
-
-    def _told_twice(self, item: int, before: int, code: int) -> ConflictError:
-        known, new = (self._name(value) for value in (before, code))
-        return ConflictError(
-            f"item {item} was told to be {known}, and now to be {new}; "
-            "the first label stands. Make a new pool with the labels that are right."
-        )
-
-    def _name(self, code: int) -> str:
-        if code == UNKNOWABLE:
-            return "one that nobody can label"
-        return brief(self.classes[code]) if code >= 0 else "a class that no model predicts"
 
     def _check_item(self, item: object) -> int:
         if isinstance(item, bool) or not isinstance(item, int | np.integer):
@@ -416,6 +475,7 @@ class PoolPicker:
             self._said,
             self._labels,
             learned,
+            graded_items(self._learned, self._graded, self._read.worth, len(self.models)),
             self._sample,
             scale,
             self._jitter,
@@ -444,19 +504,40 @@ class PoolPicker:
 
     def _pick(self) -> int:
         """The leader; but a model that is certified stays, unless another is clearly better."""
-        leader = self._leader()
+        leader = self._favourite()
+        if self.price is not None:
+            return self._cheapest_certified(leader)
         for trial in self._proof.trials.values():
             behind, doubt = self._found.ahead[trial.model], self._found.doubt[trial.model]
             if trial.model != leader and self._certified(trial.model) and behind * behind <= doubt:
                 return trial.model
         return leader
 
+    def _favourite(self) -> int:
+        """The model to prove: the leader; with prices, the cheapest that is thought to be close enough to it."""
+        leader = self._leader()
+        if self.price is None or not len(self._rows):
+            return leader if self.price is None else int(np.argmin(self.price))
+        share = CLOSE if self._unlabelled().any() else 1.0
+        close = self._found.ahead <= share * self._proof.allowed + 1e-9
+        close[leader] = True
+        return int(np.argmin(np.where(close, self.price + self._jitter * 1e-9, np.inf)))
+
+    def _cheapest_certified(self, favourite: int) -> int:
+        """The favourite, or a model that is certified already and costs no more."""
+        price = np.zeros(len(self.models)) if self.price is None else self.price
+        proved = self._certified(favourite)
+        found = [one for one in self._proof.trials if one != favourite and self._certified(one)]
+        cheaper = [one for one in found if price[one] <= price[favourite] or not proved]
+        return min(cheaper, key=lambda one: (price[one], one), default=favourite)
+
     def _certified(self, model: int) -> bool:
         return self._proof.worse_by(model, self._strict(self.confidence))[0] <= self._proof.allowed
 
     def _strict(self, confidence: float) -> float:
         """The confidence that the proof must have, so that the error is shared with what the pool may grow by."""
-        return 1.0 - (1.0 - confidence) * self.error_share
+        kept = NOISE_SHARE if self.label_noise else 0.0
+        return 1.0 - (1.0 - confidence) * self.error_share * (1.0 - kept)
 
     def _next_for_audit(self) -> PoolQuestion | None:
         """An item drawn at random from all that are left, if it is time for one.
@@ -503,8 +584,8 @@ class PoolPicker:
         slack, sure = float(self._proof.allowed), SURE
         if not slack or len(self._learned) < LOOKING:
             slack, sure = max(0.0, slack - FINE * len(self)), VERY_SURE
-        leader = self._leader()
-        lead = self._found.ahead + slack
+        leader = self._favourite()
+        lead = self._found.ahead - self._found.ahead[leader] + slack
         clear = (lead > 0.0) & (lead * lead >= sure * sure * self._found.doubt)
         clear[leader] = True
         return bool(clear.all())
@@ -518,7 +599,9 @@ class PoolPicker:
 
     def _next_on_trial(self) -> int:
         """The model that the next draw for the proof would be about."""
-        leader = self._leader()
+        leader = self._favourite()
+        if self.price is not None:
+            return leader
         for trial in self._proof.trials.values():
             near = self._found.ahead[trial.model] <= STICKY * self._proof.allowed
             if near and not self._certified(trial.model):
@@ -561,6 +644,9 @@ class PoolPicker:
             "seed": self.seed,
             "confidence": self.confidence,
             "tolerance": self.tolerance,
+            **({} if self.loss == Loss() else {"loss": self.loss.to_json()}),
+            **({} if self.price is None else {"price": self.price.tolist()}),
+            **({"label_noise": self.label_noise} if self.label_noise else {}),
             **progress_of(self),
         }
 
@@ -583,6 +669,9 @@ class PoolPicker:
                 tolerance=blob["tolerance"],
                 audit=audit["share"] if (audit := blob.get("audit")) else 0.0,
                 judge=judge,
+                loss=read_loss(blob["loss"]) if "loss" in blob else None,
+                price=blob.get("price"),
+                label_noise=blob.get("label_noise", 0.0),
             )
             if blob["pool"] != pool._fingerprint:
                 raise StateError(

@@ -13,10 +13,14 @@ import numpy as np
 from modelpicker.algorithms.pools.gain import OUT, UNKNOWABLE, UNKNOWN, new_comparison
 from modelpicker.algorithms.pools.label_model import new_label_model
 from modelpicker.algorithms.pools.pool_input import contested_items, contested_rows, with_judge
+from modelpicker.algorithms.pools.pool_labels import PoolLabels, ReadLabel
+from modelpicker.certificates.label_noise import LabelNoise
 from modelpicker.certificates.pool_proof import PoolProof
+from modelpicker.certificates.pool_scores import PoolScores
 from modelpicker.encoding import Array, ClassName
 from modelpicker.errors import StateError
 from modelpicker.kernels.primitives import Floats, Ints, kernel_codes
+from modelpicker.losses import Loss
 
 if TYPE_CHECKING:
     from modelpicker.algorithms.pools.picker import PoolPicker
@@ -61,9 +65,9 @@ def error_share(growths: int) -> float:
     return FIRST_SHARE if not growths else (1.0 - FIRST_SHARE) * 6.0 / (math.pi * growths) ** 2
 
 
-def allowed_items(tolerance: float, items: int) -> int:
-    """By how many of its items a model may be worse than the best."""
-    return math.floor(tolerance * items + 1e-9)
+def allowed_items(tolerance: float, items: int, loss: Loss) -> float:
+    """By how many of its items a model may be worse than the best; or by how much its losses may be larger."""
+    return math.floor(tolerance * items + 1e-9) if loss.whole else tolerance * items / loss.unit
 
 
 def replay_question(pool: "PoolPicker", question: PoolQuestion) -> None:
@@ -108,7 +112,12 @@ def has_bets(pool: "PoolPicker") -> bool:
 
 def new_proof(pool: "PoolPicker") -> PoolProof:
     """A proof for the items and the tolerance of a pool, before the first bet."""
-    return PoolProof(pool._rows, pool._labels, allowed_items(pool.tolerance, len(pool)), pool._judged)
+    noise = LabelNoise(pool.label_noise, 1.0 - pool.confidence)
+    scores = PoolScores(pool._rows, pool._labels, pool._read.lead, whole=pool.loss.whole, noise=noise)
+    for place, known in pool._graded.items():
+        scores.grade(place, known)
+    allowed = allowed_items(pool.tolerance, len(pool), pool.loss)
+    return PoolProof(scores, allowed + noise.usual(scores.differing, len(pool.models)), pool._judged)
 
 
 def grow(
@@ -128,7 +137,7 @@ def grow(
     before = len(pool)
     every = np.concatenate([pool.source.codes, codes])
     pool.source = pool.source._replace(codes=every, labels=None, classes=classes)
-    pool.classes, pool._codes = classes, {name: code for code, name in enumerate(classes)}
+    pool.classes, pool._read = classes, PoolLabels(pool.loss, classes)
     added = before + contested_items(codes)
     pool._contested = np.concatenate([pool._contested, added])
     pool._rows = np.concatenate([pool._rows, contested_rows(codes, added - before)])
@@ -155,14 +164,16 @@ def grow(
 def make_room(pool: "PoolPicker") -> None:
     """Room for the comparison of a new sample; the models are compared anew."""
     right = pool._found.right
-    pool._found = new_comparison(len(pool.models), len(pool._sample), len(pool.classes))._replace(right=right)
+    room = new_comparison(len(pool.models), len(pool._sample), len(pool.classes), whole=pool.loss.plain)
+    pool._found = room._replace(right=right)
     pool._stale = True
 
 
 def set_goal(pool: "PoolPicker", tolerance: float, confidence: float, share: float) -> None:
     """Work for another goal. Bets for another tolerance begin anew, with the labels that are known."""
+    other = tolerance != pool.tolerance or (pool.label_noise > 0.0 and confidence != pool.confidence)
     pool.confidence = confidence
-    if tolerance != pool.tolerance:
+    if other:
         pool.tolerance, pool.error_share = tolerance, share
         pool._proof = new_proof(pool)
         _note_labels(pool)
@@ -183,6 +194,11 @@ def progress_of(pool: "PoolPicker") -> dict[str, Any]:
         "resampled": pool._resampled,
         "sample": None if len(pool._sample) == len(pool._rows) else pool._sample.tolist(),
         "learned": [[place, int(pool._labels[place])] for place in pool._learned],
+        **(
+            {"graded": [[place, plain_scores(scores)] for place, scores in pool._graded.items()]}
+            if pool._graded
+            else {}
+        ),
         "out": np.flatnonzero(pool._labels == OUT).tolist(),
         "unknowable": np.flatnonzero(pool._labels == UNKNOWABLE).tolist(),
         "agreed": [list(pair) for pair in pool._agreed.items()],
@@ -193,13 +209,16 @@ def progress_of(pool: "PoolPicker") -> dict[str, Any]:
     }
 
 
+def plain_scores(scores: Floats) -> list[float | None]:
+    """Scores in a form that JSON can hold: None where a score is not known."""
+    return [None if score != score else score for score in scores.tolist()]
+
+
 def load_progress(pool: "PoolPicker", blob: Mapping[str, Any]) -> None:
     """Take up what `progress_of` gave, in a pool that was just made of the same items."""
-    learned = [(int(place), int(code)) for place, code in blob["learned"]]
-    for place, code in learned:
-        pool._labels[place] = code
-        pool._learned.append(place)
-        pool._found.right[:] += pool._rows[place] == code
+    graded = {int(place): np.array(scores, dtype=np.float64) for place, scores in blob.get("graded", ())}
+    for place, code in blob["learned"]:
+        pool._note(int(place), ReadLabel(int(code), graded.get(int(place))))
     pool._labels[blob["out"]] = OUT
     pool._labels[blob["unknowable"]] = UNKNOWABLE
     pool._agreed = {int(item): int(code) for item, code in blob["agreed"]}

@@ -10,12 +10,13 @@ import numpy.typing as npt
 from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.algorithms.validation import check_count
 from modelpicker.certificates.certificate import Certificate
-from modelpicker.encoding import ClassName, ModelName, as_array, plain
+from modelpicker.encoding import ModelName, as_array
 from modelpicker.errors import InputError, brief
 from modelpicker.kernels.primitives import SKIPPED, Ints
+from modelpicker.label import AnyLabel, read_label
 
 PoolStopped: TypeAlias = Literal["end", "budget", "certified"]
-TellLabel: TypeAlias = Callable[[int], ClassName | None]
+TellLabel: TypeAlias = Callable[[int], AnyLabel | None]
 """Gives the label of an item of a pool, by its number; None if nobody can tell."""
 
 
@@ -131,7 +132,7 @@ def _codes_teller(pool: PoolPicker, labels: Any) -> Callable[[int], bool]:
 
 def _names_teller(pool: PoolPicker, look_up: Callable[[int], Any]) -> Callable[[int], bool]:
     def tell(item: int) -> bool:
-        label = plain(look_up(item), f"label of item {item}")
+        label = read_label(look_up(item), f"label of item {item}")
         pool.tell(item, label)
         return label is not None
 

@@ -83,6 +83,8 @@ class Pick:
     """What more labels would buy, where the budget of a pool is spent and nothing is proved."""
     remark: str = ""
     """What the algorithm has to say of how it stands; empty if nothing."""
+    saved_per_item: float | None = None
+    """How much cheaper the pick is, per item, than the model with the best estimate; None without prices."""
     conflicts: int = 0
     """Items on which people disagree; they wait for somebody who settles them."""
     racing: tuple[ModelName, ...] = ()
@@ -163,6 +165,7 @@ class Pick:
             "remark": self.remark,
             "racing": list(self.racing),
             "calls": self.calls,
+            "saved_per_item": self.saved_per_item,
             "standing": [
                 {
                     "model": entry.model,

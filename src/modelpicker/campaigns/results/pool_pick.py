@@ -19,7 +19,7 @@ from modelpicker.campaigns.results.status import (
     open_items,
     unsettled_conflicts,
 )
-from modelpicker.campaigns.state.pool_projection import PoolProjection, models_in_play
+from modelpicker.campaigns.state.pool_projection import PoolProjection
 from modelpicker.certificates.certificate import rounded_up
 from modelpicker.collections.label_checks import listed_models
 from modelpicker.encoding import ModelName
@@ -68,7 +68,8 @@ def make_pool_pick(pool: PoolPicker, *, budget: int | None, skipped: int, spent:
         to_go=None if certified else pool.labels_to_go(),
         more=what_more_buys(pool, budget) if spent and not certified else None,
         remark=_remark(pool, best),
-        racing=models_in_play(pool),
+        racing=pool.racing,
+        saved_per_item=pool.saved_per_item,
     )
 
 
@@ -214,4 +215,9 @@ def _remark(pool: PoolPicker, best: ModelName) -> str:
     """Which models cannot be told from the pick, by name."""
     same = next((group for group in pool.identical if best in group), ())
     names = listed_models([str(name) for name in same]) if same else ""
-    return f"{names} give the same answer to every item: no label can tell them apart." if same else ""
+    remarks = [f"{names} give the same answer to every item: no label can tell them apart."] if same else []
+    if pool.saved_per_item:
+        remarks.append(
+            f"{best} costs {pool.saved_per_item:.3g} less per item than the model with the best estimate."
+        )
+    return " ".join(remarks)

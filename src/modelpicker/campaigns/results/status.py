@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
-from modelpicker.certificates.certificate import Certificate, rounded_up
+from modelpicker.certificates.certificate import Certificate, no_model_is_better
 
 StateName: TypeAlias = Literal[
     "running",
@@ -222,9 +222,7 @@ def in_short(certificate: Certificate) -> str:
     sure = f"with confidence {100.0 * certificate.confidence:.12g}%"
     if certificate.sentence.endswith(", certainly."):  # which only a pool can say
         sure = "certainly"
-    if not certificate.gap:
-        return f"no model is more accurate than the pick {where}, {sure}"
-    return f"no model is more than {rounded_up(certificate.gap)} more accurate than the pick {where}, {sure}"
+    return f"{no_model_is_better('the pick', certificate.gap, certificate.loss)} {where}, {sure}"
 
 
 def _proved(facts: Facts) -> Status:

@@ -58,11 +58,6 @@ DECIDING = (
 STATE_VERSION = 1
 
 
-def models_in_play(pool: PoolPicker) -> tuple[ModelName, ...]:
-    """The models of a pool that may still be picked."""
-    return tuple(getattr(pool, "racing", pool.models))
-
-
 @dataclass
 class PoolProjection(CampaignState):
     """What a campaign on a pool has come to, as of an event."""
@@ -121,7 +116,7 @@ class PoolProjection(CampaignState):
     @property
     def racing(self) -> tuple[ModelName, ...]:
         """Those of them that may still be picked."""
-        return models_in_play(self.picker)
+        return self.picker.racing
 
     @property
     def rounds(self) -> int:

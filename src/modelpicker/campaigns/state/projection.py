@@ -270,7 +270,8 @@ class Projection(CampaignState):
         if not self.changes and best == self.picker.models.index(self.picker.recommended):
             return self.picker.certificate(confidence, kind)
         if kind == "population" and self.picker.aim is not None:  # its error was spent on the models there were
-            return state(self.picker.models[best], 1.0, confidence, kind, self.picker.rounds, self.picker.rounds, 1)
+            seen = self.picker.rounds
+            return state(self.picker.models[best], 1.0, confidence, kind, seen, seen, 1, self.picker.loss)
         return self.picker.recorder.certificate(self.picker.models, best, confidence, kind, self.past)
 
     def certifies(self, best: int, rule: Certified) -> bool:

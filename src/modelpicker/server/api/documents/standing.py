@@ -32,6 +32,7 @@ class CertificateDocument(BaseModel):
     rounds: Annotated[Count, Field(description="How many items had been seen.")]
     items: Annotated[Count | None, Field(description="How many items the gap is, where it is of the stream.")]
     sentence: Annotated[str, Field(description="All of it, in plain words.")]
+    loss: Annotated[str, Field(description="What the gap is a share of: accuracy, unless another loss was chosen.")]
 
 
 class StandingDocument(BaseModel):

@@ -53,6 +53,7 @@ declare namespace Api {
     rounds: number;
     items: number | null;
     sentence: string;
+    loss: string;
   }
 
   interface ChartsDocument {
@@ -104,6 +105,7 @@ declare namespace Api {
     probability: number;
     prediction: number | string | null;
     recommended: number | string;
+    racing: Array<number | string>;
   }
 
   interface DecidedMany {
@@ -118,6 +120,7 @@ declare namespace Api {
     expected_rounds: number | null;
     stop_when: StoppingRule | null;
     overlap: number;
+    missing: "abstained" | "not-run";
     seed: string;
     algorithm: string;
     options: Record<string, unknown>;
@@ -319,6 +322,7 @@ declare namespace Api {
     expected_rounds?: number | null;
     stop_when?: StoppingRule | null;
     overlap?: number;
+    missing?: "abstained" | "not-run";
     seed?: number;
     algorithm?: "model-picker" | "label-efficient" | "vote-entropy" | "structural-committee" | "importance-weighted" | "efficient-active" | "race";
     options?: Record<string, unknown> | null;
@@ -588,6 +592,8 @@ declare namespace Api {
     to_go: ToGoDocument | null;
     more: OutlookDocument | null;
     remark: string;
+    racing: Array<number | string>;
+    calls: number | null;
     standing: Array<StandingEntry>;
   }
 

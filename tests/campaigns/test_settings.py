@@ -31,6 +31,7 @@ OTHER: dict[str, Any] = {
     "expected_rounds": 201,
     "stop_when": {"gap": 0.02, "confidence": 0.95, "kind": "stream"},
     "overlap": 2,
+    "missing": "not-run",
 }
 ABSENT: dict[str, Any] = {"classes": None, "budget": None, "expected_rounds": None, "stop_when": None}
 CHANGES = [*OTHER.items(), *ABSENT.items(), ("window", 500)]

@@ -1,7 +1,6 @@
 """Which models are still in the race, over HTTP; models that were not run."""
 
-import modelpicker as mp
-from tests.campaigns.test_racing import MODELS, play
+from tests.campaigns.test_racing import MODELS, play, race
 from tests.server.servers import Running
 
 
@@ -11,14 +10,7 @@ def test_a_client_stops_paying_for_models_that_are_out(server: Running, name: st
             name, models=MODELS, algorithm="race", options={"tolerance": 0.02}, missing="not-run"
         )
         play(campaign, 150)
-        here = mp.create_campaign(
-            f"memory://{name}",
-            name,
-            models=MODELS,
-            algorithm="race",
-            options={"tolerance": 0.02},
-            missing="not-run",
-        )
+        here = race(f"memory://{name}", name)
         play(here, 150)
         assert campaign.racing == here.racing != tuple(MODELS)
         assert campaign.best().calls == here.best().calls

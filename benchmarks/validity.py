@@ -92,9 +92,9 @@ def first_falsehood(
         skipped = manner == SPITEFUL and row[recommended] != label
         entry = ASKED if query else PASSED
         if query and not skipped:
-            learn_label(state, settings, clock, clock[ROUNDS], row, label, probability)
+            learn_label(state, settings, clock, clock[ROUNDS], row, label, probability, scratch)
             entry = ANSWERED
-        gather_entry(evidence, tables, room, row, clock[ROUNDS] - 1, label, probability, entry)
+        gather_entry(evidence, tables, room, row, clock[ROUNDS] - 1, scratch.lost, probability, entry)
         best = recommend(state, settings, spare if clock[LABELS] > 0 else first_spare)
         if kind == STREAM:
             gap = (mistakes[best] - fewest - 1.0) / (i + 1)

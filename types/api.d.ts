@@ -105,6 +105,7 @@ declare namespace Api {
     probability: number;
     prediction: number | string | null;
     recommended: number | string;
+    racing: Array<number | string>;
   }
 
   interface DecidedMany {
@@ -121,6 +122,7 @@ declare namespace Api {
     overlap: number;
     ask_for: "class" | "grades" | "preference";
     same: "exact" | "normalised" | number;
+    missing: "abstained" | "not-run";
     seed: string;
     algorithm: string;
     options: Record<string, unknown>;
@@ -356,6 +358,7 @@ declare namespace Api {
     overlap?: number;
     ask_for?: "class" | "grades" | "preference";
     same?: "exact" | "normalised" | number;
+    missing?: "abstained" | "not-run";
     seed?: number;
     algorithm?: "model-picker" | "label-efficient" | "vote-entropy" | "structural-committee" | "importance-weighted" | "efficient-active" | "race";
     options?: Record<string, unknown> | null;
@@ -628,6 +631,8 @@ declare namespace Api {
     remark: string;
     saved_per_item: number | null;
     judge: JudgeDocument | null;
+    racing: Array<number | string>;
+    calls: number | null;
     standing: Array<StandingEntry>;
   }
 

@@ -97,6 +97,7 @@ if TYPE_CHECKING:
         Results,
         compare,
     )
+    from modelpicker.kernels.primitives import NOT_RUN
     from modelpicker.label import Label
     from modelpicker.losses import Loss
     from modelpicker.server.client import Client
@@ -105,6 +106,7 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "NOT_RUN",
     "AccessError",
     "AccuracyInterval",
     "AddedItems",
@@ -285,6 +287,7 @@ HOMES = {
         "Results",
         "compare",
     ),
+    "kernels.primitives": ("NOT_RUN",),
     "label": ("Label",),
     "losses": ("Loss",),
     "server.client": ("Client",),

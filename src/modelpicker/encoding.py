@@ -7,16 +7,18 @@ the classes. Classes are whole numbers or strings; the vocabulary is open.
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from modelpicker.errors import InputError, brief
-from modelpicker.kernels.primitives import ABSTAINED, NOBODY
+from modelpicker.kernels.primitives import ABSTAINED, NOBODY, NOT_RUN
 
 ClassName: TypeAlias = int | str
 ModelName: TypeAlias = int | str
+Missing: TypeAlias = Literal["abstained", "not-run"]
+"""What a prediction that is missing stands for."""
 Array: TypeAlias = npt.NDArray[Any]
 Matrix: TypeAlias = npt.NDArray[np.signedinteger[Any]]
 
@@ -92,6 +94,9 @@ def encode_row(row: Sequence[object] | npt.NDArray[np.generic], models: int) -> 
     code_of: dict[object, int] = {}
     classes: list[ClassName] = []
     for value in distinct:
+        if is_not_run(value):
+            code_of[value] = NOT_RUN
+            continue
         fine = type(value) is str or (type(value) is int and 0 <= value <= LARGEST_CODE)
         name = value if fine else plain(value, f"row, model {values.index(value)}")
         code_of[value] = ABSTAINED if name is None else len(classes)
@@ -99,6 +104,20 @@ def encode_row(row: Sequence[object] | npt.NDArray[np.generic], models: int) -> 
             classes.append(name)
     check_one_kind(classes, "row")
     return Row([code_of[value] for value in values], classes)
+
+
+def is_not_run(value: object) -> bool:
+    """Whether it stands for a model that was not asked."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value == NOT_RUN
+
+
+def check_missing(missing: object) -> Missing:
+    """What a prediction that is missing stands for."""
+    if missing == "abstained":
+        return "abstained"
+    if missing == "not-run":
+        return "not-run"
+    raise InputError(f'missing={brief(missing)}: pass "abstained" or "not-run".', parameter="missing")
 
 
 def check_one_kind(classes: Sequence[ClassName], where: str) -> None:
@@ -169,7 +188,7 @@ def as_integers(values: Array, what: str, start: int) -> Array:
     if values.dtype.kind == "f":
         exact = values.astype(np.float64)
         refuse(~np.isfinite(exact) | (exact != np.trunc(exact)), values, what, start)
-        refuse((exact < ABSTAINED) | (exact >= 2.0**63), values, what, start)
+        refuse((exact < NOT_RUN) | (exact >= 2.0**63), values, what, start)
         return exact.astype(np.int64)
     if values.dtype.kind == "u" and values.dtype.itemsize > 1:
         refuse(values > LARGEST_CODE, values, what, start)
@@ -222,7 +241,11 @@ def check_classes(classes: object) -> tuple[ClassName, ...]:
 
 
 def count_anew(values: Array) -> tuple[list[int], Matrix]:
-    """The distinct values from 0 up, and the values by their place among them; -1 stays as it is."""
+    """The distinct values from 0 up, and the values by their place among them; -1 and -2 stay as they are."""
+    absent = values == NOT_RUN
+    if absent.any():
+        said, codes = count_anew(np.where(absent, ABSTAINED, values))
+        return said, np.where(absent, NOT_RUN, codes).astype(np.int32)
     highest = int(values.max()) if values.size else ABSTAINED
     if highest < FEW:
         seen = np.zeros(highest + 2, dtype=np.bool_)

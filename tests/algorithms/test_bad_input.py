@@ -47,7 +47,7 @@ def refused(picker: mp.Algorithm, attempt: Callable[[], object], kind: type[Exce
         (np.array([0, np.nan, 1]), ("model 1", "NaN")),
         ([0, 1.5, 1], ("model 1", "1.5", "whole number")),
         ([0, float("inf"), 1], ("model 1", "inf")),
-        ([0, 1, -2], ("model 2", "-2", "-1 or None")),
+        ([0, 1, -3], ("model 2", "-3", "-1 or None")),
         ([0, 1, b"cat"], ("model 2", "bytes", "strings")),
         ([0, 1, [1]], ("model 2", "list")),
         (["a", 1, "b"], ("'a' is a string", "1 a whole number", "one form")),
@@ -182,7 +182,7 @@ GOOD, LABELS = make_stream(0, rounds=5_000, models=3, classes=3)
         (GOOD.astype(complex), LABELS, ("complex128", "whole numbers or strings")),
         (spoilt(4_500, 2, NAN), LABELS, ("row 4500", "model 2", "NaN")),
         (spoilt(4_500, 1, 0.25), LABELS, ("row 4500", "model 1", "0.25")),
-        (spoilt(4_500, 1, -2), LABELS, ("row 4500", "model 1", "-2")),
+        (spoilt(4_500, 1, -3), LABELS, ("row 4500", "model 1", "-3")),
         (spoilt(3, 0, -9), LABELS, ("row 3", "model 0", "-9")),
         (spoilt(4_999, 0, b"x"), LABELS, ("row 4999", "model 0", "bytes")),
         (spoilt(0, 0, np.uint64(2**63)), LABELS, ("row 0", "too large")),
@@ -220,7 +220,7 @@ def test_only_a_picker_can_run_a_stream() -> None:
 def test_after_a_refused_stream_the_picker_goes_on_as_if_it_had_never_been(picker: mp.ModelPicker) -> None:
     other = mp.ModelPicker.from_state_dict(picker.state_dict())
     with pytest.raises(mp.InputError):
-        mp.run_stream(picker, spoilt(4_999, 0, -2), LABELS)
+        mp.run_stream(picker, spoilt(4_999, 0, -3), LABELS)
     mp.run_stream(picker, GOOD, LABELS)
     mp.run_stream(other, GOOD, LABELS)
     assert picker.state_dict() == other.state_dict()

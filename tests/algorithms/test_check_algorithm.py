@@ -107,9 +107,9 @@ class Drifts(mp.LabelEfficient):
         return decision
 
 
-def forget(state: Any, settings: Any, t: int, row: Any, label: int, probability: float) -> None:
+def forget(state: Any, settings: Any, t: int, row: Any, lost: Any, probability: float) -> None:
     for i in range(len(row)):
-        state.losses[i] += row[i] != label  # and does not say who stands best
+        state.losses[i] += lost[i]  # and does not say who stands best
 
 
 class LearnsNothing(mp.LabelEfficient):
@@ -186,8 +186,8 @@ class Exaggerates(mp.LabelEfficient):
             self.recorder.told(query.row.codes, round, label, query.probability)
 
 
-def forgive(state: Any, settings: Any, t: int, row: Any, label: int, probability: float) -> None:
-    count_mistakes(state, settings, t, row, label, probability)
+def forgive(state: Any, settings: Any, t: int, row: Any, lost: Any, probability: float) -> None:
+    count_mistakes(state, settings, t, row, lost, probability)
     for i in range(len(row)):
         state.losses[i] -= row[i] < 0
 

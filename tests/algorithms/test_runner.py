@@ -21,6 +21,7 @@ from modelpicker.algorithms.checks import make_stream, same_state
 from modelpicker.algorithms.pacing import FACTOR, MISSED, SPENT, make_plan, new_pace, turned
 from modelpicker.algorithms.run_modes import CAMPAIGN, Replay
 from modelpicker.algorithms.runner import END, new_outcome, no_labels, runner
+from modelpicker.algorithms.told_labels import ToldLabel
 from modelpicker.certificates.recorder import Past
 from modelpicker.coins import draw_coins
 from modelpicker.kernels.primitives import kernel_codes, new_scratch
@@ -105,7 +106,7 @@ def by_hand(
         query, probability, recommended = decide(picker, row, kept)
         picker.recorder.saw(row, number, probability, query)
         if query and label >= 0:
-            picker.kernel.learn(*picker.views, number + 1, row, label, probability)
+            picker.take_in(number, row, ToldLabel(label), probability)
             picker.recorder.told(row, number, label, probability)
         elif query and isinstance(kept, Paced):
             kept.pace[SPENT] -= 1
@@ -152,7 +153,7 @@ def learn_late(picker: mp.Algorithm, rows: Any, known: Any, made: list[tuple[boo
         query, probability = made[place]
         label = int(known[first + place])
         if query and label >= 0:
-            picker.kernel.learn(*picker.views, first + place + 1, rows[first + place].tolist(), label, probability)
+            picker.take_in(first + place, rows[first + place].tolist(), ToldLabel(label), probability)
 
 
 @pytest.mark.parametrize(("name", "compiled"), [("model-picker", True), *((name, False) for name in NAMES)])

@@ -30,8 +30,8 @@ def paper_decides(
     return min(1.0, max(scale * (share * (1.0 - share)), rate)), speaker
 
 
-def paper_learns(state: Any, settings: Any, t: int, row: Any, label: int, probability: float) -> None:
-    charge(state.losses, state.standing, row, label, 1.0 / probability)
+def paper_learns(state: Any, settings: Any, t: int, row: Any, lost: Any, probability: float) -> None:
+    charge(state.losses, state.standing, lost, 1.0 / probability)
 
 
 class Paper(mp.ModelPicker):

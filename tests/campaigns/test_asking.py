@@ -174,7 +174,7 @@ def test_classes_are_whatever_is_said_unless_they_are_given(memory: str) -> None
         ({"a": 0, "b": 1, "c": 1}, "'c' is not a model"),
         ([0, float("nan")], "prediction of b: NaN"),
         ([0, 0.5], "prediction of b: 0.5 is not a whole number"),
-        ([0, -2], "prediction of b: -2 is not a class"),
+        ([0, -3], "prediction of b: -3 is not a class"),
         (["x", 1], "'x' is a string and 1 a whole number"),
         ("ab", "are no predictions"),
         (None, "are no predictions"),

@@ -12,6 +12,7 @@ from modelpicker.algorithms.pacing import FACTOR, SPENT, BudgetPlan, aim, make_p
 from modelpicker.algorithms.registry import make_algorithm
 from modelpicker.algorithms.run_modes import CAMPAIGN
 from modelpicker.algorithms.runner import runner
+from modelpicker.algorithms.told_labels import ToldLabel
 from tests.campaigns.streams import state, stream
 from tests.shared_data import need
 
@@ -154,7 +155,7 @@ def test_paced_estimates_are_unbiased_by_brute_force_over_every_coin() -> None:
             if query != (coin == 0.0):
                 continue  # a query that is certain has one outcome
             if query:
-                mine.kernel.learn(*mine.views, number + 1, predictions[number], labels[number], probability)
+                mine.take_in(number, predictions[number], ToldLabel(labels[number]), probability)
             go(number + 1, weight * (probability if query else 1.0 - probability), mine, own)
 
     go(0, 1.0, picker, new_pace())

@@ -33,6 +33,7 @@ OTHER: dict[str, Any] = {
     "overlap": 2,
     "ask_for": "grades",
     "same": "normalised",
+    "missing": "not-run",
 }
 ABSENT: dict[str, Any] = {"classes": None, "budget": None, "expected_rounds": None, "stop_when": None}
 CHANGES = [*OTHER.items(), *ABSENT.items(), ("window", 500)]

@@ -48,7 +48,7 @@ def play(items: Any, tolerance: float, missing: set[int], changes: bool) -> Any:
     for t, row in enumerate(items, 1):
         wealth.foresee(state, settings, row, t)
         if t not in missing:
-            wealth.put_right(state, settings, row, t, 1)
+            wealth.put_right(state, settings, row, t, (np.array(row) != 1).astype(float))
         mistakes += np.array(row) != 1
         wanted = FIRST if mistakes[FIRST] <= mistakes[SECOND] else SECOND
         if changes and state.opponent[BEST] != wanted:

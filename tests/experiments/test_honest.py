@@ -9,16 +9,16 @@ import pytest
 import modelpicker as mp
 from modelpicker.algorithms.model_picker import ModelPickerSettings, ModelPickerState, decide, learn, recommend
 from modelpicker.algorithms.runner import Kernel
-from modelpicker.kernels.primitives import Codes
+from modelpicker.kernels.primitives import Codes, Floats
 from tests.shared_data import need
 
 
 def learn_half(
-    state: ModelPickerState, settings: ModelPickerSettings, t: int, row: Codes, label: int, probability: float
+    state: ModelPickerState, settings: ModelPickerSettings, t: int, row: Codes, lost: Floats, probability: float
 ) -> None:
     """Forget about every second label, by the last digits of its probability."""
     if int(probability * 1_000_003.0) % 2 == 0:
-        learn(state, settings, t, row, label, probability)
+        learn(state, settings, t, row, lost, probability)
 
 
 class Crippled(mp.ModelPicker):

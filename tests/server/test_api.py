@@ -304,7 +304,7 @@ ROWS: list[tuple[Any, str]] = [
     ({"ant": "no", "bee": "no", "cat": "no", "dog": "no"}, "'dog' is not a model"),
     (["no", "yes", "maybe"], "'maybe' is not one of the classes"),
     (["no", "yes", 2], "2 is not the place"),
-    (["no", "yes", -2], "-2 is not a class"),
+    (["no", "yes", -3], "-3 is not a class"),
     (["no", "yes", 10**30], "too large"),
     (["no", "yes", 1.0], "a string, a whole number, or null"),
     (["no", "yes", True], "a string, a whole number, or null"),

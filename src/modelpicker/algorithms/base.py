@@ -1,5 +1,6 @@
 """The contract of an algorithm: observe rounds, learn labels, name the best model, be saved and restored."""
 
+import dataclasses
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,8 +14,10 @@ import numpy.typing as npt
 
 from modelpicker.algorithms.description import AlgorithmDescription
 from modelpicker.algorithms.runner import LABELS, ROUNDS, AlgorithmSettings, AlgorithmState, Kernel
+from modelpicker.algorithms.told_labels import ToldLabel, tell
 from modelpicker.algorithms.validation import Models, check_models
 from modelpicker.certificates.certificate import (
+    ACCURATE,
     Certificate,
     CertificateKind,
     Certified,
@@ -25,12 +28,25 @@ from modelpicker.certificates.certificate import (
 from modelpicker.certificates.recorder import Recorder
 from modelpicker.certificates.wealth import power
 from modelpicker.coins import check_seed, draw_coins
-from modelpicker.encoding import ClassName, ModelName, Row, encode_label, encode_row, plain
+from modelpicker.encoding import ClassName, ModelName, Row, encode_row
 from modelpicker.errors import RoundError, StateError, brief
 from modelpicker.kernels.philox import draw_many
-from modelpicker.kernels.primitives import LEADER, SKIPPED, SPARE, TIED, Floats, Ints, Scratch, new_scratch
+from modelpicker.kernels.primitives import (
+    LEADER,
+    NOT_RUN,
+    SKIPPED,
+    SPARE,
+    TIED,
+    Floats,
+    Ints,
+    Scratch,
+    new_scratch,
+    place_code,
+)
+from modelpicker.label import AnyLabel
+from modelpicker.losses import Loss, read_loss
 
-STATE_VERSION = 3
+STATE_VERSION = 4
 COIN_BLOCK = 64  # rounds whose coins are drawn at once when rounds come one at a time
 
 
@@ -43,6 +59,8 @@ class Decision:
     probability: float
     prediction: ClassName | None
     recommended: ModelName
+    racing: tuple[ModelName, ...] = dataclasses.field(default=(), compare=False, repr=False)
+    """The models that are still compared with one another: the others need not be run for the next item."""
 
     @property
     def id(self) -> int:
@@ -88,18 +106,24 @@ class Algorithm(ABC):
     """Whether a budget is to be spread over a stream; otherwise it is spent as fast as the algorithm asks."""
     stops: ClassVar[bool] = False
     """Whether it stops by itself, with a proof: its options `tolerance` and `confidence` say of what."""
+    signed: ClassVar[tuple[str, ...]] = ()
+    """Arrays of its state, of numbers that are not whole, which may be below zero."""
     uniform: ClassVar[bool] = False
     """Whether every disagreement is queried with one probability, the dial: then a budget says what that is."""
 
-    def __init__(self, models: Models, seed: int = 0, **options: Any) -> None:
+    def __init__(self, models: Models, seed: int = 0, *, loss: object = None, **options: Any) -> None:
         self.models = check_models(models)
         self.seed = check_seed(seed)
+        self.loss = Loss.of(loss)
+        """What a mistake costs; by default all mistakes count the same."""
         if self.dial not in options:
             raise TypeError(f"{type(self).__name__}.dial is {self.dial!r}, but its options are {sorted(options)}.")
         self.options = self.about.check(options)
         self.clock = np.zeros(2, dtype=np.int64)
+        self.spared = np.zeros(1, dtype=np.int64)
+        """One place: how often a model was not asked in a round."""
         self.state = self.start(len(self.models))
-        self.recorder = Recorder(len(self.models))
+        self.recorder = Recorder(len(self.models), loss=self.loss)
         self._open: dict[int, OpenQuery] = {}
         self._drawn_from = 0
         self._drawn: list[list[float]] = []
@@ -116,34 +140,43 @@ class Algorithm(ABC):
         """Decide the next round.
 
         Args:
-            row: what each model predicts: class codes or strings; None or -1 for an abstention.
+            row: what each model predicts: class codes or strings; None or -1 for an abstention, `mp.NOT_RUN` for a
+                model that was not asked. Of that one the round says nothing: statements count it at its worst.
         """
         codes, classes = encoded = encode_row(row, len(self.models))
         number = self.rounds
         with self.all_or_nothing(number):
             query, probability, recommended, said = self.kernel.observe(
-                *self.views, codes, self.coins(number), self.first_spare, self.scale, self.scratch
+                *self.views, kernel_row(codes), self.coins(number), self.first_spare, self.scale, self.scratch
             )
             if query:
                 self._open[number] = OpenQuery(probability, encoded)
             self.recorder.saw(codes, number, probability, query)
+            self.spared[0] += codes.count(NOT_RUN)
         prediction = None if said < 0 else classes[said]
-        return Decision(number, query, probability, prediction, self.models[recommended])
+        return Decision(number, query, probability, prediction, self.models[recommended], self.racing)
 
-    def learn(self, round: int, label: ClassName | None) -> None:  # noqa: A002 (the word of the design)
+    def learn(self, round: int, label: AnyLabel | None) -> None:  # noqa: A002 (the word of the design)
         """Take in the label of a queried round: at once or later, in any order, each once.
 
-        A label of None or -1 is a skip: it closes the query and changes no estimate; certificates count it as the
-        worst that it could have been.
+        A label is a class, or a `Label`: several classes, grades, which of two answers is better. Where it leaves
+        the loss of a model unknown, certificates count that as the worst that it could be, and the estimates take
+        the mean of the losses that are known. A label of None or -1 is a skip: it closes the query and changes no
+        estimate; certificates count it as the worst that it could have been.
         """
         query = self._open_query(round)
-        known = plain(label, f"label of round {round}")
-        code = SKIPPED if known is None else encode_label(known, query.row.classes)
+        told = tell(label, query.row, self.loss, f"label of round {round}")
         with self.all_or_nothing(round):
-            if code != SKIPPED:
-                self.kernel.learn(*self.views, int(round) + 1, query.row.codes, code, query.probability)
-                self.recorder.told(query.row.codes, round, code, query.probability)
+            if told.code != SKIPPED:
+                self.take_in(int(round), query.row.codes, told, query.probability)
+                self.recorder.told(query.row.codes, round, told.code, query.probability, told.losses)
             del self._open[round]
+
+    def take_in(self, number: int, codes: list[int], told: ToldLabel, probability: float) -> None:
+        """Learn what was told of a round that had this row, and was queried with this probability."""
+        table: Any = memoryview(np.array([told.losses], dtype=np.float64).data)
+        room = self.scratch._replace(graded=table)
+        self.kernel.learn(*self.views, number + 1, kernel_row(codes), told.code, probability, room)
 
     @property
     def rounds(self) -> int:
@@ -223,7 +256,8 @@ class Algorithm(ABC):
         check_kind(kind)
         proved = self.proof(check_confidence(confidence), kind)
         if proved is not None:
-            return state(self.recommended, proved, confidence, kind, self.rounds, self.rounds, changes=0)
+            seen = self.rounds
+            return state(self.recommended, proved, confidence, kind, seen, seen, changes=0, loss=self.loss)
         best = self.models.index(self.recommended)
         return self.recorder.certificate(self.models, best, confidence, kind)
 
@@ -239,8 +273,16 @@ class Algorithm(ABC):
 
     @property
     def racing(self) -> tuple[ModelName, ...]:
-        """The models that are still compared with one another; all, where an algorithm drops none."""
+        """The models that are still compared with one another; all, where an algorithm drops none.
+
+        The others need not be run any more: pass `mp.NOT_RUN` for them.
+        """
         return self.models
+
+    @property
+    def calls(self) -> int:
+        """How many predictions models were asked for."""
+        return self.rounds * len(self.models) - int(self.spared[0])
 
     @property
     def won(self) -> int | None:
@@ -259,7 +301,7 @@ class Algorithm(ABC):
     @contextmanager
     def all_or_nothing(self, number: int = -1) -> Iterator[None]:
         """If what is done meanwhile fails or is interrupted, the picker is as it was, and the round's query too."""
-        arrays = (self.clock, *self.state)
+        arrays = (self.clock, self.spared, *self.state)
         before = [array.copy() for array in arrays]
         seen = self.recorder.kept
         query = self._open.get(number)
@@ -277,6 +319,7 @@ class Algorithm(ABC):
 
     def __repr__(self) -> str:
         options = "".join(f", {name}={value!r}" for name, value in self.options.items())
+        options += "" if self.loss == ACCURATE else f", loss={self.loss.name!r}"
         seen = f"{self.rounds} rounds, {self.labels_used} labels"
         return f"<{type(self).__name__}({len(self.models)} models, seed={self.seed}{options}): {seen}>"
 
@@ -291,7 +334,9 @@ class Algorithm(ABC):
             "models": list(self.models),
             "seed": self.seed,
             "options": dict(self.options),
+            "loss": None if self.loss == ACCURATE else self.loss.to_json(),
             "clock": self.clock.tolist(),
+            "spared": int(self.spared[0]),
             "state": {field: array.tolist() for field, array in self.state._asdict().items()},
             "evidence": self.recorder.document(),
             "checksum": self._checksum(),
@@ -319,7 +364,8 @@ class Algorithm(ABC):
                 f"{STATE_VERSION}; use the modelpicker that saved it."
             )
         try:
-            picker = cls(blob["models"], blob["seed"], **blob["options"])
+            priced = {} if blob["loss"] is None else {"loss": read_loss(blob["loss"])}
+            picker = cls(blob["models"], blob["seed"], **blob["options"], **priced)
             picker._load(blob)
         except StateError:
             raise
@@ -341,7 +387,8 @@ class Algorithm(ABC):
             arrays.pop(field)[...] = array
         if arrays:
             raise self.damaged(f"it lacks {', '.join(arrays)}")
-        self.recorder = Recorder.load(len(self.models), blob["evidence"])
+        self.spared[0] = blob["spared"]
+        self.recorder = Recorder.load(len(self.models), blob["evidence"], self.loss)
         if blob["checksum"] != self._checksum():
             raise self.damaged("its checksum is wrong")
         self.check_state()
@@ -356,7 +403,8 @@ class Algorithm(ABC):
     def check_state(self) -> None:
         """Refuse a state that kernels, which trust it, could go astray with."""
         for field, array in self.state._asdict().items():
-            if array.dtype.kind == "f" and not (np.isfinite(array) & (array >= 0.0)).all():
+            least = -np.inf if field in self.signed else 0.0
+            if array.dtype.kind == "f" and not (np.isfinite(array) & (array >= least)).all():
                 raise self.damaged(f"{field} is {brief(array.tolist())}")
             if field == "standing" and not (0 <= array[LEADER] < len(self.models) and array[TIED] >= 1):
                 raise self.damaged(f"{field} is {brief(array.tolist())}")
@@ -366,7 +414,7 @@ class Algorithm(ABC):
     ) -> tuple[int, OpenQuery]:
         """An open query from a saved state, if it can be one."""
         known = len(codes) == len(self.models) and all(
-            type(code) is int and -1 <= code < len(classes) for code in codes
+            type(code) is int and NOT_RUN <= code < len(classes) for code in codes
         )
         distinct = all(type(name) in (int, str) for name in classes) and len(set(classes)) == len(classes)
         possible = type(number) is int and 0 <= number < self.rounds and 0.0 < probability <= 1.0
@@ -437,6 +485,18 @@ class Algorithm(ABC):
         """Room that interpreted kernels use within a round."""
         room: Scratch = listed(new_scratch(len(self.models), len(self.models)))
         return room
+
+
+def kernel_row(codes: list[int]) -> list[int]:
+    """The codes of a row as kernels have them: who was not asked agrees with nobody."""
+    if NOT_RUN not in codes:
+        return codes
+    return [place_code(code, model) for model, code in enumerate(codes)]
+
+
+def count_spared(codes: npt.NDArray[Any]) -> int:
+    """How often a model was not asked; quick where that never was."""
+    return 0 if codes.min(initial=0) > NOT_RUN else int((codes == NOT_RUN).sum())
 
 
 def listed(arrays: Any) -> Any:

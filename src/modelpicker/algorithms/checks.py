@@ -23,7 +23,8 @@ from modelpicker.certificates.certificate import CertificateKind
 from modelpicker.certificates.evidence_kernels import evidence_kernels
 from modelpicker.encoding import Array
 from modelpicker.errors import ModelPickerError, RoundError
-from modelpicker.kernels.primitives import FOLLOW, new_scratch
+from modelpicker.kernels.primitives import FOLLOW, NOT_RUN, new_scratch
+from modelpicker.label import AnyLabel, Label
 from modelpicker.options import REQUIRED, Option
 
 Factory: TypeAlias = Callable[[Models, int], Algorithm]
@@ -67,6 +68,8 @@ def check_algorithm(factory: Factory) -> Iterator[Check]:
         skipped_labels,
         certificates,
         abstentions,
+        graded_labels,
+        models_not_asked,
         names_and_codes_alike,
         errors_change_nothing,
         two_models,
@@ -95,6 +98,7 @@ def described(factory: Factory) -> None:
     kind = type(factory(3, 0))
     declared = {option.name: option for option in kind.about.options}
     taken = dict(list(inspect.signature(kind).parameters.items())[2:])
+    taken.pop("loss", None)  # every algorithm has it
     if not declared:  # then nothing is said that could be wrong
         return
     expect(list(declared) == list(taken), f"it declares {', '.join(declared)}, but takes {', '.join(taken)}")
@@ -289,6 +293,42 @@ def abstentions(factory: Factory) -> None:
     same_state(picker, by_none)
 
 
+def graded_labels(factory: Factory) -> None:
+    """Labels may be several classes, or say nothing of some answers: both speeds agree."""
+    predictions, classes = make_stream(14, rounds=160, models=5, classes=4, abstaining=0.1, skipped=0.1)
+    labels = [_graded(place, int(label)) for place, label in enumerate(classes)]
+    picker = compare_speeds(factory, 5, 4, predictions, labels)
+    restored = type(picker).from_state_dict(json.loads(json.dumps(picker.state_dict())))
+    same_state(picker, restored)
+    expect(bool(np.isfinite(picker.losses).all()), "a loss that is not known has spoilt the estimates")
+
+
+def _graded(place: int, label: int) -> AnyLabel | None:
+    """Labels of all kinds in turn, around a class."""
+    if label < 0:
+        return None
+    kinds = (
+        label,
+        Label.any_of(label, (label + 1) % 4),
+        Label.graded({label: 1.0, (label + 1) % 4: 0.0}),
+        Label.all_wrong(),
+    )
+    return kinds[place % len(kinds)]
+
+
+def models_not_asked(factory: Factory) -> None:
+    """Models may be left out of a round: both speeds agree, and nothing is certified that was not without them."""
+    predictions, labels = make_stream(15, rounds=160, models=5, classes=4)
+    predictions[np.random.default_rng(15).random(predictions.shape) < 0.2] = NOT_RUN
+    picker = compare_speeds(factory, 5, 4, predictions, labels)
+    expect(bool(np.isfinite(picker.losses).all()), "a model that was not asked has spoilt the estimates")
+    alone = factory(3, 0)
+    for row in ([2, 2, NOT_RUN], [NOT_RUN, 1, 1], [NOT_RUN, NOT_RUN, 0], [NOT_RUN] * 3):
+        expect(not alone.observe(row).query, f"{row} was queried: those who were asked agree")
+    for kind in KINDS:
+        expect(_gaps(alone, kind)[0] == 1.0, f"{kind}: something is certified of models that were not asked")
+
+
 def names_and_codes_alike(factory: Factory) -> None:
     """Classes given as strings lead to the same decisions as codes; so do models given by name."""
     predictions, labels = make_stream(9, rounds=150, models=4, classes=3, abstaining=0.1)
@@ -311,7 +351,7 @@ def errors_change_nothing(factory: Factory) -> None:
     predictions, labels = make_stream(10, rounds=50, models=4, classes=3)
     picker = factory(4, 0)
     run_stream(picker, predictions, labels)
-    for row in ([0, 1, 2], [0, 1, 2, float("nan")], [0, 1, 2, 0.5], [0, 1, 2, -2], [0, 1, 2, b"x"]):
+    for row in ([0, 1, 2], [0, 1, 2, float("nan")], [0, 1, 2, 0.5], [0, 1, 2, -3], [0, 1, 2, b"x"]):
         expect_error(ModelPickerError, picker, partial(picker.observe, row))
     spoilt = predictions.copy()
     spoilt[-1, 0] = -7
@@ -372,7 +412,7 @@ def play(picker: Algorithm, rows: Any, labels: Any, keep: bool = True) -> list[D
     return decisions
 
 
-def compare_speeds(factory: Factory, models: int, seed: int, predictions: Array, labels: Array) -> Algorithm:
+def compare_speeds(factory: Factory, models: int, seed: int, predictions: Array, labels: Any) -> Algorithm:
     """Run a stream at both speeds, and expect the same to the last bit."""
     slow, fast = factory(models, seed), factory(models, seed)
     decisions = play(slow, predictions, labels)

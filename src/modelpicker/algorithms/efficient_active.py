@@ -72,11 +72,11 @@ def learn(
     settings: EfficientActiveSettings,
     t: int,
     row: Codes,
-    label: int,
+    lost: Floats,
     probability: float,
 ) -> None:
     """A mistake counts one over the probability of having seen it."""
-    charge(state.losses, state.standing, row, label, 1.0 / probability)
+    charge(state.losses, state.standing, lost, 1.0 / probability)
     state.lead[0] = lead_of(state.losses, state.losses[state.standing[LEADER]])
 
 
@@ -88,6 +88,7 @@ class EfficientActive(Algorithm):
         seed: the random seed: all coins are drawn from it.
         c0: how large an allowance the gap is held against; larger asks more.
         threshold_scale: s, a factor on the threshold below which every disagreement is queried.
+        loss: what a mistake costs: "accuracy", weights by class, costs by class and answer, or an `mp.Loss`.
     """
 
     name: ClassVar[str] = "efficient-active"
@@ -116,8 +117,10 @@ class EfficientActive(Algorithm):
     kernel: ClassVar[Kernel] = Kernel(decide, smallest_loss, learn)
     state: EfficientActiveState
 
-    def __init__(self, models: Models, seed: int = 0, *, c0: float, threshold_scale: float = 1.0) -> None:
-        super().__init__(models, seed, c0=c0, threshold_scale=threshold_scale)
+    def __init__(
+        self, models: Models, seed: int = 0, *, c0: float, threshold_scale: float = 1.0, loss: object = None
+    ) -> None:
+        super().__init__(models, seed, loss=loss, c0=c0, threshold_scale=threshold_scale)
 
     def start(self, models: int) -> EfficientActiveState:
         """No losses, everybody tied."""

@@ -10,6 +10,7 @@ from modelpicker.algorithms.description import AlgorithmDescription
 from modelpicker.algorithms.runner import Kernel
 from modelpicker.algorithms.validation import Models
 from modelpicker.kernels.primitives import (
+    ABSTAINED,
     FOLLOW,
     LEADER,
     Codes,
@@ -67,7 +68,7 @@ def split(alive: Codes, leader: int, row: Codes) -> bool:
     said = row[leader]
     differing = 0
     for i in range(len(row)):
-        differing += alive[i] if row[i] != said else 0
+        differing += alive[i] if row[i] != said and row[i] >= ABSTAINED else 0
     return differing > 0
 
 
@@ -102,11 +103,11 @@ def learn(
     settings: ImportanceWeightedSettings,
     t: int,
     row: Codes,
-    label: int,
+    lost: Floats,
     probability: float,
 ) -> None:
     """A mistake counts one over the probability of having seen it."""
-    charge(state.losses, state.standing, row, label, 1.0 / probability)
+    charge(state.losses, state.standing, lost, 1.0 / probability)
     state.worst[0] += 1.0 / probability
     rank_among(state.losses, state.alive, ALIVE, state.standing)
 
@@ -119,6 +120,7 @@ class ImportanceWeighted(Algorithm):
         seed: the random seed: all coins are drawn from it.
         query_scale: β, the query probability where survivors disagree.
         delta: δ, the confidence parameter of the bound, above 0 and at most 1.
+        loss: what a mistake costs: "accuracy", weights by class, costs by class and answer, or an `mp.Loss`.
     """
 
     name: ClassVar[str] = "importance-weighted"
@@ -152,8 +154,10 @@ class ImportanceWeighted(Algorithm):
     kernel: ClassVar[Kernel] = Kernel(decide, recommend, learn)
     state: ImportanceWeightedState
 
-    def __init__(self, models: Models, seed: int = 0, *, query_scale: float = 1.0, delta: float = 0.01) -> None:
-        super().__init__(models, seed, query_scale=query_scale, delta=delta)
+    def __init__(
+        self, models: Models, seed: int = 0, *, query_scale: float = 1.0, delta: float = 0.01, loss: object = None
+    ) -> None:
+        super().__init__(models, seed, loss=loss, query_scale=query_scale, delta=delta)
 
     def start(self, models: int) -> ImportanceWeightedState:
         """Everybody alive and tied."""

@@ -47,6 +47,7 @@ class LabelEfficient(Algorithm):
         seed: the random seed: all coins are drawn from it.
         probability: ε, above 0 and at most 1. For a budget of b labels over T rounds take
             min(1, b / (T · share of rounds on which models disagree)).
+        loss: what a mistake costs: "accuracy", weights by class, costs by class and answer, or an `mp.Loss`.
     """
 
     name: ClassVar[str] = "label-efficient"
@@ -73,8 +74,8 @@ class LabelEfficient(Algorithm):
     kernel: ClassVar[Kernel] = Kernel(decide, smallest_loss, count_mistakes)
     state: Mistakes
 
-    def __init__(self, models: Models, seed: int = 0, *, probability: float) -> None:
-        super().__init__(models, seed, probability=probability)
+    def __init__(self, models: Models, seed: int = 0, *, probability: float, loss: object = None) -> None:
+        super().__init__(models, seed, loss=loss, probability=probability)
 
     def start(self, models: int) -> Mistakes:
         """No mistakes, everybody tied."""

@@ -106,20 +106,20 @@ def recommend(state: ModelPickerState, settings: ModelPickerSettings, coin: floa
 
 
 def learn(
-    state: ModelPickerState, settings: ModelPickerSettings, t: int, row: Codes, label: int, probability: float
+    state: ModelPickerState, settings: ModelPickerSettings, t: int, row: Codes, lost: Floats, probability: float
 ) -> None:
-    """The unbiased loss estimates: a mistake counts one over the probability of having seen it.
+    """The unbiased loss estimates: a loss counts one over the probability of having seen it.
 
     With a window, losses are first brought up to round t; if they are of a later one, t counts less by then.
     """
     if settings.keep == 1.0:
-        charge(state.losses, state.standing, row, label, 1.0 / probability)
+        charge(state.losses, state.standing, lost, 1.0 / probability)
         return
     if t > state.as_of[0]:
         fade(state.losses, state.standing, faded(state, settings, t))
         state.as_of[0] = t
     late = power(settings.keep, state.as_of[0] - t)
-    charge(state.losses, state.standing, row, label, late / probability)
+    charge(state.losses, state.standing, lost, late / probability)
 
 
 class ModelPicker(Algorithm):
@@ -137,6 +137,8 @@ class ModelPicker(Algorithm):
             1 - 1/window of what it did a round before. `recommended`, `losses` and `weights` are then those of
             recent rounds. The theorems speak of whole streams, so they do not hold; `certificate()` names the
             recommended model, but speaks of all rounds seen, not of the window. 0 is the paper's algorithm.
+        loss: what a mistake costs: "accuracy", weights by class, costs by class and answer, or an `mp.Loss`. It
+            does not change how a query is decided: by which class may be right.
 
     >>> picker = ModelPicker(models=["small", "large", "tuned"], seed=1)
     >>> decision = picker.observe(["cat", "dog", "dog"])
@@ -203,8 +205,11 @@ class ModelPicker(Algorithm):
         predict: Literal["sample", "leader"] = "sample",
         recommend: Literal["weights", "random-round"] = "weights",
         window: int = 0,
+        loss: object = None,
     ) -> None:
-        super().__init__(models, seed, query_scale=query_scale, predict=predict, recommend=recommend, window=window)
+        super().__init__(
+            models, seed, loss=loss, query_scale=query_scale, predict=predict, recommend=recommend, window=window
+        )
         if self.options["window"] and recommend == "random-round":
             raise InputError(
                 f"window={window} does not go with recommend='random-round', which names the model of a round "

@@ -31,6 +31,7 @@ from modelpicker.certificates.wealth import (
 )
 from modelpicker.encoding import ModelName
 from modelpicker.kernels.primitives import (
+    ABSTAINED,
     FIRST,
     FOLLOW,
     LEADER,
@@ -40,9 +41,11 @@ from modelpicker.kernels.primitives import (
     Ints,
     Scratch,
     agreed,
+    alike,
     best,
     best_among,
     charge,
+    fair_guess,
     largest_share,
     query_probability,
     rank_among,
@@ -70,7 +73,7 @@ class RaceState(NamedTuple):
     standing: Ints
     race: Ints
     places: Ints
-    behind: Ints  # mistakes more than the leader, while in the race
+    behind: Floats  # mistakes more than the leader, while in the race
     led: Ints  # rounds as the leader
     money: Floats  # [model, bet], since its opponent is its opponent
     earned: Floats  # wealth from opponents before
@@ -98,12 +101,20 @@ class RaceSettings(NamedTuple):
 
 
 def contested(state: RaceState, row: Codes, leader: int) -> bool:
-    """Whether a model that is still in the race differs from the leader."""
+    """Whether a model that is still in the race differs from the leader, and both were asked."""
     said = row[leader]
     against = 0
     for i in range(len(row)):
-        against += row[i] != said and state.places[i] == IN
-    return against > 0
+        against += row[i] != said and row[i] >= ABSTAINED and state.places[i] == IN
+    return against > 0 and said >= ABSTAINED
+
+
+def absent_in_race(state: RaceState, row: Codes) -> bool:
+    """Whether a model in the race was not asked."""
+    absent = 0
+    for i in range(len(row)):
+        absent += row[i] < ABSTAINED and state.places[i] == IN
+    return absent > 0
 
 
 def give_up(state: RaceState, leader: int, patience: float) -> None:
@@ -211,7 +222,7 @@ def decide(
         state.led[race[FIRST_PLACE]] += t - race[NOW]
     race[NOW] = t - 1  # what is settled now, is settled before this round
     asked = 0.0
-    if not agreed(row):
+    if not alike(row) and (not agreed(row) or absent_in_race(state, row)):
         asked = chance(state, settings, t, row, scale, scratch)
     race[NOW] = t
     return asked, FOLLOW
@@ -220,10 +231,10 @@ def decide(
 def chance(
     state: RaceState, settings: RaceSettings, t: int, row: Codes, patience: float, scratch: Scratch
 ) -> float:
-    """The query probability of a round on which models differ."""
+    """The query probability of a round on which models differ, or one in the race was not asked."""
     race = state.race
     if race[BROKEN] > 0:
-        return as_model_picker(state, settings, t - race[BROKEN], row, scratch)
+        return 0.0 if agreed(row) else as_model_picker(state, settings, t - race[BROKEN], row, scratch)
     leader = race[FIRST_PLACE]
     if race[WON] == 0:
         give_up(state, leader, patience - state.luck[0])
@@ -240,7 +251,9 @@ def chance(
             if race[ASKED] == WARM_UP:
                 start_bets(state, settings, t)
             return 1.0
-    return settings.exploration
+        if race[WON] == 0 and absent_in_race(state, row):
+            foresee(state, settings, row, t)  # nothing will put it right
+    return 0.0 if agreed(row) else settings.exploration
 
 
 def start_bets(state: RaceState, settings: RaceSettings, t: int) -> None:
@@ -272,52 +285,55 @@ def rank(state: RaceState) -> None:
     rank_among(state.losses, state.places, IN, state.standing)
 
 
-def count(state: RaceState, t: int, row: Codes, label: int) -> None:
-    """Count the mistakes of those who are in the race; the others stay as far behind the leader as they were."""
+def count(state: RaceState, t: int, lost: Floats) -> None:
+    """Count the losses of those who are in the race; the others stay as far behind the leader as they were."""
+    guess = fair_guess(lost)
+    if guess != guess:
+        return
     leader = state.race[FIRST_PLACE]
-    missed = int(row[leader] != label)
-    for i in range(len(row)):
+    missed = lost[leader] if lost[leader] == lost[leader] else guess
+    for i in range(len(lost)):
         wrong = missed
         if t <= state.until[i]:
-            wrong = int(row[i] != label)
+            wrong = lost[i] if lost[i] == lost[i] else guess
             state.behind[i] += wrong - missed
         state.losses[i] += wrong
 
 
-def keep_watch(
-    state: RaceState, settings: RaceSettings, t: int, row: Codes, label: int, probability: float
-) -> None:
-    """Bet that somebody who is out is better than the leader now; fall back if that wins much."""
+def keep_watch(state: RaceState, settings: RaceSettings, t: int, lost: Floats, probability: float) -> None:
+    """Bet that somebody who is out is better than the leader now; fall back if that wins much.
+
+    Nothing is bet where a loss is not known.
+    """
     leader = state.race[FIRST_PLACE]
     stake = min(WATCH_BET, WATCH_BET * settings.exploration / probability)
-    missed = int(row[leader] != label)
     found = False
-    for i in range(len(row)):
-        if i != leader and t > state.until[i]:
-            gain = missed - int(row[i] != label) - settings.tolerance
+    for i in range(len(lost)):
+        gain = lost[leader] - lost[i] - settings.tolerance
+        if i != leader and t > state.until[i] and gain == gain:
             state.alarm[i] = min(1e250, max(1.0, state.alarm[i]) * (1.0 + stake * gain))
-            found = found or state.alarm[i] >= FALSE_ALARM * len(row)
+            found = found or state.alarm[i] >= FALSE_ALARM * len(lost)
     if found:
         state.race[BROKEN] = state.race[NOW]
-        for i in range(len(row)):
+        for i in range(len(lost)):
             state.losses[i] = 0.0
             state.places[i] = IN
         rank(state)
 
 
-def learn(state: RaceState, settings: RaceSettings, t: int, row: Codes, label: int, probability: float) -> None:
-    """Count mistakes, put bets right, see who leads and who is beaten."""
+def learn(state: RaceState, settings: RaceSettings, t: int, row: Codes, lost: Floats, probability: float) -> None:
+    """Count losses, put bets right, see who leads and who is beaten."""
     race = state.race
     if race[BROKEN] > 0:
         if t > race[BROKEN]:
-            charge(state.losses, state.standing, row, label, 1.0 / probability)
+            charge(state.losses, state.standing, lost, 1.0 / probability)
         return
     if probability == 1.0 and race[WON] == 0:
-        count(state, t, row, label)
-        put_right(state, settings, row, t, label)
+        count(state, t, lost)
+        put_right(state, settings, row, t, lost)
         move_on(state, settings, row)
     if settings.exploration > 0.0:
-        keep_watch(state, settings, t, row, label, probability)
+        keep_watch(state, settings, t, lost, probability)
 
 
 def move_on(state: RaceState, settings: RaceSettings, row: Codes) -> None:
@@ -352,6 +368,7 @@ class Race(Algorithm):
         patience: give up a model without a proof once it is so many mistakes behind the leader; by default never.
         exploration: the probability of asking about rounds on which only models differ that are out, to see whether
             the assumption still holds; 0 for never. If one of them is better now, Race goes on as Model Picker.
+        loss: what a mistake costs: "accuracy", weights by class, costs by class and answer, or an `mp.Loss`.
 
     >>> race = Race(models=["small", "large"], seed=1, tolerance=0.05)
     >>> for number in range(200):
@@ -406,6 +423,7 @@ class Race(Algorithm):
     drops: ClassVar[bool] = True
     spreads: ClassVar[bool] = False
     stops: ClassVar[bool] = True
+    signed: ClassVar[tuple[str, ...]] = ("behind",)
     kernel: ClassVar[Kernel] = Kernel(decide, recommend, learn, finished)
     state: RaceState
 
@@ -418,10 +436,13 @@ class Race(Algorithm):
         tolerance: float = 0.01,
         patience: float | None = None,
         exploration: float = 0.0,
+        loss: object = None,
     ) -> None:
+        self._raced: tuple[tuple[bytes, int], tuple[ModelName, ...]] = ((b"", -1), ())
         super().__init__(
             models,
             seed,
+            loss=loss,
             confidence=confidence,
             tolerance=tolerance,
             patience=patience,
@@ -435,7 +456,7 @@ class Race(Algorithm):
             standing=np.array([0, models]),
             race=np.zeros(6, dtype=np.int64),
             places=np.zeros(models, dtype=np.int64),
-            behind=np.zeros(models, dtype=np.int64),
+            behind=np.zeros(models),
             led=np.zeros(models, dtype=np.int64),
             money=np.zeros((models, len(BETS))),
             earned=np.ones(models),
@@ -452,7 +473,7 @@ class Race(Algorithm):
 
     def settings(self) -> RaceSettings:
         """The options as the kernel sees them."""
-        tolerance, bets = float(self.options["tolerance"]), np.array(BETS)
+        tolerance, bets = float(self.options["tolerance"]) / self.loss.unit, np.array(BETS)
         return RaceSettings(
             bar=1.0 / (1.0 - float(self.options["confidence"])),
             tolerance=tolerance,
@@ -521,8 +542,12 @@ class Race(Algorithm):
         """The leader, and those who were neither beaten by it nor given up; all, if it goes on as Model Picker."""
         if self.drifted is not None:
             return self.models
-        places, leader = self.state.places.tolist(), int(self.state.race[FIRST_PLACE])
-        return tuple(model for i, model in enumerate(self.models) if places[i] == IN or i == leader)
+        places, leader = self.state.places, int(self.state.race[FIRST_PLACE])
+        now = places.tobytes(), leader
+        if now != self._raced[0]:
+            left = (model for i, model in enumerate(self.models) if places[i] == IN or i == leader)
+            self._raced = now, tuple(left)
+        return self._raced[1]
 
     @property
     def remark(self) -> str:

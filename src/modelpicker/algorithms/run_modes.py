@@ -53,18 +53,18 @@ from modelpicker.algorithms.runner import (
 )
 from modelpicker.certificates.evidence import ANSWERED, ASKED, PASSED
 from modelpicker.certificates.stop_rules import Watch, is_certified
-from modelpicker.kernels.primitives import ABSTAINED, SKIPPED, Codes, Ints
+from modelpicker.kernels.primitives import NOT_RUN, SKIPPED, Codes, Floats, Ints, place_code
 
 
 def check_row(rows: Codes, i: int, room: Codes, classes: int) -> tuple[Codes, bool]:
-    """Copy row `i`; it is not playable if it holds anything but an abstention and codes below `classes`."""
+    """Copy row `i`; it is not playable if it holds anything but codes below `classes`, ABSTAINED and NOT_RUN."""
     lowest = largest = rows[i, 0]
     for model in range(len(room)):
         code = rows[i, model]
-        room[model] = code
+        room[model] = place_code(code, model)
         lowest = min(lowest, code)
         largest = max(largest, code)
-    return room, bool(lowest >= ABSTAINED and largest < classes)
+    return room, bool(lowest >= NOT_RUN and largest < classes)
 
 
 def trust_row(rows: Codes, i: int, room: Codes, classes: int) -> tuple[Codes, bool]:
@@ -120,6 +120,7 @@ def to_the_end(
     i: int,
     row: Codes,
     label: int,
+    lost: Floats,
     query: bool,
     probability: float,
     coin: float,
@@ -137,6 +138,7 @@ def until_won(
     i: int,
     row: Codes,
     label: int,
+    lost: Floats,
     query: bool,
     probability: float,
     coin: float,
@@ -156,6 +158,7 @@ def until_certified(
     i: int,
     row: Codes,
     label: int,
+    lost: Floats,
     query: bool,
     probability: float,
     coin: float,
@@ -167,7 +170,7 @@ def until_certified(
     if query:
         entry = ASKED if label == SKIPPED else ANSWERED
     best = recommend(state, settings, coin)
-    if is_certified(record.watch, row, clock[ROUNDS] - 1, label, probability, entry, best):
+    if is_certified(record.watch, row, clock[ROUNDS] - 1, lost, probability, entry, best):
         return CERTIFIED
     if finished(state, settings):
         return WON

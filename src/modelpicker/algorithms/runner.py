@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from modelpicker.kernels.compiler import CompiledKernel, Function, check_kernel, code_digits, with_parts
 from modelpicker.kernels.primitives import (
+    ABSTAINED,
     FOLLOW,
     QUERY,
     SKIPPED,
@@ -25,6 +26,7 @@ from modelpicker.kernels.primitives import (
     Floats,
     Ints,
     Scratch,
+    find_losses,
 )
 
 # Fields of a picker's clock: rounds observed, labels learned.
@@ -65,9 +67,12 @@ def recommend(state: AlgorithmState, settings: AlgorithmSettings, coin: float) -
 
 
 def learn(
-    state: AlgorithmState, settings: AlgorithmSettings, t: int, row: Codes, label: int, probability: float
+    state: AlgorithmState, settings: AlgorithmSettings, t: int, row: Codes, lost: Floats, probability: float
 ) -> None:
-    """An algorithm's own: take in the label of round t, which was queried with this probability."""
+    """An algorithm's own: take in what the label of round t, queried with this probability, says of each model.
+
+    Losses go from 0 (right) to 1 (wrong). NaN stands for one that is not known.
+    """
     raise NotImplementedError
 
 
@@ -111,7 +116,7 @@ def observe_round(
     recommended = recommend(state, settings, coins[SPARE])
     if speaker == FOLLOW:
         speaker = recommended
-    return coins[QUERY] < probability, probability, recommended, row[speaker]
+    return coins[QUERY] < probability, probability, recommended, max(row[speaker], ABSTAINED)
 
 
 def learn_label(
@@ -122,10 +127,12 @@ def learn_label(
     row: Codes,
     label: int,
     probability: float,
+    scratch: Scratch,
 ) -> None:
     """Take in the label of round t, which was queried, now or later."""
     clock[LABELS] += 1
-    learn(state, settings, t, row, label, probability)
+    find_losses(scratch.lost, row, label, scratch.graded)
+    learn(state, settings, t, row, scratch.lost, probability)
 
 
 def take_row(rows: Codes, i: int, room: Codes, classes: int) -> tuple[Codes, bool]:
@@ -172,13 +179,17 @@ def after_round(
     i: int,
     row: Codes,
     label: int,
+    lost: Floats,
     query: bool,
     probability: float,
     coin: float,
     budget: KeptBudget,
     record: Record,
 ) -> int:
-    """A stop rule's own: whether to stop after round i, and why; END if not. The coin decides between equals."""
+    """A stop rule's own: whether to stop after round i, and why; END if not. The coin decides between equals.
+
+    If there is a label, `lost` has the losses that it stands for.
+    """
     raise NotImplementedError
 
 
@@ -232,11 +243,13 @@ def play_rounds(
         query, probability = write(record, i, row, query, probability, recommended, predicted)
         label = labels[i] if query and affords(budget, clock[LABELS]) else SKIPPED
         if label != SKIPPED:
-            learn_label(state, settings, clock, clock[ROUNDS], row, label, probability)
+            learn_label(state, settings, clock, clock[ROUNDS], row, label, probability, scratch)
         elif query:
             missing(budget)
         coin = coins[i, SPARE] if clock[LABELS] > 0 else first_spare
-        stop = after_round(state, settings, clock, i, row, label, query, probability, coin, budget, record)
+        stop = after_round(
+            state, settings, clock, i, row, label, scratch.lost, query, probability, coin, budget, record
+        )
         if stop != END:
             return i + 1, stop
     return len(rows), END

@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from modelpicker.algorithms.base import Algorithm, listed
+from modelpicker.algorithms.base import Algorithm, count_spared, listed
 from modelpicker.algorithms.budgets import Budget, Cap, Paced, as_budget, kept_by
 from modelpicker.algorithms.run_modes import (
     CERTIFIED_STREAM,
@@ -90,12 +90,12 @@ def run_stream(
 
     Args:
         picker: moved on by the rounds of the stream; after an error it is as it was.
-        predictions: a row per round, a column per model: class codes or strings, -1 or None for an abstention.
-            Or a collection with its labels, or one that is read batch by batch; or a data frame whose columns are
-            called as the models, and whose column `label` has the labels.
-        labels: one a round, in the form of the predictions; -1 or None is a skip. Or a function, which is asked for
-            a label when it is bought, and only then: it gets the place of the row, from 0 up. The rounds are then
-            interpreted, without Numba.
+        predictions: a row per round, a column per model: class codes or strings, -1 or None for an abstention,
+            `mp.NOT_RUN` for a model that was not asked. Or a collection with its labels, or one that is read batch
+            by batch; or a data frame whose columns are called as the models, with the labels in a column `label`.
+        labels: one a round, in the form of the predictions, or an `mp.Label`; -1 or None is a skip. Or a function,
+            which is asked for a label when it is bought, and only then: it gets the place of the row, from 0 up.
+            The rounds are then interpreted, without Numba.
         budget: at most so many labels are bought in this call: the trace ends with the round that spends the last.
             A number is a cap: the picker asks as it would without. `Budget(200, "paced", rounds=5_000)` makes the
             labels last for the stream.
@@ -116,7 +116,7 @@ def run_stream(
     if labels is None:
         raise InputError("labels: None is no table; pass a list with one label per round, -1 where there is none.")
     with picker.all_or_nothing():
-        return _run(picker, StreamInput(predictions, labels, len(picker.models)), stop_when, kept)
+        return _run(picker, StreamInput(predictions, labels, len(picker.models), picker.loss), stop_when, kept)
 
 
 def _check_rule(picker: Algorithm, stop_when: object) -> None:
@@ -155,7 +155,7 @@ def _run_batches(
         for batch in source.batches():
             predictions, known = _piece(batch)
             labels = known if look_up is None else _shifted(look_up, sum(map(len, parts)))
-            parts.append(_run(picker, StreamInput(predictions, labels, len(names)), stop_when, budget))
+            parts.append(_run(picker, StreamInput(predictions, labels, len(names), picker.loss), stop_when, budget))
             if parts[-1].stopped != "end":
                 break
     return Trace(
@@ -230,7 +230,7 @@ def _mode(
     paced = isinstance(budget, Paced)
     if stop_when is None:
         return PACED_STREAM if paced else STREAM, outcome
-    watch = new_watch(stop_when, picker.recorder.take_in(), interpreted=interpreted)
+    watch = new_watch(stop_when, picker.recorder.take_in(), unit=picker.loss.unit, interpreted=interpreted)
     return PACED_CERTIFIED_STREAM if paced else CERTIFIED_STREAM, Watched(outcome, watch)
 
 
@@ -250,7 +250,7 @@ def _play(
     mode, record = _mode(picker, part, stop_when, budget, interpreted=looked_up is not None)
     played_by = runner(picker.kernel, mode)
     labels = chunk.labels if looked_up is None else looked_up.codes
-    scratch = new_scratch(len(picker.models), chunk.classes)
+    scratch = new_scratch(len(picker.models), chunk.classes, chunk.graded)
     if looked_up is None:
         coins = picker.next_coins(len(chunk.rows))
         done, reason = played_by.play(
@@ -261,11 +261,13 @@ def _play(
         coins = draw_coins(picker.seed, first, len(chunk.rows))  # not by a compiled kernel
         done, reason = played_by.play_interpreted(
             *(*picker.views, chunk.rows.data, looked_up, coins.data),
-            *(picker.first_spare, picker.scale, listed(scratch), budget, record),
+            *(picker.first_spare, picker.scale, listed(scratch)._replace(graded=looked_up.graded), budget, record),
         )
+    picker.spared[0] += count_spared(chunk.rows[:done])
     if stop_when is None:  # a stop rule takes rounds into the evidence as they go by
+        graded = chunk.graded if looked_up is None else looked_up.table(len(picker.models))
         picker.recorder.saw_stream(
-            chunk.rows[:done], first, labels[:done], part.queried[:done], part.probability[:done]
+            *(chunk.rows[:done], first, labels[:done], part.queried[:done], part.probability[:done]), graded=graded
         )
     if chunk.names is not None:
         said = part.predicted[:done]

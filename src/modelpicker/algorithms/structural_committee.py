@@ -80,10 +80,10 @@ def decide(
 
 
 def learn(
-    state: CommitteeState, settings: CommitteeSettings, t: int, row: Codes, label: int, probability: float
+    state: CommitteeState, settings: CommitteeSettings, t: int, row: Codes, lost: Floats, probability: float
 ) -> None:
     """Count the mistakes, and turn the posterior away from those who made them."""
-    charge(state.losses, state.standing, row, label, 1.0)
+    charge(state.losses, state.standing, lost, 1.0)
     lowest = state.losses[state.standing[LEADER]]
     weigh(state.losses, lowest, settings.beta, state.cumulated)
     for i in range(1, len(row)):
@@ -98,6 +98,7 @@ class StructuralCommittee(Algorithm):
         seed: the random seed: all coins are drawn from it.
         beta: β, how fast the posterior turns away from a model with every mistake.
         disagreement_scale: s, a factor on the query probability; the paper's algorithm has 1.
+        loss: what a mistake costs: "accuracy", weights by class, costs by class and answer, or an `mp.Loss`.
     """
 
     name: ClassVar[str] = "structural-committee"
@@ -126,8 +127,10 @@ class StructuralCommittee(Algorithm):
     kernel: ClassVar[Kernel] = Kernel(decide, smallest_loss, learn)
     state: CommitteeState
 
-    def __init__(self, models: Models, seed: int = 0, *, beta: float, disagreement_scale: float = 1.0) -> None:
-        super().__init__(models, seed, beta=beta, disagreement_scale=disagreement_scale)
+    def __init__(
+        self, models: Models, seed: int = 0, *, beta: float, disagreement_scale: float = 1.0, loss: object = None
+    ) -> None:
+        super().__init__(models, seed, loss=loss, beta=beta, disagreement_scale=disagreement_scale)
 
     def start(self, models: int) -> CommitteeState:
         """No mistakes, everybody tied, nobody has differed."""

@@ -10,6 +10,7 @@ from modelpicker.algorithms.description import AlgorithmDescription
 from modelpicker.algorithms.runner import Kernel
 from modelpicker.algorithms.validation import Models
 from modelpicker.kernels.primitives import (
+    ABSTAINED,
     FOLLOW,
     LEADER,
     Codes,
@@ -51,10 +52,10 @@ def decide(
         return 0.0, FOLLOW
     # Those who say what the leader says are counted at once; the votes of the others one by one.
     others, votes = scratch.others, scratch.votes
-    said = row[state.standing[LEADER]]
+    said = max(row[state.standing[LEADER]], ABSTAINED)
     dissent = 0
     for i in range(len(row)):
-        vote = row[i]
+        vote = max(row[i], ABSTAINED)  # those who were not asked vote with those who abstain
         others[dissent] = vote
         dissent += vote != said
     together = settings.together[len(row) - dissent]
@@ -76,6 +77,7 @@ class VoteEntropy(Algorithm):
         seed: the random seed: all coins are drawn from it.
         classes: C, how many classes there are. It only normalises the entropy; any class may be predicted.
         query_scale: β, a factor on the query probability.
+        loss: what a mistake costs: "accuracy", weights by class, costs by class and answer, or an `mp.Loss`.
     """
 
     name: ClassVar[str] = "vote-entropy"
@@ -97,8 +99,10 @@ class VoteEntropy(Algorithm):
     kernel: ClassVar[Kernel] = Kernel(decide, smallest_loss, count_mistakes)
     state: Mistakes
 
-    def __init__(self, models: Models, seed: int = 0, *, classes: int, query_scale: float = 1.0) -> None:
-        super().__init__(models, seed, classes=classes, query_scale=query_scale)
+    def __init__(
+        self, models: Models, seed: int = 0, *, classes: int, query_scale: float = 1.0, loss: object = None
+    ) -> None:
+        super().__init__(models, seed, loss=loss, classes=classes, query_scale=query_scale)
 
     def start(self, models: int) -> Mistakes:
         """No mistakes, everybody tied."""

@@ -103,7 +103,8 @@ class Campaign(CampaignTelling, CampaignLeasing, CampaignRevising):
             made = decide_new(change, self.vocabulary, predictions, places, checked_items, checked_keys)
             older = sorted({number for number in numbers if number < first}) if places != range(total) else []
             found = {rounds.first: rounds for rounds in map(change.store.rounds_with, older)}
-            return Decisions(numbers, [*found.values(), *made], change.projection.models_at)
+            state = change.projection
+            return Decisions(numbers, [*found.values(), *made], state.models_at, state.racing)
 
     def ask_file(self, source: object, *, at_once: bool = False) -> AskedFile:
         """Ask about the items of a file, one after the other, as labels come.
@@ -204,4 +205,4 @@ class Campaign(CampaignTelling, CampaignLeasing, CampaignRevising):
 
 def _decision(rounds: Rounds, number: int, projection: Projection) -> Decision:
     """A decision that was made, as it was returned then."""
-    return Decisions([number], [rounds], projection.models_at)[0]
+    return Decisions([number], [rounds], projection.models_at, projection.racing)[0]

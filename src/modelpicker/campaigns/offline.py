@@ -40,9 +40,9 @@ from modelpicker.collections.labels import add_labels, is_result
 from modelpicker.collections.same_answers import SameAnswer, SameAnswers, merge_answers
 from modelpicker.collections.spelling import EXACT
 from modelpicker.collections.wide_tables import CollectionReader
-from modelpicker.encoding import Array, ClassName, check_same_kind, plain
+from modelpicker.encoding import Array, ClassName, Missing, check_missing, check_same_kind, plain
 from modelpicker.errors import InputError, brief
-from modelpicker.kernels.primitives import ABSTAINED
+from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN
 from modelpicker.label import Label
 
 # Rounds that are played together, so that somebody may watch.
@@ -98,6 +98,8 @@ class Run:
     """The order of the items, where it is not that of the source."""
     play_unlabelled: bool = False
     """Whether items without a label are played: asking about one is a skip."""
+    missing: Missing = "abstained"
+    """What a prediction that is missing stands for."""
     stopped: str = "end"
     unanswered: dict[int, float] = field(default_factory=dict)
     """Rounds whose label was asked for and is not there, with the probabilities of their queries."""
@@ -117,12 +119,17 @@ class Run:
             budget = self.goal.budget
             left = None if budget is None else budget - self.picker.labels_used
             labels = np.full(len(piece), ABSTAINED) if piece.labels is None else np.asarray(piece.labels)
-            trace = run_stream(self.picker, piece.predictions, labels, budget=left, stop_when=self.goal.stop_when)
-            self._note(trace, piece.predictions, labels)
+            rows = self._said(piece.predictions)
+            trace = run_stream(self.picker, rows, labels, budget=left, stop_when=self.goal.stop_when)
+            self._note(trace, rows, labels)
             self.stopped = trace.stopped
             yield trace, piece, places
             if trace.stopped != "end":
                 return
+
+    def _said(self, codes: Array) -> Array:
+        """What models said, with a code of its own where one was not run."""
+        return codes if self.missing == "abstained" else np.where(codes == ABSTAINED, NOT_RUN, codes)
 
     def _note(self, trace: Trace, rows: Array, labels: Array) -> None:
         """Note who was wrong on the labels that were bought, and which of those that were asked for are missing."""
@@ -174,7 +181,7 @@ class Run:
         """Play one item after the other, and ask for each label that is wanted before the next."""
         whole = read_whole(self.source)
         places = np.arange(len(whole)) if self.order is None else self.order
-        rows = whole.predictions[places]
+        rows = self._said(whole.predictions[places])
         told = np.full(len(rows), ABSTAINED)
         codes = {name: code for code, name in enumerate(whole.classes)}
 
@@ -269,11 +276,12 @@ def make_run(
     seed: int,
     shuffle: bool,
     play_unlabelled: bool,
+    missing: Missing = "abstained",
 ) -> Run:
     """A collection about to be played, and a picker with options that suit the budget."""
     suited = suited_options(source, kind, goal.budget, play_unlabelled=play_unlabelled)
     picker = make_algorithm(kind, source.models, seed, suited | dict(options), len(source.classes))
-    return Run(source, picker, goal, shuffled(len(source), seed) if shuffle else None, play_unlabelled)
+    return Run(source, picker, goal, shuffled(len(source), seed) if shuffle else None, play_unlabelled, missing)
 
 
 def pick(
@@ -297,6 +305,7 @@ def pick(
     shuffle: bool = False,
     play_unlabelled: bool = False,
     same: SameAnswer = EXACT,
+    missing: Missing = "abstained",
     **reading: Any,
 ) -> Pick:
     """Pick the best model of a collection, buying only the labels that are needed.
@@ -311,7 +320,7 @@ def pick(
         setting: "pool": all items are there, and the one most worth a label is asked about next. The certificate
             speaks of exactly these items. A label that is asked for and missing counts at its worst. "stream": the
             items are played once, in their order. By default a pool, unless one of `kind`, `algorithm`, `options`,
-            `shuffle` and `play_unlabelled` is given: only a stream has these.
+            `shuffle`, `play_unlabelled` and `missing` is given: only a stream has these.
         budget: at most so many labels are bought.
         tolerance: stop once the pick is certified to be so close to the best model: 0.01 is 1 % of accuracy, and
             what a pool aims at by default. A stream is played to its end by default.
@@ -338,6 +347,8 @@ def pick(
             By default they are left out.
         same: what counts as the same answer to an item: "exact", "normalised", a tolerance for numbers, or a
             function of two answers, as `merge_answers` has it. Labels go through the same rule.
+        missing: for a stream: what an empty cell stands for. "abstained": the model has no answer, which counts as
+            wrong. "not-run": it was not run for this item, and nothing is known of it.
         reading: how the source is read, as `load_collection` has it: `models`, `fields`, `label`, `id`, …
 
     >>> found = pick("digits", tolerance=0.05)
@@ -355,58 +366,88 @@ def pick(
             "options": options is not None,
             "shuffle": shuffle,
             "play_unlabelled": play_unlabelled,
+            "missing": check_missing(missing) != "abstained",
         },
     )
-    if chosen != "pool":
-        refuse_judge_of_stream(judge)
-        refuse_warm_of_stream(warm)
-    only_pools = {
-        "loss": loss is not None,
-        "price": price is not None,
-        "label_noise": label_noise != 0.0,
-        "slice": slice is not None,
-    }
-    for option, given_one in only_pools.items():
-        if given_one and chosen != "pool":
-            raise InputError(f"{option}: only a pool can use one; leave it out, or take the items as a pool.")
-        if given_one and slice is not None and option in ("price", "label_noise"):
-            raise InputError(f"{option}: a pool with slices does not use it yet; leave it out, or leave out slice.")
+    pools = PoolOptions(judge, warm, price, label_noise, slice)
+    pools.check(chosen)
     named = dict(reading)
     if not isinstance(source, ModelCollection):
-        reading = fields_with_slice(reading, slice)
-    if isinstance(judge, str) and not isinstance(source, ModelCollection):
-        reading = judge_reading(reading, judge)
-    rule = SameAnswers.of(same)
-    kinds, labels = (labels, None) if _has_kinds(labels) else (None, labels)
-    opened = _open_labelled(source, labels, reading if rule.plain else {**reading, "same": rule.rule})
-    if kinds is not None:
-        labels = _looked_up(read_whole(opened), kinds)
-    if callable(labels) and not rule.plain:
-        labels = _told_as_answers(read_whole(opened), labels, rule)
+        reading = judge_reading(fields_with_slice(reading, slice), judge)
+    opened, labels = _open_answered(source, labels, reading, SameAnswers.of(same))
     name = brief(source) if isinstance(source, str | Path) else "the collection"
     if not callable(labels) and not known_labels(opened):
         raise InputError("there are no labels: pass labels=, an array, a mapping, a file, or a function to ask.")
     if chosen == "pool":
-        whole, said = with_judge_apart(read_whole(opened), judge)
-        check_several(whole, name)
         near = GAP.default if tolerance is None else tolerance
-        goal: dict[str, Any] = {"seed": seed, "confidence": confidence, "tolerance": near}
-        goal |= {"judge": said, "loss": find_loss(loss, whole)}
-        if slice is None:
-            goal |= {"price": price, "label_noise": label_noise}
-        pool = make_pool(whole, slice, named, **goal)
+        goal = {"seed": seed, "confidence": confidence, "tolerance": near, "loss": loss}
+        whole, pool = pools.make(read_whole(opened), named, name, goal)
         return _pick_pool(whole, labels, pool, budget, given_labels(whole, warm))
     check_can_choose(opened, name)
     found = find_algorithm(algorithm or USUAL_ALGORITHM)
     wanted, given = make_goal(
         found, options or {}, budget=budget, tolerance=tolerance, confidence=confidence, certificate=kind
     )
+    if loss is not None:
+        given["loss"] = find_loss(loss, read_whole(opened))
     played = play_unlabelled or callable(labels)
-    run = make_run(opened, found, given, wanted, seed=seed, shuffle=shuffle, play_unlabelled=played)
+    run = make_run(
+        opened, found, given, wanted, seed=seed, shuffle=shuffle, play_unlabelled=played, missing=missing
+    )
     if callable(labels):
         run.ask(labels)
         return run.pick()
     return run.play_all()
+
+
+@dataclass(frozen=True)
+class PoolOptions:
+    """What only a pool can use."""
+
+    judge: object
+    warm: object
+    price: object
+    label_noise: float
+    slice: SliceChoice | None
+
+    def check(self, setting: Setting) -> None:
+        """An error if a stream is to use one of them, or if two of them do not go together."""
+        given = {"price": self.price is not None, "label_noise": self.label_noise != 0.0}
+        if setting != "pool":
+            refuse_judge_of_stream(self.judge)
+            refuse_warm_of_stream(self.warm)
+            for option, used in {**given, "slice": self.slice is not None}.items():
+                if used:
+                    raise InputError(
+                        f"{option}: only a pool can use it; leave it out, or take the items as a pool."
+                    )
+        for option, used in given.items():
+            if used and self.slice is not None:
+                raise InputError(f"{option}: a pool with slices cannot use it; leave out {option} or slice.")
+
+    def make(
+        self, whole: ModelCollection, reading: Mapping[str, Any], name: str, goal: dict[str, Any]
+    ) -> tuple[ModelCollection, PoolPicker]:
+        """The items without their judge, and the pool of them."""
+        bare, said = with_judge_apart(whole, self.judge)
+        check_several(bare, name)
+        goal = {**goal, "loss": find_loss(goal["loss"], bare), "judge": said}
+        if self.slice is None:
+            goal |= {"price": self.price, "label_noise": self.label_noise}
+        return bare, make_pool(bare, self.slice, reading, **goal)
+
+
+def _open_answered(
+    source: object, labels: object, reading: Mapping[str, Any], rule: SameAnswers
+) -> tuple[CollectionSource, object]:
+    """The collection, and where its labels come from: what is more than one class is looked up by a function."""
+    kinds, labels = (labels, None) if _has_kinds(labels) else (None, labels)
+    opened = _open_labelled(source, labels, reading if rule.plain else {**reading, "same": rule.rule})
+    if kinds is not None:
+        labels = _looked_up(read_whole(opened), kinds)
+    if callable(labels) and not rule.plain:
+        labels = _told_as_answers(read_whole(opened), labels, rule)
+    return opened, labels
 
 
 def _told_as_answers(whole: ModelCollection, ask: AskLabel, rule: SameAnswers) -> AskLabel:

@@ -16,7 +16,7 @@ from modelpicker.campaigns.events.event_types import Answer
 from modelpicker.campaigns.events.pool_events import Question
 from modelpicker.campaigns.events.round_states import RoundState
 from modelpicker.campaigns.input.pool_source import PoolSource
-from modelpicker.campaigns.input.rows import count_rows, encode_many, encode_one
+from modelpicker.campaigns.input.rows import check_all_run, count_rows, encode_many, encode_one
 from modelpicker.campaigns.input.validation import (
     Decisions,
     check_annotator,
@@ -118,7 +118,7 @@ class PoolCampaign(Campaign):
         key, item = check_key(key), check_item(item)
         with self.writing() as change:
             change.state.terms.check_asks()
-            rows = encode_one(predictions, self.settings.models, self.vocabulary)
+            rows = check_all_run(encode_one(predictions, self.settings.models, self.vocabulary))
             numbers = add_rows(
                 change, self.vocabulary, rows, None if item is None else [item], None if key is None else [key]
             )
@@ -139,7 +139,7 @@ class PoolCampaign(Campaign):
             change.state.terms.check_asks()
             numbers: Sequence[int] = []
             if total:
-                rows = encode_many(predictions, self.settings.models, self.vocabulary)
+                rows = check_all_run(encode_many(predictions, self.settings.models, self.vocabulary))
                 numbers = add_rows(change, self.vocabulary, rows, checked_items, checked_keys)
             return self._decisions(change, numbers)
 
@@ -150,7 +150,7 @@ class PoolCampaign(Campaign):
         codes = pool.source.codes[np.array(numbers, dtype=np.int64), place].tolist()
         said = [None if code < 0 else pool.classes[code] for code in codes]
         asked = [change.store.state(number) is not None for number in numbers]
-        return PoolDecisions(numbers, asked, said, pool.models[place])
+        return PoolDecisions(numbers, asked, said, pool.models[place], pool.racing)
 
     def known_models(self) -> tuple[tuple[ModelName, ...], set[str]]:
         """The models, which stay the same."""

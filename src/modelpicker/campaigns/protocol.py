@@ -33,6 +33,10 @@ class AnyCampaign(Protocol):
         """The models that take part now."""
 
     @property
+    def racing(self) -> tuple[ModelName, ...]:
+        """The models that are still compared with one another: the others need not be run any more."""
+
+    @property
     def classes(self) -> tuple[ClassName, ...] | None:
         """The classes that may occur; None if they are whatever is said."""
 

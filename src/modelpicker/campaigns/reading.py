@@ -47,6 +47,12 @@ class CampaignReading(CampaignTransactions):
             return state.models
 
     @property
+    def racing(self) -> tuple[ModelName, ...]:
+        """The models that are still compared with one another: the others need not be run any more."""
+        with self.reading_state() as (_, state):
+            return state.racing
+
+    @property
     def classes(self) -> tuple[ClassName, ...] | None:
         """The classes that may occur; None if they are whatever is said."""
         return self.settings.classes

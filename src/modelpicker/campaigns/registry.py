@@ -34,7 +34,7 @@ from modelpicker.campaigns.storage.database import Storage, open_storage
 from modelpicker.campaigns.storage.schema import campaigns, metadata
 from modelpicker.campaigns.terms import check_guidelines
 from modelpicker.certificates.certificate import Certified
-from modelpicker.encoding import ClassName
+from modelpicker.encoding import ClassName, Missing
 from modelpicker.errors import InputError, NotFoundError, StorageError, brief
 
 
@@ -67,6 +67,7 @@ def create_campaign(
     overlap: float = 1,
     ask_for: AskFor = "class",
     same: str | float = "exact",
+    missing: Missing = "abstained",
     seed: int = 0,
     algorithm: AlgorithmChoice = "model-picker",
     options: Mapping[str, Any] | None = None,
@@ -105,6 +106,9 @@ def create_campaign(
         same: What counts as the same answer to an item: exact; normalised, where capitals, white space and
             punctuation at the ends do not matter; or a number: answers that are numbers and at most so far apart.
             The most frequent spelling is kept.
+        missing: What it means that a prediction is missing. abstained: the model has no answer, which counts as
+            wrong. not-run: the model was not run for this item, and nothing is known of it. `racing` says which
+            models have to be run.
         seed: What all randomness is drawn from: the same seed and the same predictions give the same decisions.
         algorithm: Decides which labels are asked for, and which model is recommended. Its name, or a class of your
             own that passes `check_algorithm`.
@@ -148,6 +152,7 @@ def create_campaign(
         "overlap": overlap,
         "ask_for": ask_for,
         "same": same,
+        "missing": missing,
         "seed": seed,
         "algorithm": algorithm,
         "options": options,

@@ -82,6 +82,15 @@ SETTINGS: tuple[Option, ...] = (
         title="The same answer",
     ),
     Option(
+        "missing",
+        str,
+        "What it means that a prediction is missing. abstained: the model has no answer, which counts as wrong. "
+        "not-run: the model was not run for this item, and nothing is known of it.",
+        "abstained",
+        choices=("abstained", "not-run"),
+        title="A missing prediction",
+    ),
+    Option(
         "seed",
         int,
         "What all randomness is drawn from: the same seed and the same predictions give the same decisions.",

@@ -34,7 +34,7 @@ from modelpicker.certificates.stop_rule import STOP_RULE
 from modelpicker.coins import check_seed
 from modelpicker.collections.same_answers import SameAnswers
 from modelpicker.collections.spelling import EXACT
-from modelpicker.encoding import ClassName, ModelName
+from modelpicker.encoding import ClassName, Missing, ModelName
 from modelpicker.errors import InputError, NotFoundError, StorageError, brief
 
 # What a stream learns from.
@@ -70,6 +70,8 @@ class CampaignSettings:
     """What people are asked for."""
     same: str | float = EXACT
     """What counts as the same answer to an item."""
+    missing: Missing = "abstained"
+    """What a prediction that is missing stands for."""
     source: FileSource | None = None
     """The file that its items come from, where that is known."""
     stored_checksum: str | None = field(default=None, compare=False)

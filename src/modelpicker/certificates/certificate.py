@@ -130,13 +130,50 @@ def bar_for(models: int, confidence: float, kind: int, changes: int = 0) -> floa
 
 
 def state(
-    model: int | str, gap: float, confidence: float, kind: CertificateKind, seen: int, rounds: int, changes: int
+    model: int | str,
+    gap: float,
+    confidence: float,
+    kind: CertificateKind,
+    seen: int,
+    rounds: int,
+    changes: int,
+    loss: Loss = ACCURATE,
 ) -> Certificate:
     """A certificate in words: of `seen` items, `rounds` of which at least every comparison rests on."""
     late = rounds < seen
-    items = round(gap * seen) if kind == "stream" and gap < 1.0 and not late else None
-    sentence = _sentence(str(model), gap, items, seen, confidence, kind, late, changes)
-    return Certificate(model, gap, confidence, kind, rounds, items, sentence)
+    whole = loss.whole and kind == "stream" and gap < 1.0 and not late
+    items = round(gap * seen) if whole else None
+    if loss.name == ACCURACY:
+        sentence = _sentence(str(model), gap, items, seen, confidence, kind, late, changes)
+    else:
+        sentence = _priced_sentence(str(model), gap, seen, confidence, kind, late, changes, loss)
+    return Certificate(model, gap, confidence, kind, rounds, items, sentence, loss.name)
+
+
+def _priced_sentence(
+    model: str,
+    gap: float,
+    seen: int,
+    confidence: float,
+    kind: CertificateKind,
+    late: bool,
+    changes: int,
+    loss: Loss,
+) -> str:
+    """The statement about a loss other than accuracy."""
+    if gap >= 1.0:
+        return f"Nothing is proven about {model} yet."
+    sure = f"with confidence {100.0 * confidence:.12g}%, whenever you look"
+    better = no_model_is_better(model, gap, loss.name)
+    better += "" if loss.plain or loss.unit != 1.0 or not gap else f", which costs {loss.dearest:g}"
+    now = ", of those that take part now" if changes else ""
+    if kind == "population":
+        since = ", a model that joined late judged by the items since" if late else ""
+        said = better[:1].upper() + better[1:]
+        return f"{said}{now}, {sure}, if items are drawn independently from one distribution{since}."
+    where = f"On the {seen:,} items seen so far" if seen != 1 else "On the one item seen so far"
+    where += ", or those since a model joined late," if late else ","
+    return f"{where} {better}{now}, {sure}, whatever the stream."
 
 
 def state_pool(

@@ -1,7 +1,8 @@
 """What labels, and labels that are missing, say of every two models: kernels that are fed as a stream goes by.
 
-For two models i and j let d be 1 in a round on which i is wrong and j right, -1 the other way round, else 0. A
-round is queried with a known probability q, by a coin that knows nothing of d. For a bet b below q, the factor
+For two models i and j let d be the loss of i minus that of j in a round: 1 if i is wrong and j right, -1 the other
+way round, 0 if they answer the same. A round is queried with a known probability q, by a coin that knows nothing of
+d. For a bet b below q, the factor
 
     1 if not queried,  1 - b/q if queried and d = 1,  1 + b/q if queried and d = -1
 
@@ -10,7 +11,10 @@ they are is fixed by how often each d was seen at which q; so that is counted, f
 a few ranges of q, and the logarithms are summed when they are asked for. Some rounds need more:
 
 * Where q is not above b, the factor is 1 - b·d if queried, and its worst case, 1 - b, if not: those are counted.
-* A query without an answer, late or skipped, counts as its worst case: d = 1.
+* A query without an answer, late or skipped, counts as its worst case: d = 1. So does one whose answer leaves one
+  of the two losses unknown, and every round for which one of the two was not asked.
+* A d between -1 and 1 counts as |d| of a round with d = 1 or -1. That is never too much: all these logarithms are
+  concave in d, and 0 at d = 0 (docs/certificates.md).
 * A round that was closed before anybody saw its row (the budget was spent) says nothing of a population; of the
   stream it may hold the worst.
 
@@ -26,7 +30,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from modelpicker.kernels.primitives import Floats, Ints
+from modelpicker.kernels.primitives import FINENESS, Floats, Grades, Ints, find_losses, place_code
 
 Counts: TypeAlias = npt.NDArray[np.int32]
 
@@ -47,8 +51,9 @@ NEAR = 0.98
 STEPS = 100_000
 HAIR = 1e-9  # what a product of floats may have missed a whole number by
 
-# Fields of `seen`: rounds, those of them not closed beforehand, and the first that all models take part in.
-ROUNDS, OPEN, COMPLETE = range(3)
+# Fields of `seen`: rounds, those of them not closed beforehand, the first that all models take part in, and whether
+# losses may be parts of a mistake.
+ROUNDS, OPEN, COMPLETE, PARTS = range(4)
 # What an entry tells: a round not queried, one that was, a label for such a one, both at once, a closed round.
 PASSED, ASKED, TOLD, ANSWERED, CLOSED = range(5)
 NOT_YET = -1
@@ -57,7 +62,7 @@ NOT_YET = -1
 class Evidence(NamedTuple):
     """What is known of every two models; a level is a range of query probabilities."""
 
-    labels: Counts  # [level, i, j]: labelled rounds on which i is wrong and j right
+    labels: Floats  # [level, i, j]: by how much more i has lost than j, over the labelled rounds on which it has
     places: Floats  # likewise, the sum of where in the range of its level 1/q is, from 0 to 1
     passed: Counts  # [level, i, j] + [level, j, i]: twice the rounds on which they differ that were not queried
     awaited: Counts  # likewise, queried and not answered
@@ -85,6 +90,7 @@ class Room(NamedTuple):
     row: Counts
     others: Counts
     weights: Floats
+    lost: Floats  # a place a model: its loss by the label at hand
 
 
 def make_tables() -> Tables:
@@ -107,19 +113,19 @@ def make_tables() -> Tables:
     )
 
 
-def no_evidence(models: int, since: Ints | None = None) -> Evidence:
-    """Nothing has been seen."""
+def no_evidence(models: int, since: Ints | None = None, parts: bool = False) -> Evidence:
+    """Nothing has been seen; with `parts`, losses are known not to be whole mistakes."""
     first = np.zeros(models, dtype=np.int64) if since is None else since
     pairs = (LEVELS + 1, models, models)
     return Evidence(
-        labels=np.zeros(pairs, dtype=np.int32),
+        labels=np.zeros(pairs),
         places=np.zeros(pairs),
         passed=np.zeros(pairs, dtype=np.int32),
         awaited=np.zeros(pairs, dtype=np.int32),
         closed=np.zeros((1, models, models), dtype=np.int32),
         since=first,
         opened=np.where(first == 0, 0, NOT_YET),
-        seen=np.array([0, 0, first.max()]),
+        seen=np.array([0, 0, first.max(), int(parts)]),
     )
 
 
@@ -129,6 +135,7 @@ def new_room(models: int) -> Room:
         row=np.zeros(models, dtype=np.int32),
         others=np.zeros(models, dtype=np.int32),
         weights=np.zeros(BETS),
+        lost=np.zeros(models),
     )
 
 
@@ -173,27 +180,39 @@ def note_among(counts: Counts, level: int, row: Counts, since: Ints, number: int
                 counts[level, i, j] += 2 * step
 
 
-def note_label(evidence: Evidence, level: int, place: float, row: Counts, label: int, others: Counts) -> None:
-    """Count a label for every two models of which one is right and the other wrong."""
+def note_label(evidence: Evidence, level: int, place: float, lost: Floats, others: Counts) -> None:
+    """Count a label for every two models of which one loses more; a loss that is NaN compares with none."""
     wrong = 0
-    for i in range(len(row)):
+    for i in range(len(lost)):
         others[wrong] = i
-        wrong += row[i] != label
+        wrong += lost[i] > 0.0
     for d in range(wrong):
         i = others[d]
-        for j in range(len(row)):
-            evidence.labels[level, i, j] += row[j] == label
-            evidence.places[level, i, j] += place if row[j] == label else 0.0
+        mine = lost[i]
+        for j in range(len(lost)):
+            more = mine - lost[j] if mine > lost[j] else 0.0
+            evidence.labels[level, i, j] += more
+            evidence.places[level, i, j] += place * more
 
 
-def note_label_among(evidence: Evidence, level: int, place: float, row: Counts, label: int, number: int) -> None:
+def note_label_among(evidence: Evidence, level: int, place: float, lost: Floats, number: int) -> None:
     """`note_label`, where some models take no part yet."""
     since = evidence.since
+    for i in range(len(lost)):
+        for j in range(len(lost)):
+            if lost[i] > lost[j] and since[i] <= number and since[j] <= number:
+                evidence.labels[level, i, j] += lost[i] - lost[j]
+                evidence.places[level, i, j] += place * (lost[i] - lost[j])
+
+
+def note_unknown(evidence: Evidence, level: int, row: Counts, lost: Floats, number: int) -> None:
+    """Let a round count as not answered for every two models that differ, if the loss of one is NaN."""
+    since = evidence.since
     for i in range(len(row)):
-        for j in range(len(row)):
-            if row[i] != label and row[j] == label and since[i] <= number and since[j] <= number:
-                evidence.labels[level, i, j] += 1
-                evidence.places[level, i, j] += place
+        for j in range(i):
+            unknown = lost[i] != lost[i] or lost[j] != lost[j]
+            if unknown and row[i] != row[j] and since[i] <= number and since[j] <= number:
+                evidence.awaited[level, i, j] += 2
 
 
 def place_of(edges: Floats, level: int, probability: float) -> float:
@@ -226,11 +245,11 @@ def gather_entry(
     room: Room,
     row: Counts,
     number: int,
-    label: int,
+    lost: Floats,
     probability: float,
     kind: int,
 ) -> None:
-    """Take in a round, a label, or both."""
+    """Take in a round, the losses by its label, or both."""
     if kind != TOLD:
         note_newcomers(evidence, number)
         evidence.seen[ROUNDS] += 1
@@ -252,11 +271,22 @@ def gather_entry(
         else:
             note_among(counts, at, row, evidence.since, number, step)
     if kind in (TOLD, ANSWERED):
-        place = place_of(tables.edges, level, probability)
-        if complete:
-            note_label(evidence, level, place, row, label, room.others)
-        else:
-            note_label_among(evidence, level, place, row, label, number)
+        note_answer(evidence, level, place_of(tables.edges, level, probability), row, number, lost, room.others)
+
+
+def note_answer(
+    evidence: Evidence, level: int, place: float, row: Counts, number: int, lost: Floats, others: Counts
+) -> None:
+    """Count the losses of a round by its label."""
+    if number >= evidence.seen[COMPLETE]:
+        note_label(evidence, level, place, lost, others)
+    else:
+        note_label_among(evidence, level, place, lost, number)
+    unknown = 0
+    for i in range(len(lost)):
+        unknown += lost[i] != lost[i]
+    if unknown > 0:
+        note_unknown(evidence, level, row, lost, number)
 
 
 def gather(
@@ -268,13 +298,16 @@ def gather(
     labels: Counts,
     probabilities: Floats,
     kinds: Counts,
+    graded: Grades,
 ) -> None:
     """Take in many entries, in order."""
-    row = room.row
+    row, lost = room.row, room.lost
     for e in range(len(kinds)):
         for i in range(len(row)):
-            row[i] = rows[e, i]
-        gather_entry(evidence, tables, room, row, numbers[e], labels[e], probabilities[e], kinds[e])
+            row[i] = place_code(rows[e, i], i)
+        if kinds[e] in (TOLD, ANSWERED):
+            find_losses(lost, row, labels[e], graded)
+        gather_entry(evidence, tables, room, row, numbers[e], lost, probabilities[e], kinds[e])
 
 
 def weigh_pair(evidence: Evidence, tables: Tables, weights: Floats, kind: int, i: int, j: int) -> float:
@@ -334,9 +367,15 @@ def refuted(tables: Tables, weights: Floats, kind: int, worst: float, rounds: in
     return total >= 1.0
 
 
-def excluded(tables: Tables, weights: Floats, kind: int, worst: float, rounds: int, steps: int, bar: float) -> bool:
-    """Whether no more than a gap is left to another model: so many items, or steps of accuracy."""
-    gap = steps + 1.0 if kind == STREAM else steps / STEPS
+def excluded(
+    tables: Tables, weights: Floats, kind: int, worst: float, rounds: int, steps: int, parts: int, bar: float
+) -> bool:
+    """Whether no more than a gap is left to another model: so many items, or steps of accuracy.
+
+    More than so many items is one more where losses are whole mistakes, and the least that a loss can be elsewhere.
+    """
+    more = 1.0 / FINENESS if parts > 0 else 1.0
+    gap = steps + more if kind == STREAM else steps / STEPS
     return refuted(tables, weights, kind, worst, rounds, gap, bar)
 
 
@@ -360,7 +399,7 @@ def challenger(
             worst = weigh_pair(evidence, tables, room.weights, kind, i, j)
             steps = steps_in(kind, gap, rounds)
             if rounds_of(evidence, STREAM, i, j) < least or not excluded(
-                tables, room.weights, kind, worst, rounds, steps, bar
+                tables, room.weights, kind, worst, rounds, steps, evidence.seen[PARTS], bar
             ):
                 return j
     return -1
@@ -369,6 +408,7 @@ def challenger(
 def largest_gap(evidence: Evidence, tables: Tables, room: Room, kind: int, i: int, bar: float) -> float:
     """By how much at most another model may be better than i, as a fraction; 1 if nothing can be said."""
     gap = 0.0
+    parts = evidence.seen[PARTS]
     for j in range(len(evidence.since)):
         if j != i:
             rounds = rounds_of(evidence, kind, i, j)
@@ -376,10 +416,10 @@ def largest_gap(evidence: Evidence, tables: Tables, room: Room, kind: int, i: in
                 return 1.0
             worst = weigh_pair(evidence, tables, room.weights, kind, i, j)
             low, high = steps_in(kind, gap, rounds), rounds if kind == STREAM else STEPS
-            if not excluded(tables, room.weights, kind, worst, rounds, low, bar):
+            if not excluded(tables, room.weights, kind, worst, rounds, low, parts, bar):
                 while high - low > 1:
                     middle = (low + high) // 2
-                    if excluded(tables, room.weights, kind, worst, rounds, middle, bar):
+                    if excluded(tables, room.weights, kind, worst, rounds, middle, parts, bar):
                         high = middle
                     else:
                         low = middle

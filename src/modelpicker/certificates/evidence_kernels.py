@@ -11,7 +11,7 @@ import numpy.typing as npt
 from modelpicker.certificates.certificate import listed_tables, tables
 from modelpicker.certificates.evidence import Evidence, Room, gather, largest_gap, new_room, no_evidence
 from modelpicker.kernels.compiler import CompiledKernel
-from modelpicker.kernels.primitives import Codes, Floats, Ints
+from modelpicker.kernels.primitives import Codes, Floats, Grades, Ints
 
 # Steps of an interpreted kernel that take as long as a call of compiled code, as loading it, as loading Numba.
 FEW, SOME, MANY = 2_000, 200_000, 5_000_000
@@ -25,6 +25,7 @@ class Entries(NamedTuple):
     labels: Codes
     probabilities: Floats
     kinds: npt.NDArray[np.int32]
+    graded: Grades  # losses that labels from GRADED down stand for, a row each
 
 
 def no_entries(models: int, room: int) -> Entries:
@@ -35,6 +36,7 @@ def no_entries(models: int, room: int) -> Entries:
         labels=np.empty(room, dtype=np.int32),
         probabilities=np.empty(room),
         kinds=np.empty(room, dtype=np.int32),
+        graded=np.empty((room, models), dtype=np.float32),
     )
 
 

@@ -7,12 +7,14 @@ under anybody's hands: who remembers `kept` can put it back.
 
 import base64
 import zlib
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from modelpicker.certificates.certificate import (
+    ACCURATE,
     KINDS,
     MOST_MODELS,
     Certificate,
@@ -49,7 +51,8 @@ from modelpicker.certificates.evidence_kernels import (
 )
 from modelpicker.encoding import ModelName
 from modelpicker.errors import StateError
-from modelpicker.kernels.primitives import SKIPPED, Codes, Floats, Ints
+from modelpicker.kernels.primitives import GRADED, SKIPPED, Codes, Floats, Grades, Ints, no_grades
+from modelpicker.losses import Loss
 
 # Entries that are written down one by one before they are taken in: so many, or as many as take a moment.
 LONGEST_BLOCK, SHORTEST_BLOCK = 256, 16
@@ -66,6 +69,7 @@ class Played(NamedTuple):
     queried: npt.NDArray[np.bool_]
     probability: Floats
     closed: npt.NDArray[np.bool_] | None
+    graded: Grades
 
     def entries(self) -> Entries:
         """As the kernel wants them."""
@@ -78,6 +82,7 @@ class Played(NamedTuple):
             labels=np.ascontiguousarray(self.labels, dtype=np.int32),
             probabilities=self.probability,
             kinds=kinds.astype(np.int32),
+            graded=self.graded,
         )
 
 
@@ -105,10 +110,17 @@ class Past(NamedTuple):
 
 
 class Recorder:
-    """What a picker has seen of every two of its models."""
+    """What a picker has seen of every two of its models.
 
-    def __init__(self, models: int, since: Ints | None = None) -> None:
+    Args:
+        models: how many.
+        since: the first round of each; by default all begin with the first.
+        loss: what statements speak of; by default of accuracy.
+    """
+
+    def __init__(self, models: int, since: Ints | None = None, loss: Loss = ACCURATE) -> None:
         self.models = models
+        self.loss = loss
         self.watches = models <= MOST_MODELS
         self._since = since
         self._block = max(SHORTEST_BLOCK, min(LONGEST_BLOCK, SOME // steps_of(models)))
@@ -129,11 +141,21 @@ class Recorder:
         """Note a round; `closed` if it was clear before its row was known that it would not be queried."""
         self._write(codes, number, SKIPPED, probability, CLOSED if closed else ASKED if query else PASSED)
 
-    def told(self, codes: list[int], number: int, label: int, probability: float) -> None:
-        """Note the label of a round that was queried."""
-        self._write(codes, number, label, probability, TOLD)
+    def told(
+        self, codes: list[int], number: int, label: int, probability: float, losses: Sequence[float] = ()
+    ) -> None:
+        """Note the label of a round that was queried; if it is GRADED, with the loss of each model."""
+        self._write(codes, number, label, probability, TOLD, losses)
 
-    def _write(self, codes: list[int], number: int, label: int, probability: float, kind: int) -> None:
+    def _write(
+        self,
+        codes: list[int],
+        number: int,
+        label: int,
+        probability: float,
+        kind: int,
+        losses: Sequence[float] = (),
+    ) -> None:
         if not self.watches:
             return
         if self.kept.written == self._block:
@@ -141,6 +163,9 @@ class Recorder:
         entries, place = self.kept.entries, self.kept.written
         entries.rows[place] = codes
         entries.numbers[place] = number
+        if label == GRADED:
+            entries.graded[place] = losses
+            label = GRADED - place
         entries.labels[place] = label
         entries.probabilities[place] = probability
         entries.kinds[place] = kind
@@ -154,13 +179,15 @@ class Recorder:
         queried: npt.NDArray[np.bool_],
         probability: Floats,
         closed: npt.NDArray[np.bool_] | None = None,
+        graded: Grades | None = None,
     ) -> None:
-        """Note rounds that went by together."""
+        """Note rounds that went by together; `graded` has the losses that labels from GRADED down stand for."""
         if not self.watches or not len(rows):
             return
-        played = Played(_narrow(rows), first, labels.copy(), queried.copy(), probability.copy(), closed)
+        known = no_grades(self.models) if graded is None else graded
+        played = Played(_narrow(rows), first, labels.copy(), queried.copy(), probability.copy(), closed, known)
         waiting = (*self._waiting(), played)
-        size = self.kept.size + played.rows.nbytes + played.labels.nbytes + 9 * len(rows)
+        size = self.kept.size + played.rows.nbytes + played.labels.nbytes + 9 * len(rows) + known.nbytes
         self.kept = self._blank(self.kept.evidence, waiting, size)
         if size > self.most_bytes:
             self.take_in()
@@ -182,7 +209,9 @@ class Recorder:
             return evidence
         grown: Evidence
         if evidence is None:
-            grown = no_evidence(self.models, None if self._since is None else self._since.copy())
+            grown = no_evidence(
+                self.models, None if self._since is None else self._since.copy(), not self.loss.whole
+            )
         else:
             grown = evidence if in_place else each(np.copy, evidence)
         for part in waiting:
@@ -210,15 +239,16 @@ class Recorder:
         number = check_kind(kind)
         if not self.watches:
             reason = f"Nothing can be said of {models[best]}: certificates are for at most {MOST_MODELS} models."
-            return Certificate(models[best], 1.0, confidence, kind, 0, None, reason)
+            return Certificate(models[best], 1.0, confidence, kind, 0, None, reason, self.loss.name)
         evidence = self.take_in()
         ever, changes = past or Past(self.models)
         gap, seen = 1.0, int(evidence.seen[ROUNDS])
         if seen:
-            gap = evidence_kernels().gap(evidence, number, best, bar_for(ever, confidence, number, changes))
+            found = evidence_kernels().gap(evidence, number, best, bar_for(ever, confidence, number, changes))
+            gap = min(1.0, found * self.loss.unit)
         others = (place for place in range(self.models) if place != best)
         rounds = min(rounds_of(evidence, STREAM, best, other) for other in others)
-        return state(models[best], gap, confidence, kind, seen, rounds, changes)
+        return state(models[best], gap, confidence, kind, seen, rounds, changes, self.loss)
 
     def meets(self, best: int, rule: Certified, past: Past) -> bool:
         """Whether one of the models is certified as a rule wants it; quick to say no.
@@ -231,7 +261,8 @@ class Recorder:
         kind = KINDS[rule.kind]
         bar = bar_for(past.models, rule.confidence, kind, past.changes)
         room, views = listed_room(self.models), viewed(evidence)
-        found = challenger(views, listed_tables(), room, kind, best, rule.gap, rule.least_rounds, bar, self._rival)
+        gap = rule.gap / self.loss.unit
+        found = challenger(views, listed_tables(), room, kind, best, gap, rule.least_rounds, bar, self._rival)
         self._rival = max(0, found)
         return found < 0
 
@@ -244,9 +275,9 @@ class Recorder:
         return base64.b85encode(zlib.compress(b"".join(portable), 1)).decode("ascii")
 
     @classmethod
-    def load(cls, models: int, text: object) -> Self:
+    def load(cls, models: int, text: object, loss: Loss = ACCURATE) -> Self:
         """What `document` described; an error if it cannot be."""
-        made = cls(models)
+        made = cls(models, loss=loss)
         if not made.watches:
             return made
         arrays: list[npt.NDArray[Any]] = list(made.take_in())
@@ -261,6 +292,7 @@ class Recorder:
             stored = np.frombuffer(raw, array.dtype.newbyteorder("<"), array.size, start)
             array[...] = stored.reshape(array.shape)
             start += array.nbytes
-        if not np.isfinite(made.take_in().places).all():
+        loaded = made.take_in()
+        if not (np.isfinite(loaded.places).all() and np.isfinite(loaded.labels).all()):
             raise StateError("the evidence of this state is damaged: it is not finite; save it anew.")
         return made

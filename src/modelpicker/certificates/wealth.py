@@ -1,19 +1,21 @@
 """Bets that a model is beaten: kernels of the wealth that `Race` drops models by (proof: docs/race.md).
 
 Every model i has an opponent o, fixed before the row: for all but the leader that is the leader. On a round on
-which the two differ let d be 1 if i is wrong and o right, -1 the other way round, else 0. For each of a few bets b,
-money is multiplied by 1 + b·d. If i is the best model, the mean of d is at most 0, whoever o is, and the wealth of
-i, all bets together, is a supermartingale. It stays one if it is divided by 1 - b·ε in each round in which o is
-worse than i by at least ε: that is the credit, and it is kept apart for every opponent.
+which the two differ let d be the loss of i minus that of o: 1 if i is wrong and o right, -1 the other way round;
+grades may give anything between. For each of a few bets b, money is multiplied by 1 + b·d. If i is the
+best model, the mean of d is at most 0, whoever o is, and the wealth of i, all bets together, is a supermartingale.
+It stays one if it is divided by 1 - b·ε in each round in which o is worse than i by at least ε: that is the credit,
+and it is kept apart for every opponent.
 
 A label that has not come is counted as its worst case, d = -1, when its round goes by, and put right when it comes.
+Where a loss is not known even then, or a model was not asked, the worst case stays.
 
 Wealth is kept as numbers, not as logarithms: plain multiplication gives the same bits at both speeds.
 """
 
 from typing import Any, TypeAlias
 
-from modelpicker.kernels.primitives import Codes
+from modelpicker.kernels.primitives import Codes, Floats
 
 Purse: TypeAlias = Any  # has the arrays money, earned, credit, opponent, begun, until, apart, over
 BetSettings: TypeAlias = Any  # has bets, trust, growth and tolerance
@@ -100,11 +102,11 @@ def foresee(state: Purse, settings: BetSettings, row: Codes, t: int) -> None:
                 state.money[i, g] *= 1.0 - settings.bets[g]
 
 
-def put_right(state: Purse, settings: BetSettings, row: Codes, t: int, label: int) -> None:
-    """Put the label of a round that was foreseen in the place of the worst case."""
+def put_right(state: Purse, settings: BetSettings, row: Codes, t: int, lost: Floats) -> None:
+    """Put the losses of a round that was foreseen in the place of the worst case; one that is NaN stays at it."""
     for i in range(len(row)):
-        said = row[state.opponent[i]]
-        if row[i] != said and row[i] != label and bet_on(state, i, t):
+        worse = lost[i] - lost[state.opponent[i]]
+        if worse > -1.0 and row[i] != row[state.opponent[i]] and bet_on(state, i, t):
             for g in range(len(settings.bets)):
                 bet = settings.bets[g]
-                state.money[i, g] *= ((1.0 + bet) if said == label else 1.0) / (1.0 - bet)
+                state.money[i, g] *= (1.0 + bet * worse) / (1.0 - bet)

@@ -129,6 +129,7 @@ def as_entry(key: str | None, decision: "Decision") -> dict[str, Any]:
         "probability": decision.probability,
         "prediction": decision.prediction,
         "recommended": decision.recommended,
+        "racing": list(decision.racing),
     }
 
 

@@ -55,6 +55,7 @@ OF_STREAMS = {
     "kind": "--kind",
     "expected_rounds": "--expected-rounds",
     "budget_way": "--budget-way",
+    "missing": "--missing",
 }
 OF_POOLS = {
     "use_labels": "--use-labels",

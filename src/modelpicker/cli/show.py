@@ -116,6 +116,7 @@ def show(name: Name, storage: StorageOption = None, as_json: Json = False) -> No
         "labels": f"{pick.labels_used:,} bought, {pick.pending:,} waiting, {pick.skipped:,} skipped, "
         f"{pick.references:,} {'for reference' if settings.pool is None else 'known without asking'}",
         **({"to go": pick.to_go_sentence} if pick.to_go_sentence else {}),
+        **({"calls": pick.calls_sentence} if pick.calls_sentence else {}),
         "pick": leader(pick),
         "certificate": pick.certificate.sentence,
     }

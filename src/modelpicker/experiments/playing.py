@@ -70,6 +70,7 @@ def note_mark(
     i: int,
     row: Codes,  # noqa: ARG001 (the runner passes what any use could need)
     label: int,  # noqa: ARG001
+    lost: Floats,  # noqa: ARG001
     query: bool,  # noqa: ARG001
     probability: float,  # noqa: ARG001
     coin: float,

@@ -5,6 +5,7 @@ memoryviews and lists; compiled, on NumPy arrays; the arithmetic is the same, op
 results are equal to the last bit. Hence: one fixed order of summation, no fastmath, no vector math library.
 """
 
+import math
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -13,14 +14,24 @@ import numpy.typing as npt
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
 Codes: TypeAlias = npt.NDArray[np.int32]
+Grades: TypeAlias = npt.NDArray[np.float32]  # enough for losses, which are multiples of 2^-20
+
+# Losses are whole multiples of one over this, so that sums of them are exact in any order.
+FINENESS = 2.0**20
 
 # Which of a round's four coins decides what.
 QUERY, FIRST, SECOND, SPARE = range(4)
 
-# Codes that are no class: what an abstaining model says, and a label that no model of the row predicted.
+# Codes of a row that are no class: the model abstained, or it was not asked.
 ABSTAINED = -1
-NOBODY = -2
+NOT_RUN = -2
+# In kernels, a model that was not asked has a code of its own, from here down by its place: it agrees with nobody.
+ABSENT = -3
+# Codes of labels that are no class: none came, no model of the row predicted it. From GRADED down: a place in a
+# table of losses.
 SKIPPED = -1
+NOBODY = -2
+GRADED = -3
 
 # Returned by `decide` in place of a model: the recommended model gives the prediction.
 FOLLOW = -1
@@ -40,6 +51,8 @@ class Scratch(NamedTuple):
     others: Codes  # a place a model
     tally: Floats  # a place a class, and one for abstentions at the end: index -1
     votes: Ints  # likewise
+    lost: Floats  # a place a model: its loss by the label at hand, NaN if that is not known
+    graded: Grades  # losses that were found before, a row per label
 
 
 class Mistakes(NamedTuple):
@@ -49,8 +62,13 @@ class Mistakes(NamedTuple):
     standing: Ints
 
 
-def new_scratch(models: int, classes: int) -> Scratch:
-    """Room for a stream of so many models and classes."""
+def no_grades(models: int) -> Grades:
+    """Labels that are all classes need no table of losses."""
+    return np.zeros((0, models), dtype=np.float32)
+
+
+def new_scratch(models: int, classes: int, graded: Grades | None = None) -> Scratch:
+    """Room for a stream of so many models and classes, and the losses that some of its labels stand for."""
     return Scratch(
         row=np.zeros(models, dtype=np.int32),
         coins=np.zeros(4),
@@ -60,6 +78,8 @@ def new_scratch(models: int, classes: int) -> Scratch:
         others=np.zeros(models, dtype=np.int32),
         tally=np.zeros(classes + 1),
         votes=np.zeros(classes + 1, dtype=np.int64),
+        lost=np.zeros(models),
+        graded=no_grades(models) if graded is None else graded,
     )
 
 
@@ -71,7 +91,12 @@ def kernel_codes(values: npt.NDArray[Any]) -> Codes:
 
 
 def agreed(row: Codes) -> bool:
-    """Whether all models say the same, so that the label could not tell them apart."""
+    """Whether all models that were asked say the same, so that the label could not tell them apart."""
+    return alike(row) or (some_absent(row) and present_agree(row))
+
+
+def alike(row: Codes) -> bool:
+    """Whether all models have the same code: then all were asked."""
     said = row[0]
     differing = 0
     for i in range(len(row)):  # to the end, without a branch: that compiles to a few vector instructions
@@ -79,16 +104,87 @@ def agreed(row: Codes) -> bool:
     return differing == 0
 
 
-def charge(losses: Floats, standing: Ints, row: Codes, label: int, cost: float) -> None:
-    """Add `cost` to the loss of every model that did not say `label`, and note who stands best now."""
+def some_absent(row: Codes) -> bool:
+    """Whether a model was not asked."""
+    absent = 0
     for i in range(len(row)):
-        losses[i] += cost if row[i] != label else 0.0
-    leader = standing[LEADER]
-    if row[leader] != label:
-        leader = 0
-        for i in range(1, len(losses)):
-            if losses[i] < losses[leader]:
-                leader = i
+        absent += row[i] < ABSTAINED
+    return absent > 0
+
+
+def present_agree(row: Codes) -> bool:
+    """Whether all models that were asked say the same."""
+    first = -1
+    for i in range(len(row)):
+        if row[i] >= ABSTAINED:
+            if first < 0:
+                first = i
+            if row[i] != row[first]:
+                return False
+    return True
+
+
+def place_code(code: int, model: int) -> int:
+    """The code of a model's answer as kernels have it."""
+    return ABSENT - model if code == NOT_RUN else code
+
+
+def find_losses(lost: Floats, row: Codes, label: int, graded: Grades) -> None:
+    """What a label says of every model: its loss from 0 to 1, or NaN."""
+    if label <= GRADED:
+        for i in range(len(row)):
+            lost[i] = graded[GRADED - label, i]
+    else:
+        for i in range(len(row)):
+            lost[i] = 1.0 if row[i] != label else 0.0
+    for i in range(len(row)):
+        if row[i] < ABSTAINED:
+            lost[i] = math.nan
+
+
+def fair_guess(lost: Floats) -> float:
+    """What an unknown loss counts in the estimates: the mean of those known, rounded down; NaN if none is."""
+    total = 0.0
+    known = 0
+    for i in range(len(lost)):
+        if lost[i] == lost[i]:
+            total += lost[i]
+            known += 1
+    return math.floor(total / known * FINENESS) / FINENESS if known > 0 else math.nan
+
+
+def charge(losses: Floats, standing: Ints, lost: Floats, cost: float) -> None:
+    """Add `cost` times its loss to what every model has lost, and note who stands best now."""
+    unknown = 0
+    for i in range(len(lost)):
+        unknown += lost[i] != lost[i]
+    if unknown > 0:
+        guess = fair_guess(lost)
+        if guess != guess:
+            return
+        for i in range(len(lost)):
+            losses[i] += cost * (lost[i] if lost[i] == lost[i] else guess)
+        note_best(losses, standing)
+        return
+    for i in range(len(lost)):
+        losses[i] += cost * lost[i]
+    if lost[standing[LEADER]] > 0.0:
+        note_best(losses, standing)
+    else:
+        note_tied(losses, standing, standing[LEADER])
+
+
+def note_best(losses: Floats, standing: Ints) -> None:
+    """Note who has the smallest loss, and how many share it."""
+    leader = 0
+    for i in range(1, len(losses)):
+        if losses[i] < losses[leader]:
+            leader = i
+    note_tied(losses, standing, leader)
+
+
+def note_tied(losses: Floats, standing: Ints, leader: int) -> None:
+    """Note who leads, and how many are as good."""
     lowest = losses[leader]
     tied = 0
     for i in range(len(losses)):
@@ -159,9 +255,9 @@ def smallest_loss(state: Mistakes, settings: object, coin: float) -> int:
     return best(state.losses, state.standing, coin)
 
 
-def count_mistakes(state: Mistakes, settings: object, t: int, row: Codes, label: int, probability: float) -> None:
-    """A `learn`: every mistake on a label bought counts one."""
-    charge(state.losses, state.standing, row, label, 1.0)
+def count_mistakes(state: Mistakes, settings: object, t: int, row: Codes, lost: Floats, probability: float) -> None:
+    """A `learn`: every loss by a label bought counts as it is, a mistake one."""
+    charge(state.losses, state.standing, lost, 1.0)
 
 
 def no_mistakes(models: int) -> Mistakes:
@@ -253,5 +349,6 @@ def largest_mass(row: Codes, weights: Floats, tally: Floats) -> float:
             tally[row[i]] = mass
             largest = max(largest, mass)
     for i in range(len(row)):
-        tally[row[i]] = 0.0
+        if row[i] >= 0:
+            tally[row[i]] = 0.0
     return largest

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 from modelpicker.algorithms.budgets import BudgetWay
 from modelpicker.campaigns.setting_options import POOL_ALGORITHM, SETTINGS, AskFor, refuse_judge_of_stream
 from modelpicker.certificates.certificate import Certified
-from modelpicker.encoding import ClassName, ModelName
+from modelpicker.encoding import ClassName, Missing, ModelName
 from modelpicker.errors import ConflictError, InputError
 from modelpicker.server.remote_campaign import RemoteCampaign
 from modelpicker.server.transport import Transport
@@ -82,6 +82,7 @@ class Client:
         overlap: float = 1,
         ask_for: AskFor = "class",
         same: str | float = "exact",
+        missing: Missing = "abstained",
         seed: int = 0,
         algorithm: str = "model-picker",
         options: Mapping[str, Any] | None = None,
@@ -123,6 +124,7 @@ class Client:
             "overlap": overlap,
             "ask_for": ask_for,
             "same": same,
+            "missing": missing,
             "seed": seed,
             "algorithm": algorithm,
             "options": dict(options or {}),

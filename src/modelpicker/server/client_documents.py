@@ -67,6 +67,7 @@ def read_decision(made: Mapping[str, Any]) -> Decision:
         probability=made["probability"],
         prediction=made["prediction"],
         recommended=made["recommended"],
+        racing=tuple(made.get("racing", ())),
     )
 
 
@@ -95,6 +96,8 @@ def read_pick(found: Mapping[str, Any]) -> Pick:
         more=read_outlook(found.get("more")),
         state=Status(*(found["state"][part] for part in ("name", "reason", "next", "takes_items"))),
         remark=found["remark"],
+        racing=tuple(found.get("racing", ())),
+        calls=found.get("calls"),
         conflicts=found["conflicts"],
         saved_per_item=found.get("saved_per_item"),
         judge=read_judge_quality(found.get("judge")),

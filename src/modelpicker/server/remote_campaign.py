@@ -78,6 +78,11 @@ class RemoteCampaign:
         return tuple(found)
 
     @property
+    def racing(self) -> tuple[ModelName, ...]:
+        """The models that are still compared with one another: the others need not be run any more."""
+        return self.best().racing
+
+    @property
     def classes(self) -> tuple[ClassName, ...] | None:
         """The classes that may occur; None if they are whatever is said."""
         found = self.describe()["classes"]

@@ -21,9 +21,9 @@ from modelpicker.kernels.primitives import (
     Ints,
     Mistakes,
     agreed,
-    charge,
     kernel_codes,
     no_mistakes,
+    note_best,
     smallest_loss,
 )
 
@@ -179,7 +179,9 @@ def score_alike(state: Mistakes, settings: NoSettings, rows: Codes, asking: Mask
 
 def charge_item(state: Mistakes, settings: RuleSettings, rows: Codes, item: int, label: int) -> None:
     """A `learn`: every mistake counts one."""
-    charge(state.losses, state.standing, rows[item], label, 1.0)
+    for i in range(len(state.losses)):
+        state.losses[i] += rows[item, i] != label
+    note_best(state.losses, state.standing)
 
 
 class RandomDisagreements(PoolRule):

@@ -10,6 +10,7 @@ from modelpicker.campaigns.input.validation import check_item, check_key
 from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.encoding import ModelName
 from modelpicker.errors import InputError, brief
+from modelpicker.kernels.primitives import NOT_RUN
 
 
 def feed_records(head: dict[str, Any], event: FeedItems | FeedTaken) -> Iterator[dict[str, Any]]:
@@ -18,7 +19,7 @@ def feed_records(head: dict[str, Any], event: FeedItems | FeedTaken) -> Iterator
         facts = {"round": event.round, "items": event.items, "dropped": event.dropped, "by": event.by}
         yield {**head, "kind": "fed", **facts}
         return
-    names = [*event.classes, None]  # -1 is the last
+    names = [*event.classes, NOT_RUN, None]  # -1 is the last
     for place, codes in enumerate(event.codes.tolist()):
         yield {
             **head,

@@ -41,6 +41,7 @@ from modelpicker.campaigns.state.projection import ModelChange, members
 from modelpicker.campaigns.terms import check_changes
 from modelpicker.encoding import ModelName
 from modelpicker.errors import InputError, StorageError, brief
+from modelpicker.kernels.primitives import NOT_RUN
 from modelpicker.label import as_document
 
 HistoryRecord: TypeAlias = dict[str, Any]
@@ -130,7 +131,7 @@ def _said(event: Answer | Opinion | Withdrawal | Reference | Retraction | Note) 
 
 
 def _rounds(head: HistoryRecord, rounds: Rounds, models: Sequence[ModelName]) -> Iterator[HistoryRecord]:
-    names = [*rounds.classes, None]  # -1 is the last
+    names = [*rounds.classes, NOT_RUN, None]  # -1 is the last
     last = rounds.first + len(rounds) - 1
     for place, codes in enumerate(rounds.codes.tolist()):
         number = rounds.first + place

@@ -169,6 +169,8 @@ def judge_mark(said: Sequence[ClassName | None]) -> str:
     return hashlib.sha256(json.dumps(list(said)).encode()).hexdigest()[:16]
 
 
-def judge_reading(reading: Mapping[str, Any], judge: str) -> dict[str, Any]:
+def judge_reading(reading: Mapping[str, Any], judge: object) -> dict[str, Any]:
     """How a file is read whose judge is a column: it is no model, and not in doubt."""
+    if not isinstance(judge, str):
+        return dict(reading)
     return {**reading, "fields": [*(name for name in reading.get("fields", ()) if name != judge), judge]}

@@ -22,12 +22,13 @@ from modelpicker.encoding import (
     check_classes,
     check_one_kind,
     count_anew,
+    is_not_run,
     plain,
     refuse,
     smallest_type,
 )
 from modelpicker.errors import InputError, brief
-from modelpicker.kernels.primitives import ABSTAINED
+from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN
 
 
 class Rows(NamedTuple):
@@ -41,11 +42,13 @@ class ClassCodes:
     """The classes that a campaign takes: those it was given, or whatever is said.
 
     Where the classes are given as strings, a whole number is the place of a class in their list. Answers that count
-    as the same by the rule become one.
+    as the same by the rule become one. With `missing="not-run"`, a prediction that is missing or None is one of a
+    model that was not run.
     """
 
-    def __init__(self, classes: object, rule: SameAnswers | None = None) -> None:
+    def __init__(self, classes: object, rule: SameAnswers | None = None, missing: str = "abstained") -> None:
         self.rule = rule or SameAnswers()
+        self.absent = missing == "not-run"
         self.classes = None if classes is None else check_classes(classes)
         self.known = frozenset(self.classes or ())
         self.by_place = bool(self.classes) and isinstance(next(iter(self.classes or ())), str)
@@ -73,26 +76,32 @@ class ClassCodes:
         there = self.classes is not None and type(value) is int and 0 <= value < len(self.classes)
         return self.classes[value] if there and self.classes is not None and isinstance(value, int) else value
 
+    def said(self, value: object, where: str) -> ClassName | None:
+        """One prediction; None for an abstention, NOT_RUN for a model that was not run."""
+        if is_not_run(value) or (value is None and self.absent):
+            return NOT_RUN
+        return self.name(value, where)
+
     def names_of(self, values: Iterable[int], where: str) -> list[ClassName]:
         """The classes that whole numbers stand for."""
         return [name for name in (self.name(value, where) for value in values) if name is not None]
 
 
-def in_model_order(predictions: object, models: Sequence[ModelName], where: str) -> list[Any]:
-    """The predictions of one round in the order of the models."""
+def in_model_order(predictions: object, models: Sequence[ModelName], where: str, absent: bool = False) -> list[Any]:
+    """The predictions of one round in the order of the models; if `absent`, some may be missing."""
     if hasattr(predictions, "to_dict"):  # a row of a data frame, which knows its models by name
         predictions = predictions.to_dict()
     if isinstance(predictions, Mapping):
         missing = [name for name in models if name not in predictions]
-        if missing:
+        if missing and not absent:
             raise InputError(
                 f"{where}: no prediction of {', '.join(map(str, missing[:5]))}; "
-                "pass one of every model, None where it abstains."
+                "pass one of every model, None where it abstains, -2 where it was not run."
             )
-        if len(predictions) > len(models):
+        if len(predictions) > len(models) - len(missing):
             strange = [name for name in predictions if name not in set(models)]
             raise InputError(f"{where}: {brief(strange[0])} is not a model of this campaign.")
-        return [predictions[name] for name in models]
+        return [predictions.get(name, NOT_RUN) for name in models]
     if isinstance(predictions, str | bytes | Set) or not hasattr(predictions, "__len__"):
         raise InputError(
             f"{where}: {brief(predictions)} are no predictions; pass {{model: class}}, or a list in the order "
@@ -108,11 +117,11 @@ def in_model_order(predictions: object, models: Sequence[ModelName], where: str)
 
 def encode_one(predictions: object, models: Sequence[ModelName], vocabulary: ClassCodes) -> Rows:
     """The codes of one round."""
-    values = in_model_order(predictions, models, "predictions")
-    names = [vocabulary.name(value, f"prediction of {model}") for model, value in zip(models, values, strict=True)]
-    classes = _sorted([name for name in names if name is not None], "predictions")
-    place = {name: code for code, name in enumerate(classes)}
-    codes = [[ABSTAINED if name is None else place[name] for name in names]]
+    values = in_model_order(predictions, models, "predictions", vocabulary.absent)
+    names = [vocabulary.said(value, f"prediction of {model}") for model, value in zip(models, values, strict=True)]
+    classes = _sorted([name for name in names if name not in (None, NOT_RUN)], "predictions")
+    place = _places(classes)
+    codes = [[place[name] for name in names]]
     return _merged(Rows(np.array(codes, dtype=smallest_type(len(classes))), classes), vocabulary.rule)
 
 
@@ -122,6 +131,16 @@ def _merged(rows: Rows, rule: SameAnswers) -> Rows:
         return rows
     present, codes = count_anew(rule.merge(rows.codes, rows.classes))
     return _in_class_order(codes, [rows.classes[code] for code in present])
+
+
+def check_all_run(rows: Rows) -> Rows:
+    """Refuse rows of a pool that lack the prediction of a model: its proof needs all of them."""
+    if rows.codes.min(initial=0) < ABSTAINED:
+        raise InputError(
+            "predictions: -2 stands for a model that was not run, but a pool needs the predictions of all models; "
+            "pass None where one abstains."
+        )
+    return rows
 
 
 def some_rows(rows: Rows, places: Sequence[int]) -> Rows:
@@ -174,8 +193,8 @@ def _of_numbers(matrix: npt.NDArray[Any], models: Sequence[ModelName], vocabular
             "one per model."
         )
     values = as_integers(as_array(matrix, "predictions"), "predictions", 0)
-    if values.size and int(values.min()) < ABSTAINED:
-        refuse(values < ABSTAINED, values, "predictions", 0)
+    if values.size and int(values.min()) < NOT_RUN:
+        refuse(values < NOT_RUN, values, "predictions", 0)
     present, codes = count_anew(values)
     names = vocabulary.names_of(present, "predictions")
     return _in_class_order(codes, names)
@@ -197,6 +216,8 @@ def _of_collection(collection: ModelCollection, models: Sequence[ModelName], voc
     else:
         predictions = collection.predictions
     present, codes = count_anew(predictions)
+    if vocabulary.absent:  # in a file, an empty cell is all that says so
+        codes = np.where(codes == ABSTAINED, NOT_RUN, codes)
     spoken = [_given(vocabulary, collection.classes[code]) for code in present]
     return _in_class_order(codes, spoken)
 
@@ -227,12 +248,12 @@ def _together(rows: Any, models: Sequence[ModelName], vocabulary: ClassCodes) ->
     if set(map(type, values)) - {NoneType} not in ({str}, {int}):
         return None
     try:
-        named = {value: vocabulary.name(value, "predictions") for value in set(values)}
+        named = {value: vocabulary.said(value, "predictions") for value in set(values)}
     except InputError:  # met again, and named by its place
         return None
-    classes = _sorted([name for name in named.values() if name is not None], "predictions")
-    place = {name: code for code, name in enumerate(classes)}
-    code_of = {value: ABSTAINED if name is None else place[name] for value, name in named.items()}
+    classes = _sorted([name for name in named.values() if name not in (None, NOT_RUN)], "predictions")
+    place = _places(classes)
+    code_of = {value: place[name] for value, name in named.items()}
     codes = np.fromiter(map(code_of.__getitem__, values), dtype=smallest_type(len(classes)), count=len(values))
     return Rows(codes.reshape(len(rows), len(models)), classes)
 
@@ -241,17 +262,17 @@ def _one_by_one(rows: Any, models: Sequence[ModelName], vocabulary: ClassCodes) 
     """Rows of any kind, one by one; each value is looked at once."""
     known: dict[object, int] = {}
     names: list[ClassName] = []
-    place: dict[ClassName, int] = {}
+    place = _places([])
     codes = np.empty((len(rows), len(models)), dtype=np.int32)
     for number, row in enumerate(rows):
         where = f"predictions, row {number}"
-        values = in_model_order(row, models, where)
+        values = in_model_order(row, models, where, vocabulary.absent)
         for column, value in enumerate(values):
             try:
                 code = known[(type(value), value)]
             except (KeyError, TypeError):
-                name = vocabulary.name(value, f"{where}, model {models[column]}")
-                code = ABSTAINED if name is None else place.setdefault(name, len(names))
+                name = vocabulary.said(value, f"{where}, model {models[column]}")
+                code = place.setdefault(name, len(names))
                 if code == len(names) and name is not None:
                     names.append(name)
                 known[(type(value), value)] = code
@@ -264,12 +285,17 @@ def _in_class_order(codes: Matrix, names: list[ClassName]) -> Rows:
     """The same rows with classes in order, and codes as small as they can be."""
     classes = _sorted(names, "predictions")
     if classes != names:
-        place = {name: code for code, name in enumerate(classes)}
-        codes = np.array([*(place[name] for name in names), ABSTAINED], dtype=np.int32)[codes]
+        place = _places(classes)
+        codes = np.array([*(place[name] for name in names), NOT_RUN, ABSTAINED], dtype=np.int32)[codes]
     return Rows(np.ascontiguousarray(codes, dtype=smallest_type(len(classes))), classes)
 
 
-def _sorted(names: Iterable[ClassName], where: str) -> list[ClassName]:
-    names = list(dict.fromkeys(names))
+def _places(classes: Sequence[ClassName]) -> dict[ClassName | None, int]:
+    """The codes of classes, of an abstention, and of a model that was not run."""
+    return {None: ABSTAINED, NOT_RUN: NOT_RUN, **{name: code for code, name in enumerate(classes)}}
+
+
+def _sorted(said: Iterable[ClassName | None], where: str) -> list[ClassName]:
+    names = [name for name in dict.fromkeys(said) if name is not None]
     check_one_kind(names, where)
     return sorted(names)

@@ -32,8 +32,11 @@ class Decisions(Sequence[Decision]):
         numbers: Sequence[int],
         rounds: Sequence[Rounds],
         models_at: Callable[[int], Sequence[ModelName]],
+        racing: tuple[ModelName, ...] = (),
     ) -> None:
         self.ids = numbers
+        self.racing = racing
+        """The models that are still in the race after the last of them."""
         self._rounds = sorted(rounds, key=lambda event: event.first)
         self._firsts = [event.first for event in self._rounds]
         self._models_at = models_at
@@ -61,6 +64,7 @@ class Decisions(Sequence[Decision]):
             probability=float(rounds.probability[row]),
             prediction=None if said < 0 else rounds.classes[said],
             recommended=self._models_at(number)[int(rounds.recommended[row])],
+            racing=self.racing,
         )
 
     def __iter__(self) -> Iterator[Decision]:

@@ -169,6 +169,8 @@ def assemble(
         ),
         remark=picker.remark,
         conflicts=counts.conflicts,
+        racing=picker.racing,
+        calls=None if joined else picker.calls,
     )
 
 

@@ -176,7 +176,7 @@ def _said(store: EventStore, number: int) -> list[ClassName | None]:
     event = store.round_event(number).event
     if not isinstance(event, Rounds | Items):
         return []
-    names = [*event.classes, None]  # -1 is the last
+    names = [*event.classes, None, None]  # -1 and -2: no answer
     return [names[code] for code in event.codes[number - event.first].tolist()]
 
 

@@ -92,6 +92,10 @@ class Pick:
     """Items on which people disagree; they wait for somebody who settles them."""
     judge: JudgeQuality | None = None
     """How good the judge of a pool was, against the labels that are known; None if there is no judge."""
+    racing: tuple[ModelName, ...] = ()
+    """The models that are still compared with one another: the others need not be run any more."""
+    calls: int | None = field(default=None, compare=False)
+    """How many predictions models were asked for; None where that is not known."""
     course: Course | None = field(default=None, compare=False, repr=False)
     """How it came about, where that was noted."""
     slices: SliceTable | None = None
@@ -116,6 +120,18 @@ class Pick:
         if self.certificate.kind != "pool" or not asks:
             return ""
         return TOO_EARLY if self.to_go is None else f"{self.to_go.words.capitalize()}."
+
+    @property
+    def calls_sentence(self) -> str:
+        """Which models need not be run any more, and how many calls of models were saved; empty if none of both."""
+        models = len(self.standing)
+        every, parts = self.rounds * models, []
+        if 0 < len(self.racing) < models:
+            parts.append(f"{len(self.racing):,} of {models:,} models are in the race; the others need not be run.")
+        if self.calls is not None and self.calls < every:
+            saved = every - self.calls
+            parts.append(f"{self.calls:,} of {every:,} calls of models were made, {saved / every:.0%} were saved.")
+        return " ".join(parts)
 
     @property
     def labelled(self) -> int:
@@ -155,6 +171,8 @@ class Pick:
             "more": None if self.more is None else self.more.document(),
             "remark": self.remark,
             "judge": None if self.judge is None else self.judge.document(),
+            "racing": list(self.racing),
+            "calls": self.calls,
             "saved_per_item": self.saved_per_item,
             "standing": [
                 {

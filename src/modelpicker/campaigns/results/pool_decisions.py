@@ -16,15 +16,17 @@ class PoolDecisions(Decisions):
         asked: Sequence[bool],
         said: Sequence[ClassName | None],
         recommended: ModelName,
+        racing: tuple[ModelName, ...] = (),
     ) -> None:
-        super().__init__(numbers, (), lambda _: (recommended,))
+        super().__init__(numbers, (), lambda _: (recommended,), racing)
         self._asked = asked
         self._said = said
         self._recommended = recommended
 
     def _decision(self, place: int) -> Decision:
         asked = self._asked[place]
-        return Decision(self.ids[place], asked, float(asked), self._said[place], self._recommended)
+        said = self._said[place]
+        return Decision(self.ids[place], asked, float(asked), said, self._recommended, self.racing)
 
     def _column(self, name: str) -> Sequence[bool]:  # noqa: ARG002 - what is asked about is asked with probability 1
         return self._asked

@@ -73,6 +73,7 @@ def make_pool_pick(pool: PoolPicker, *, budget: int | None, skipped: int, spent:
         more=what_more_buys(pool, budget) if spent and not certified else None,
         remark=_remark(pool, best),
         judge=measure_judge(pool),
+        racing=pool.racing,
         saved_per_item=pool.saved_per_item,
         slices=pool.slices if isinstance(pool, SlicePicker) else None,
     )

@@ -70,7 +70,7 @@ class RoundWindow:
         self._next = rounds
 
     def _take(self, event: Rounds, start: int) -> None:
-        names: list[ClassName | None] = [*event.classes, None]
+        names: list[ClassName | None] = [*event.classes, None, None]  # -1 and -2: no answer
         for place in range(max(start, len(event) - WINDOW), len(event)):
             votes = Counter(event.codes[place].tolist()).most_common()
             self._seen.append(

@@ -41,6 +41,8 @@ def _body(report: Report) -> Iterator[str]:
     yield f'<p class="sure {"proved" if pick.certified else "open"}">{safe(report.certainty)}</p>'
     if pick.remark and pick.named:
         yield f"<p>{safe(replace_name(pick.remark, pick.model))}</p>"
+    if pick.calls_sentence:
+        yield f"<p>{safe(pick.calls_sentence)}</p>"
     yield from _tiles(report)
     yield f"<p>{safe(report.cost)} {safe(report.saving)}</p>"
     if pick.named:

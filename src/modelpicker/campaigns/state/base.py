@@ -38,6 +38,11 @@ class CampaignState(ABC):
 
     @property
     @abstractmethod
+    def racing(self) -> tuple[ModelName, ...]:
+        """Those of them that are still compared with one another."""
+
+    @property
+    @abstractmethod
     def rounds(self) -> int:
         """How many rounds there have been, or how many items a pool has."""
 

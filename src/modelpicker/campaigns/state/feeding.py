@@ -20,7 +20,7 @@ from modelpicker.campaigns.state.ask import may_stop, new_ones, store_rounds
 from modelpicker.campaigns.state.projection import Projection
 from modelpicker.campaigns.state.transactions import Transaction
 from modelpicker.encoding import ClassName
-from modelpicker.kernels.primitives import ABSTAINED
+from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN
 
 FeedStep: TypeAlias = Literal["query", "going on", "stopped"]
 """What deciding about some items came to: one waits for a label, or none did yet, or there is nothing to decide."""
@@ -116,7 +116,7 @@ def _decide(change: Transaction, page: FeedItems, places: list[int]) -> tuple[_D
             return made, piece[0]
         some = some_rows(rows, piece)
         outcome = state.decide(some, until_query=True)
-        names = [*some.classes, None]  # -1 is the last
+        names = [*some.classes, NOT_RUN, None]  # -1 is the last
         made.places.extend(piece[: len(outcome.queried)])
         made.outcomes.append(outcome)
         made.predicted.extend(names[code] for code in outcome.predicted.tolist())

@@ -120,6 +120,11 @@ class PoolProjection(CampaignState):
         return self.settings.models
 
     @property
+    def racing(self) -> tuple[ModelName, ...]:
+        """Those of them that may still be picked."""
+        return self.picker.racing
+
+    @property
     def rounds(self) -> int:
         """How many items there are."""
         return (0 if self.known is None else len(self.known)) + sum(map(len, self._waiting))

@@ -15,11 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.algorithms import Algorithm
-from modelpicker.algorithms.base import STATE_VERSION
+from modelpicker.algorithms.base import STATE_VERSION, count_spared, kernel_row
 from modelpicker.algorithms.budgets import Paced
 from modelpicker.algorithms.pacing import CLOSED, MISSED, SPENT, BudgetPlan, make_plan, new_pace
 from modelpicker.algorithms.run_modes import CAMPAIGN, Replay
 from modelpicker.algorithms.runner import Outcome, Runner, first_rounds, new_outcome, no_labels, runner
+from modelpicker.algorithms.told_labels import ToldLabel
 from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import (
     Answer,
@@ -49,7 +50,7 @@ from modelpicker.certificates.evidence_kernels import evidence_kernels
 from modelpicker.certificates.recorder import Past, Recorder
 from modelpicker.encoding import ClassName, Matrix, ModelName, encode_label
 from modelpicker.errors import InputError, StateError, StorageError
-from modelpicker.kernels.primitives import ABSTAINED, SKIPPED, Codes, Floats, kernel_codes, new_scratch
+from modelpicker.kernels.primitives import SKIPPED, Codes, Floats, kernel_codes, new_scratch
 from modelpicker.label import AnyLabel, Label
 
 # Rounds that are gone through at once.
@@ -138,7 +139,7 @@ class Projection(CampaignState):
             ) from error
         joined = joined_late(changes)
         since = [joined[model].round if model in joined else 0 for model in picker.models]
-        picker.recorder = Recorder(len(since), np.array(since, dtype=np.int64))
+        picker.recorder = Recorder(len(since), np.array(since, dtype=np.int64), picker.loss)
         return cls(settings, picker, changes=list(changes))
 
     def counting(self) -> Self:
@@ -158,6 +159,11 @@ class Projection(CampaignState):
     def models(self) -> tuple[ModelName, ...]:
         """The models that take part now."""
         return self.picker.models
+
+    @property
+    def racing(self) -> tuple[ModelName, ...]:
+        """Those of them that are still in the race."""
+        return self.picker.racing
 
     @property
     def rounds(self) -> int:
@@ -272,7 +278,8 @@ class Projection(CampaignState):
         if not self.changes and best == self.picker.models.index(self.picker.recommended):
             return self.picker.certificate(confidence, kind)
         if kind == "population" and self.picker.aim is not None:  # its error was spent on the models there were
-            return state(self.picker.models[best], 1.0, confidence, kind, self.picker.rounds, self.picker.rounds, 1)
+            seen = self.picker.rounds
+            return state(self.picker.models[best], 1.0, confidence, kind, seen, seen, 1, self.picker.loss)
         return self.picker.recorder.certificate(self.picker.models, best, confidence, kind, self.past)
 
     def certifies(self, best: int, rule: Certified) -> bool:
@@ -287,7 +294,7 @@ class Projection(CampaignState):
         place = {code: number for number, code in enumerate(present)}
         query, probability, recommended, said = self.runner.observe(
             *picker.views,
-            [place.get(code, ABSTAINED) for code in codes],
+            kernel_row([place.get(code, code) for code in codes]),
             picker.coins(picker.rounds),
             picker.first_spare,
             picker.scale,
@@ -337,6 +344,7 @@ class Projection(CampaignState):
     ) -> None:
         """Note rounds for certificates; few of them are only written down."""
         recorder = self.picker.recorder
+        self.picker.spared[0] += count_spared(codes)
         if len(codes) >= FEW_ROUNDS:
             recorder.saw_stream(codes, first, labels, queried, probability, closed)
             return
@@ -386,7 +394,7 @@ class Projection(CampaignState):
             self._labelled[number] = np.array(codes) != code
 
     def _learn(self, number: int, codes: list[int], label: int, probability: float) -> None:
-        self.picker.kernel.learn(*self.picker.views, number + 1, codes, label, probability)
+        self.picker.take_in(number, codes, ToldLabel(label), probability)
 
     def as_now(self, rounds: Rounds) -> Matrix:
         """The codes of rounds, with a column for each model that takes part now."""

@@ -153,7 +153,7 @@ class CampaignTransactions:
         self.name = name
         self.created = created
         self.settings = settings
-        self.vocabulary = ClassCodes(settings.classes, settings.rule)
+        self.vocabulary = ClassCodes(settings.classes, settings.rule, settings.missing)
         self._number = number
         self._projection: CampaignState | None = None
         self._recent = Recent()

@@ -254,6 +254,8 @@ def print_pick(pick: "Pick", *, seen: str | None = None, step: str | None = None
     print_sentence(in_words(pick, step))
     if pick.to_go_sentence:
         print_sentence(pick.to_go_sentence)
+    if pick.calls_sentence:
+        print_sentence(pick.calls_sentence)
     typer.echo("")
     if goal:
         print_sentence(goal)

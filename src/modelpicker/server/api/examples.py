@@ -36,6 +36,7 @@ _DECISION = {
     "probability": 0.3026,
     "prediction": "spam",
     "recommended": "bert",
+    "racing": ["bert", "roberta", "gpt"],
 }
 _ROUND = {
     "predictions": {"bert": "spam", "roberta": "ham", "gpt": "spam"},
@@ -185,6 +186,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "remark": "",
         "saved_per_item": None,
         "judge": None,
+        "racing": ["gpt", "bert", "roberta"],
+        "calls": 5_550,
         "standing": [entry | {"labels": 57, "since": 0, "covered": 1720.5} for entry in _STANDING],
     },
     "ChartsDocument": {

@@ -39,7 +39,8 @@ Predictions = Annotated[
     AfterValidator(_check_row),
     WithJsonSchema(ROW),
     Field(
-        description="What each model says: by name, or in the order of the models; null where one abstains.",
+        description="What each model says: by name, or in the order of the models; null where one abstains, -2 "
+        "where it was not run.",
         examples=[{"bert": "spam", "roberta": "ham"}],
     ),
 ]
@@ -98,6 +99,10 @@ class Decided(BaseModel):
     probability: Annotated[Chance, Field(description="With what probability it was to be.")]
     prediction: Annotated[Called | None, Field(description="The label that is predicted; null for none.")]
     recommended: Annotated[Called, Field(description="The best model so far.")]
+    racing: Annotated[
+        list[Called],
+        Field(description="The models still in the race; the others need not be run any more."),
+    ]
 
 
 class DecidedMany(BaseModel):

@@ -91,6 +91,10 @@ class StandingDocument(BaseModel):
         Field(description="How much cheaper the pick is, per item, than the best estimate; null without prices."),
     ]
     judge: Annotated[JudgeDocument | None, Field(description="How good the judge was; null if there is none.")]
+    racing: Annotated[list[Called], Field(description="The models still in the race; the others need not be run.")]
+    calls: Annotated[
+        Count | None, Field(description="How many predictions models were asked for; null where that is not known.")
+    ]
     standing: Annotated[list[StandingEntry], Field(description="The pick first, then by estimates.")]
 
 

@@ -1,5 +1,6 @@
 """Rounds: items in, decisions out, each on disk before it is answered."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import APIRouter, Response
@@ -29,7 +30,9 @@ async def ask(caller: Owner, queue: Found, body: NewRound) -> Response:
     """
     made = await queue.ask(body.predictions, body.item, body.key)
     return json_response(
-        _decided(made.id, body.key, made.query, made.probability, made.prediction, made.recommended)
+        _decided(
+            made.id, body.key, made.query, made.probability, made.prediction, made.recommended, racing=made.racing
+        )
     )
 
 
@@ -42,8 +45,9 @@ async def ask_many(caller: Owner, queue: Found, body: NewRounds) -> Response:
 
     made = await queue.do(decide)
     keys = body.keys or [None] * len(made)
-    found = zip(made.ids, keys, *made.columns(), strict=True)
-    return json_response({"decisions": [_decided(*row) for row in found]})
+    queried, probability, said, recommended = made.columns()
+    found = zip(made.ids, keys, queried, probability, said, recommended, strict=True)
+    return json_response({"decisions": [_decided(*row, racing=made.racing) for row in found]})
 
 
 def _decided(
@@ -53,6 +57,8 @@ def _decided(
     probability: float,
     prediction: ClassName | None,
     recommended: ModelName,
+    *,
+    racing: Sequence[ModelName],
 ) -> dict[str, Any]:
     return {
         "id": number,
@@ -61,4 +67,5 @@ def _decided(
         "probability": probability,
         "prediction": prediction,
         "recommended": recommended,
+        "racing": list(racing),
     }

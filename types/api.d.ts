@@ -53,6 +53,7 @@ declare namespace Api {
     rounds: number;
     items: number | null;
     sentence: string;
+    loss: string;
   }
 
   interface ChartsDocument {

@@ -11,9 +11,9 @@ the policies, and at least 1/sqrt(t):
 * if the label is asked for: each model's mistake over the probability is its loss, and each policy has the loss of
   the model that it names.
 
-The policies include one for each model that always names it, as in the paper. Written from the paper; two things
-are ours, and both help it: it never asks where all models agree, and `scale` multiplies the probability, so that it
-can be tuned to a number of labels as Model Picker is.
+The policies include one for each model that always names it, as in the paper. Not compared with the authors' code.
+Two things are ours, and both help it: it never asks where all models agree, and `scale` multiplies the probability,
+so that it can be tuned to a number of labels as Model Picker is.
 """
 
 import math

@@ -199,6 +199,24 @@ class Forgives(mp.LabelEfficient):
     kernel: ClassVar[Kernel] = Kernel(mp.LabelEfficient.kernel.parts["decide"], smallest_loss, forgive)
 
 
+class Shrugs(mp.LabelEfficient):
+    """Takes a label that is more than one class for none."""
+
+    name: ClassVar[str] = "shrugs"
+
+    def learn(self, round: int, label: Any) -> None:  # noqa: A002
+        super().learn(round, None if isinstance(label, mp.Label) else label)
+
+
+class Presumes(mp.LabelEfficient):
+    """Takes a model that was not run for one that abstains."""
+
+    name: ClassVar[str] = "presumes"
+
+    def observe(self, row: Any) -> mp.Decision:
+        return super().observe([-1 if said == mp.NOT_RUN else said for said in row])
+
+
 class Misreads(mp.LabelEfficient):
     """Mixes the models up where classes are words."""
 
@@ -242,6 +260,8 @@ CAUGHT: list[tuple[Callable[..., mp.Algorithm], str]] = [
     (Resents, "skipped_labels"),
     (Exaggerates, "certificates"),
     (Forgives, "abstentions"),
+    (Shrugs, "graded_labels"),
+    (Presumes, "models_not_asked"),
     (Misreads, "names_and_codes_alike"),
     (Stumbles, "errors_change_nothing"),
     (Drifts, "two_models"),

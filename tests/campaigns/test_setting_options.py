@@ -37,6 +37,7 @@ OTHER: dict[str, Any] = {
     "overlap": 2,
     "ask_for": "grades",
     "same": "normalised",
+    "missing": "not-run",
     "seed": 3,
     "algorithm": "label-efficient",
     "options": {"probability": 0.5},

@@ -277,6 +277,10 @@ def test_best__names_a_model_and_where_it_stands(campaign: AnyCampaign) -> None:
     assert pick.certificate == campaign.certificate()
 
 
+def test_racing__are_all_models_where_none_is_dropped(campaign: AnyCampaign) -> None:
+    assert set(campaign.racing) == set(MODELS)
+
+
 def test_certificate__is_of_the_kind_that_was_asked_for(campaign: AnyCampaign) -> None:
     certificate = campaign.certificate(0.9, "population")
     assert (certificate.kind, certificate.confidence, certificate.gap) == ("population", 0.9, 1.0)

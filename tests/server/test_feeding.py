@@ -95,7 +95,7 @@ def test_items_that_wait_can_be_dropped(server: Running, name: str, file: Path) 
     answer = server.http.delete(f"{API}/campaigns/{name}/files")
     Api.of(server.http).check(answer)
     assert answer.json() == {"dropped": ITEMS}
-    assert lease(server, name) == {"queries": [], "pending": 0, "deciding": False, "own": 0}
+    assert lease(server, name) == {"queries": [], "pending": 0, "deciding": False, "own": 0, "ask_for": "class"}
     assert send(server, name, file).json()["waiting"] == ITEMS
 
 

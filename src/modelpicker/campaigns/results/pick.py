@@ -126,7 +126,7 @@ class Pick:
         """Which models need not be run any more, and how many calls of models were saved; empty if none of both."""
         models = len(self.standing)
         every, parts = self.rounds * models, []
-        if 0 < len(self.racing) < models:
+        if 1 < len(self.racing) < models:  # with one left, the status says all
             parts.append(f"{len(self.racing):,} of {models:,} models are in the race; the others need not be run.")
         if self.calls is not None and self.calls < every:
             saved = every - self.calls

@@ -214,7 +214,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "records": [
             {
                 **_AT,
-                **_DECISION,
+                **{name: value for name, value in _DECISION.items() if name != "racing"},
                 "kind": "ask",
                 "item": {"text": "You have won!"},
                 "predictions": ["spam", "ham", "spam"],

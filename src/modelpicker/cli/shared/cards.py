@@ -102,7 +102,7 @@ _REST = (
     "q quits; the same command goes on where you were. Every answer is saved at once.",
 )
 _GRADES = (
-    "grade: one key per answer: y right, n wrong, or 0 to 5 stars   w all wrong   d difference",
+    "grade, one key per answer, then Enter: y right, n wrong, 0 to 5 stars   w all wrong   d difference",
     (
         "Type one key for each answer in their order, such as yn3, then Enter. Or one at a time.",
         "y right, n wrong, 0 to 5 stars: 0 is wrong, 5 is right. w: all answers are wrong.",

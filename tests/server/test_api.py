@@ -120,6 +120,7 @@ def test_a_campaign_is_described_with_what_it_was_made_with(server: Running, api
         "waiting_items": {},
         "guidelines": "",
         "overlap": 1,
+        "overlap_rule": "all",
         "to_go": None,
         "more": None,
         "state": {

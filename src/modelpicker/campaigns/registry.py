@@ -22,6 +22,7 @@ from modelpicker.campaigns.pool_campaign import PoolCampaign
 from modelpicker.campaigns.setting_options import (
     JUDGE,
     AskFor,
+    OverlapRule,
     check_judge_name,
     is_tolerance,
     refuse_judge_of_stream,
@@ -65,6 +66,7 @@ def create_campaign(
     expected_rounds: int | None = None,
     stop_when: Certified | None = None,
     overlap: float = 1,
+    overlap_rule: OverlapRule = "all",
     ask_for: AskFor = "class",
     same: str | float = "exact",
     missing: Missing = "abstained",
@@ -83,8 +85,8 @@ def create_campaign(
     """Begin a campaign: on a stream, whose items arrive one by one; or on a pool, whose items are all there.
 
     A pool is a file, a collection or a data frame. What is asked next is decided when somebody is ready to answer,
-    and it ends when the pick is proved for exactly these items. Only models, classes, budget, overlap, ask_for,
-    same and seed go with it.
+    and it ends when the pick is proved for exactly these items. Only models, classes, budget, overlap,
+    overlap_rule, ask_for, same and seed go with it.
 
     Args:
         storage: `sqlite:///file.db` (made where there is none), `postgresql://…`, or `memory://` for tests.
@@ -101,6 +103,9 @@ def create_campaign(
         overlap: How many different people label each item: 2 or more, or a share such as 0.2 of the items that two
             people label. Each of their labels counts against the budget. An item whose labels differ counts at its
             worst until `settle` says what it is.
+        overlap_rule: When several people label an item, what makes their answers its label. all: all of them say
+            the same. majority: more than half of them say the same; then nobody else is asked. Otherwise the owner
+            settles it.
         ask_for: What people are asked for: the class of an item; a grade for each of the different answers to it;
             or which of two answers is better. Grades and preferences need a pool.
         same: What counts as the same answer to an item: exact; normalised, where capitals, white space and
@@ -150,6 +155,7 @@ def create_campaign(
         "expected_rounds": expected_rounds,
         "stop_when": stop_when,
         "overlap": overlap,
+        "overlap_rule": overlap_rule,
         "ask_for": ask_for,
         "same": same,
         "missing": missing,

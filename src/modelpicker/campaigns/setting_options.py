@@ -18,6 +18,8 @@ MOST_PEOPLE = 100
 
 AskFor: TypeAlias = Literal["class", "grades", "preference"]
 """What people are asked for."""
+OverlapRule: TypeAlias = Literal["all", "majority"]
+"""When the labels of several people are the label of an item."""
 
 SETTINGS: tuple[Option, ...] = (
     Option("models", list, "The models: their names, or how many there are."),
@@ -62,6 +64,15 @@ SETTINGS: tuple[Option, ...] = (
         above=True,
         title="People per item",
         wanted=f"a whole number from 1 to {MOST_PEOPLE}, or a share between 0 and 1",
+    ),
+    Option(
+        "overlap_rule",
+        str,
+        "When several people label an item, what makes their answers its label. all: all of them say the same. "
+        "majority: more than half of them say the same; then nobody else is asked. Otherwise the owner settles it.",
+        "all",
+        choices=get_args(OverlapRule),
+        title="Its label is what these say",
     ),
     Option(
         "ask_for",
@@ -143,7 +154,7 @@ TOLERANCE = replace(
     help="How much less accurate than the best model the pick may be: 0.01 is 1 % of accuracy.",
 )
 POOL_GOAL = (TOLERANCE, CONFIDENCE)
-POOL_SETTINGS = frozenset({"models", "classes", "budget", "overlap", "ask_for", "same", "seed"})
+POOL_SETTINGS = frozenset({"models", "classes", "budget", "overlap", "overlap_rule", "ask_for", "same", "seed"})
 POOL_ALGORITHM = "pool-picker"
 # Those that have checks of their own. The others are one value each, and checked by what is said above.
 CHECKED_APART = frozenset({"models", "classes", "stop_when", "overlap", "same", "seed", "algorithm", "options"})

@@ -24,6 +24,7 @@ from modelpicker.campaigns.setting_options import (
     POOL_SETTINGS,
     SETTINGS,
     AskFor,
+    OverlapRule,
     check_judge_name,
     check_overlap,
     check_stored_same,
@@ -66,6 +67,8 @@ class CampaignSettings:
     budget_way: BudgetWay = "paced"
     overlap: float = 1
     """How many people label each item, or the share of items that two people label."""
+    overlap_rule: OverlapRule = "all"
+    """When the labels of several people are the label of an item."""
     ask_for: AskFor = "class"
     """What people are asked for."""
     same: str | float = EXACT
@@ -131,6 +134,7 @@ class CampaignSettings:
             budget=BY_NAME["budget"].check(given.get("budget")),
             expected_rounds=None,
             overlap=check_overlap(given.get("overlap", 1)),
+            overlap_rule=BY_NAME["overlap_rule"].check(given.get("overlap_rule", "all")),
             ask_for=BY_NAME["ask_for"].check(given.get("ask_for", "class")),
             same=check_stored_same(given.get("same")),
         )

@@ -109,7 +109,7 @@ def show(name: Name, storage: StorageOption = None, as_json: Json = False) -> No
         "classes": classes,
         "algorithm": f"{settings.kind.name}{f' ({options})' if options else ''}, seed {settings.seed}",
         "budget": _budget(settings, terms.budget),
-        **_overlap(settings.overlap, pick.conflicts),
+        **_overlap(settings, pick.conflicts),
         **_stopping(settings, terms.stop_when, pick.certified),
         "state": in_words(pick),
         "items": _items(settings, pick),
@@ -137,12 +137,14 @@ def _budget(settings: "CampaignSettings", budget: int | None) -> str:
     return f"{budget:,} labels, spread{over or ' over the stream'}"
 
 
-def _overlap(overlap: float, conflicts: int) -> dict[str, str]:
+def _overlap(settings: "CampaignSettings", conflicts: int) -> dict[str, str]:
     """How many people label an item, and whether they disagree; nothing if one person labels each."""
+    overlap = settings.overlap
     if overlap == 1:
         return {}
     people = f"{overlap} people label each item" if overlap > 1 else f"two people label {overlap:.0%} of the items"
-    return {"overlap": f"{people}; {count(conflicts, 'conflict')} to settle"}
+    rule = ", the majority decides" if settings.overlap_rule == "majority" else ""
+    return {"overlap": f"{people}{rule}; {count(conflicts, 'conflict')} to settle"}
 
 
 def _items(settings: "CampaignSettings", pick: "Pick") -> str:

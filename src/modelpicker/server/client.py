@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlencode
 
 from modelpicker.algorithms.budgets import BudgetWay
-from modelpicker.campaigns.setting_options import POOL_ALGORITHM, SETTINGS, AskFor, refuse_judge_of_stream
+from modelpicker.campaigns.setting_options import (
+    POOL_ALGORITHM,
+    SETTINGS,
+    AskFor,
+    OverlapRule,
+    refuse_judge_of_stream,
+)
 from modelpicker.certificates.certificate import Certified
 from modelpicker.encoding import ClassName, Missing, ModelName
 from modelpicker.errors import ConflictError, InputError
@@ -80,6 +86,7 @@ class Client:
         expected_rounds: int | None = None,
         stop_when: Certified | None = None,
         overlap: float = 1,
+        overlap_rule: OverlapRule = "all",
         ask_for: AskFor = "class",
         same: str | float = "exact",
         missing: Missing = "abstained",
@@ -107,8 +114,8 @@ class Client:
                 raise InputError(f"{refused[0]} does not go with pool; say with columns which columns are models.")
             goal = {"tolerance": tolerance, "confidence": confidence, "budget": budget, "judge": judge}
             given = {one: value for one, value in goal.items() if value is not None}
-            more = {"overlap": overlap, "ask_for": ask_for, "same": same, "use_labels": use_labels}
-            more |= {"seed": seed, "guidelines": guidelines}
+            more = {"overlap": overlap, "overlap_rule": overlap_rule, "ask_for": ask_for, "same": same}
+            more |= {"use_labels": use_labels, "seed": seed, "guidelines": guidelines}
             return self._create_pool(name, Path(pool), columns, {**given, **more})
         if models is None:
             raise InputError("models: pass the models of the stream, or pool= with a file of items.")
@@ -122,6 +129,7 @@ class Client:
             "expected_rounds": expected_rounds,
             "stop_when": None if stop_when is None else stop_when.document(),
             "overlap": overlap,
+            "overlap_rule": overlap_rule,
             "ask_for": ask_for,
             "same": same,
             "missing": missing,
@@ -153,7 +161,7 @@ class Client:
 
 def _is_same_pool(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     """Whether a campaign is on a pool with this goal."""
-    same = {name: found[name] for name in ("budget", "overlap", "ask_for", "same", "guidelines")}
+    same = {name: found[name] for name in ("budget", "overlap", "overlap_rule", "ask_for", "same", "guidelines")}
     shown = {**found["options"], **same, "seed": int(found["seed"])}
     return found["algorithm"] == POOL_ALGORITHM and all(
         shown.get(name) == value for name, value in wanted.items() if name != "use_labels"

@@ -15,6 +15,7 @@ from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.dashboard import COURSE_LINES, Dashboard
 from modelpicker.campaigns.results.pick import Pick
 from modelpicker.campaigns.results.report import AnnotatorCounts, ProofGoal, Report, goal_in_words
+from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.label import AnyLabel
 
 # Nobody signed.
@@ -164,20 +165,20 @@ def _settings(campaign: Campaign, goal: ProofGoal | None) -> dict[str, str]:
         "algorithm": f"{settings.document()['algorithm']}{f' ({options})' if options else ''}",
         "seed": str(settings.seed),
         "goal": "none" if goal is None else goal_in_words(goal),
-        **_overlap(settings.overlap),
+        **_overlap(settings),
         "budget": "none" if settings.budget is None else f"{settings.budget:,} labels{way}",
         "models": f"{len(campaign.models):,}: {', '.join(map(str, campaign.models))}",
         "classes": classes,
     }
 
 
-def _overlap(overlap: float) -> dict[str, str]:
-    """How many people label an item, if more than one."""
+def _overlap(settings: CampaignSettings) -> dict[str, str]:
+    """How many people label an item, if more than one, and whether their majority decides."""
+    overlap = settings.overlap
     if overlap == 1:
         return {}
-    return {
-        "overlap": f"{overlap} people per item" if overlap > 1 else f"two people for {overlap:.0%} of the items"
-    }
+    people = f"{overlap} people per item" if overlap > 1 else f"two people for {overlap:.0%} of the items"
+    return {"overlap": f"{people}{', the majority decides' if settings.overlap_rule == 'majority' else ''}"}
 
 
 def _repeat(campaign: Campaign) -> str:

@@ -12,7 +12,7 @@ from starlette.routing import Match
 from starlette.types import Scope
 
 from modelpicker.campaigns import create_campaign
-from modelpicker.campaigns.setting_options import BY_NAME, TOLERANCE, AskFor, is_tolerance
+from modelpicker.campaigns.setting_options import BY_NAME, TOLERANCE, AskFor, OverlapRule, is_tolerance
 from modelpicker.certificates.stop_rule import CONFIDENCE
 from modelpicker.collections.column_roles import Reading
 from modelpicker.collections.files import open_with
@@ -45,6 +45,7 @@ class NewPool(BaseModel):
         int | None, Field(ge=0, le=LARGEST_COUNT, description="At most so many labels are asked for.")
     ] = None
     overlap: Annotated[PeopleField, Field(description=BY_NAME["overlap"].help)] = 1
+    overlap_rule: Annotated[OverlapRule, Field(description=BY_NAME["overlap_rule"].help)] = "all"
     ask_for: Annotated[AskFor, Field(description=BY_NAME["ask_for"].help)] = "class"
     same: Annotated[SameField, Field(description=BY_NAME["same"].help)] = "exact"
     use_labels: Annotated[

@@ -18,6 +18,7 @@ from modelpicker.campaigns.events.event_types import Joining, Leaving, Revision
 from modelpicker.campaigns.input.pool_source import PoolSource
 from modelpicker.campaigns.names import NAME, check_name
 from modelpicker.campaigns.offline import given_labels, read_whole, refuse_warm_of_stream
+from modelpicker.campaigns.offline_pool import find_loss
 from modelpicker.campaigns.pool_campaign import PoolCampaign
 from modelpicker.campaigns.setting_options import (
     JUDGE,
@@ -25,6 +26,7 @@ from modelpicker.campaigns.setting_options import (
     OverlapRule,
     check_judge_name,
     is_tolerance,
+    refuse_costs_of_stream,
     refuse_judge_of_stream,
 )
 from modelpicker.campaigns.settings import CampaignSettings, stored_document
@@ -79,6 +81,9 @@ def create_campaign(
     use_labels: bool = False,
     judge: object = None,
     warm: object = None,
+    loss: object = None,
+    price: object = None,
+    label_noise: float = 0.0,
     guidelines: str = "",
     progress: Progress | None = None,
 ) -> Campaign:
@@ -131,6 +136,12 @@ def create_campaign(
             pool.
         warm: labels that exist already and are right, in any form that `mp.pick` takes: known from the start, as
             with `use_labels`. For a pool.
+        loss: what mistakes cost: "accuracy" (the default), weights by class, costs by class and answer, or a
+            `Loss`. "balanced" counts all classes the same, by how frequent they are among the labels of the source.
+            The tolerance and the certificate speak of it. For a pool that asks for classes.
+        price: what each model costs per item, by its name: the pick is then the cheapest model that is certified.
+            For a pool.
+        label_noise: the probability that a label is wrong, at most: the certificate allows for it. For a pool.
         guidelines: what annotators read beside the item.
         progress: told how many items of the pool are stored, and of how many.
 
@@ -171,13 +182,20 @@ def create_campaign(
             judge
         )
         goal = {"tolerance": tolerance, "confidence": confidence, "judge": judge_name}
+        goal |= {"loss": pool_loss(loss, source), "price": price, "label_noise": label_noise}
         settings = CampaignSettings.check_pool(**given | {"models": source.models}, **goal)
         known = given_labels(read_whole(source.found), warm) if warm is not None else {}
         return _begin_pool(storage, name, settings, source, use_labels, known, guidelines, progress)
     refuse_judge_of_stream(judge)
     refuse_warm_of_stream(warm)
     _check_stream(models, tolerance, confidence, use_labels)
+    refuse_costs_of_stream(loss, price, label_noise)
     return begin_campaign(storage, name, CampaignSettings.check(**given), guidelines)
+
+
+def pool_loss(loss: object, source: PoolSource) -> object:
+    """A loss that can be stored; "balanced" is by the labels of the source, which is read for that."""
+    return find_loss(loss, read_whole(source.found)) if loss == "balanced" else loss
 
 
 def _check_stream(models: object, tolerance: object, confidence: object, use_labels: object) -> None:

@@ -17,6 +17,7 @@ from modelpicker.campaigns.setting_options import (
     SETTINGS,
     AskFor,
     OverlapRule,
+    refuse_costs_of_stream,
     refuse_judge_of_stream,
 )
 from modelpicker.certificates.certificate import Certified
@@ -99,15 +100,20 @@ class Client:
         confidence: float | None = None,
         use_labels: bool = False,
         judge: str | None = None,
+        loss: object = None,
+        price: Mapping[str, float] | None = None,
+        label_noise: float = 0.0,
         guidelines: str = "",
     ) -> RemoteCampaign:
         """Begin a campaign; the settings are those of `mp.create_campaign`.
 
         `pool` is a file, which is sent; `columns` says what its columns are: model, shown, id, label or left out.
-        `judge` is its column with cheap labels that may be wrong.
+        `judge` is its column with cheap labels that may be wrong. `loss`, `price` and `label_noise` say what
+        mistakes and models cost, and how many labels are wrong.
         """
         if pool is None:
             refuse_judge_of_stream(judge)
+            refuse_costs_of_stream(loss, price, label_noise)
         else:
             streams = {"models": models, "classes": classes, "expected_rounds": expected_rounds, "options": options}
             if refused := [one for one, value in {**streams, "stop_when": stop_when}.items() if value is not None]:
@@ -116,7 +122,9 @@ class Client:
             given = {one: value for one, value in goal.items() if value is not None}
             more = {"overlap": overlap, "overlap_rule": overlap_rule, "ask_for": ask_for, "same": same}
             more |= {"use_labels": use_labels, "seed": seed, "guidelines": guidelines}
-            return self._create_pool(name, Path(pool), columns, {**given, **more})
+            return self._create_pool(
+                name, Path(pool), columns, {**given, **more, **_costs(loss, price, label_noise)}
+            )
         if models is None:
             raise InputError("models: pass the models of the stream, or pool= with a file of items.")
         body: dict[str, Any] = {
@@ -149,6 +157,7 @@ class Client:
     ) -> RemoteCampaign:
         """Send the file of a pool."""
         asked = {"name": name, "filename": path.name, **settings}
+        asked |= {one: json.dumps(value) for one, value in settings.items() if isinstance(value, dict)}
         if columns:
             asked["columns"] = json.dumps(dict(columns))
         made = self._transport.send(f"/campaigns?{urlencode(asked)}", path.read_bytes(), done=ConflictError)
@@ -164,8 +173,24 @@ def _is_same_pool(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     same = {name: found[name] for name in ("budget", "overlap", "overlap_rule", "ask_for", "same", "guidelines")}
     shown = {**found["options"], **same, "seed": int(found["seed"])}
     return found["algorithm"] == POOL_ALGORITHM and all(
-        shown.get(name) == value for name, value in wanted.items() if name != "use_labels"
+        shown.get(name) == value
+        for name, value in wanted.items()
+        if name != "use_labels" and (name, value) != ("loss", "balanced")  # which the file says
     )
+
+
+def _costs(loss: object, price: Mapping[str, float] | None, label_noise: float) -> dict[str, Any]:
+    """What mistakes and models cost, in a form that can be sent; only what is given."""
+    from modelpicker.losses import Loss
+
+    found: dict[str, Any] = {}
+    if loss == "balanced":
+        found["loss"] = loss
+    elif (checked := Loss.of(loss)) != Loss():
+        found["loss"] = checked.to_json()
+    if price is not None:
+        found["price"] = {str(name): float(value) for name, value in dict(price).items()}
+    return found | ({"label_noise": label_noise} if label_noise else {})
 
 
 def _is_same(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:

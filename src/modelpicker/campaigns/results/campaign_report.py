@@ -152,7 +152,7 @@ def _goal(campaign: Campaign, pick: Pick) -> ProofGoal | None:
 def _settings(campaign: Campaign, goal: ProofGoal | None) -> dict[str, str]:
     """What decides, by name."""
     settings = campaign.settings
-    options = ", ".join(f"{name}={value}" for name, value in settings.options.items())
+    options = ", ".join(f"{name}={value}" for name, value in settings.plain_options.items())
     classes = "whatever is said" if settings.classes is None else ", ".join(map(str, settings.classes))
     way = (
         ""
@@ -165,6 +165,7 @@ def _settings(campaign: Campaign, goal: ProofGoal | None) -> dict[str, str]:
         "algorithm": f"{settings.document()['algorithm']}{f' ({options})' if options else ''}",
         "seed": str(settings.seed),
         "goal": "none" if goal is None else goal_in_words(goal),
+        **{name.replace("_", " "): words for name, words in settings.costs.facts().items()},
         **_overlap(settings),
         "budget": "none" if settings.budget is None else f"{settings.budget:,} labels{way}",
         "models": f"{len(campaign.models):,}: {', '.join(map(str, campaign.models))}",

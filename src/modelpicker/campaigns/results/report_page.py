@@ -22,6 +22,15 @@ NAME_IN_A_LIST = 32
 # Classes that are listed at most, to say how good a judge was.
 MOST_CLASSES = 20
 OTHER_CLASS = "a class that no model says"
+# What the leader board shows, by the loss.
+BEHIND = {
+    "accuracy": "How much less accurate than the pick each model is",
+    "grades": "How much lower than the pick's the mean grade of each model is",
+    "preference": "How much more often the pick is preferred to each model",
+    "weighted accuracy": "How much lower than the pick's the weighted accuracy of each model is",
+    "balanced accuracy": "How much lower than the pick's the balanced accuracy of each model is",
+    "cost": "How much more each model costs per item than the pick, as a share of the worst mistake",
+}
 MINUS = "\N{MINUS SIGN}"
 
 
@@ -114,7 +123,7 @@ def _meaning(pick: Pick, intervals: bool) -> str:
     """What the numbers of the leader board say."""
     if not pick.weighted:
         return "Mistakes on the labels, more than the pick's."
-    told = "How much less accurate than the pick each model is: the dot is an estimate."
+    told = f"{BEHIND.get(pick.certificate.loss, BEHIND['accuracy'])}: the dot is an estimate."
     if intervals and pick.certificate.kind == "pool":
         sure = f"{100 * pick.certificate.confidence:g}%"
         return f"{told} The bar is what the labels leave possible on these items, with confidence {sure}."

@@ -126,6 +126,6 @@ def withdraw(change: Transaction, known: RoundState, by: str | None) -> None:
 def budget_spent(number: int) -> ConflictError:
     """The error for a query that should get a label which the budget has spent otherwise since."""
     return ConflictError(
-        f"round {number} needs a label that was given back to the budget, as somebody skipped it or did not have to "
-        "be asked; the budget is spent by now."
+        f"round {number} needs a label that was given back to the budget, as somebody skipped it or did not have "
+        "to be asked; the budget is spent by now."
     )

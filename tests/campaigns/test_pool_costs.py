@@ -30,7 +30,7 @@ def test_a_campaign_says_what_a_bare_pool_with_the_same_costs_says(memory: str, 
     items = collection(80)
     campaign = make(memory, items=80, tolerance=0.05, **given)
     asked = label(campaign, items, 25)
-    shares = {name: 0 for name in items.classes}
+    shares = dict.fromkeys(items.classes, 0)
     for place in range(80):
         shares[truth(items, place)] += 1
     loss = mp.Loss.balanced(shares) if given.get("loss") == "balanced" else given.get("loss")

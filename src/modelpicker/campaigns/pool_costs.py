@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, TypeGuard
 
 from modelpicker.algorithms.pools.pool_input import read_price
 from modelpicker.campaigns.setting_options import loss_of
@@ -133,7 +133,7 @@ class PoolCosts:
         ]
 
 
-def is_loss_document(loss: object) -> bool:
+def is_loss_document(loss: object) -> TypeGuard[Mapping[str, Any]]:
     """Whether it is what `Loss.to_json` gave, and not weights or costs."""
     return isinstance(loss, Mapping) and set(loss) == {"name", "table", "dearest", "unit"}
 

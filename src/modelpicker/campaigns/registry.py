@@ -181,7 +181,7 @@ def create_campaign(
         source = PoolSource.open(pool, models, check_judge_name(judge_name), text=is_tolerance(same)).judged_by(
             judge
         )
-        goal = {"tolerance": tolerance, "confidence": confidence, "judge": judge_name}
+        goal: dict[str, Any] = {"tolerance": tolerance, "confidence": confidence, "judge": judge_name}
         goal |= {"loss": pool_loss(loss, source), "price": price, "label_noise": label_noise}
         settings = CampaignSettings.check_pool(**given | {"models": source.models}, **goal)
         known = given_labels(read_whole(source.found), warm) if warm is not None else {}

@@ -14,8 +14,11 @@ from modelpicker.campaigns.file_campaign import FILE
 from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.dashboard import COURSE_LINES, Dashboard
 from modelpicker.campaigns.results.pick import Pick
+from modelpicker.campaigns.results.pool_pick import estimated_macro_f1
 from modelpicker.campaigns.results.report import AnnotatorCounts, ProofGoal, Report, goal_in_words
 from modelpicker.campaigns.settings import CampaignSettings
+from modelpicker.campaigns.state.pool_projection import PoolProjection
+from modelpicker.encoding import ModelName
 from modelpicker.label import AnyLabel
 
 # Nobody signed.
@@ -36,7 +39,7 @@ def campaign_report(campaign: Campaign, dashboard: Dashboard | None = None) -> R
     goal = _goal(campaign, pick)
     return Report(
         title=campaign.name,
-        pick=replace(pick, course=pick.course or _course(dashboard, pick)),
+        pick=replace(pick, course=pick.course or _course(dashboard, pick), macro_f1=_macro_f1(campaign)),
         goal=goal,
         contested=log.contested if log.rounds == pick.rounds else None,
         known=log.known,
@@ -171,6 +174,12 @@ def _settings(campaign: Campaign, goal: ProofGoal | None) -> dict[str, str]:
         "models": f"{len(campaign.models):,}: {', '.join(map(str, campaign.models))}",
         "classes": classes,
     }
+
+
+def _macro_f1(campaign: Campaign) -> dict[ModelName, float] | None:
+    """Macro-F1 of the models of a pool, estimated; None for a stream."""
+    with campaign.reading_state() as (_, state):
+        return estimated_macro_f1(state.picker) if isinstance(state, PoolProjection) else None
 
 
 def _overlap(settings: CampaignSettings) -> dict[str, str]:

@@ -103,8 +103,8 @@ def test_a_journal_keeps_its_costs_and_refuses_others(folder: Path) -> None:
 
 def test_a_campaign_is_created_shown_and_reported_with_its_costs(folder: Path) -> None:
     made = call(
-        folder, "create", "t", "--pool", "items.csv", "--loss", "balanced", "--price", "price.json", "--label-noise",
-        "0.02", "--use-labels", "--tolerance", "0.1",
+        folder, "create", "t", "--pool", "items.csv", "--loss", "balanced", "--price", "price.json",
+        "--label-noise", "0.02", "--use-labels", "--tolerance", "0.1",
     )  # fmt: skip
     assert made.returncode == 0, made.stderr
     assert "Loss: balanced accuracy" in made.stderr

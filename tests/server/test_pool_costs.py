@@ -32,7 +32,7 @@ def test_a_pool_is_begun_with_costs_in_the_address(server: Running, name: str) -
     campaign = server.client().campaign(name)
     item = campaign.pending(1, lease=60)[0].id
     campaign.tell(item, "spam")
-    best = server.get(f"/campaigns/{name}/best")
+    best = server.get(f"/campaigns/{name}/standing")
     Api.of(server.http).check(best)
     assert best.json()["certificate"]["loss"] == "weighted accuracy"
     assert best.json()["saved_per_item"] is not None

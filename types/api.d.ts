@@ -120,6 +120,7 @@ declare namespace Api {
     expected_rounds: number | null;
     stop_when: StoppingRule | null;
     overlap: number;
+    overlap_rule: "all" | "majority";
     ask_for: "class" | "grades" | "preference";
     same: "exact" | "normalised" | number;
     missing: "abstained" | "not-run";
@@ -356,6 +357,7 @@ declare namespace Api {
     expected_rounds?: number | null;
     stop_when?: StoppingRule | null;
     overlap?: number;
+    overlap_rule?: "all" | "majority";
     ask_for?: "class" | "grades" | "preference";
     same?: "exact" | "normalised" | number;
     missing?: "abstained" | "not-run";

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -19,6 +19,7 @@ USUAL_COST = 1.0
 MOST_CLASSES = 2_048
 # Losses by their names, as users write them.
 ACCURACY, GRADES, PREFERENCE = "accuracy", "grades", "preference"
+MACRO_F1 = ("macro-f1", "f1", "f1-macro")
 # What statements call those that have other names.
 BALANCED, WEIGHTED, COST = "balanced accuracy", "weighted accuracy", "cost"
 
@@ -59,6 +60,13 @@ class Loss:
         """
         if given is None:
             return cls()
+        if isinstance(given, str) and given.lower().replace("_", "-").replace(" ", "-") in MACRO_F1:
+            raise InputError(
+                "loss: macro-F1 is no mean of losses over items, so it is estimated, and cannot be certified: "
+                'PoolPicker.macro_f1() and reports have the estimate. For a proof, pass loss="balanced" '
+                "(docs/losses.md).",
+                parameter="loss",
+            )
         if isinstance(given, str) and given in (ACCURACY, GRADES, PREFERENCE):
             return cls(given)
         if isinstance(given, Loss):
@@ -119,6 +127,20 @@ class Loss:
         weights = {name: whole / (len(counts) * count) for name, count in counts.items()}
         most = max(weights.values())
         return cls(BALANCED, tuple((n, ((None, w),)) for n, w in weights.items()), most, most)
+
+    def spelt_as(self, classes: Sequence[ClassName]) -> "Loss":
+        """The same loss; its classes are whole numbers or text, as those of the models are: JSON has only text."""
+        if self.plain or not classes:
+            return self
+        numbers = isinstance(classes[0], int)
+        table = tuple(
+            (
+                _spelt(label, numbers),
+                tuple((None if name is None else _spelt(name, numbers), cost) for name, cost in row),
+            )
+            for label, row in self.table
+        )
+        return replace(self, table=table)
 
     def losses(self, label: AnyLabel, answers: Sequence[ClassName | None]) -> Floats:
         """The loss of each answer if this is the label, from 0 to 1; NaN where it is not known."""
@@ -232,6 +254,13 @@ def read_loss(document: Mapping[str, Any]) -> Loss:
         return Loss(str(document["name"]), table, float(document["dearest"]), float(document["unit"]))
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"this is not a loss: {brief(document)}.") from error
+
+
+def _spelt(name: ClassName, number: bool) -> ClassName:
+    """A class as a number, if it can be one and the others are; or as text."""
+    if not number:
+        return str(name)
+    return int(name) if isinstance(name, str) and name.isascii() and name.removeprefix("-").isdigit() else name
 
 
 def _name(value: object) -> ClassName:

@@ -24,8 +24,9 @@ from tests.cli.running import run
 
 NAMES = [option.name for option in SETTINGS]
 # What the library takes besides, for a campaign on a pool; then the models are those of the pool.
-SENT_FOR_POOLS = ["pool", "columns", *(option.name for option in POOL_GOAL), "use_labels", "judge"]
-FOR_POOLS = ["pool", *(option.name for option in POOL_GOAL), "use_labels", "judge", "warm", "progress"]
+COST_NAMES = ["loss", "price", "label_noise"]
+SENT_FOR_POOLS = ["pool", "columns", *(option.name for option in POOL_GOAL), "use_labels", "judge", *COST_NAMES]
+FOR_POOLS = ["pool", *(option.name for option in POOL_GOAL), "use_labels", "judge", "warm", *COST_NAMES, "progress"]
 # A value for every setting that is not its default.
 OTHER: dict[str, Any] = {
     "models": ["bert", "roberta"],
@@ -35,6 +36,7 @@ OTHER: dict[str, Any] = {
     "expected_rounds": 70,
     "stop_when": mp.Certified(gap=0.02),
     "overlap": 2,
+    "overlap_rule": "majority",
     "ask_for": "grades",
     "same": "normalised",
     "missing": "not-run",

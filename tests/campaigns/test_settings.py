@@ -31,6 +31,7 @@ OTHER: dict[str, Any] = {
     "expected_rounds": 201,
     "stop_when": {"gap": 0.02, "confidence": 0.95, "kind": "stream"},
     "overlap": 2,
+    "overlap_rule": "majority",
     "ask_for": "grades",
     "same": "normalised",
     "missing": "not-run",

@@ -124,3 +124,16 @@ def test_one_person_alone_is_told_that_another_is_needed(pool: Path) -> None:
     assert "6 items wait for the label of another person" in " ".join(done.stderr.split())
     told = call(pool, "tell", "tickets", "--by", "tom", typed=lines({"key": "m0", "label": "spam"}))
     assert "1 new label" in told.stdout
+
+
+def test_the_majority_decides_on_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "items.csv").write_text(ROWS)
+    options = ("--overlap", "3", "--overlap-rule", "majority", "--tolerance", "0")
+    assert call(tmp_path, "create", "tickets", "--pool", "items.csv", *options).returncode == 0
+    for by, label in (("mia", "spam"), ("tom", "ham"), ("eve", "spam")):
+        assert call(tmp_path, "label", "tickets", "--by", by, typed=f"{label}\nq\n").returncode == 0
+    shown = call(tmp_path, "show", "tickets").stdout
+    assert "overlap     3 people label each item, the majority decides; 0 conflicts to settle" in shown
+    assert document(tmp_path, "show", "tickets")["overlap_rule"] == "majority"
+    wrong = call(tmp_path, "create", "other", "--pool", "items.csv", "--overlap-rule", "most")
+    assert (wrong.returncode, "majority" in wrong.stderr) == (2, True)

@@ -123,6 +123,7 @@ def test_a_campaign_is_described_with_what_it_was_made_with(server: Running, api
         "ask_for": "class",
         "same": "exact",
         "missing": "abstained",
+        "overlap_rule": "all",
         "to_go": None,
         "more": None,
         "state": {

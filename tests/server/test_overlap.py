@@ -31,9 +31,9 @@ class Crowd:
         self.api.check(answer)
         return answer
 
-    def create(self, name: str) -> str:
+    def create(self, name: str, **more: Any) -> str:
         """A campaign of whose items two people label each."""
-        asked = {"name": name, "filename": "a.csv", "columns": COLUMNS, "overlap": 2, "tolerance": 0.0}
+        asked = {"name": name, "filename": "a.csv", "columns": COLUMNS, "overlap": 2, "tolerance": 0.0, **more}
         headers = {**FILE_KIND, "Authorization": f"Bearer {self.tokens['boss']}"}
         url = f"{API}/campaigns?{urlencode(asked)}"
         assert self.server.http.post(url, content=table(20).encode(), headers=headers).status_code == 201
@@ -176,3 +176,35 @@ def test_a_client_that_names_nobody_is_one_person_and_comes_to_an_end(
         campaign.tell(queries[0].id, "ham")
     assert len(asked) == len(set(asked)) == 3
     assert campaign.best().state.next == "Ask another person to label what waits."
+
+
+def test_the_majority_decides_over_http_and_each_may_take_back_their_own_answer(crowd: Crowd) -> None:
+    name = crowd.create("majority", overlap=3, overlap_rule="majority")
+    (item,) = crowd.lease("mia", name)
+    for who, label in (("mia", "ham"), ("tom", "spam"), ("eve", "ham")):
+        assert crowd.tell(who, name, item, label).status_code == 200
+    described = crowd.call("rea", "GET", name).json()
+    assert (described["overlap_rule"], described["labels_known"], described["conflicts"]) == ("majority", 1, 0)
+    (row,) = crowd.call("rea", "GET", f"{name}/labels").json()["labels"]
+    assert (row["label"], len(row["opinions"])) == ("ham", 3)
+    taken = crowd.call("tom", "POST", f"{name}/retractions", {"id": item, "annotator": "desk"})
+    assert taken.status_code == 200  # nobody settled it
+    assert crowd.call("rea", "GET", name).json()["labels_known"] == 1
+    (second,) = crowd.lease("mia", name)
+    assert second != item
+    for who in ("mia", "tom"):
+        crowd.tell(who, name, second, "ham")
+    assert second not in crowd.lease("eve", name)
+    late = crowd.tell("eve", name, second, "spam")
+    assert (late.status_code, "ham" in late.text) == (409, False)
+
+
+def test_a_rule_that_there_is_not_makes_no_campaign(server: Running, name: str, tmp_path: Path) -> None:
+    assert begin(server, table(4), name=name, overlap_rule="most").status_code == 422
+    assert server.post("/campaigns", {"name": name, "models": 2, "overlap_rule": "most"}).status_code == 422
+    (tmp_path / "a.csv").write_text(table(4))
+    roles: dict[str, Any] = {"notes": "left out"}
+    made = server.client().create_campaign(
+        name, pool=tmp_path / "a.csv", columns=roles, overlap=3, overlap_rule="majority"
+    )
+    assert made.describe()["overlap_rule"] == "majority"

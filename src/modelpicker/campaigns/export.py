@@ -19,6 +19,7 @@ from modelpicker.campaigns.events.event_types import changes_the_past, rounds_in
 from modelpicker.campaigns.events.history import HistoryRecord, as_time, events_of, from_time, records_of
 from modelpicker.campaigns.events.recent_events import Stored
 from modelpicker.campaigns.names import check_name
+from modelpicker.campaigns.pool_costs import COSTS
 from modelpicker.campaigns.registry import make_campaign
 from modelpicker.campaigns.results.chart_samples import Sample, add_sample
 from modelpicker.campaigns.setting_options import JUDGE, POOL_ALGORITHM, POOL_GOAL
@@ -138,7 +139,7 @@ def _settings(header: HistoryRecord, algorithm: type[Algorithm] | None) -> Campa
     if header["algorithm"] == POOL_ALGORITHM:
         options = given.pop("options")
         del given["algorithm"]
-        if options.keys() - {JUDGE} != {option.name for option in POOL_GOAL}:
+        if options.keys() - {JUDGE, *COSTS} != {option.name for option in POOL_GOAL}:
             raise InputError(f"options are {brief(options)}.")
         made = CampaignSettings.check_pool(**given, **options)
     else:

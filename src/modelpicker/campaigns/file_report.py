@@ -22,6 +22,7 @@ from modelpicker.campaigns.input.judges import judge_mark, with_judge_apart
 from modelpicker.campaigns.offline import Goal, Run
 from modelpicker.campaigns.offline_pool import give_labels, look_up_pool, replay_answers
 from modelpicker.campaigns.pick_command import operand, pick_command
+from modelpicker.campaigns.pool_costs import PoolCosts
 from modelpicker.campaigns.pool_journal import FORMAT as JOURNAL
 from modelpicker.campaigns.pool_journal import PoolAnswer, read_journal
 from modelpicker.campaigns.registry import list_campaigns, open_campaign
@@ -31,7 +32,6 @@ from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.pick import Pick
 from modelpicker.campaigns.results.pool_pick import make_pool_pick, with_course
 from modelpicker.campaigns.results.report import AnnotatorCounts, ProofGoal, Report, goal_in_words
-from modelpicker.campaigns.setting_options import loss_of
 from modelpicker.campaigns.slicing import make_pool
 from modelpicker.campaigns.storage.sqlite_files import is_sqlite
 from modelpicker.certificates.certificate import Certified
@@ -111,7 +111,9 @@ def _of_journal(path: Path) -> Report:
     if header.get("fingerprint") != fingerprint_of(whole) or header.get("judge_mark") != mark:
         raise ConflictError(_other(path, header.get("file")))
     goal: dict[str, Any] = {name: header[name] for name in ("seed", "confidence", "tolerance") if name in header}
-    pool = _make_pool(whole, header, {**goal, "judge": said, "loss": loss_of(header.get("ask_for", "class"))})
+    pool = _make_pool(
+        whole, header, {**goal, "judge": said, **PoolCosts.load(header).goal(header.get("ask_for", "class"))}
+    )
     course = _replay(pool, answers, path)
     given = sum(answer.given for answer in answers)
     known = sum(answer.known for answer in answers) - given
@@ -133,7 +135,7 @@ def _of_journal(path: Path) -> Report:
             "file": str(header.get("file")),
             "answers": str(path.name),
             **_judge_setting(header),
-            **_pool_settings(pool, budget),
+            **_pool_settings(pool, budget, PoolCosts.load(header)),
             **_slices_of(header),
             **_versions(header),
         },
@@ -275,8 +277,9 @@ def _with_labels(
 def _play_pool(
     path: Path, whole: ModelCollection, judge: object, header: Mapping[str, Any], decided: ResultLines
 ) -> PlayedAgain:
-    options = header["options"]
-    pool = _make_pool(whole, header, {"seed": header["seed"], **options, "judge": judge})
+    options = {name: header["options"][name] for name in ("tolerance", "confidence")}
+    costs = PoolCosts.load(header["options"]).goal()
+    pool = _make_pool(whole, header, {"seed": header["seed"], **options, "judge": judge, **costs})
     pick, trace = look_up_pool(pool, header.get("budget"), give_labels(pool, decided.given))
     if [*trace.items.tolist(), *trace.skipped.tolist()] != decided.items:
         raise ConflictError(_other_questions(path))
@@ -338,8 +341,8 @@ def _other_questions(path: Path) -> str:
 # Settings, and how to repeat it.
 
 
-def _pool_settings(pool: PoolPicker, budget: int | None) -> dict[str, str]:
-    options = {"confidence": pool.confidence, "tolerance": pool.tolerance}
+def _pool_settings(pool: PoolPicker, budget: int | None, costs: PoolCosts) -> dict[str, str]:
+    options = {"confidence": pool.confidence, "tolerance": pool.tolerance, **costs.document()}
     return _pool_settings_of({"options": options, "seed": pool.seed}, budget)
 
 
@@ -353,6 +356,7 @@ def _pool_settings_of(header: Mapping[str, Any], budget: int | None) -> dict[str
         "algorithm": "pool-picker",
         "seed": str(header["seed"]),
         "goal": goal_in_words(ProofGoal(options["tolerance"], options["confidence"])),
+        **{name.replace("_", " "): words for name, words in PoolCosts.load(options).facts().items()},
         "budget": "none" if budget is None else f"{budget:,} labels",
     }
 

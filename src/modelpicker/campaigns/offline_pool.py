@@ -39,7 +39,7 @@ def look_up_pool(pool: PoolPicker, budget: int | None, given: int = 0) -> tuple[
 def find_loss(loss: object, whole: ModelCollection) -> Loss:
     """A loss from what users write; "balanced" is by how frequent the classes are among the labels."""
     if loss != "balanced":
-        return Loss.of(loss)
+        return Loss.of(loss).spelt_as(whole.classes)
     places = known_places(whole)
     if whole.labels is None or not places:
         raise InputError(

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from modelpicker.algorithms.registry import find_algorithm
+from modelpicker.campaigns.pool_costs import PoolCosts
 from modelpicker.collections.column_roles import options_of
 
 
@@ -26,7 +27,8 @@ def pick_command(header: Mapping[str, Any], models: Sequence[str]) -> str:
 
 
 def _pool_options(options: Mapping[str, Any]) -> list[str]:
-    return [word for name in ("tolerance", "confidence") for word in (f"--{name}", str(options[name]))]
+    goal = [word for name in ("tolerance", "confidence") for word in (f"--{name}", str(options[name]))]
+    return [*goal, *PoolCosts.load(options).typed()]
 
 
 def _stream_options(header: Mapping[str, Any]) -> list[str]:

@@ -18,12 +18,15 @@ from modelpicker.campaigns.events.event_types import Joining, Leaving, Revision
 from modelpicker.campaigns.input.pool_source import PoolSource
 from modelpicker.campaigns.names import NAME, check_name
 from modelpicker.campaigns.offline import given_labels, read_whole, refuse_warm_of_stream
+from modelpicker.campaigns.offline_pool import find_loss
 from modelpicker.campaigns.pool_campaign import PoolCampaign
 from modelpicker.campaigns.setting_options import (
     JUDGE,
     AskFor,
+    OverlapRule,
     check_judge_name,
     is_tolerance,
+    refuse_costs_of_stream,
     refuse_judge_of_stream,
 )
 from modelpicker.campaigns.settings import CampaignSettings, stored_document
@@ -65,6 +68,7 @@ def create_campaign(
     expected_rounds: int | None = None,
     stop_when: Certified | None = None,
     overlap: float = 1,
+    overlap_rule: OverlapRule = "all",
     ask_for: AskFor = "class",
     same: str | float = "exact",
     missing: Missing = "abstained",
@@ -77,14 +81,17 @@ def create_campaign(
     use_labels: bool = False,
     judge: object = None,
     warm: object = None,
+    loss: object = None,
+    price: object = None,
+    label_noise: float = 0.0,
     guidelines: str = "",
     progress: Progress | None = None,
 ) -> Campaign:
     """Begin a campaign: on a stream, whose items arrive one by one; or on a pool, whose items are all there.
 
     A pool is a file, a collection or a data frame. What is asked next is decided when somebody is ready to answer,
-    and it ends when the pick is proved for exactly these items. Only models, classes, budget, overlap, ask_for,
-    same and seed go with it.
+    and it ends when the pick is proved for exactly these items. Only models, classes, budget, overlap,
+    overlap_rule, ask_for, same and seed go with it.
 
     Args:
         storage: `sqlite:///file.db` (made where there is none), `postgresql://…`, or `memory://` for tests.
@@ -101,6 +108,9 @@ def create_campaign(
         overlap: How many different people label each item: 2 or more, or a share such as 0.2 of the items that two
             people label. Each of their labels counts against the budget. An item whose labels differ counts at its
             worst until `settle` says what it is.
+        overlap_rule: When several people label an item, what makes their answers its label. all: all of them say
+            the same. majority: more than half of them say the same; then nobody else is asked. Otherwise the owner
+            settles it.
         ask_for: What people are asked for: the class of an item; a grade for each of the different answers to it;
             or which of two answers is better. Grades and preferences need a pool.
         same: What counts as the same answer to an item: exact; normalised, where capitals, white space and
@@ -126,6 +136,12 @@ def create_campaign(
             pool.
         warm: labels that exist already and are right, in any form that `mp.pick` takes: known from the start, as
             with `use_labels`. For a pool.
+        loss: what mistakes cost: "accuracy" (the default), weights by class, costs by class and answer, or a
+            `Loss`. "balanced" counts all classes the same, by how frequent they are among the labels of the source.
+            The tolerance and the certificate speak of it. For a pool that asks for classes.
+        price: what each model costs per item, by its name: the pick is then the cheapest model that is certified.
+            For a pool.
+        label_noise: the probability that a label is wrong, at most: the certificate allows for it. For a pool.
         guidelines: what annotators read beside the item.
         progress: told how many items of the pool are stored, and of how many.
 
@@ -150,6 +166,7 @@ def create_campaign(
         "expected_rounds": expected_rounds,
         "stop_when": stop_when,
         "overlap": overlap,
+        "overlap_rule": overlap_rule,
         "ask_for": ask_for,
         "same": same,
         "missing": missing,
@@ -164,14 +181,21 @@ def create_campaign(
         source = PoolSource.open(pool, models, check_judge_name(judge_name), text=is_tolerance(same)).judged_by(
             judge
         )
-        goal = {"tolerance": tolerance, "confidence": confidence, "judge": judge_name}
+        goal: dict[str, Any] = {"tolerance": tolerance, "confidence": confidence, "judge": judge_name}
+        goal |= {"loss": pool_loss(loss, source), "price": price, "label_noise": label_noise}
         settings = CampaignSettings.check_pool(**given | {"models": source.models}, **goal)
         known = given_labels(read_whole(source.found), warm) if warm is not None else {}
         return _begin_pool(storage, name, settings, source, use_labels, known, guidelines, progress)
     refuse_judge_of_stream(judge)
     refuse_warm_of_stream(warm)
     _check_stream(models, tolerance, confidence, use_labels)
+    refuse_costs_of_stream(loss, price, label_noise)
     return begin_campaign(storage, name, CampaignSettings.check(**given), guidelines)
+
+
+def pool_loss(loss: object, source: PoolSource) -> object:
+    """A loss that can be stored; "balanced" is by the labels of the source, which is read for that."""
+    return find_loss(loss, read_whole(source.found)) if loss == "balanced" else loss
 
 
 def _check_stream(models: object, tolerance: object, confidence: object, use_labels: object) -> None:

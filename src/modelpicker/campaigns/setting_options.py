@@ -18,6 +18,8 @@ MOST_PEOPLE = 100
 
 AskFor: TypeAlias = Literal["class", "grades", "preference"]
 """What people are asked for."""
+OverlapRule: TypeAlias = Literal["all", "majority"]
+"""When the labels of several people are the label of an item."""
 
 SETTINGS: tuple[Option, ...] = (
     Option("models", list, "The models: their names, or how many there are."),
@@ -62,6 +64,15 @@ SETTINGS: tuple[Option, ...] = (
         above=True,
         title="People per item",
         wanted=f"a whole number from 1 to {MOST_PEOPLE}, or a share between 0 and 1",
+    ),
+    Option(
+        "overlap_rule",
+        str,
+        "When several people label an item, what makes their answers its label. all: all of them say the same. "
+        "majority: more than half of them say the same; then nobody else is asked. Otherwise the owner settles it.",
+        "all",
+        choices=get_args(OverlapRule),
+        title="Its label is what these say",
     ),
     Option(
         "ask_for",
@@ -143,7 +154,7 @@ TOLERANCE = replace(
     help="How much less accurate than the best model the pick may be: 0.01 is 1 % of accuracy.",
 )
 POOL_GOAL = (TOLERANCE, CONFIDENCE)
-POOL_SETTINGS = frozenset({"models", "classes", "budget", "overlap", "ask_for", "same", "seed"})
+POOL_SETTINGS = frozenset({"models", "classes", "budget", "overlap", "overlap_rule", "ask_for", "same", "seed"})
 POOL_ALGORITHM = "pool-picker"
 # Those that have checks of their own. The others are one value each, and checked by what is said above.
 CHECKED_APART = frozenset({"models", "classes", "stop_when", "overlap", "same", "seed", "algorithm", "options"})
@@ -178,3 +189,16 @@ def refuse_judge_of_stream(judge: object) -> None:
             "all items. Leave it out, or take the items as a pool.",
             parameter="judge",
         )
+
+
+def refuse_costs_of_stream(loss: object, price: object, label_noise: object) -> None:
+    """Losses, prices and noise are for a pool: a campaign on a stream cannot use them yet."""
+    for name, used in {
+        "loss": loss is not None,
+        "price": price is not None,
+        "label_noise": bool(label_noise),
+    }.items():
+        if used:
+            raise InputError(
+                f"{name} goes with pool= only; pass the items as a pool, or leave it out.", parameter=name
+            )

@@ -14,6 +14,7 @@ from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.algorithms.registry import find_algorithm, make_algorithm, usual_options
 from modelpicker.algorithms.validation import check_models
 from modelpicker.campaigns.input.rows import ClassCodes
+from modelpicker.campaigns.pool_costs import COSTS, PoolCosts
 from modelpicker.campaigns.setting_options import (
     ADDED_LATER,
     BY_NAME,
@@ -24,6 +25,7 @@ from modelpicker.campaigns.setting_options import (
     POOL_SETTINGS,
     SETTINGS,
     AskFor,
+    OverlapRule,
     check_judge_name,
     check_overlap,
     check_stored_same,
@@ -66,6 +68,8 @@ class CampaignSettings:
     budget_way: BudgetWay = "paced"
     overlap: float = 1
     """How many people label each item, or the share of items that two people label."""
+    overlap_rule: OverlapRule = "all"
+    """When the labels of several people are the label of an item."""
     ask_for: AskFor = "class"
     """What people are asked for."""
     same: str | float = EXACT
@@ -99,6 +103,16 @@ class CampaignSettings:
         found: str | None = self.options.get(JUDGE) if self.pool is not None else None
         return found
 
+    @cached_property
+    def costs(self) -> PoolCosts:
+        """The loss, the prices and the noise of a pool."""
+        return PoolCosts() if self.pool is None else PoolCosts.load(self.options)
+
+    @property
+    def plain_options(self) -> dict[str, Any]:
+        """The options that are one value each; `costs` has the others."""
+        return {name: value for name, value in self.options.items() if self.pool is None or name not in COSTS}
+
     @property
     def stream_kind(self) -> type[Algorithm]:
         """The algorithm of a campaign on a stream."""
@@ -108,7 +122,15 @@ class CampaignSettings:
 
     @classmethod
     def check_pool(
-        cls, *, tolerance: object = None, confidence: object = None, judge: object = None, **given: Any
+        cls,
+        *,
+        tolerance: object = None,
+        confidence: object = None,
+        judge: object = None,
+        loss: object = None,
+        price: object = None,
+        label_noise: object = 0.0,
+        **given: Any,
     ) -> Self:
         """Settings of a campaign on a pool, or an error that says what does not make sense."""
         for name in given.keys() - POOL_SETTINGS:
@@ -122,16 +144,19 @@ class CampaignSettings:
         }
         models = check_models(given["models"])
         judge_name = check_judge_name(judge, models)
+        asked = BY_NAME["ask_for"].check(given.get("ask_for", "class"))
+        costs = PoolCosts.check(loss, price, label_noise, models=models, ask_for=asked)
         return cls(
             models=models,
             classes=ClassCodes(given.get("classes")).classes,
             kind=PoolPicker,
-            options=options if judge_name is None else {**options, JUDGE: judge_name},
+            options={**options, **({} if judge_name is None else {JUDGE: judge_name}), **costs.document()},
             seed=check_seed(given.get("seed", 0)),
             budget=BY_NAME["budget"].check(given.get("budget")),
             expected_rounds=None,
             overlap=check_overlap(given.get("overlap", 1)),
-            ask_for=BY_NAME["ask_for"].check(given.get("ask_for", "class")),
+            overlap_rule=BY_NAME["overlap_rule"].check(given.get("overlap_rule", "all")),
+            ask_for=asked,
             same=check_stored_same(given.get("same")),
         )
 

@@ -18,6 +18,7 @@ from modelpicker.cli.shared.campaign_options import (
     storage_url,
     with_settings,
 )
+from modelpicker.cli.shared.pool_costs import typed_costs
 from modelpicker.cli.shared.terminal import (
     FieldsOption,
     IdColumn,
@@ -25,7 +26,10 @@ from modelpicker.cli.shared.terminal import (
     Json,
     JudgeOption,
     LabelColumn,
+    LabelNoiseOption,
+    LossOption,
     Normalise,
+    PriceOption,
     Text,
     WarmOption,
     as_classes,
@@ -61,6 +65,9 @@ OF_POOLS = {
     "use_labels": "--use-labels",
     "judge": "--judge",
     "warm": "--warm",
+    "loss": "--loss",
+    "price": "--price",
+    "label_noise": "--label-noise",
     "fields": "--fields",
     "normalise": "--normalise",
     "text": "--text",
@@ -130,6 +137,9 @@ def create(
     ] = BY_NAME["same"].default,
     judge: JudgeOption = None,
     warm: WarmOption = None,
+    loss: LossOption = None,
+    price: PriceOption = None,
+    label_noise: LabelNoiseOption = 0.0,
     fields: FieldsOption = None,
     normalise: Normalise = False,
     text: Text = False,
@@ -164,7 +174,7 @@ def create(
         read = how_to_read(models, fields, classes, normalise, text, label, id_column, ignore)
         if judge is not None:
             read["fields"] = [*(name for name in read["fields"] if name != judge), judge]
-        known = {"use_labels": use_labels, "judge": judge, "warm": warm}
+        known = {"use_labels": use_labels, "judge": judge, "warm": warm, **typed_costs(loss, price, label_noise)}
         given = {"tolerance": stop_gap, "confidence": confidence, **known}
     told = "" if guidelines is None else read_guidelines(guidelines)
     where = storage_url(storage)
@@ -265,6 +275,8 @@ def _say_pool(campaign: "Campaign", called: str, warm: Path | None) -> None:
     most = "" if pick.budget is None else f", with at most {count(pick.budget, 'label')}"
     tolerance, confidence = 100 * goal["tolerance"], 100 * goal["confidence"]
     say(f"Goal: within {tolerance:g}% of the best model, confidence {confidence:g}%{most}.")
+    for name, words in campaign.settings.costs.facts().items():
+        say(visible(f"{name.replace('_', ' ').capitalize()}: {words}."))
     if pick.state.over:
         say(visible(f"{pick.state.title}: {pick.state.reason}"), "", "Next:")
         say(visible(f"  {command(f'report {called}')}  writes one page about the pick"))

@@ -14,11 +14,15 @@ from modelpicker.cli.shared.pick_output import PickReport
 from modelpicker.cli.shared.pick_pool import find_journal, pick_pool, refuse_for_stream
 from modelpicker.cli.shared.pick_reading import is_answers, read_labelled, some_names, with_old_answers
 from modelpicker.cli.shared.pick_request import PickRequest
+from modelpicker.cli.shared.pool_costs import typed_costs
 from modelpicker.cli.shared.read_collection import with_reading
 from modelpicker.cli.shared.terminal import (
     Json,
     JudgeOption,
+    LabelNoiseOption,
     LabelsOption,
+    LossOption,
+    PriceOption,
     Seed,
     SourceArgument,
     WarmOption,
@@ -108,6 +112,9 @@ def pick(
     by: AnnotatorOption = None,
     judge: JudgeOption = None,
     warm: WarmOption = None,
+    loss: LossOption = None,
+    price: PriceOption = None,
+    label_noise: LabelNoiseOption = 0.0,
     reading: Any = None,
     as_json: Json = False,
 ) -> None:
@@ -157,10 +164,16 @@ def pick(
         slice=slice_by,
         typed=typed,
         ask_for=ask_for,
+        costs=typed_costs(loss, price, label_noise),
     )
     as_pool = _setting(setting, typed, bool(given)) == "pool" and not _is_begun_stream(request, setting, ask)
     if not as_pool:
         refuse_for_stream(judge, warm)
+        for name in {"loss", "price", "label_noise"} & typed.keys():
+            raise typer.BadParameter(
+                "on the command line only a pool can use it; leave it out, or add --as pool.",
+                param_hint=f"--{name.replace('_', '-')}",
+            )
     if slice_by is not None and not as_pool:
         raise typer.BadParameter(
             "only a pool can have slices; leave it out, or add --as pool.", param_hint="--slice"

@@ -101,7 +101,7 @@ def show(name: Name, storage: StorageOption = None, as_json: Json = False) -> No
         return
     pick = campaign.best()
     settings, terms = campaign.settings, campaign.terms
-    options = ", ".join(f"{key}={value}" for key, value in settings.options.items())
+    options = ", ".join(f"{key}={value}" for key, value in settings.plain_options.items())
     classes = "whatever is said" if settings.classes is None else ", ".join(map(str, settings.classes))
     facts = {
         "campaign": f"{campaign.name} in {campaign.storage.url}",
@@ -109,7 +109,8 @@ def show(name: Name, storage: StorageOption = None, as_json: Json = False) -> No
         "classes": classes,
         "algorithm": f"{settings.kind.name}{f' ({options})' if options else ''}, seed {settings.seed}",
         "budget": _budget(settings, terms.budget),
-        **_overlap(settings.overlap, pick.conflicts),
+        **{name.replace("_", " "): words for name, words in settings.costs.facts().items()},
+        **_overlap(settings, pick.conflicts),
         **_stopping(settings, terms.stop_when, pick.certified),
         "state": in_words(pick),
         "items": _items(settings, pick),
@@ -119,6 +120,7 @@ def show(name: Name, storage: StorageOption = None, as_json: Json = False) -> No
         **({"calls": pick.calls_sentence} if pick.calls_sentence else {}),
         "pick": leader(pick),
         "certificate": pick.certificate.sentence,
+        **({"remark": pick.remark} if pick.remark and settings.pool is not None else {}),
     }
     for key, value in facts.items():
         short = value if len(value) <= 300 else f"{value[:297]}..."
@@ -137,12 +139,14 @@ def _budget(settings: "CampaignSettings", budget: int | None) -> str:
     return f"{budget:,} labels, spread{over or ' over the stream'}"
 
 
-def _overlap(overlap: float, conflicts: int) -> dict[str, str]:
+def _overlap(settings: "CampaignSettings", conflicts: int) -> dict[str, str]:
     """How many people label an item, and whether they disagree; nothing if one person labels each."""
+    overlap = settings.overlap
     if overlap == 1:
         return {}
     people = f"{overlap} people label each item" if overlap > 1 else f"two people label {overlap:.0%} of the items"
-    return {"overlap": f"{people}; {count(conflicts, 'conflict')} to settle"}
+    rule = ", the majority decides" if settings.overlap_rule == "majority" else ""
+    return {"overlap": f"{people}{rule}; {count(conflicts, 'conflict')} to settle"}
 
 
 def _items(settings: "CampaignSettings", pick: "Pick") -> str:

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlencode
 
 from modelpicker.algorithms.budgets import BudgetWay
-from modelpicker.campaigns.setting_options import POOL_ALGORITHM, SETTINGS, AskFor, refuse_judge_of_stream
+from modelpicker.campaigns.setting_options import (
+    POOL_ALGORITHM,
+    SETTINGS,
+    AskFor,
+    OverlapRule,
+    refuse_costs_of_stream,
+    refuse_judge_of_stream,
+)
 from modelpicker.certificates.certificate import Certified
 from modelpicker.encoding import ClassName, Missing, ModelName
 from modelpicker.errors import ConflictError, InputError
@@ -80,6 +87,7 @@ class Client:
         expected_rounds: int | None = None,
         stop_when: Certified | None = None,
         overlap: float = 1,
+        overlap_rule: OverlapRule = "all",
         ask_for: AskFor = "class",
         same: str | float = "exact",
         missing: Missing = "abstained",
@@ -92,24 +100,31 @@ class Client:
         confidence: float | None = None,
         use_labels: bool = False,
         judge: str | None = None,
+        loss: object = None,
+        price: Mapping[str, float] | None = None,
+        label_noise: float = 0.0,
         guidelines: str = "",
     ) -> RemoteCampaign:
         """Begin a campaign; the settings are those of `mp.create_campaign`.
 
         `pool` is a file, which is sent; `columns` says what its columns are: model, shown, id, label or left out.
-        `judge` is its column with cheap labels that may be wrong.
+        `judge` is its column with cheap labels that may be wrong. `loss`, `price` and `label_noise` say what
+        mistakes and models cost, and how many labels are wrong.
         """
         if pool is None:
             refuse_judge_of_stream(judge)
+            refuse_costs_of_stream(loss, price, label_noise)
         else:
             streams = {"models": models, "classes": classes, "expected_rounds": expected_rounds, "options": options}
             if refused := [one for one, value in {**streams, "stop_when": stop_when}.items() if value is not None]:
                 raise InputError(f"{refused[0]} does not go with pool; say with columns which columns are models.")
             goal = {"tolerance": tolerance, "confidence": confidence, "budget": budget, "judge": judge}
             given = {one: value for one, value in goal.items() if value is not None}
-            more = {"overlap": overlap, "ask_for": ask_for, "same": same, "use_labels": use_labels}
-            more |= {"seed": seed, "guidelines": guidelines}
-            return self._create_pool(name, Path(pool), columns, {**given, **more})
+            more = {"overlap": overlap, "overlap_rule": overlap_rule, "ask_for": ask_for, "same": same}
+            more |= {"use_labels": use_labels, "seed": seed, "guidelines": guidelines}
+            return self._create_pool(
+                name, Path(pool), columns, {**given, **more, **_costs(loss, price, label_noise)}
+            )
         if models is None:
             raise InputError("models: pass the models of the stream, or pool= with a file of items.")
         body: dict[str, Any] = {
@@ -122,6 +137,7 @@ class Client:
             "expected_rounds": expected_rounds,
             "stop_when": None if stop_when is None else stop_when.document(),
             "overlap": overlap,
+            "overlap_rule": overlap_rule,
             "ask_for": ask_for,
             "same": same,
             "missing": missing,
@@ -141,6 +157,7 @@ class Client:
     ) -> RemoteCampaign:
         """Send the file of a pool."""
         asked = {"name": name, "filename": path.name, **settings}
+        asked |= {one: json.dumps(value) for one, value in settings.items() if isinstance(value, dict)}
         if columns:
             asked["columns"] = json.dumps(dict(columns))
         made = self._transport.send(f"/campaigns?{urlencode(asked)}", path.read_bytes(), done=ConflictError)
@@ -153,11 +170,27 @@ class Client:
 
 def _is_same_pool(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     """Whether a campaign is on a pool with this goal."""
-    same = {name: found[name] for name in ("budget", "overlap", "ask_for", "same", "guidelines")}
+    same = {name: found[name] for name in ("budget", "overlap", "overlap_rule", "ask_for", "same", "guidelines")}
     shown = {**found["options"], **same, "seed": int(found["seed"])}
     return found["algorithm"] == POOL_ALGORITHM and all(
-        shown.get(name) == value for name, value in wanted.items() if name != "use_labels"
+        shown.get(name) == value
+        for name, value in wanted.items()
+        if name != "use_labels" and (name, value) != ("loss", "balanced")  # which the file says
     )
+
+
+def _costs(loss: object, price: Mapping[str, float] | None, label_noise: float) -> dict[str, Any]:
+    """What mistakes and models cost, in a form that can be sent; only what is given."""
+    from modelpicker.losses import Loss
+
+    found: dict[str, Any] = {}
+    if loss == "balanced":
+        found["loss"] = loss
+    elif (checked := Loss.of(loss)) != Loss():
+        found["loss"] = checked.to_json()
+    if price is not None:
+        found["price"] = {str(name): float(value) for name, value in dict(price).items()}
+    return found | ({"label_noise": label_noise} if label_noise else {})
 
 
 def _is_same(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:

@@ -127,7 +127,7 @@ class PoolPicker:
         self.confidence = check_confidence(confidence)
         self.tolerance = float(GAP.check(tolerance))
         self.source = source
-        self.loss = Loss.of(loss)
+        self.loss = Loss.of(loss).spelt_as(source.classes)
         """What mistakes cost."""
         self.price = read_price(price, self.models)
         """What each model costs per item; None if that does not matter."""

@@ -137,6 +137,7 @@ def grow(
     before = len(pool)
     every = np.concatenate([pool.source.codes, codes])
     pool.source = pool.source._replace(codes=every, labels=None, classes=classes)
+    pool.loss = pool.loss.spelt_as(classes)
     pool.classes, pool._read = classes, PoolLabels(pool.loss, classes)
     added = before + contested_items(codes)
     pool._contested = np.concatenate([pool._contested, added])

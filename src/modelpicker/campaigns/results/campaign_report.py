@@ -14,7 +14,11 @@ from modelpicker.campaigns.file_campaign import FILE
 from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.dashboard import COURSE_LINES, Dashboard
 from modelpicker.campaigns.results.pick import Pick
+from modelpicker.campaigns.results.pool_pick import estimated_macro_f1
 from modelpicker.campaigns.results.report import AnnotatorCounts, ProofGoal, Report, goal_in_words
+from modelpicker.campaigns.settings import CampaignSettings
+from modelpicker.campaigns.state.pool_projection import PoolProjection
+from modelpicker.encoding import ModelName
 from modelpicker.label import AnyLabel
 
 # Nobody signed.
@@ -35,7 +39,7 @@ def campaign_report(campaign: Campaign, dashboard: Dashboard | None = None) -> R
     goal = _goal(campaign, pick)
     return Report(
         title=campaign.name,
-        pick=replace(pick, course=pick.course or _course(dashboard, pick)),
+        pick=replace(pick, course=pick.course or _course(dashboard, pick), macro_f1=_macro_f1(campaign)),
         goal=goal,
         contested=log.contested if log.rounds == pick.rounds else None,
         known=log.known,
@@ -151,7 +155,7 @@ def _goal(campaign: Campaign, pick: Pick) -> ProofGoal | None:
 def _settings(campaign: Campaign, goal: ProofGoal | None) -> dict[str, str]:
     """What decides, by name."""
     settings = campaign.settings
-    options = ", ".join(f"{name}={value}" for name, value in settings.options.items())
+    options = ", ".join(f"{name}={value}" for name, value in settings.plain_options.items())
     classes = "whatever is said" if settings.classes is None else ", ".join(map(str, settings.classes))
     way = (
         ""
@@ -164,20 +168,27 @@ def _settings(campaign: Campaign, goal: ProofGoal | None) -> dict[str, str]:
         "algorithm": f"{settings.document()['algorithm']}{f' ({options})' if options else ''}",
         "seed": str(settings.seed),
         "goal": "none" if goal is None else goal_in_words(goal),
-        **_overlap(settings.overlap),
+        **{name.replace("_", " "): words for name, words in settings.costs.facts().items()},
+        **_overlap(settings),
         "budget": "none" if settings.budget is None else f"{settings.budget:,} labels{way}",
         "models": f"{len(campaign.models):,}: {', '.join(map(str, campaign.models))}",
         "classes": classes,
     }
 
 
-def _overlap(overlap: float) -> dict[str, str]:
-    """How many people label an item, if more than one."""
+def _macro_f1(campaign: Campaign) -> dict[ModelName, float] | None:
+    """Macro-F1 of the models of a pool, estimated; None for a stream."""
+    with campaign.reading_state() as (_, state):
+        return estimated_macro_f1(state.picker) if isinstance(state, PoolProjection) else None
+
+
+def _overlap(settings: CampaignSettings) -> dict[str, str]:
+    """How many people label an item, if more than one, and whether their majority decides."""
+    overlap = settings.overlap
     if overlap == 1:
         return {}
-    return {
-        "overlap": f"{overlap} people per item" if overlap > 1 else f"two people for {overlap:.0%} of the items"
-    }
+    people = f"{overlap} people per item" if overlap > 1 else f"two people for {overlap:.0%} of the items"
+    return {"overlap": f"{people}{', the majority decides' if settings.overlap_rule == 'majority' else ''}"}
 
 
 def _repeat(campaign: Campaign) -> str:

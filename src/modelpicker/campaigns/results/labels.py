@@ -13,6 +13,7 @@ from modelpicker.campaigns.events.pool_events import Items
 from modelpicker.campaigns.events.recent_events import Stored
 from modelpicker.campaigns.events.round_states import CONFLICT, OPEN, STATE_NAMES, UNANSWERED, RoundState
 from modelpicker.campaigns.results.pick import Conflict, GivenAnswer, GivenOpinion, ItemNote, LabelFilter
+from modelpicker.campaigns.setting_options import OverlapRule
 from modelpicker.campaigns.state.base import CampaignState
 from modelpicker.campaigns.state.projection import Projection
 from modelpicker.encoding import ClassName
@@ -98,13 +99,15 @@ def opinions_of(store: EventStore, number: int) -> tuple[GivenOpinion, ...]:
     return _given(store, standing, number).get(number, ())
 
 
-def is_settled(history: Iterable[HistoryRecord], said: Sequence[GivenOpinion]) -> bool:
+def is_settled(history: Iterable[HistoryRecord], said: Sequence[GivenOpinion], rule: OverlapRule) -> bool:
     """Whether the label of an item is not what its opinions came to: somebody settled it, or corrected it."""
     answers = [record for record in history if record["kind"] in ANSWERED]
     if not answers or answers[-1]["kind"] not in ("label", "skip"):
         return False
     by, label = answers[-1]["by"], read_label(answers[-1].get("label"))
-    return person_of(by) not in {person_of(one.by) for one in said} or any(one.label != label for one in said)
+    alike = sum(one.label == label for one in said)
+    agreed = alike == len(said) if rule == "all" else 2 * alike > len(said)
+    return person_of(by) not in {person_of(one.by) for one in said} or not agreed
 
 
 def find_conflicts(store: EventStore) -> list[Conflict]:

@@ -3,6 +3,7 @@
 The client needs these, and neither SQLAlchemy nor Arrow: nothing here may import them.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -100,6 +101,8 @@ class Pick:
     """How it came about, where that was noted."""
     slices: SliceTable | None = None
     """The best model of each slice, where slices were asked for."""
+    macro_f1: Mapping[ModelName, float] | None = field(default=None, compare=False, repr=False)
+    """Macro-F1 of every model of a pool: an estimate, not certified; None where it was not looked up."""
 
     @property
     def named(self) -> bool:

@@ -16,6 +16,8 @@ NAME, APART = 19, 15
 # Models that have a colour of their own: as many as can be told apart.
 COLOURS = 6
 STRIP = 14
+# The height of a bar with its name, and where bars begin.
+BAR, BAR_LEFT = 22, 150
 
 
 class Frame(NamedTuple):
@@ -87,6 +89,21 @@ def reign_strip(course: Course, colours: Mapping[ModelName, str]) -> str:
             f"<title>{safe(cut(reign.model, 80))}</title></rect>"
         )
     return _svg(frame, "The recommended model, over labels.", [*parts, *_below(frame)])
+
+
+def bar_chart(values: Mapping[ModelName, float], what: str, colours: Mapping[ModelName, str]) -> str:
+    """One bar per model, from 0 to 1, with its name and its value."""
+    frame = Frame(1, 1.0, BAR * len(values) + 4)
+    parts = []
+    for place, (model, value) in enumerate(values.items()):
+        y, width = 2 + place * BAR, (WIDTH - RIGHT - BAR_LEFT) * min(max(value, 0.0), 1.0)
+        parts.append(f'<text class="end" x="{BAR_LEFT - 6}" y="{y + 14}">{safe(cut(model, NAME))}</text>')
+        parts.append(
+            f'<rect class="{colours.get(model, "other")}" x="{BAR_LEFT}" y="{y + 3}" width="{max(1.0, width):.1f}" '
+            f'height="{BAR - 8}"/>'
+        )
+        parts.append(f'<text x="{BAR_LEFT + width + 6:.1f}" y="{y + 14}">{value:.3f}</text>')
+    return _svg(frame, what, parts)
 
 
 def _svg(frame: Frame, what: str, parts: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.judge_quality import JudgeQuality, percent
 from modelpicker.campaigns.results.pick import Pick, Standing
 from modelpicker.campaigns.results.report import Report, count, cut, replace_name
-from modelpicker.campaigns.results.report_charts import colours_of, line_chart, proof_chart, reign_strip
+from modelpicker.campaigns.results.report_charts import bar_chart, colours_of, line_chart, proof_chart, reign_strip
 from modelpicker.certificates.certificate import rounded_up
 from modelpicker.encoding import ModelName
 from modelpicker.html_pages import html_page, html_table, safe
@@ -18,10 +18,21 @@ FIRST_MODELS, MOST_MODELS = 12, 500
 # Who labelled, and changes of the recommended model, that are listed at most.
 MOST_ANNOTATORS, MOST_REIGNS = 20, 8
 LONGEST_SETTING = 600
+# Models whose macro-F1 is shown.
+BARS = 10
 NAME_IN_A_LIST = 32
 # Classes that are listed at most, to say how good a judge was.
 MOST_CLASSES = 20
 OTHER_CLASS = "a class that no model says"
+# What the leader board shows, by the loss.
+BEHIND = {
+    "accuracy": "How much less accurate than the pick each model is",
+    "grades": "How much lower than the pick's the mean grade of each model is",
+    "preference": "How much more often the pick is preferred to each model",
+    "weighted accuracy": "How much lower than the pick's the weighted accuracy of each model is",
+    "balanced accuracy": "How much lower than the pick's the balanced accuracy of each model is",
+    "cost": "How much more each model costs per item than the pick, as a share of the worst mistake",
+}
 MINUS = "\N{MINUS SIGN}"
 
 
@@ -50,6 +61,7 @@ def _body(report: Report) -> Iterator[str]:
         yield from _board(pick, colours)
         if report.course is not None:
             yield from _course(report, report.course, colours)
+        yield from _macro_f1(pick, colours)
     yield from _judge(pick.judge)
     if pick.slices is not None:
         yield from _slices(pick.slices)
@@ -114,7 +126,7 @@ def _meaning(pick: Pick, intervals: bool) -> str:
     """What the numbers of the leader board say."""
     if not pick.weighted:
         return "Mistakes on the labels, more than the pick's."
-    told = "How much less accurate than the pick each model is: the dot is an estimate."
+    told = f"{BEHIND.get(pick.certificate.loss, BEHIND['accuracy'])}: the dot is an estimate."
     if intervals and pick.certificate.kind == "pool":
         sure = f"{100 * pick.certificate.confidence:g}%"
         return f"{told} The bar is what the labels leave possible on these items, with confidence {sure}."
@@ -190,6 +202,22 @@ def _signed(share: float) -> str:
         return "over 100%"
     shown = f"{100 * share:.2f}".rstrip("0").rstrip(".")
     return f"{MINUS if shown.startswith('-') and shown != '-0' else ''}{shown.lstrip('-')}%"
+
+
+def _macro_f1(pick: Pick, colours: dict[ModelName, str]) -> Iterator[str]:
+    """Macro-F1 of the first models, which nothing proves."""
+    if not pick.macro_f1:
+        return
+    first = [entry.model for entry in pick.standing[:BARS] if entry.model in pick.macro_f1]
+    ranked = sorted(first, key=lambda model: -pick.macro_f1[model] if pick.macro_f1 else 0.0)
+    shown = {model: pick.macro_f1[model] for model in ranked}
+    which = (
+        f"the first {len(shown):,} models of the leader board" if len(pick.standing) > len(shown) else "each model"
+    )
+    yield "<section><h2>Macro-F1 (estimated, not certified)</h2>"
+    yield f"<p class=quiet>The mean of F1 over the classes, of {which}: from the labels, and from guesses "
+    yield "elsewhere. It is no mean over items, so nothing can be proved about it.</p>"
+    yield f"<figure>{bar_chart(shown, 'Macro-F1 of each model, estimated.', colours)}</figure></section>"
 
 
 # How it came about.

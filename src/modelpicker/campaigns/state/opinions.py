@@ -1,16 +1,19 @@
 """Opinions: what different people say of an item that several people label.
 
 An item that needs one person has no opinions: its answer is its label. An item that needs more has an opinion for
-each person who answered. When all needed opinions are there and equal, they are its label. When they differ, the
-item is in conflict until somebody settles it.
+each person who answered. The campaign's rule says when they are its label: when all needed opinions are there and
+equal, or as soon as more than half of them are. When all are there and there is no label, the item is in conflict
+until somebody settles it.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 from modelpicker.campaigns.annotators import person_of
 from modelpicker.campaigns.events.event_types import Opinion, Withdrawal
+from modelpicker.campaigns.setting_options import OverlapRule
 from modelpicker.coins import draw_coins
 from modelpicker.label import AnyLabel, as_document, read_label
 
@@ -66,6 +69,19 @@ class ItemOpinions:
     def known(self) -> bool:
         """Whether its label is known."""
         return self.answer is not None and self.answer.label is not None
+
+
+def agreed_answer(rule: OverlapRule, opinions: ItemOpinions) -> KnownAnswers | None:
+    """What the opinions about an item come to; None if people have to go on, or disagree.
+
+    "Cannot tell" is an answer as any other: if more than half of the people say so, the item is skipped.
+    """
+    if not opinions.said:
+        return None
+    votes = Counter((type(label), label) for label in opinions.said.values())
+    ((_, label), most), *_ = votes.most_common(1)
+    wanted = opinions.needed if rule == "all" else opinions.needed // 2 + 1
+    return KnownAnswers(label) if most >= wanted else None
 
 
 class OpinionBook:

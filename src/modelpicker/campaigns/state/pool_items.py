@@ -121,6 +121,7 @@ def add_rows(
         stored: told how many are stored, as it goes.
     """
     change.touched = True
+    change.state.settings.costs.check_classes(len({*change.pool.classes, *rows.classes}))
     name, judged = change.state.settings.judge, None
     if name is not None:
         items, said = split_items(items, name, len(rows.codes))

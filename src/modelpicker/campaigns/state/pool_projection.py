@@ -35,7 +35,6 @@ from modelpicker.campaigns.events.recent_events import Stored
 from modelpicker.campaigns.input.judges import silent
 from modelpicker.campaigns.input.rows import Rows
 from modelpicker.campaigns.results.pick import CampaignCounts
-from modelpicker.campaigns.setting_options import loss_of
 from modelpicker.campaigns.settings import CampaignSettings, PoolGoal
 from modelpicker.campaigns.state.base import NO_TERMS, CampaignState, check_settings
 from modelpicker.campaigns.state.opinions import KnownAnswers, OpinionBook, people_needed
@@ -239,8 +238,8 @@ class PoolProjection(CampaignState):
             seed=self.settings.seed,
             confidence=self.goal.confidence,
             tolerance=self.goal.tolerance,
-            loss=loss_of(self.settings.ask_for),
             judge=judge,
+            **self.settings.costs.goal(self.settings.ask_for),
         )
         pool.models = self.models
         pool.error_share = error_share(self.growths)

@@ -1,9 +1,9 @@
-"""Opinions: stored for each person, made a label when all agree, settled by somebody when they do not."""
+"""Opinions: stored for each person, made a label when people agree, settled by somebody when they do not."""
 
 from modelpicker.campaigns.annotators import person_of
 from modelpicker.campaigns.events.event_types import Answer, Opinion, Retraction, Withdrawal
 from modelpicker.campaigns.events.round_states import CONFLICT, OPEN, REFERENCE, RoundState
-from modelpicker.campaigns.state.opinions import ItemOpinions, KnownAnswers, differ, people_needed
+from modelpicker.campaigns.state.opinions import ItemOpinions, KnownAnswers, agreed_answer, differ, people_needed
 from modelpicker.campaigns.state.transactions import Transaction
 from modelpicker.errors import ConflictError
 from modelpicker.label import AnyLabel
@@ -56,9 +56,14 @@ def store_opinion(
     opinion = Opinion(number, label, by, found.needed, replaces=before)
     change.add(opinion)
     change.state.take_opinion(opinion)
-    now = _known(change, number)
-    if not now.missing and not now.in_conflict:
-        store_label(change, Answer(number, label, by, of_opinions=True))
+    _store_agreed(change, number, by)
+
+
+def _store_agreed(change: Transaction, number: int, by: str | None) -> None:
+    """Store the label of an open round, if what people say of it comes to one; `by` said the last word."""
+    agreed = agreed_answer(change.state.settings.overlap_rule, _known(change, number))
+    if agreed is not None:
+        store_label(change, Answer(number, agreed.label, by, of_opinions=True))
 
 
 def _said_otherwise(number: int, by: str | None) -> ConflictError:
@@ -99,7 +104,9 @@ def withdraw(change: Transaction, known: RoundState, by: str | None) -> None:
         raise ConflictError(f"round {number} has no answer to take back.")
     signed = {one.person: one.annotator for one in change.store.opinions(number)}
     going = [person_of(by)] if person_of(by) in found.said else sorted(found.said)
-    missing = found.needed - (len(found.said) - len(going))
+    rest = ItemOpinions(found.needed, {who: label for who, label in found.said.items() if who not in going})
+    agreed = agreed_answer(change.state.settings.overlap_rule, rest)
+    missing = rest.missing if agreed is None else 0
     paid = sum(found.said[person] is not None for person in going)
     if change.state.left < missing - found.missing - paid:
         raise budget_spent(number)
@@ -108,13 +115,17 @@ def withdraw(change: Transaction, known: RoundState, by: str | None) -> None:
         event = Withdrawal(number, signed[person], by)
         change.add(event)
         change.state.take_opinion(event)
-    if known.state not in OPEN:
-        change.add(Retraction(number, by))
-        change.state.count(number, KnownAnswers(known.label), None)
+    if known.state in OPEN or (agreed is not None and not differ((agreed.label, known.label))):
+        return  # where more people agree than have to, the label stands
+    change.add(Retraction(number, by))
+    change.state.count(number, KnownAnswers(known.label), None)
+    if agreed is not None:
+        store_label(change, Answer(number, agreed.label, by, of_opinions=True))
 
 
 def budget_spent(number: int) -> ConflictError:
-    """The error for a query that was skipped, and should now get a label that the budget no longer has."""
+    """The error for a query that should get a label which the budget has spent otherwise since."""
     return ConflictError(
-        f"round {number} was skipped, which gave its label back to the budget, and the budget is spent by now."
+        f"round {number} needs a label that was given back to the budget, as somebody skipped it or did not have "
+        "to be asked; the budget is spent by now."
     )

@@ -34,6 +34,9 @@ GAPS = {
     "accuracy": "The gap is how much less accurate than the pick a model is estimated to be,",
     "grades": "The gap is how much lower than the pick's a model's mean grade is estimated to be,",
     "preference": "The gap is how much more often the pick is estimated to be preferred to a model,",
+    "weighted accuracy": "The gap is how much lower than the pick's the weighted accuracy is estimated to be,",
+    "balanced accuracy": "The gap is how much lower than the pick's the balanced accuracy is estimated to be,",
+    "cost": "The gap is how much more than the pick a model is estimated to cost, of the worst mistake,",
 }
 
 StorageOption: TypeAlias = Annotated[

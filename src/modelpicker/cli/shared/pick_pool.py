@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 import modelpicker
-from modelpicker.campaigns.setting_options import loss_of
 from modelpicker.cli.shared.pick_campaign import campaign_name, named_path
 from modelpicker.cli.shared.pick_reading import is_answers, read_labelled, some_names, with_old_answers
 from modelpicker.cli.shared.pick_request import PickRequest
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from modelpicker.algorithms.pools.picker import PoolPicker
+    from modelpicker.campaigns.pool_costs import PoolCosts
     from modelpicker.campaigns.pool_journal import PoolJournal
     from modelpicker.collections import ModelCollection
     from modelpicker.encoding import ClassName
@@ -147,12 +147,25 @@ def _make_pool(
     settings: dict[str, Any],
     request: PickRequest,
     judge: "Answers",
+    costs: "PoolCosts",
     ask_for: str = "class",
 ) -> "PoolPicker":
     from modelpicker.campaigns.slicing import make_pool
 
-    goal = {**settings, "judge": judge, "loss": loss_of(ask_for)}
+    if request.slice is not None:
+        costs.check_slices()
+    goal = {**settings, "judge": judge, **costs.goal(ask_for)}
     return make_pool(whole, request.slice, request.reading.document(), **goal)
+
+
+def _costs(whole: "ModelCollection", request: PickRequest, ask_for: str = "class") -> "PoolCosts":
+    """What mistakes and models cost, as it was typed; "balanced" is by the labels of the file."""
+    from modelpicker.campaigns.offline_pool import find_loss
+    from modelpicker.campaigns.pool_costs import PoolCosts
+
+    typed = {"loss": None, "price": None, "label_noise": 0.0, **request.costs}
+    loss = find_loss(typed["loss"], whole) if typed["loss"] == "balanced" else typed["loss"]
+    return PoolCosts.check(loss, typed["price"], typed["label_noise"], models=whole.models, ask_for=ask_for)
 
 
 def _look_up(whole: "ModelCollection", judge: "Answers", request: PickRequest) -> PoolReport:
@@ -161,14 +174,14 @@ def _look_up(whole: "ModelCollection", judge: "Answers", request: PickRequest) -
     from modelpicker.campaigns.offline_pool import give_labels, look_up_pool
     from modelpicker.cli.shared.result_file import result_file
 
-    settings, given = _settings(request), given_labels(whole, request.warm)
+    settings, given, costs = _settings(request), given_labels(whole, request.warm), _costs(whole, request)
     with waiting("Looking at the models"):
-        pool = _make_pool(whole, settings, request, judge)
+        pool = _make_pool(whole, settings, request, judge, costs)
         give_labels(pool, given)
     with waiting("Asking for labels"):
         pick, trace = look_up_pool(pool, request.goal.budget, len(given))
     out = None if request.out is None else str(request.out)
-    report = PoolReport(pick, **settings, contested=pool.contested, stopped=trace.stopped, out=out)
+    report = PoolReport(pick, **settings, contested=pool.contested, stopped=trace.stopped, out=out, costs=costs)
     if request.out is not None:
         with result_file(request.out) as written:
             written.write_pool(whole, trace, report.document(), given, **request.reading_again())
@@ -189,12 +202,12 @@ def _ask_person(whole: "ModelCollection", judge: "Answers", request: PickRequest
             ".jsonl. Or add --as stream: then they are a campaign in an SQLite file."
         )
     with PoolJournal.opened(place) as journal:
-        settings, budget, ask_for = _begin(journal, whole, judge, request)
+        settings, budget, ask_for, costs = _begin(journal, whole, judge, request)
         if ask_for == "class" and not journal.answers and _mostly_unique(whole):
             say("Over half of all answers are given only once: --ask-for grades asks you to grade them instead.")
         with waiting("Looking at the models"):
             session = PoolSession(
-                lambda: _make_pool(whole, settings, request, judge, ask_for),
+                lambda: _make_pool(whole, settings, request, judge, costs, ask_for),
                 whole,
                 journal,
                 name=campaign_name(request.source),
@@ -225,6 +238,7 @@ def _ask_person(whole: "ModelCollection", judge: "Answers", request: PickRequest
             out=str(place),
             known=session.known,
             asked=True,
+            costs=costs,
         )
 
 
@@ -238,8 +252,8 @@ def _mostly_unique(whole: "ModelCollection") -> bool:
 
 def _begin(
     journal: "PoolJournal", whole: "ModelCollection", judge: "Answers", request: PickRequest
-) -> tuple[dict[str, Any], int | None, str]:
-    """Begin a journal, or check that it is of this pick; its settings, the budget, and what is asked for."""
+) -> "tuple[dict[str, Any], int | None, str, PoolCosts]":
+    """Begin a journal, or check that it is of this pick; its settings, the budget, what is asked for, the costs."""
     from modelpicker.campaigns.file_campaign import fingerprint_of
     from modelpicker.campaigns.input.judges import judge_mark
 
@@ -248,6 +262,9 @@ def _begin(
     if journal.torn:
         say(visible(f"{journal.path}: the last line was not whole, as after a crash. It was dropped."))
     if journal.header is None:
+        costs = _costs(whole, request, request.ask_for)
+        if request.slice is not None:
+            costs.check_slices()
         journal.begin(
             {
                 "version": modelpicker.__version__,
@@ -261,10 +278,11 @@ def _begin(
                 **({} if request.slice is None else {"slice": request.slice}),
                 "budget": budget,
                 "ask_for": request.ask_for,
+                **costs.document(),
                 **({} if judge is None else {"judge": request.judge, "judge_mark": mark}),
             }
         )
-        return settings, budget, request.ask_for
+        return settings, budget, request.ask_for, costs
     header = journal.header
     if header.get("fingerprint") != fingerprint:
         raise ConflictError(_other_file(journal.path, header, whole))
@@ -290,7 +308,26 @@ def _begin(
                 f"{here}. Leave {option} out to go on. {_again(journal.path)}"
             )
     kept = {name: header.get(name, settings[name]) for name in names}
-    return kept, budget if "budget" in request.typed else header.get("budget"), str(header["ask_for"])
+    costs = _costs_of(journal.path, whole, header, request)
+    return kept, budget if "budget" in request.typed else header.get("budget"), str(header["ask_for"]), costs
+
+
+def _costs_of(path: Path, whole: "ModelCollection", header: dict[str, Any], request: PickRequest) -> "PoolCosts":
+    """The costs that a journal was begun with; an error if others were typed."""
+    from modelpicker.campaigns.pool_costs import COSTS, PoolCosts
+
+    begun = PoolCosts.load(header)
+    then = begun.facts()
+    if typed := [name for name in COSTS if name in request.typed]:
+        here = _costs(whole, request, str(header["ask_for"]))
+        for name in typed:
+            if here.document().get(name) != begun.document().get(name):
+                option, now = f"--{name.replace('_', '-')}", here.facts().get(name, "the default")
+                raise ConflictError(
+                    f"{path} is of another pick: its {option} was: {then.get(name, 'the default')}; here it is: "
+                    f"{now}. Leave {option} out to go on. {_again(path)}"
+                )
+    return begun
 
 
 def _other_file(path: Path, header: dict[str, Any], whole: "ModelCollection") -> str:

@@ -1,7 +1,7 @@
 """What the command line asks of `modelpicker pick`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,8 @@ class PickRequest:
     """The options that were typed, by the names of their parameters: the others may be as they were begun with."""
     ask_for: str = "class"
     """What a person is asked for."""
+    costs: Mapping[str, Any] = field(default_factory=dict)
+    """The loss, the prices and the noise of a pool, as they were typed."""
 
     def reading_again(self) -> dict[str, Any]:
         """What is needed to read the same items and labels again, for the first line of a result."""

@@ -12,6 +12,7 @@ from modelpicker.cli.shared.terminal import count, print_sentence, visible
 if TYPE_CHECKING:
     from modelpicker.algorithms import SliceTable
     from modelpicker.campaigns import Pick
+    from modelpicker.campaigns.pool_costs import PoolCosts
 
 NAME = "pool-picker"
 
@@ -34,6 +35,8 @@ class PoolReport:
     """How many of the labels were known before, where a person is asked."""
     asked: bool = False
     """Whether a person was asked."""
+    costs: "PoolCosts | None" = None
+    """The loss, the prices and the noise, where they were given."""
 
     def document(self) -> dict[str, Any]:
         """The result for programs: the same keys as for a stream, and how many items are contested."""
@@ -42,7 +45,11 @@ class PoolReport:
             **found,
             "setting": "pool",
             "algorithm": NAME,
-            "options": {"confidence": self.confidence, "tolerance": self.tolerance},
+            "options": {
+                "confidence": self.confidence,
+                "tolerance": self.tolerance,
+                **({} if self.costs is None else self.costs.document()),
+            },
             "seed": self.seed,
             "items": self.pick.rounds,
             "items_played": self.pick.rounds,
@@ -89,6 +96,9 @@ def _seen(report: PoolReport) -> str:
         told += f", {report.known:,} of which {'was' if report.known == 1 else 'were'} known before"
     if pick.skipped:
         told += f"; {count(pick.skipped, 'label')} that it asked for {'is' if pick.skipped == 1 else 'are'} missing"
+    if report.costs is not None:
+        for name, words in report.costs.facts().items():
+            told += f".\n{name.replace('_', ' ').capitalize()}: {words}"
     differ = f"Models differ on {report.contested:,} of {count(pick.rounds, 'item')}."
     saved = 1.0 - (pick.labels_used + pick.references) / pick.rounds
     return f"{told}.\n{differ}\nLabelling everything takes {count(pick.rounds, 'label')}: {saved:.1%} saved."

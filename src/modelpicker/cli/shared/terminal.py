@@ -61,6 +61,33 @@ WarmOption: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
+LossOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="accuracy|balanced|JSON|FILE",
+        help="For a pool: what mistakes cost. balanced: all classes count the same, by how frequent they are among "
+        """the labels of the file. Weights by class ('{"spam": 5}') or costs by class and answer """
+        """('{"spam": {"ham": 5}}'), as JSON or in a file.  [default: accuracy]""",
+        show_default=False,
+    ),
+]
+PriceOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="JSON|FILE",
+        help="For a pool: what each model costs per item, as JSON or in a file: "
+        """'{"large": 0.03, "small": 0.002}'. The pick is then the cheapest model that is certified.""",
+        show_default=False,
+    ),
+]
+LabelNoiseOption: TypeAlias = Annotated[
+    float,
+    typer.Option(
+        min=0.0,
+        max=0.5,
+        help="For a pool: the probability that a label is wrong, at most. Statements allow for it.",
+    ),
+]
 ModelsOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(help="The columns that are models, separated by commas.", show_default=False),

@@ -5,7 +5,7 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import BaseModel, Field, StrictInt, model_validator
 
 from modelpicker.campaigns.results.status import StateName
-from modelpicker.campaigns.setting_options import refuse_judge_of_stream
+from modelpicker.campaigns.setting_options import refuse_costs_of_stream, refuse_judge_of_stream
 from modelpicker.options import LARGEST_COUNT
 from modelpicker.server.api.documents.fields import (
     LONGEST_NAME,
@@ -31,9 +31,10 @@ class NewCampaign(SettingsTaken):  # type: ignore[misc]  # its other fields are 
     @model_validator(mode="before")
     @classmethod
     def _refuse_judge(cls, body: Any) -> Any:
-        """Say why a stream has no judge: a field that nobody knows would be refused without a reason."""
-        if isinstance(body, dict) and body.get("judge") is not None:
-            refuse_judge_of_stream(body["judge"])
+        """Say why a stream has no judge and no prices: an unknown field would be refused without a reason."""
+        if isinstance(body, dict):
+            refuse_judge_of_stream(body.get("judge"))
+            refuse_costs_of_stream(body.get("loss"), body.get("price"), body.get("label_noise"))
         return body
 
 

@@ -69,8 +69,9 @@ def describe(campaign: Campaign, caller: Caller) -> dict[str, Any]:
     settings, pick = campaign.settings.document(), campaign.best()
     document = pick.document()
     secret, found = not caller.predictions, campaign.counts()
-    if secret:  # who labels need not know what a judge says, nor where to look for it
-        settings["options"] = {name: value for name, value in settings["options"].items() if name != JUDGE}
+    if secret:  # who labels need not know what a judge says, nor where to look for it; prices name the models
+        hidden = (JUDGE, "price") if campaign.settings.pool is not None else (JUDGE,)
+        settings["options"] = {name: value for name, value in settings["options"].items() if name not in hidden}
     return {
         "name": campaign.name,
         "created": as_time(campaign.created),

@@ -237,7 +237,7 @@ def _check_own_answer(campaign: Campaign, called: int | str, caller: Caller) -> 
     by_whom, said = campaign.answered_by(called), campaign.opinions(called)
     if said:  # several people label the item: each takes back what they said, whoever came last
         by_whom = caller.name if caller.name in {person_of(one.by) for one in said} else None
-        if by_whom is not None and is_settled(campaign.history(called), said):
+        if by_whom is not None and is_settled(campaign.history(called), said, campaign.settings.overlap_rule):
             raise ConflictError("that item was settled or corrected since; ask an owner to take that back.")
     _check_own(by_whom, caller, "that answer is somebody else's; ask an owner to take it back.")
 

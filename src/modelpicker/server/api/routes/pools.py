@@ -12,8 +12,9 @@ from starlette.routing import Match
 from starlette.types import Scope
 
 from modelpicker.campaigns import create_campaign
-from modelpicker.campaigns.setting_options import BY_NAME, TOLERANCE, AskFor, is_tolerance
-from modelpicker.certificates.stop_rule import CONFIDENCE
+from modelpicker.campaigns.pool_costs import loss_from_text, price_from_text
+from modelpicker.campaigns.setting_options import BY_NAME, TOLERANCE, AskFor, OverlapRule, is_tolerance
+from modelpicker.certificates.stop_rule import CONFIDENCE, LABEL_NOISE
 from modelpicker.collections.column_roles import Reading
 from modelpicker.collections.files import open_with
 from modelpicker.options import LARGEST_COUNT, LARGEST_SEED
@@ -29,6 +30,8 @@ from modelpicker.server.network.middleware import FILE_KIND
 
 # The longest name of a column that can be said to be the judge.
 LONGEST_COLUMN = 500
+# The longest loss, and the longest list of prices: they are in the address of the request.
+LONGEST_JSON = 20_000
 
 
 class NewPool(BaseModel):
@@ -45,6 +48,7 @@ class NewPool(BaseModel):
         int | None, Field(ge=0, le=LARGEST_COUNT, description="At most so many labels are asked for.")
     ] = None
     overlap: Annotated[PeopleField, Field(description=BY_NAME["overlap"].help)] = 1
+    overlap_rule: Annotated[OverlapRule, Field(description=BY_NAME["overlap_rule"].help)] = "all"
     ask_for: Annotated[AskFor, Field(description=BY_NAME["ask_for"].help)] = "class"
     same: Annotated[SameField, Field(description=BY_NAME["same"].help)] = "exact"
     use_labels: Annotated[
@@ -59,6 +63,23 @@ class NewPool(BaseModel):
             "see it. Items that come later have them in the field of that name.",
         ),
     ] = None
+    loss: Annotated[
+        str | None,
+        Field(
+            max_length=LONGEST_JSON,
+            description="What mistakes cost: accuracy; balanced, by the labels of the file; or JSON with weights "
+            'by class ({"spam": 5}) or costs by class and answer ({"spam": {"ham": 5}}).',
+        ),
+    ] = None
+    price: Annotated[
+        str | None,
+        Field(
+            max_length=LONGEST_JSON,
+            description='What each model costs per item, as JSON: {"large": 0.03}. The pick is then the cheapest '
+            "model that is certified.",
+        ),
+    ] = None
+    label_noise: Annotated[float, Field(ge=0, lt=0.5, description=LABEL_NOISE.help)] = LABEL_NOISE.default
     guidelines: Guidelines = ""
     seed: Annotated[int, Field(ge=0, le=LARGEST_SEED, description=BY_NAME["seed"].help)] = 0
 
@@ -113,7 +134,9 @@ async def create_pool(
                 wanted.name,
                 pool=open_with(file.path, None, reading),
                 progress=stored,
-                **wanted.model_dump(exclude={"name", "filename", "columns"}),
+                loss=None if wanted.loss is None else loss_from_text(wanted.loss),
+                price=None if wanted.price is None else price_from_text(wanted.price),
+                **wanted.model_dump(exclude={"name", "filename", "columns", "loss", "price"}),
             )
             return describe(campaign, caller)
 

@@ -1,0 +1,174 @@
+"""What mistakes and models of a pool cost, and how often labels are wrong: checked, stored, shown, read again."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self, TypeGuard
+
+from modelpicker.algorithms.pools.pool_input import read_price
+from modelpicker.campaigns.setting_options import loss_of
+from modelpicker.certificates.stop_rule import LABEL_NOISE
+from modelpicker.encoding import ModelName
+from modelpicker.errors import InputError, brief
+from modelpicker.losses import GRADES, MOST_CLASSES, PREFERENCE, Loss, read_loss
+
+ACCURATE = Loss()
+# Models whose price is named in a line.
+SHOWN_PRICES = 8
+# The options of a pool that are stored where they are given.
+COSTS = ("loss", "price", "label_noise")
+
+
+@dataclass(frozen=True)
+class PoolCosts:
+    """What decides beside the goal of a pool: the loss, the price of each model, and how many labels are wrong."""
+
+    loss: Loss = ACCURATE
+    price: tuple[tuple[str, float], ...] | None = None
+    """By model."""
+    label_noise: float = 0.0
+
+    @classmethod
+    def check(
+        cls,
+        loss: object,
+        price: object,
+        label_noise: object,
+        *,
+        models: Sequence[ModelName],
+        ask_for: str = "class",
+    ) -> Self:
+        """What a user gave, or what is stored of it; an error if it makes no sense.
+
+        Args:
+            loss: in any form that `Loss.of` takes, or the document of one.
+            price: numbers by model, or one per model.
+            label_noise: the probability that a label is wrong, at most.
+            models: their names.
+            ask_for: what people are asked for; grades and preferences are a loss of their own.
+        """
+        found = read_loss(loss) if is_loss_document(loss) else Loss.of(loss)
+        if found.name in (GRADES, PREFERENCE):
+            if found.name != ask_for:
+                raise InputError(
+                    f"loss={found.name!r}: pass ask_for={found.name!r}, so that people are asked for that.",
+                    parameter="loss",
+                )
+            found = ACCURATE
+        elif ask_for != "class" and found != ACCURATE:
+            raise InputError(
+                f"loss: people are asked for {ask_for}, which is a loss of its own; leave out loss or ask_for.",
+                parameter="loss",
+            )
+        names = [str(name) for name in models]
+        if isinstance(price, Mapping):
+            price = {str(name): value for name, value in price.items()}
+        prices = read_price(price, names)
+        told = None if prices is None else tuple(zip(names, prices.tolist(), strict=True))
+        return cls(found, told, float(LABEL_NOISE.check(0.0 if label_noise is None else label_noise)))
+
+    @classmethod
+    def load(cls, document: Mapping[str, Any]) -> Self:
+        """What `document` described; anything else in it is left alone."""
+        loss, price = document.get("loss"), document.get("price")
+        try:
+            told = None if price is None else tuple((str(name), float(value)) for name, value in price.items())
+            noise = float(document.get("label_noise") or 0.0)
+        except (AttributeError, TypeError, ValueError) as error:
+            raise InputError(f"price {brief(price)} or label_noise cannot be read.") from error
+        return cls(ACCURATE if loss is None else read_loss(loss), told, noise)
+
+    def document(self) -> dict[str, Any]:
+        """What was given, in a form that JSON can hold; what has its default is left out."""
+        return {
+            **({} if self.loss == ACCURATE else {"loss": self.loss.to_json()}),
+            **({} if self.price is None else {"price": dict(self.price)}),
+            **({} if not self.label_noise else {"label_noise": self.label_noise}),
+        }
+
+    def goal(self, ask_for: str = "class") -> dict[str, Any]:
+        """What a pool is made with. Prices are in the order of the models."""
+        loss: object = self.loss if ask_for == "class" else loss_of(ask_for)
+        found: dict[str, Any] = {"loss": loss}
+        if self.price is not None:
+            found["price"] = [price for _, price in self.price]
+        return found if not self.label_noise else {**found, "label_noise": self.label_noise}
+
+    def check_slices(self) -> None:
+        """Refuse what a pool with slices cannot use."""
+        for option in ("price", "label_noise"):
+            if option in self.document():
+                raise InputError(
+                    f"{option}: a pool with slices cannot use it; leave out {option} or slice.", parameter=option
+                )
+
+    def check_classes(self, classes: int) -> None:
+        """Refuse more classes than a table of costs can hold."""
+        if not self.loss.plain and classes > MOST_CLASSES:
+            raise InputError(
+                f"loss: there are {classes:,} classes, and {self.loss.name} takes at most {MOST_CLASSES:,}.",
+                parameter="loss",
+            )
+
+    def facts(self) -> dict[str, str]:
+        """In words, by name; what has its default is left out."""
+        return {name: self._told(name) for name in self.document()}
+
+    def _told(self, name: str) -> str:
+        if name == "loss":
+            return loss_in_words(self.loss)
+        if name == "price":
+            prices = self.price or ()
+            more = f", and {len(prices) - SHOWN_PRICES:,} more" if len(prices) > SHOWN_PRICES else ""
+            return f"{', '.join(f'{model} {price:g}' for model, price in prices[:SHOWN_PRICES])}{more} per item"
+        return f"at most {100 * self.label_noise:g}% of the labels are wrong"
+
+    def typed(self) -> list[str]:
+        """The options of the command line that say the same."""
+        return [
+            word
+            for name, value in self.document().items()
+            for word in (f"--{name.replace('_', '-')}", value if isinstance(value, str) else json.dumps(value))
+        ]
+
+
+def is_loss_document(loss: object) -> TypeGuard[Mapping[str, Any]]:
+    """Whether it is what `Loss.to_json` gave, and not weights or costs."""
+    return isinstance(loss, Mapping) and set(loss) == {"name", "table", "dearest", "unit"}
+
+
+def loss_in_words(loss: Loss) -> str:
+    """A loss with what it costs, if that is short."""
+    if loss.plain:
+        return loss.name
+    parts = [
+        f"{label} {cost:.4g}" if answer is None and len(row) == 1 else f"{label} as {answer} {cost:.4g}"
+        for label, row in loss.table
+        for answer, cost in row
+        if not math.isclose(cost, 0.0)
+    ]
+    shown = ", ".join(parts[:SHOWN_PRICES]) + (", …" if len(parts) > SHOWN_PRICES else "")
+    return f"{loss.name} ({shown})" if shown else loss.name
+
+
+def loss_from_text(text: str) -> object:
+    """A loss as it is typed: its name, or JSON with weights or costs by class."""
+    return _from_json("loss", text, '{"spam": 5}') if text.lstrip().startswith(("{", "[")) else text
+
+
+def price_from_text(text: str) -> object:
+    """Prices as they are typed: JSON with a number for each model."""
+    return _from_json("price", text, '{"large": 0.03, "small": 0.002}')
+
+
+def _from_json(name: str, text: str, example: str) -> object:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"{name} {brief(text)} is not JSON ({error}); pass something like {example}.", parameter=name
+        ) from error
+    if not isinstance(found, dict):
+        raise InputError(f"{name} {brief(text)}: pass something like {example}.", parameter=name)
+    return found

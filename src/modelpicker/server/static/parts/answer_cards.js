@@ -42,17 +42,15 @@ function AnswerCard({ answer, number, current = false, grade = null, choose, par
   useLayoutEffect(() => {
     if (current) card.current.scrollIntoView({ block: 'nearest' });
   }, [current]);
-  const name = html`Answer ${number}`;
+  const name = html`<span class="sr-only">Answer </span>${number}`;
   return html`<li ref=${card} class=${`answer${current ? ' current' : ''}${grade === null ? '' : ' graded'}`}>
-    <p class="answer-head">
-      ${choose ? html`<button type="button" class="quiet" aria-current=${current ? 'true' : undefined} onClick=${choose}>${name}</button>`
-        : html`<span class="quiet-text">${name}</span>`}
-      ${grade !== null && html`<span class=${`grade ${gradeClass(grade)}`}>${gradeText(grade)}</span>`}
-    </p>
+    ${choose ? html`<button type="button" class="answer-number" aria-current=${current ? 'true' : undefined} onClick=${choose}>${name}</button>`
+      : html`<span class="answer-number">${name}</span>`}
     <div class="answer-text" tabindex="0" role="group" aria-label=${`Text of answer ${number}`}>
       ${parts ? html`<${Compared} first=${parts[0]} second=${parts[1]} told=${told} own=${own} />`
         : html`<${Text} value=${text(answer)} formatted />`}
     </div>
+    ${grade !== null && html`<span class=${`grade ${gradeClass(grade)}`}>${gradeText(grade)}</span>`}
   </li>`;
 }
 

@@ -44,12 +44,12 @@ export function Answers({ kind, judging }) {
     choose=${(place) => change({ ...judgement, place })} />`;
 }
 
-/** Buttons and keys. @param {{kind: string} & Props} props */
+/** What the item is given: a grade for the current answer, or which is better. @param {{kind: string} & Props} props */
 export const Judge = ({ kind, ...rest }) => (
   kind === 'preference' ? html`<${Prefer} ...${rest} />` : html`<${Grade} ...${rest} />`);
 
 /** One press grades the current answer; the last one sends all grades. @param {Props} props */
-function Grade({ judging: { judgement, change, compared, compare }, may, tell }) {
+function Grade({ judging: { judgement, change }, may, tell }) {
   const { place, grades, answers } = judgement;
   const mayGrade = usePressGuard(place); // keys may be as fast as one types, but a double click grades one answer
   const give = (/** @type {number} */ stars) => (/** @type {UIEvent} */ event) => {
@@ -59,19 +59,10 @@ function Grade({ judging: { judgement, change, compared, compare }, may, tell })
     if (label) tell(label, event);
     else change(next);
   };
-  const goBack = () => change(back(judgement));
-  const allWrong = (/** @type {UIEvent} */ event) => tell(ALL_WRONG, event);
   const keys = Object.fromEntries(STARS.map((stars) => [String(stars), give(stars)]));
-  useKeyboardShortcuts({ ...keys, y: give(MOST_STARS), n: give(0), w: allWrong, Backspace: goBack, d: compare });
-  return html`<div class="judge">
-    <div class="grade-buttons" role="group" aria-label=${`Grade of answer ${place + 1} of ${answers.length}`}>
-      ${STARS.map((stars) => html`<${GradeButton} key=${stars} stars=${stars} pressed=${grades[place] === gradeOf(stars)} give=${give(stars)} />`)}
-    </div>
-    <div class="judge-actions">
-      <button type="button" aria-keyshortcuts="w" onClick=${allWrong}>All wrong <kbd aria-hidden="true">w</kbd></button>
-      <button type="button" aria-keyshortcuts="Backspace" disabled=${place === 0} onClick=${goBack}>Back <kbd aria-hidden="true">⌫</kbd></button>
-      ${answers.length > 1 && html`<${CompareButton} on=${compared > 0} compare=${compare} />`}
-    </div>
+  useKeyboardShortcuts({ ...keys, y: give(MOST_STARS), n: give(0) });
+  return html`<div class="grade-buttons" role="group" aria-label=${`Grade of answer ${place + 1} of ${answers.length}`}>
+    ${STARS.map((stars) => html`<${GradeButton} key=${stars} stars=${stars} pressed=${grades[place] === gradeOf(stars)} give=${give(stars)} />`)}
   </div>`;
 }
 
@@ -87,22 +78,28 @@ function GradeButton({ stars, pressed, give }) {
 }
 
 /** @param {Props} props */
-function Prefer({ judging: { judgement: { answers }, compared, compare }, tell }) {
+function Prefer({ judging: { judgement: { answers } }, tell }) {
   const prefer = (/** @type {0|1|null} */ better) => (/** @type {UIEvent} */ event) => tell(preferenceOf(answers, better), event);
-  useKeyboardShortcuts({ 1: prefer(0), 2: prefer(1), '=': prefer(null), d: compare });
-  return html`<div class="judge">
-    <div class="prefer-buttons" role="group" aria-label="Which answer is better?">
-      <button type="button" class="class-button" aria-keyshortcuts="1" onClick=${prefer(0)}>1 is better <kbd aria-hidden="true">1</kbd></button>
-      <button type="button" class="class-button" aria-keyshortcuts="=" onClick=${prefer(null)}>Equal <kbd aria-hidden="true">=</kbd></button>
-      <button type="button" class="class-button" aria-keyshortcuts="2" onClick=${prefer(1)}>2 is better <kbd aria-hidden="true">2</kbd></button>
-    </div>
-    <div class="judge-actions"><${CompareButton} on=${compared > 0} compare=${compare} /></div>
+  useKeyboardShortcuts({ 1: prefer(0), 2: prefer(1), '=': prefer(null) });
+  return html`<div class="prefer-buttons" role="group" aria-label="Which answer is better?">
+    <button type="button" class="class-button" aria-keyshortcuts="1" onClick=${prefer(0)}>1 is better <kbd aria-hidden="true">1</kbd></button>
+    <button type="button" class="class-button" aria-keyshortcuts="=" onClick=${prefer(null)}>Equal <kbd aria-hidden="true">=</kbd></button>
+    <button type="button" class="class-button" aria-keyshortcuts="2" onClick=${prefer(1)}>2 is better <kbd aria-hidden="true">2</kbd></button>
   </div>`;
 }
 
-/** @param {{on: boolean, compare: () => void}} props */
-const CompareButton = ({ on, compare }) => html`<button type="button" aria-pressed=${on} aria-keyshortcuts="d" onClick=${compare}>
-  Compare <kbd aria-hidden="true">d</kbd></button>`;
+/** What else can be done with answers. @param {{kind: string, judging: Judging, tell: Props['tell']}} props */
+export function JudgeActions({ kind, judging: { judgement, change, compared, compare }, tell }) {
+  const grades = kind === 'grades';
+  const several = judgement.answers.length > 1;
+  const goBack = () => change(back(judgement));
+  const allWrong = (/** @type {UIEvent} */ event) => tell(ALL_WRONG, event);
+  useKeyboardShortcuts({ ...(grades ? { w: allWrong, Backspace: goBack } : {}), ...(several ? { d: compare } : {}) });
+  return html`
+    ${grades && html`<button type="button" aria-keyshortcuts="w" onClick=${allWrong}>All wrong <kbd aria-hidden="true">w</kbd></button>
+      <button type="button" aria-keyshortcuts="Backspace" disabled=${judgement.place === 0} onClick=${goBack}>Back <kbd aria-hidden="true">⌫</kbd></button>`}
+    <button type="button" aria-pressed=${compared > 0} aria-keyshortcuts="d" disabled=${!several} onClick=${compare}>Compare <kbd aria-hidden="true">d</kbd></button>`;
+}
 
 /** What is asked now, in words, and whether a part of it is answered. @param {string} kind @param {Judging|null} judging */
 export function nowAsked(kind, judging) {

@@ -7,7 +7,7 @@ import { ClassPicker } from '../parts/class_picker.js';
 import { Guidelines } from '../parts/guidelines.js';
 import { Help } from '../parts/help.js';
 import { Item } from '../parts/item.js';
-import { Answers, Judge, nowAsked, useJudging } from '../parts/judge.js';
+import { Answers, Judge, JudgeActions, nowAsked, useJudging } from '../parts/judge.js';
 import { useKeyboardShortcuts } from '../parts/keyboard_shortcuts.js';
 import { Failure, Loading, useLoaded } from '../parts/loading.js';
 import { Messages } from '../parts/messages.js';
@@ -144,7 +144,7 @@ function Desk({ name, labeller, vocabulary, refresh }) {
   return html`<div class="desk">
     <div class="bench">
       <${StateOf} name=${name} labeller=${labeller} campaign=${campaign} />
-      <div class=${judged ? 'item-pane judged' : 'item-pane'} ref=${pane}>
+      <div class=${judged ? `item-pane judged ${askFor}` : 'item-pane'} ref=${pane}>
         ${current
           ? html`<${Card} query=${current} progress=${progress(labeller, campaign)} said=${shown ? said : null}
               guidelines=${html`<${Guidelines} name=${name} text=${campaign?.guidelines ?? ''} />`} />`
@@ -156,6 +156,7 @@ function Desk({ name, labeller, vocabulary, refresh }) {
         ${current && !judged && html`<${ClassPicker} ...${{ classes, candidates: current.candidates, open: vocabulary.open,
           recent, refresh, choose }} />`}
         <div class="label-actions">
+          ${judging && html`<${JudgeActions} kind=${askFor} ...${{ judging, tell }} />`}
           <${ActionButton} what="Skip" shortcut="s" disabled=${!current} act=${skip} />
           <${ActionButton} what="Undo" shortcut="u" disabled=${!labeller.history.length} act=${undo} />
           <${ActionButton} what="Flag" shortcut="f" disabled=${!current} pressed=${current?.note?.flagged ?? false} act=${flag} />

@@ -12,6 +12,7 @@ from modelpicker.campaigns.results.report_charts import colours_of, line_chart, 
 from modelpicker.certificates.certificate import rounded_up
 from modelpicker.encoding import ModelName
 from modelpicker.html_pages import html_page, html_table, safe
+from modelpicker.losses import ACCURACY
 
 # Models that are shown at once; then those that are folded away, and no more: a page has to stay small.
 FIRST_MODELS, MOST_MODELS = 12, 500
@@ -113,14 +114,34 @@ def _board(pick: Pick, colours: dict[ModelName, str]) -> Iterator[str]:
 def _meaning(pick: Pick, intervals: bool) -> str:
     """What the numbers of the leader board say."""
     if not pick.weighted:
-        return "Mistakes on the labels, more than the pick's."
-    told = "How much less accurate than the pick each model is: the dot is an estimate."
+        return f"{_lost(pick).capitalize()} on the labels, more than the pick's."
+    told = f"{_measure(pick.certificate.loss)}: the dot is an estimate."
     if intervals and pick.certificate.kind == "pool":
         sure = f"{100 * pick.certificate.confidence:g}%"
         return f"{told} The bar is what the labels leave possible on these items, with confidence {sure}."
     if intervals:
         return f"{told} The bar is a rough interval of 95%, for the eye; only the sentence above is a proof."
     return f"{told} There are no intervals for it."
+
+
+def _lost(pick: Pick) -> str:
+    """What models lose: mistakes can be counted only where an answer is right or wrong."""
+    return "mistakes" if pick.certificate.loss == ACCURACY else "loss"
+
+
+def _measure(loss: str) -> str:
+    """By what models are behind the pick, in the words of the loss."""
+    match loss:
+        case "accuracy":
+            return "How much less accurate than the pick each model is"
+        case "grades":
+            return "How much lower than the pick's the mean grade of each model is"
+        case "preference":
+            return "On how many more of the items the pick is preferred to each model than the model to it"
+        case "cost":
+            return "How much more than the pick each model costs per item, as a share of the worst mistake"
+        case _:
+            return f"How much lower than the pick's the {loss} of each model is"
 
 
 def _better(pick: Pick) -> str:
@@ -134,7 +155,7 @@ def _better(pick: Pick) -> str:
 
 
 def _behind(pick: Pick, entry: Standing) -> float:
-    """By how much a model is behind the pick: accuracy, or mistakes."""
+    """By how much a model is behind the pick: by what is measured, or mistakes."""
     return entry.estimate - pick.standing[0].estimate if entry.gap is None else entry.gap
 
 
@@ -149,7 +170,7 @@ def _rows(pick: Pick, entries: Sequence[Standing], colours: dict[ModelName, str]
         low, high = max(low, -1.0), min(high, 1.0)
     span = (high - low) or 1.0
     body = "".join(_row(pick, entry, low, span, colours.get(entry.model, "other")) for entry in entries)
-    head = "behind" if pick.weighted else "more mistakes"
+    head = "behind" if pick.weighted else f"more {_lost(pick)}"
     return (
         f"<table class=board><thead><tr><th>model</th><th>{head}</th><th class=wide></th>"
         f"<th class=roomy>labels</th></tr></thead><tbody>{body}</tbody></table>"
@@ -204,7 +225,7 @@ def _course(report: Report, course: Course, colours: dict[ModelName, str]) -> It
         what = (
             "The weight that each model has"
             if course.kind == "weights"
-            else "Estimated mistakes more than the model that led by then"
+            else f"Estimated {_lost(report.pick)} more than the model that led by then"
         )
         yield f"<figure><figcaption>{what}, after so many labels.</figcaption>"
         yield f"{_legend(course.lines, colours)}{line_chart(course, colours)}</figure>"

@@ -26,8 +26,8 @@
       'state/live_standing', 'state/media', 'state/model_colours', 'views/standing',
     ],
     labels: [
-      'lib/media', 'parts/campaign_head', 'parts/conflicts', 'parts/item', 'parts/markdown', 'parts/text',
-      'views/labels',
+      'lib/media', 'parts/campaign_head', 'parts/conflicts', 'parts/correct', 'parts/item', 'parts/label_words',
+      'parts/markdown', 'parts/text', 'state/judgement', 'views/labels',
     ],
     files: [
       'parts/campaign_head', 'parts/column_table', 'parts/feed_choice', 'parts/state_badge', 'state/prediction_file',

@@ -41,9 +41,9 @@ function AnswerCard({ answer, number, current = false, grade = null, choose, par
   const card = useRef(null);
   useLayoutEffect(() => {
     if (current) card.current.scrollIntoView({ block: 'nearest' });
-  }, [current]);
+  }, [current, told]);
   const name = html`<span class="sr-only">Answer </span>${number}`;
-  return html`<li ref=${card} class=${`answer${current ? ' current' : ''}${grade === null ? '' : ' graded'}`}>
+  return html`<li ref=${card} onClick=${choose} class=${`answer${current ? ' current' : ''}${grade === null ? '' : ' graded'}`}>
     ${choose ? html`<button type="button" class="answer-number" aria-current=${current ? 'true' : undefined} onClick=${choose}>${name}</button>`
       : html`<span class="answer-number">${name}</span>`}
     <div class="answer-text" tabindex="0" role="group" aria-label=${`Text of answer ${number}`}>

@@ -19,7 +19,7 @@ export const blankPool = { sure: '', close: '', most: '', known: false, judge: '
 export function PoolFields({ form, source, set }) {
   const { seen } = source;
   const known = (/** @type {EventOn<HTMLInputElement>} */ event) => set({ known: event.currentTarget.checked });
-  return html`${seen && html`<${AnswerFields} form=${form} set=${set} />`}
+  return html`${seen && html`<${AnswerFields} ...${{ form, source, set }} />`}
   <div class="three">
     <${Input} label="How sure (%)" hint="It stops when this is proved." type="number" min="50" max="99.999" step="any"
       inputmode="decimal" placeholder="95" value=${form.sure} set=${(sure) => set({ sure })} />
@@ -44,15 +44,23 @@ export function PoolFields({ form, source, set }) {
 /** @type {[string, string][]} */
 const ASK_FOR = [['class', 'the class of the item'], ['grades', 'a grade for each different answer'], ['preference', 'which of two answers is better']];
 /** @type {[string, string][]} */
-const SAME = [['exact', 'equal to the letter'], ['normalised', 'equal without capitals, spaces and punctuation at the ends'],
-  ['number', 'numbers that are close to each other']];
+const SAME = [['exact', 'equal to the letter'], ['normalised', 'equal but for capitals and punctuation'],
+  ['number', 'numbers that are close']];
 
-/** What people are asked, and which answers of models are the same. @param {{form: PoolForm, set: (change: Partial<PoolForm>) => void}} props */
-function AnswerFields({ form, set }) {
+/**
+ * What people are asked, and which answers of models are the same. If these are numbers, the file is read anew: else
+ * numbers that are not whole are no answers.
+ * @param {{form: PoolForm, source: PredictionFile, set: (change: Partial<PoolForm>) => void}} props
+ */
+function AnswerFields({ form, source, set }) {
+  const alike = (/** @type {string} */ same) => {
+    set({ same });
+    source.readAs(same === 'number');
+  };
   return html`<div class="two">
     <${Select} label="Ask for" value=${form.askFor} options=${ASK_FOR} set=${(askFor) => set({ askFor })}
       hint="If models write free text, ask for grades, or which is better." />
-    <${Select} label="The same answer" value=${form.same} options=${SAME} set=${(same) => set({ same })}
+    <${Select} label="The same answer" value=${form.same} options=${SAME} set=${alike}
       hint="Answers that are the same are judged once." />
     ${form.same === 'number' && html`<${Input} label="At most this far apart" type="number" min="0" step="any" inputmode="decimal"
       required placeholder="0.01" value=${form.apart} set=${(apart) => set({ apart })} />`}

@@ -114,7 +114,7 @@ function Row({ row, context }) {
       <p><strong class="badge"><bdi>${answerOf(row)}</bdi></strong>
         ${row.notes.some(({ flagged }) => flagged) && html` <strong class="flag">flagged</strong>`}
         ${row.state === 'reference' && html` <span class="quiet-text">for reference</span>`}</p>
-      ${isDocument(row.label) && !OPEN.includes(row.state) && row.label.grades.length > 0 && html`<${LabelWords} label=${row.label} />`}
+      ${!editing && isDocument(row.label) && !OPEN.includes(row.state) && row.label.grades.length > 0 && html`<${LabelWords} label=${row.label} />`}
       ${row.opinions.length > 0 && html`<${Opinions} opinions=${row.opinions} />`}
       ${!untouched && html`<p class="quiet-text"><bdi>${personName(row.by)}</bdi> · <time
         datetime=${row.at}>${when(row.at)}</time></p>`}

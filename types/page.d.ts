@@ -3,6 +3,9 @@
 /** A class or a model, as the server calls it. */
 type Name = string | number;
 
+/** What somebody says of an item: a class, or a document of grades, of a preference, or of several classes. */
+type Answer = Name | Api.LabelDocument;
+
 /** The views of one campaign. */
 type Tab = 'label' | 'standing' | 'labels' | 'files' | 'settings';
 

@@ -235,6 +235,19 @@ def test_a_file_of_numbers_has_one_card_for_numbers_within_the_tolerance(judges:
     assert sorted(query["candidates"]) == ["1.5", "2.5"]
 
 
+def test_the_preview_takes_numbers_that_are_not_whole_for_answers_if_it_is_told_to(judges: Judges) -> None:
+    headers = {**FILE_KIND, "Authorization": f"Bearer {judges.tokens['boss']}"}
+    rows = "id,a,b\n" + "".join(f"{place},{place}.501,{place}.502\n" for place in range(5))
+    found = {}
+    for as_text in ("false", "true"):
+        asked = urlencode({"filename": "sums.csv", "as_text": as_text})
+        answer = judges.server.http.post(f"{API}/files?{asked}", content=rows.encode(), headers=headers)
+        judges.api.check(answer)
+        found[as_text] = answer
+    assert found["false"].status_code == 422
+    assert (found["true"].json()["models"], found["true"].json()["problem"]) == (["a", "b"], None)
+
+
 def test_annotators_are_not_sent_thousands_of_texts_as_classes(judges: Judges) -> None:
     storage = "memory://label-kinds"
     rows = [[f"text {place} by {model}" for model in range(2)] for place in range(2_000)]

@@ -56,9 +56,7 @@ def line_chart(course: Course, colours: Mapping[ModelName, str]) -> str:
         for model, line in course.lines.items()
         if any(value is not None for value in line)
     }
-    what = (
-        "Share of the weight of each model" if share else "Mistakes more than the recommended model, of each model"
-    )
+    what = "Share of the weight of each model" if share else "Loss more than the recommended model, of each model"
     return _svg(frame, f"{what}, over labels.", [*_axes(frame, share), *lines, *_names(frame, ends, colours)])
 
 

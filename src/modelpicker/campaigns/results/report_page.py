@@ -12,6 +12,7 @@ from modelpicker.campaigns.results.report_charts import bar_chart, colours_of, l
 from modelpicker.certificates.certificate import rounded_up
 from modelpicker.encoding import ModelName
 from modelpicker.html_pages import html_page, html_table, safe
+from modelpicker.losses import ACCURACY
 
 # Models that are shown at once; then those that are folded away, and no more: a page has to stay small.
 FIRST_MODELS, MOST_MODELS = 12, 500
@@ -26,7 +27,7 @@ MOST_CLASSES = 20
 OTHER_CLASS = "a class that no model says"
 # What the leader board shows, by the loss.
 BEHIND = {
-    "accuracy": "How much less accurate than the pick each model is",
+    ACCURACY: "How much less accurate than the pick each model is",
     "grades": "How much lower than the pick's the mean grade of each model is",
     "preference": "How much more often the pick is preferred to each model",
     "weighted accuracy": "How much lower than the pick's the weighted accuracy of each model is",
@@ -125,14 +126,19 @@ def _board(pick: Pick, colours: dict[ModelName, str]) -> Iterator[str]:
 def _meaning(pick: Pick, intervals: bool) -> str:
     """What the numbers of the leader board say."""
     if not pick.weighted:
-        return "Mistakes on the labels, more than the pick's."
-    told = f"{BEHIND.get(pick.certificate.loss, BEHIND['accuracy'])}: the dot is an estimate."
+        return f"{_lost(pick).capitalize()} on the labels, more than the pick's."
+    told = f"{BEHIND.get(pick.certificate.loss, BEHIND[ACCURACY])}: the dot is an estimate."
     if intervals and pick.certificate.kind == "pool":
         sure = f"{100 * pick.certificate.confidence:g}%"
         return f"{told} The bar is what the labels leave possible on these items, with confidence {sure}."
     if intervals:
         return f"{told} The bar is a rough interval of 95%, for the eye; only the sentence above is a proof."
     return f"{told} There are no intervals for it."
+
+
+def _lost(pick: Pick) -> str:
+    """What models lose: mistakes can be counted only where an answer is right or wrong."""
+    return "mistakes" if pick.certificate.loss == ACCURACY else "loss"
 
 
 def _better(pick: Pick) -> str:
@@ -146,7 +152,7 @@ def _better(pick: Pick) -> str:
 
 
 def _behind(pick: Pick, entry: Standing) -> float:
-    """By how much a model is behind the pick: accuracy, or mistakes."""
+    """By how much a model is behind the pick: by what is measured, or mistakes."""
     return entry.estimate - pick.standing[0].estimate if entry.gap is None else entry.gap
 
 
@@ -161,7 +167,7 @@ def _rows(pick: Pick, entries: Sequence[Standing], colours: dict[ModelName, str]
         low, high = max(low, -1.0), min(high, 1.0)
     span = (high - low) or 1.0
     body = "".join(_row(pick, entry, low, span, colours.get(entry.model, "other")) for entry in entries)
-    head = "behind" if pick.weighted else "more mistakes"
+    head = "behind" if pick.weighted else f"more {_lost(pick)}"
     return (
         f"<table class=board><thead><tr><th>model</th><th>{head}</th><th class=wide></th>"
         f"<th class=roomy>labels</th></tr></thead><tbody>{body}</tbody></table>"
@@ -232,7 +238,7 @@ def _course(report: Report, course: Course, colours: dict[ModelName, str]) -> It
         what = (
             "The weight that each model has"
             if course.kind == "weights"
-            else "Estimated mistakes more than the model that led by then"
+            else f"Estimated {_lost(report.pick)} more than the model that led by then"
         )
         yield f"<figure><figcaption>{what}, after so many labels.</figcaption>"
         yield f"{_legend(course.lines, colours)}{line_chart(course, colours)}</figure>"

@@ -31,18 +31,30 @@ AtOnce = Annotated[
         "in parallel, but there are more of them. By default items are asked about as labels come."
     ),
 ]
+AsText = Annotated[
+    bool,
+    Query(
+        description="Read answers as they are written, also numbers that are not whole: for a pool in "
+        "which numbers are the same answer if they are close (`same`)."
+    ),
+]
 
 
 @router.post("/files", responses=replies(FileLook, *CLOSED, 422), openapi_extra=FILE)
 async def look(
-    request: Request, caller: Owner, service: Service, filename: FileName, columns: ColumnsQuery = None
+    request: Request,
+    caller: Owner,
+    service: Service,
+    filename: FileName,
+    columns: ColumnsQuery = None,
+    as_text: AsText = False,
 ) -> Response:
     """Look into a file of predictions: its columns, its first rows, its models and classes. Nothing is kept.
 
     A column in doubt is no error here: `doubt` says why a person should decide about it. Send the decision as
     `columns`, here and with the upload.
     """
-    reading = Reading(columns=chosen_roles(columns))
+    reading = Reading(columns=chosen_roles(columns), text=as_text)
     async with received(request, filename, service.configuration.largest_file) as file:
         return json_response(
             await run_in_threadpool(read_file, filename, file.path, _look, filename, file.path, reading)

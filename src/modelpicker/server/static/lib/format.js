@@ -13,13 +13,20 @@ export const count = (value, noun, plural = `${noun}s`) => `${number(value)} ${v
 /** A gap within -1 to 1: estimates from few labels may lie outside. @param {number} gap */
 export const clampGap = (gap) => Math.max(-1, Math.min(1, gap));
 
-/** A difference of accuracies in percentage points: 0.013 → "1.3 points" @param {number} gap */
+/** A difference in percentage points: 0.013 → "1.3 points" @param {number} gap */
 export function points(gap) {
   const size = Math.abs(clampGap(gap)) * 100;
   if (size > 0 && size < 0.1) return 'less than 0.1 points';
   const text = tenths.format(size);
   return `${text} ${text === '1' ? 'point' : 'points'}`;
 }
+
+/** What a percentage point is a part of: "of accuracy" @param {string} loss as certificates call it */
+export const pointsOf = (loss) => (
+  { grades: 'of the mean grade', preference: 'of the items', cost: 'of the worst mistake' }[loss] ?? `of ${loss}`);
+
+/** What a campaign measures that asks for this. @param {string} askFor */
+export const lossOf = (askFor) => (askFor === 'class' ? 'accuracy' : askFor);
 
 /** The same for a table: 0.013 → "1.3" @param {number} gap */
 export const pointsFigure = (gap) => exactTenths.format(clampGap(gap) * 100)

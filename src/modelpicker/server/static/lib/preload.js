@@ -14,10 +14,10 @@
       'state/prediction_file', 'views/create',
     ],
     label: [
-      'lib/media', 'parts/campaign_head', 'parts/class_picker', 'parts/class_search', 'parts/guidelines',
-      'parts/help', 'parts/item', 'parts/keyboard_shortcuts', 'parts/markdown', 'parts/new_class',
-      'parts/next_steps', 'parts/note', 'parts/press_guard', 'parts/state_badge', 'parts/text', 'state/labeller',
-      'state/media', 'state/recent_classes', 'views/label',
+      'lib/diff', 'lib/media', 'parts/answer_cards', 'parts/campaign_head', 'parts/class_picker', 'parts/class_search', 'parts/guidelines',
+      'parts/help', 'parts/item', 'parts/judge', 'parts/keyboard_shortcuts', 'parts/markdown', 'parts/new_class',
+      'parts/next_steps', 'parts/note', 'parts/press_guard', 'parts/state_badge', 'parts/text', 'state/judgement',
+      'state/labeller', 'state/media', 'state/recent_classes', 'views/label',
     ],
     standing: [
       'lib/media', 'lib/plot', 'lib/save', 'parts/campaign_head', 'parts/chart', 'parts/disagreement',
@@ -26,8 +26,8 @@
       'state/live_standing', 'state/media', 'state/model_colours', 'views/standing',
     ],
     labels: [
-      'lib/media', 'parts/campaign_head', 'parts/conflicts', 'parts/item', 'parts/markdown', 'parts/text',
-      'views/labels',
+      'lib/media', 'parts/campaign_head', 'parts/conflicts', 'parts/correct', 'parts/item', 'parts/label_words',
+      'parts/markdown', 'parts/text', 'state/judgement', 'views/labels',
     ],
     files: [
       'parts/campaign_head', 'parts/column_table', 'parts/feed_choice', 'parts/state_badge', 'state/prediction_file',

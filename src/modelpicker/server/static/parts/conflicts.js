@@ -5,6 +5,7 @@ import { html, useState } from '../lib/html.js';
 import { api } from '../state/api.js';
 import { session } from '../state/session.js';
 import { Item } from './item.js';
+import { LabelWords } from './label_words.js';
 import { useLoaded } from './loading.js';
 
 const MOST = 20;
@@ -41,7 +42,7 @@ export function Overlap({ name, vocabulary, changed }) {
 /** The opinions about an item. @param {{opinions: Api.OpinionDocument[]}} props */
 export function Opinions({ opinions }) {
   return html`<dl class="said-list">${opinions.map(({ by, label, at }) => html`<div key=${`${by} ${at}`}>
-    <dt><bdi>${personName(by)}</bdi> <time class="quiet-text" datetime=${at}>${when(at)}</time></dt><dd><bdi>${said(label)}</bdi></dd></div>`)}</dl>`;
+    <dt><bdi>${personName(by)}</bdi> <time class="quiet-text" datetime=${at}>${when(at)}</time></dt><dd>${label === null ? said(label) : html`<${LabelWords} label=${label} />`}</dd></div>`)}</dl>`;
 }
 
 /** @param {{name: string, conflict: Api.ConflictDocument, vocabulary: Api.Classes, settled: () => void}} props */
@@ -55,7 +56,8 @@ function ConflictRow({ name, conflict, vocabulary, settled }) {
     await api.settle(name, { id: conflict.id, label }).then(settled, setError);
     setBusy(false);
   };
-  const labels = [...new Set(conflict.opinions.map(({ label }) => label))].filter((label) => label !== null);
+  const given = conflict.opinions.map(({ label }) => label).filter((label) => label !== null);
+  const labels = [...new Map(given.map((label) => [JSON.stringify(label), label])).values()]; // equal documents are one
   const rest = vocabulary.classes.filter((one) => !labels.includes(one));
   return html`<li class="label-row conflict">
     <div class="label-what">
@@ -66,7 +68,7 @@ function ConflictRow({ name, conflict, vocabulary, settled }) {
       <${Opinions} opinions=${conflict.opinions} />
       ${session.owns && html`<p class="actions" role="group" aria-label=${`Settle ${itemName(conflict)}`}>
         <span class="quiet-text">Settle as</span>
-        ${labels.map((label) => html`<button key=${labelText(label)} type="button" disabled=${busy}
+        ${labels.map((label) => html`<button key=${JSON.stringify(label)} type="button" class="settle" disabled=${busy}
           onClick=${() => settle(label)}><bdi>${labelText(label)}</bdi></button>`)}
         <button type="button" disabled=${busy} onClick=${() => settle(null)}>Cannot tell</button>
       </p>

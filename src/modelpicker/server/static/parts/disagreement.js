@@ -4,15 +4,18 @@ import { count, itemName, number, percent, text } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { Item } from './item.js';
 
-/** @param {{disagreement: Api.Disagreement, pool: boolean}} props `pool`: all items are looked at, not the last */
-export function Disagreement({ disagreement: { rounds, divided, pairs, items }, pool }) {
+/**
+ * @param {{disagreement: Api.Disagreement, pool: boolean, free: boolean}} props
+ *   `pool`: all items are looked at, not the last; `free`: answers are free text, so that there are no classes to confuse
+ */
+export function Disagreement({ disagreement: { rounds, divided, pairs, items }, pool, free }) {
   if (!divided) return null; // then the panel says nothing
   return html`<section class="card disagreement" aria-labelledby="disagreement-title">
     <h2 id="disagreement-title">Where models disagree</h2>
     <p class="quiet-text">They differ on ${number(divided)} of the ${pool ? '' : 'last '}${count(rounds, 'item')} ${''}
       (${percent(divided / rounds)}). Only there can a label tell them apart.</p>
     <div class="columns">
-      ${pairs.length > 0 && html`<div>
+      ${pairs.length > 0 && !free && html`<div>
         <h3>Classes taken for one another</h3>
         <ol class="pairs">${pairs.map((pair) =>
           html`<${Pair} key=${JSON.stringify(pair.classes)} pair=${pair} most=${pairs[0].rounds} />`)}</ol>

@@ -28,7 +28,7 @@ export function LeaderBoard({ standing, slots = new Map() }) {
       <span class="quiet-text">${count(standing.standing.length, 'model')}</span>
     </header>
     <table>
-      <thead><${Heads} weighted=${standing.weighted} pool=${isPool(standing.certificate)} ...${{ weights, intervals }} /></thead>
+      <thead><${Heads} weighted=${standing.weighted} pool=${isPool(standing.certificate)} loss=${standing.certificate.loss} ...${{ weights, intervals }} /></thead>
       <tbody ref=${body}>
         ${rows.map((row, place) => html`<${Row} key=${text(row.model)} row=${row} rank=${place < level ? 1 : place + 1}
           first=${place === 0} level=${level > 1 && place < level} slot=${slots.get(row.model)} scale=${scale} ...${{ weights, intervals }} />`)}
@@ -37,8 +37,7 @@ export function LeaderBoard({ standing, slots = new Map() }) {
     ${more > 0 && html`<button type="button" class="quiet" aria-expanded=${all} onClick=${() => setAll(!all)}>
       ${all ? `Show the first ${FIRST}` : `Show all ${number(standing.standing.length)}`}
     </button>`}
-    ${standing.weighted && html`<p class="quiet-text">Behind: how many percentage points less accurate than the leader
-      a model is, as estimated from the labels${intervals && `, ${meaningOf(standing.certificate)}`}.</p>`}
+    ${standing.weighted && html`<p class="quiet-text">Behind: ${behind(standing.certificate.loss)}, as estimated from the labels${intervals && `, ${meaningOf(standing.certificate)}`}.</p>`}
   </section>`;
 }
 
@@ -50,11 +49,19 @@ const meaningOf = (certificate) => (isPool(certificate)
   ? `with the range that the labels leave possible, with confidence ${percent(certificate.confidence)}`
   : 'with a rough 95 % interval');
 
-/** @param {{weighted: boolean, pool: boolean, weights: boolean, intervals: boolean}} props */
-function Heads({ weighted, pool, weights, intervals }) {
+/** How a model is behind the leader, in the words of what is measured. @param {string} loss */
+function behind(loss) {
+  if (loss === 'accuracy') return 'how many percentage points less accurate than the leader a model is';
+  if (loss === 'preference') return 'on how many more of 100 items the leader is preferred to a model than a model to it';
+  if (loss === 'cost') return 'how much more than the leader a model costs per item, in per cent of the worst mistake';
+  return `how many percentage points lower than that of the leader the ${loss === 'grades' ? 'mean grade' : loss} of a model is`;
+}
+
+/** @param {{weighted: boolean, pool: boolean, loss: string, weights: boolean, intervals: boolean}} props */
+function Heads({ weighted, pool, loss, weights, intervals }) {
   if (!weighted) {
     return html`<tr><th scope="col" class="rank">Rank</th><th scope="col">Model</th>
-      <th scope="col" class="figure">Mistakes on labels</th>
+      <th scope="col" class="figure">${loss === 'accuracy' ? 'Mistakes' : 'Loss'} on labels</th>
       <th scope="col" class="figure wide-only weight-cell">Labels</th></tr>`;
   }
   return html`<tr><th scope="col" class="rank"><span class="sr-only">Rank</span></th><th scope="col">Model</th>

@@ -1,26 +1,29 @@
 /** What is asked of a campaign on a file of items: how sure, how close, and how many labels at most. */
 
+import { lossOf, pointsOf } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { Input, Select } from './fields.js';
 
 /**
- * What stands in the form of a pool, as it was typed; empty is the default. `judge` is a column of the file.
+ * What stands in the form of a pool, as it was typed; empty is the default. `judge` is a column of the file;
+ * `apart` says how far apart numbers may be that are the same answer.
  * @typedef {{sure: string, close: string, most: string, known: boolean, judge: string, people: string,
- *            seed: string}} PoolForm
+ *            seed: string, askFor: string, same: string, apart: string}} PoolForm
  * @typedef {import('../state/prediction_file.js').PredictionFile} PredictionFile
  */
 
 /** @type {PoolForm} */
-export const blankPool = { sure: '', close: '', most: '', known: false, judge: '', people: '', seed: '' };
+export const blankPool = { sure: '', close: '', most: '', known: false, judge: '', people: '', seed: '', askFor: 'class', same: 'exact', apart: '' };
 
 /** @param {{form: PoolForm, source: PredictionFile, set: (change: Partial<PoolForm>) => void}} props */
 export function PoolFields({ form, source, set }) {
   const { seen } = source;
   const known = (/** @type {EventOn<HTMLInputElement>} */ event) => set({ known: event.currentTarget.checked });
-  return html`<div class="three">
+  return html`${seen && html`<${AnswerFields} ...${{ form, source, set }} />`}
+  <div class="three">
     <${Input} label="How sure (%)" hint="It stops when this is proved." type="number" min="50" max="99.999" step="any"
       inputmode="decimal" placeholder="95" value=${form.sure} set=${(sure) => set({ sure })} />
-    <${Input} label="How close (points)" hint="To the best model: 1 point is 1 % of accuracy." type="number" min="0"
+    <${Input} label="How close (points)" hint=${`To the best model: 1 point is 1 % ${pointsOf(lossOf(form.askFor))}.`} type="number" min="0"
       max="99" step="any" inputmode="decimal" placeholder="1" value=${form.close} set=${(close) => set({ close })} />
     <${Input} label="Labels at most" hint="Empty: as many as the proof needs." type="number" min="1" step="1"
       inputmode="numeric" placeholder="no limit" value=${form.most} set=${(most) => set({ most })} />
@@ -36,6 +39,32 @@ export function PoolFields({ form, source, set }) {
     <${Input} label="Seed" hint="The same seed and the same answers give the same questions." type="number" min="0"
       step="1" inputmode="numeric" placeholder="0" value=${form.seed} set=${(seed) => set({ seed })} />
   </details>`;
+}
+
+/** @type {[string, string][]} */
+const ASK_FOR = [['class', 'the class of the item'], ['grades', 'a grade for each different answer'], ['preference', 'which of two answers is better']];
+/** @type {[string, string][]} */
+const SAME = [['exact', 'equal to the letter'], ['normalised', 'equal but for capitals and punctuation'],
+  ['number', 'numbers that are close']];
+
+/**
+ * What people are asked, and which answers of models are the same. If these are numbers, the file is read anew: else
+ * numbers that are not whole are no answers.
+ * @param {{form: PoolForm, source: PredictionFile, set: (change: Partial<PoolForm>) => void}} props
+ */
+function AnswerFields({ form, source, set }) {
+  const alike = (/** @type {string} */ same) => {
+    set({ same });
+    source.readAs(same === 'number');
+  };
+  return html`<div class="two">
+    <${Select} label="Ask for" value=${form.askFor} options=${ASK_FOR} set=${(askFor) => set({ askFor })}
+      hint="If models write free text, ask for grades, or which is better." />
+    <${Select} label="The same answer" value=${form.same} options=${SAME} set=${alike}
+      hint="Answers that are the same are judged once." />
+    ${form.same === 'number' && html`<${Input} label="At most this far apart" type="number" min="0" step="any" inputmode="decimal"
+      required placeholder="0.01" value=${form.apart} set=${(apart) => set({ apart })} />`}
+  </div>`;
 }
 
 /**
@@ -57,10 +86,11 @@ function JudgeChoice({ judge, source, set }) {
  * What the server is asked for; what is empty is left out.
  * @param {PoolForm} form @param {PredictionFile} source @returns {Record<string, string>}
  */
-export function poolOf({ sure, close, most, known, judge, people, seed }, { columns }) {
+export function poolOf({ sure, close, most, known, judge, people, seed, askFor, same, apart }, { columns }) {
   const share = (/** @type {string} */ percent) => (percent === '' ? '' : String(Number(percent) / 100));
   const goal = { confidence: share(sure), tolerance: share(close), budget: most };
   const there = columns.some(({ name }) => name === judge); // it may be a column of an earlier file
-  const wanted = { ...goal, use_labels: known ? 'true' : '', judge: there ? judge : '', overlap: people, seed };
+  const asked = { ask_for: askFor === 'class' ? '' : askFor, same: same === 'number' ? apart : same === 'exact' ? '' : same };
+  const wanted = { ...goal, ...asked, use_labels: known ? 'true' : '', judge: there ? judge : '', overlap: people, seed };
   return Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== ''));
 }

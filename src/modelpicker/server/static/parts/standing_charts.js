@@ -20,20 +20,21 @@ const hasMoved = ({ labels, models, values }) => labels.length > 1 && models.len
 
 /**
  * The weights of the leading models after each label. Algorithms without weights have estimates instead.
- * @param {{weights: Api.WeightLines, slots: Map<Name, number>}} props
+ * @param {{weights: Api.WeightLines, slots: Map<Name, number>, loss: string}} props
  */
-export function WeightsChart({ weights, slots }) {
+export function WeightsChart({ weights, slots, loss }) {
   if (!hasMoved(weights)) return null;
   const { kind, models, labels, values } = weights;
   const isWeights = kind === 'weights';
+  const lost = loss === 'accuracy' ? 'mistakes' : 'loss';
   const write = isWeights ? share : mistakes;
   const tiny = !isWeights && values.every((line) => line.every((value) => (value ?? 0) < 1)); // less than one mistake
   const series = models.map((model, place) => ({ name: text(model), values: values[place], look: lookOf(slots.get(model) ?? 0) }));
   const leaders = series.slice(0, 3).map((one) => `${one.name} ${write(one.values[lastPlace(one.values)] ?? null)}`);
   const meaning = isWeights ? 'How much each model counts when it is decided what to ask. ' : '';
-  return html`<${Chart} title=${isWeights ? 'Weights over time' : 'Estimated mistakes over time'} series=${series}
+  return html`<${Chart} title=${isWeights ? 'Weights over time' : `Estimated ${lost} over time`} series=${series}
     x=${{ label: 'labels', values: labels, write: total, least: 1 }}
-    y=${{ label: isWeights ? 'weight' : 'estimated mistakes', write, ...(tiny ? { range: [0, 1] } : {}) }}
+    y=${{ label: isWeights ? 'weight' : `estimated ${lost}`, write, ...(tiny ? { range: [0, 1] } : {}) }}
     summary=${`${meaning}After ${count(labels.at(-1) ?? 0, 'label')}: ${list(leaders)}.`} />`;
 }
 

@@ -163,8 +163,11 @@ export const api = {
   /** @param {string} name @returns {Promise<Api.ChartsDocument>} */
   charts: (name) => call('GET', at(name, '/charts')),
 
-  /** @param {File} file @param {Record<string, string>} columns @returns {Promise<Api.FileLook>} */
-  look: (file, columns) => call('POST', `files${filename(file, columns)}`, { raw: file }),
+  /**
+   * @param {File} file @param {Record<string, string>} columns @param {boolean} asText also numbers are answers
+   * @returns {Promise<Api.FileLook>}
+   */
+  look: (file, columns, asText) => call('POST', `files${filename(file, columns)}${asText ? '&as_text=true' : ''}`, { raw: file }),
   /**
    * @param {string} name @param {File} file @param {Record<string, string>} columns @param {boolean} atOnce
    * @returns {Promise<Api.FileTaken>}

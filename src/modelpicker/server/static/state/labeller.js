@@ -32,7 +32,7 @@ let releasing = Promise.resolve();
 export class Labeller extends Store {
   /** @type {Query[]} */
   queue = [];
-  /** @type {{query: Query, label: Name|null, size: number}[]} */
+  /** @type {{query: Query, label: Answer|null, size: number}[]} */
   history = [];
   /** How many queries wait for a label in total, as the server said last. @type {number|null} */
   pending = null;
@@ -42,9 +42,11 @@ export class Labeller extends Store {
   own = null;
   /**
    * The last action, to report it.
-   * @type {{did: 'label'|'skip'|'undo'|'note', label: Name|null, query: Query}|null}
+   * @type {{did: 'label'|'skip'|'undo'|'note', label: Answer|null, query: Query}|null}
    */
   last = null;
+  /** What is asked for, as the server said last. @type {Api.Leased['ask_for']} */
+  askFor = 'class';
   loading = true;
   /** @type {RequestError|null} */
   error = null;
@@ -132,7 +134,7 @@ export class Labeller extends Store {
     releasing = Promise.all([releasing, ...released]);
   }
 
-  /** @param {string|number} label */
+  /** @param {Answer} label */
   answer(label) {
     this.#done('label', label);
   }
@@ -152,13 +154,13 @@ export class Labeller extends Store {
     this.#done('skip', null);
   }
 
-  /** @param {'label'|'skip'} kind @param {Name|null} label */
+  /** @param {'label'|'skip'} kind @param {Answer|null} label */
   #done(kind, label) {
     const query = this.queue.shift();
     if (!query) return;
     const entry = { kind, id: query.id, annotator: this.annotator };
     this.outbox.add(label === null ? entry : { ...entry, label });
-    const size = JSON.stringify(query.item).length;
+    const size = JSON.stringify([query.item, query.candidates]).length;
     this.history = [...this.history, { query, label, size }].slice(-MOST_HISTORY);
     this.last = { did: kind, label, query };
     if (kind === 'label') this.#countOwn(1);
@@ -230,7 +232,7 @@ export class Labeller extends Store {
   }
 
   /** @param {Api.Leased} leased */
-  #take({ queries, pending, deciding }) {
+  #take({ queries, pending, deciding, ask_for: askFor }) {
     this.error = null;
     this.#deciding = deciding;
     if (!this.#stops.length) {
@@ -238,6 +240,7 @@ export class Labeller extends Store {
       return;
     }
     this.pending = pending;
+    this.askFor = askFor;
     const given = new Map(queries.map((query) => [query.id, query]));
     const kept = this.queue.filter(({ id }) => given.has(id) || this.#returned.has(id) || this.outbox.concerns(id));
     const lost = this.current && kept[0]?.id !== this.current.id;

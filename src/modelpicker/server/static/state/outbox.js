@@ -9,7 +9,7 @@ import { connection } from './connection.js';
 import { Store } from './store.js';
 
 /**
- * @typedef {{kind: 'label'|'skip'|'retract'|'note', id: number, label?: Name, note?: Api.OwnNote, annotator: string,
+ * @typedef {{kind: 'label'|'skip'|'retract'|'note', id: number, label?: Answer, note?: Api.OwnNote, annotator: string,
  *   tried?: boolean, by?: string|null}} Entry
  * @typedef {{campaign: string, beat: number, entries: Entry[]}} Saved
  * @typedef {Api.Told|Api.Retracted|Api.Noted} Reply
@@ -33,7 +33,7 @@ const LEASE = 300;
 
 /** Send an entry. @param {string} campaign @param {Entry} entry @returns {Promise<Reply>} */
 function send(campaign, { kind, id, annotator, ...rest }) {
-  const label = /** @type {Name} */ (rest.label); // an entry of this kind has one
+  const label = /** @type {Answer} */ (rest.label); // an entry of this kind has one
   if (kind === 'label') return api.label(campaign, { id, label, annotator, replace: false });
   if (kind === 'note') return api.note(campaign, { id, annotator, ...{ text: '', flagged: false, ...rest.note } });
   if (kind === 'skip') return api.skip(campaign, { id, annotator });

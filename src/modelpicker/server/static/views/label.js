@@ -7,6 +7,7 @@ import { ClassPicker } from '../parts/class_picker.js';
 import { Guidelines } from '../parts/guidelines.js';
 import { Help } from '../parts/help.js';
 import { Item } from '../parts/item.js';
+import { Answers, Judge, JudgeActions, nowAsked, useJudging } from '../parts/judge.js';
 import { useKeyboardShortcuts } from '../parts/keyboard_shortcuts.js';
 import { Failure, Loading, useLoaded } from '../parts/loading.js';
 import { Messages } from '../parts/messages.js';
@@ -18,6 +19,7 @@ import { plainText } from '../parts/text.js';
 import { annotator } from '../state/annotator.js';
 import { api } from '../state/api.js';
 import { connection } from '../state/connection.js';
+import { labelWords } from '../state/judgement.js';
 import { Labeller } from '../state/labeller.js';
 import { useMedia } from '../state/media.js';
 import { outboxes } from '../state/outboxes.js';
@@ -107,8 +109,9 @@ function Desk({ name, labeller, vocabulary, refresh }) {
   const mayUndo = usePressGuard(undone); // an answer may be undone at once, but a double click undoes one
   /** @type {{current: Element}} */
   const pane = useRef(null);
+  const may = (/** @type {UIEvent} */ event) => current !== null && current === labeller.current && mayAnswer(event);
   const answer = (/** @type {UIEvent} */ event, /** @type {() => void} */ act) => {
-    const taken = current !== null && current === labeller.current && mayAnswer(event);
+    const taken = may(event);
     if (taken || event.detail > 0) leaveButton(pane.current); // a second click puts the focus back there
     if (taken) act();
     return taken;
@@ -119,7 +122,12 @@ function Desk({ name, labeller, vocabulary, refresh }) {
     setSlots(markUsed(name, slots, label));
     if (!classes.includes(label)) setAdded([...added, label]);
   });
-  const said = current?.classes ?? null;
+  const { askFor } = labeller;
+  const judged = askFor !== 'class';
+  const { last } = labeller;
+  const judging = useJudging(judged ? current : null, last?.did === 'undo' && last.query.id === current?.id ? last.label : null);
+  const tell = (/** @type {Api.LabelDocument} */ label, /** @type {UIEvent} */ event) => answer(event, () => labeller.answer(label));
+  const said = judged ? null : current?.classes ?? null; // cards show it already
   const toggle = () => said && setShown(!shown);
   const skip = (/** @type {UIEvent} */ event) => answer(event, () => labeller.skip());
   const undo = (/** @type {UIEvent} */ event) => {
@@ -129,40 +137,43 @@ function Desk({ name, labeller, vocabulary, refresh }) {
   };
   const write = () => setNoting(current);
   const flag = () => current && labeller.note(current, { text: current.note?.text ?? '', flagged: !current.note?.flagged });
-  useKeyboardShortcuts({ s: skip, u: undo, 'mod+z': undo, p: toggle, f: flag, n: write, m: () => plainText.toggle(),
+  useKeyboardShortcuts({ s: skip, u: undo, 'mod+z': undo, p: toggle, f: flag, [noteKey(askFor)]: write, m: () => plainText.toggle(),
     '?': () => setHelp(true) });
   const recent = slots.map((slot) => slot.name).filter((label) => classes.includes(label));
   const campaign = useCampaign(name, labeller);
   return html`<div class="desk">
     <div class="bench">
       <${StateOf} name=${name} labeller=${labeller} campaign=${campaign} />
-      <div class="item-pane" ref=${pane}>
+      <div class=${judged ? `item-pane judged ${askFor}` : 'item-pane'} ref=${pane}>
         ${current
           ? html`<${Card} query=${current} progress=${progress(labeller, campaign)} said=${shown ? said : null}
               guidelines=${html`<${Guidelines} name=${name} text=${campaign?.guidelines ?? ''} />`} />`
           : html`<${NothingToLabel} name=${name} labeller=${labeller} />`}
+        ${judging && html`<${Answers} kind=${askFor} judging=${judging} />`}
       </div>
       <div class="panel">
-        ${current && html`<${ClassPicker} ...${{ classes, candidates: current.candidates, open: vocabulary.open,
+        ${judging && html`<${Judge} kind=${askFor} ...${{ judging, may, tell }} />`}
+        ${current && !judged && html`<${ClassPicker} ...${{ classes, candidates: current.candidates, open: vocabulary.open,
           recent, refresh, choose }} />`}
         <div class="label-actions">
+          ${judging && html`<${JudgeActions} kind=${askFor} ...${{ judging, tell }} />`}
           <${ActionButton} what="Skip" shortcut="s" disabled=${!current} act=${skip} />
           <${ActionButton} what="Undo" shortcut="u" disabled=${!labeller.history.length} act=${undo} />
           <${ActionButton} what="Flag" shortcut="f" disabled=${!current} pressed=${current?.note?.flagged ?? false} act=${flag} />
-          <${ActionButton} what="Note" shortcut="n" disabled=${!current} act=${write} />
+          <${ActionButton} what="Note" shortcut=${noteKey(askFor)} disabled=${!current} act=${write} />
           ${said && html`<${ActionButton} what="Predictions" shortcut="p" pressed=${shown} act=${toggle} />`}
           <button type="button" class="help-button" aria-label="Keys and help" aria-keyshortcuts="?"
             onClick=${() => setHelp(true)}>?</button>
         </div>
         <div class="last-line">
-          <p class="last-action" role="status">${lastAction(labeller.last, current)}</p>
-          ${isAnswer(labeller.last) && html`<button type="button" class="quiet" onClick=${() => setNoting(labeller.last?.query ?? null)}>
-            Note<span class="sr-only"> about ${itemName(labeller.last.query)}</span></button>`}
+          <p class="last-action" role="status">${lastAction(last, current, nowAsked(askFor, judging))}</p>
+          ${isAnswer(last) && html`<button type="button" class="quiet" onClick=${() => setNoting(last.query)}>
+            Note<span class="sr-only"> about ${itemName(last.query)}</span></button>`}
         </div>
       </div>
     </div>
     ${wide && session.seesStanding && html`<${Leaders} name=${name} />`}
-    <${Help} open=${help} close=${() => setHelp(false)} />
+    <${Help} kind=${askFor} open=${help} close=${() => setHelp(false)} />
     ${noting && html`<${NoteDialog} key=${noting.id} query=${noting} close=${() => setNoting(null)}
       save=${(note) => labeller.note(noting, note)} />`}
   </div>`;
@@ -236,19 +247,27 @@ function progress(labeller, campaign) {
 /**
  * The last action in words, also for screen readers.
  * @param {Labeller['last']} last @param {Api.Waiting|null} current
+ * @param {{asked: string, begun: boolean}} now what is asked; `begun`: a part of it is answered, so that the last item is past
  */
-function lastAction(last, current) {
-  if (!last) {
+function lastAction(last, current, { asked, begun }) {
+  if (!last || begun) {
     const hint = html`<span class="key-hint"> Click it, or press its key; ? shows them all.</span>`;
-    return current && html`Which class is it?${hint}`;
+    return current && html`${asked}${!begun && hint}`;
   }
   const item = html`<bdi>${itemName(last.query)}</bdi>`;
   if (last.did === 'note') return html`${noted(last.query.note)} ${item}.`;
   if (last.did === 'undo') return html`Undone: ${item} is back.`;
   const next = current && html`<span class="sr-only"> Next: ${itemName(current)}.</span>`;
-  const label = html`<strong><bdi>${text(last.label)}</bdi></strong>`;
+  const label = html`<strong><bdi>${spoken(last.label, last.query)}</bdi></strong>`;
   return last.did === 'skip' ? html`Skipped ${item}.${next}` : html`Labelled ${item} ${label}.${next}`;
 }
+
+/** What was said of an item, in words: long answers are not repeated. @param {Answer|null} label @param {Api.Waiting} query */
+const spoken = (label, { candidates }) => (
+  label === null || typeof label !== 'object' ? text(label) : labelWords(label, candidates ?? []));
+
+/** The key for a note: where answers are graded, `n` says that one is wrong. @param {string} askFor */
+const noteKey = (askFor) => (askFor === 'grades' ? 'c' : 'n');
 
 /** What was done to a note, in words. @param {Api.OwnNote|null} note */
 const noted = (note) => (note?.flagged ? 'Flagged' : note?.text ? 'Noted about' : 'No flag and no note on');

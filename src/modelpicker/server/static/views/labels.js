@@ -4,15 +4,17 @@ import { count, itemName, labelText, number, personName, personOf, text, when } 
 import { html, useEffect, useState } from '../lib/html.js';
 import { CampaignHead } from '../parts/campaign_head.js';
 import { Opinions, Overlap } from '../parts/conflicts.js';
+import { Correct } from '../parts/correct.js';
 import { Input, Select } from '../parts/fields.js';
 import { Item } from '../parts/item.js';
+import { gradeBy, isDocument, LabelWords, titleOf } from '../parts/label_words.js';
 import { Failure, Loading, useLoaded } from '../parts/loading.js';
 import { api, labelsUrl } from '../state/api.js';
 import { session } from '../state/session.js';
 
 /**
  * @typedef {{search: string, label: string, annotator: string, state: string, flagged: string}} Filter
- * @typedef {{campaign: string, vocabulary: Api.Classes, changed: () => void}} Context
+ * @typedef {import('../parts/correct.js').Context} Context
  */
 
 const PAGE = 50;
@@ -46,9 +48,10 @@ export function LabelsView({ name }) {
   const body = () => {
     if (error?.temporary === false) return html`<${Failure} error=${error} again=${again} />`;
     if (!value || !vocabulary) return html`<${Loading} what="the labels" error=${error} />`;
-    const context = { campaign: name, vocabulary, changed: again };
+    const askFor = campaign?.ask_for ?? 'class';
+    const context = { campaign: name, vocabulary, askFor, changed: again };
     return html`${several && html`<${Overlap} ...${{ name, vocabulary, changed: again }} />`}
-      <${Filters} ...${{ filter, set, vocabulary, annotators: value.annotators, several }} />
+      <${Filters} ...${{ filter, set, vocabulary, annotators: value.annotators, several, askFor }} />
       <div class="title-row">
         <p role="status">${count(value.total, 'answer')}</p>
         <a class="button" href=${labelsUrl(name, wanted)} download>Download these as CSV</a>
@@ -76,9 +79,9 @@ function useSettled(value) {
 
 /**
  * @param {{filter: Filter, set: (change: Partial<Filter>) => void, vocabulary: Api.Classes, annotators: string[],
- *          several: boolean}} props
+ *          several: boolean, askFor: Context['askFor']}} props
  */
-function Filters({ filter, set, vocabulary, annotators, several }) {
+function Filters({ filter, set, vocabulary, annotators, several, askFor }) {
   const named = (/** @type {Name[]} */ names) => /** @type {[string, string][]} */ ([['', 'all'],
     ...names.map((one) => [String(one), String(one)])]);
   const people = (/** @type {string[]} */ signed) => /** @type {[string, string][]} */ ([['', 'all'],
@@ -86,7 +89,7 @@ function Filters({ filter, set, vocabulary, annotators, several }) {
   return html`<form class="card filters" onSubmit=${(event) => event.preventDefault()} role="search">
     <${Input} label="Search" type="search" value=${filter.search} placeholder="Text, key or note"
       set=${(search) => set({ search })} maxlength="200" />
-    <${Select} label="Class" value=${filter.label} options=${named(vocabulary.classes)} set=${(label) => set({ label })} />
+    ${askFor === 'class' && html`<${Select} label="Class" value=${filter.label} options=${named(vocabulary.classes)} set=${(label) => set({ label })} />`}
     <${Select} label="Annotator" value=${filter.annotator} options=${people(annotators)} set=${(annotator) => set({ annotator })} />
     <${Select} label="Kind" value=${filter.state} options=${several ? [...STATES, ...OPEN_STATES] : STATES} set=${(state) => set({ state })} />
     <${Select} label="Flag" value=${filter.flagged} options=${FLAGS} set=${(flagged) => set({ flagged })} />
@@ -98,7 +101,8 @@ function Row({ row, context }) {
   const [editing, setEditing] = useState(false);
   const [error, setError] = useState(/** @type {Error|null} */ (null));
   const retract = () => api.retract(context.campaign, { id: row.id }).then(context.changed, setError);
-  const right = row.predictions.filter(([, said]) => said === row.label).length;
+  const judged = isDocument(row.label) && row.label.kind !== 'classes'; // then models are not just right or wrong
+  const right = row.predictions.filter(([, said]) => gradeBy(row.label, said) === 1).length;
   const open = OPEN.includes(row.state);
   const untouched = open && !row.opinions.length; // it is there for its flag
   return html`<li class="card label-row">
@@ -110,14 +114,15 @@ function Row({ row, context }) {
       <p><strong class="badge"><bdi>${answerOf(row)}</bdi></strong>
         ${row.notes.some(({ flagged }) => flagged) && html` <strong class="flag">flagged</strong>`}
         ${row.state === 'reference' && html` <span class="quiet-text">for reference</span>`}</p>
+      ${!editing && isDocument(row.label) && !OPEN.includes(row.state) && row.label.grades.length > 0 && html`<${LabelWords} label=${row.label} />`}
       ${row.opinions.length > 0 && html`<${Opinions} opinions=${row.opinions} />`}
       ${!untouched && html`<p class="quiet-text"><bdi>${personName(row.by)}</bdi> · <time
         datetime=${row.at}>${when(row.at)}</time></p>`}
       ${row.notes.map((note) => html`<p key=${note.by} class="given-note" dir="auto">${note.text || 'Flagged, without a note.'}
         <span class="quiet-text"> <bdi>${personName(note.by)}</bdi> · <time datetime=${note.at}>${when(note.at)}</time></span></p>`)}
-      <details><summary>${row.label === null ? 'What models said' : `${number(right)} of ${count(row.predictions.length, 'model')} agree`}</summary>
+      <details><summary>${row.label === null || judged ? 'What models said' : `${number(right)} of ${count(row.predictions.length, 'model')} agree`}</summary>
         <dl class="said-list" tabindex="0">${row.predictions.map(([model, said]) => html`<div key=${String(model)}
-          class=${said === row.label ? 'same' : ''}><dt><bdi>${text(model)}</bdi></dt><dd><bdi>${text(said)}</bdi></dd></div>`)}</dl>
+          class=${gradeBy(row.label, said) === 1 ? 'same' : ''}><dt><bdi>${text(model)}</bdi></dt><dd><bdi>${text(said)}</bdi></dd></div>`)}</dl>
       </details>
       ${session.owns && (editing
         ? html`<${Correct} ...${{ row, context, done: () => setEditing(false) }} />`
@@ -134,32 +139,8 @@ function Row({ row, context }) {
 function answerOf({ state, label, opinions }) {
   if (state === 'skipped') return 'skipped';
   if (state === 'conflict') return 'in conflict';
-  if (!OPEN.includes(state)) return labelText(label);
+  if (!OPEN.includes(state)) return isDocument(label) ? titleOf(label) : labelText(label);
   return opinions.length ? 'waits for another person' : 'not answered';
-}
-
-/** @param {{row: Api.LabelRow, context: Context, done: () => void}} props */
-function Correct({ row, context: { campaign, vocabulary, changed }, done }) {
-  const [typed, setTyped] = useState(row.label === null ? '' : String(row.label));
-  const [error, setError] = useState(/** @type {Error|null} */ (null));
-  const submit = (/** @type {Event} */ event) => {
-    event.preventDefault();
-    const label = vocabulary.classes.find((one) => String(one) === typed) ?? typed;
-    api.label(campaign, { id: row.id, label, replace: true }).then(() => { done(); changed(); }, setError);
-  };
-  const id = `correct-${row.id}`;
-  const options = vocabulary.classes.map((one) => html`<option key=${String(one)} value=${String(one)}>${String(one)}</option>`);
-  return html`<form class="correct" onSubmit=${submit}>
-    <label for=${id}>Right class</label>
-    ${vocabulary.open
-      ? html`<input id=${id} list=${`${id}-list`} value=${typed} required onInput=${(event) => setTyped(event.currentTarget.value)} />
-          <datalist id=${`${id}-list`}>${options}</datalist>`
-      : html`<select id=${id} value=${typed} required onChange=${(event) => setTyped(event.currentTarget.value)}>
-          <option value="" disabled>choose</option>${options}</select>`}
-    <p class="form-error" role="alert">${error?.message}</p>
-    <p class="actions"><button class="primary" disabled=${!typed}>Save</button>
-      <button type="button" onClick=${done}>Cancel</button></p>
-  </form>`;
 }
 
 /** @param {{first: number, total: number, go: (first: number) => void}} props */

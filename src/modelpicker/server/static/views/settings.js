@@ -1,6 +1,6 @@
 /** Everything about a campaign; for owners also what may be changed while it goes on. */
 
-import { count, number, percent, points, text } from '../lib/format.js';
+import { count, lossOf, number, percent, points, pointsOf, text } from '../lib/format.js';
 import { html, useState } from '../lib/html.js';
 import { CampaignHead } from '../parts/campaign_head.js';
 import { Input, Lines, Select } from '../parts/fields.js';
@@ -73,7 +73,7 @@ function Activity({ campaign: { state, paused, archived, finished }, change }) {
 }
 
 const POOL = 'pool-picker';
-const ANEW = 'Percentage points of accuracy. Another value begins the proof anew, with the labels that are known.';
+const ANEW = 'Another value begins the proof anew, with the labels that are known.';
 
 /** A share as it is typed. @param {number} share */
 const asPercent = (share) => String(Number((share * 100).toPrecision(6)));
@@ -88,7 +88,7 @@ function goalNow({ stop_when: rule, options }) {
 }
 
 /** The budget and the goal. @param {Part} props */
-function Goal({ campaign: { budget, stop_when: rule, options, algorithm, labels_used: labels, pending }, change }) {
+function Goal({ campaign: { budget, stop_when: rule, options, algorithm, labels_used: labels, pending, ask_for: askFor }, change }) {
   const pool = algorithm === POOL;
   const fixed = algorithm === 'race' && 'tolerance' in options; // it stops by itself
   const now = goalNow({ stop_when: rule, options });
@@ -112,7 +112,8 @@ function Goal({ campaign: { budget, stop_when: rule, options, algorithm, labels_
       ? html`<p class="quiet-text">It stops by itself, within ${points(Number(options.tolerance))} of the best
           model with confidence ${percent(Number(options.confidence))}. That was fixed when the campaign began.</p>`
       : html`<div class="two">
-          <${Input} label="Stop when this close to the best" hint=${pool ? ANEW : 'Percentage points of accuracy. Empty: it does not stop by itself.'}
+          <${Input} label="Stop when this close to the best" 
+            hint=${`Percentage points ${pointsOf(lossOf(askFor))}. ${pool ? ANEW : 'Empty: it does not stop by itself.'}`}
             type="number" min="0" max="99" step="any" value=${gap} set=${setGap} required=${pool} />
           <${Input} label="Confidence" hint="Per cent." type="number" min="50" max="99.999" step="any" value=${sure}
             set=${setSure} disabled=${gap === ''} />

@@ -15,6 +15,8 @@ import { slotsOf } from '../state/model_colours.js';
 import { inCampaign } from '../state/router.js';
 import { session } from '../state/session.js';
 
+const FREE = ['grades', 'preference']; // what is measured where answers are free text
+
 /** @param {{name: string}} props */
 export function StandingView({ name }) {
   const { standing, charts, state, error } = useLiveStanding(name);
@@ -26,9 +28,10 @@ export function StandingView({ name }) {
       <${Summary} name=${name} standing=${standing} />
       <div class="standing-grid">
         <${LeaderBoard} standing=${standing} slots=${slots} />
-        ${charts ? html`<${Charts} charts=${charts} slots=${slots} pool=${standing.certificate.kind === 'pool'} />` : html`<${Loading} what="the charts" />`}
+        ${charts ? html`<${Charts} charts=${charts} slots=${slots} loss=${standing.certificate.loss} pool=${standing.certificate.kind === 'pool'} />` : html`<${Loading} what="the charts" />`}
       </div>
-      ${charts && html`<${Disagreement} disagreement=${charts.disagreement} pool=${standing.certificate.kind === 'pool'} />`}`;
+      ${charts && html`<${Disagreement} disagreement=${charts.disagreement} pool=${standing.certificate.kind === 'pool'}
+        free=${FREE.includes(standing.certificate.loss)} />`}`;
   };
   return html`<div class="standing-view">
     <${CampaignHead} name=${name} tab="standing"><${Pulse} state=${state} /><//>
@@ -117,9 +120,9 @@ function Next({ name, standing: { pending, state, budget, certificate, labels_us
 
 /**
  * On a pool every round is a query, so only a stream's labels are drawn against its rounds.
- * @param {{charts: Api.ChartsDocument, slots: Map<Name, number>, pool: boolean}} props
+ * @param {{charts: Api.ChartsDocument, slots: Map<Name, number>, loss: string, pool: boolean}} props
  */
-function Charts({ charts: { weights, labels, recent }, slots, pool }) {
-  return html`<${WeightsChart} weights=${weights} slots=${slots} />
+function Charts({ charts: { weights, labels, recent }, slots, loss, pool }) {
+  return html`<${WeightsChart} ...${{ weights, slots, loss }} />
     ${!pool && html`<${LabelsChart} labels=${labels} />`}<${RecentChart} recent=${recent} />`;
 }

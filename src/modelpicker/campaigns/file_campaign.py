@@ -25,7 +25,7 @@ from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.campaigns.sources import FileSource
 from modelpicker.campaigns.storage.sqlite_files import is_sqlite
 from modelpicker.collections import ModelCollection, load_collection
-from modelpicker.encoding import ClassName
+from modelpicker.encoding import ClassName, Missing
 from modelpicker.errors import ConflictError, InputError, brief
 from modelpicker.kernels.primitives import ABSTAINED
 from modelpicker.label import AnyLabel
@@ -50,6 +50,7 @@ def begin_file_campaign(
     algorithm: str,
     options: Mapping[str, Any],
     seed: int,
+    missing: Missing = "abstained",
 ) -> Campaign:
     """Begin a campaign about the items of a file: it asks as `pick` does, and the budget is a cap."""
     kind = find_algorithm(algorithm)
@@ -65,6 +66,7 @@ def begin_file_campaign(
         expected_rounds=len(collection),
         stop_when=goal.stop_when,
         budget_way="paced" if goal.budget is None else "cap",
+        missing=missing,
         source=source,
     )
     return begin_campaign(storage, name, settings)

@@ -36,7 +36,7 @@ from modelpicker.campaigns.slicing import make_pool
 from modelpicker.campaigns.storage.sqlite_files import is_sqlite
 from modelpicker.certificates.certificate import Certified
 from modelpicker.collections import ModelCollection, load_collection
-from modelpicker.encoding import ClassName
+from modelpicker.encoding import ClassName, check_missing
 from modelpicker.errors import ConflictError, FileError, InputError, NotFoundError
 from modelpicker.kernels.primitives import ABSTAINED
 
@@ -295,7 +295,8 @@ def _play_stream(
     kind = find_algorithm(header["algorithm"])
     picker = make_algorithm(kind, seen.models, header["seed"], header["options"], len(seen.classes))
     usual = Certified(**header["told"]) if header.get("told") else rule or USUAL
-    run = Run(seen, picker, Goal(header.get("budget"), rule, usual), play_unlabelled=True)
+    missing = check_missing(header.get("missing", "abstained"))
+    run = Run(seen, picker, Goal(header.get("budget"), rule, usual), play_unlabelled=True, missing=missing)
     queried = [asked for trace, _, _ in run.play() for asked in trace.queried.tolist()]
     if queried != decided.queried:
         raise ConflictError(_other_questions(path))

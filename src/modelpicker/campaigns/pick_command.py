@@ -39,6 +39,7 @@ def _stream_options(header: Mapping[str, Any]) -> list[str]:
         if value is not None:
             own = stops and name in ("tolerance", "confidence")
             words += [f"--{name}", str(value)] if own else ["--option", f"{name}={value}"]
+    words += ["--missing", header["missing"]] if header.get("missing") else []
     told = header.get("told") or {}
     if header.get("stop_when"):
         words += ["--tolerance", str(header["stop_when"]["gap"])]

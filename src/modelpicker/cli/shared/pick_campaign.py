@@ -136,6 +136,7 @@ def _begin(collection: "ModelCollection", request: PickRequest, place: Path) -> 
             algorithm=request.algorithm,
             options=request.options,
             seed=request.seed,
+            missing=request.missing,
         )
     found = find_begun(place, request.source)
     if found is None:
@@ -166,6 +167,7 @@ def _compared(begun: "Campaign", request: PickRequest) -> dict[str, tuple[Any, A
         "seed": settings.seed,
         "shuffle": settings.source is not None and settings.source.shuffle,
         "budget": begun.terms.budget,
+        "missing": settings.missing,
         "stop_gap": options.get("tolerance") if own else None if rule is None else rule.gap,
         "models": list(settings.models),
         "classes": None if settings.classes is None else list(settings.classes),

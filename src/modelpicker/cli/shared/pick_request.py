@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from modelpicker.campaigns.offline import Goal
     from modelpicker.collections.column_roles import Reading
+    from modelpicker.encoding import Missing
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ class PickRequest:
     """The options that were typed, by the names of their parameters: the others may be as they were begun with."""
     ask_for: str = "class"
     """What a person is asked for."""
+    missing: "Missing" = "abstained"
+    """What an empty cell of a stream stands for."""
     costs: Mapping[str, Any] = field(default_factory=dict)
     """The loss, the prices and the noise of a pool, as they were typed."""
 

@@ -45,6 +45,7 @@ class ResultFile:
                 "items": len(source),
                 "fingerprint": source.fingerprint,
                 "play_unlabelled": run.play_unlabelled,
+                **({} if run.missing == "abstained" else {"missing": run.missing}),
             }
         )
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import modelpicker as mp
-from modelpicker.campaigns.pool_costs import COSTS
+from modelpicker.campaigns.pool_costs import COSTS, PoolCosts
 from modelpicker.campaigns.results.campaign_report import campaign_report
 from modelpicker.campaigns.settings import settings_checksum
 from tests.campaigns.pools import collection, label, make, truth
@@ -142,3 +142,9 @@ def test_the_report_names_the_loss_the_prices_and_the_noise(memory: str) -> None
     assert settings["price"] == "ant 0, bee 1, cat 2, dog 3 per item"
     assert settings["label noise"] == "at most 1% of the labels are wrong"
     assert "loss" not in settings["algorithm"]
+
+
+def test_of_many_prices_only_the_first_are_named() -> None:
+    names = [f"m{place}" for place in range(11)]
+    words = PoolCosts.check(None, dict.fromkeys(names, 0.5), 0.0, models=names).facts()["price"]
+    assert words.endswith("m6 0.5, m7 0.5 per item; 3 more models")

@@ -120,8 +120,8 @@ class PoolCosts:
             return loss_in_words(self.loss)
         if name == "price":
             prices = self.price or ()
-            more = f", and {len(prices) - SHOWN_PRICES:,} more" if len(prices) > SHOWN_PRICES else ""
-            return f"{', '.join(f'{model} {price:g}' for model, price in prices[:SHOWN_PRICES])}{more} per item"
+            more = f"; {len(prices) - SHOWN_PRICES:,} more models" if len(prices) > SHOWN_PRICES else ""
+            return f"{', '.join(f'{model} {price:g}' for model, price in prices[:SHOWN_PRICES])} per item{more}"
         return f"at most {100 * self.label_noise:g}% of the labels are wrong"
 
     def typed(self) -> list[str]:

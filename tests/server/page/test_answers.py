@@ -57,7 +57,7 @@ def grades_on(page: Page) -> list[str]:
     return [" ".join(card.locator(".grade").all_inner_texts()) for card in cards(page).all()]
 
 
-def stored(label: mp.Label) -> Any:
+def stored(label: Any) -> Any:
     """A label as it is kept: sorted by answer."""
     document: Any = as_document(label)
     return {**document, "grades": sorted(document["grades"])}

@@ -234,7 +234,7 @@ def test_on_a_phone_cards_are_below_each_other_and_buttons_stay_in_the_window(
         assert box["height"] >= 44
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     for theme in ("light", "dark"):
-        page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+        page.emulate_media(color_scheme=theme)
         page.keyboard.press("d")
         expect(page.locator(".compared").first).to_be_visible()
         assert serious(page) == []

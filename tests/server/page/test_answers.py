@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 import modelpicker as mp
-from modelpicker.label import as_document
+from modelpicker.label import AnyLabel, as_document
 from tests.server.page.desks import UNSEEN, Desk, Person
 from tests.server.page.serving import Serving
 from tests.server.page.test_accessibility import serious
@@ -58,7 +58,7 @@ def grades_on(page: Page) -> list[str]:
     return [" ".join(card.locator(".grade").all_inner_texts()) for card in cards(page).all()]
 
 
-def stored(label: Any) -> Any:
+def stored(label: AnyLabel) -> Any:
     """A label as it is kept: sorted by answer."""
     document: Any = as_document(label)
     return {**document, "grades": sorted(document["grades"])}

@@ -34,8 +34,8 @@ AtOnce = Annotated[
 AsText = Annotated[
     bool,
     Query(
-        description="Read answers as they are written, also numbers that are not whole: for a campaign on a pool "
-        "in which numbers are the same answer if they are close (`same`)."
+        description="Read answers as they are written, also numbers that are not whole: for a pool in "
+        "which numbers are the same answer if they are close (`same`)."
     ),
 ]
 

@@ -12,6 +12,7 @@ import modelpicker as mp
 from modelpicker.label import AnyLabel, as_document
 from tests.server.page.desks import UNSEEN, Desk, Person
 from tests.server.page.serving import Serving
+from tests.server.page.test_accessibility import serious
 
 MODELS = ["ada", "ben", "cat", "dan", "eva"]
 HOSTILE = "<b>bold</b> <script>alert(1)</script> &amp;"
@@ -232,6 +233,12 @@ def test_on_a_phone_cards_are_below_each_other_and_buttons_stay_in_the_window(
         assert box["y"] + box["height"] <= 640
         assert box["height"] >= 44
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)
+        page.keyboard.press("d")
+        expect(page.locator(".compared").first).to_be_visible()
+        assert serious(page) == []
+        page.keyboard.press("d" if ask_for == "preference" else "y")
 
 
 @pytest.mark.slow

@@ -328,6 +328,7 @@ def interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 def test_an_interrupt_leaves_the_picker_as_it_was_before_or_after_the_call() -> None:
     """Alarms at random moments within a call of some tens of microseconds; whatever they hit, no half is left."""
     row = np.random.default_rng(0).integers(0, 5, 40).tolist()

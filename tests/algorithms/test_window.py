@@ -158,6 +158,7 @@ def test_billions_of_rounds_do_no_harm(window: int) -> None:
     assert picker.weights.sum() == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_discounted_estimates_are_unbiased_on_every_binary_stream_of_two_models_and_three_rounds() -> None:
     for rows, labels in all_streams(rounds=3, models=2, classes=2):
         check(rows, labels, window=2)

@@ -118,6 +118,7 @@ def test_over_every_coin_of_a_stream_the_error_is_at_most_what_it_says(truth: tu
     assert 0.0 < wrong <= 0.7
 
 
+@pytest.mark.slow
 def test_over_every_item_and_coin_of_a_population_the_error_is_at_most_what_it_says() -> None:
     """All 6^5 outcomes of five rounds, likewise; the better model is so by 0.4."""
     shares = {1: 0.6, -1: 0.2, 0: 0.2}

@@ -94,7 +94,7 @@ def chance_of_falsehood(
     return total
 
 
-@pytest.mark.parametrize("allowed", [0, 1])
+@pytest.mark.parametrize("allowed", [0])
 @pytest.mark.parametrize("tell", TELLS)
 @pytest.mark.parametrize("skipped", [-1, 2])
 def test_over_every_order_of_draws_false_certificates_are_as_rare_as_promised(

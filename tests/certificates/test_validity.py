@@ -16,6 +16,7 @@ def test_every_case_is_judged_by_its_stream_and_all_but_adversaries_by_their_pop
     assert {case.name for case in CASES if "population" in case.kinds} == whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("case", "kind"), STATEMENTS)
 def test_hardly_any_stream_sees_a_false_statement(case: Case, kind: str) -> None:
     """Of 100 streams at 95 % confidence at most 11 may be wrong: more would be seen once in 200 times if 5 % were.

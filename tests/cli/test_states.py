@@ -143,6 +143,7 @@ def test_a_won_race_stops_reading_and_writing(tmp_path: Path) -> None:
     assert len(lines) == document["rounds"] + 2
 
 
+@pytest.mark.slow
 def test_answers_given_under_one_algorithm_serve_another(tmp_path: Path) -> None:
     write(tmp_path)
     asked = run(

@@ -145,6 +145,7 @@ def test_under_the_hard_rule_a_row_is_marked_by_what_was_bought() -> None:
         assert row["mark"] or abs(row["queries"] - row["budget"]) <= 0.02 * row["budget"]
 
 
+@pytest.mark.slow
 def test_a_subclass_is_not_taken_for_what_it_comes_from() -> None:
     from tests.experiments.test_honest import Crippled
 

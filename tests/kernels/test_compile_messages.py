@@ -53,6 +53,7 @@ def run(site: Path, *arguments: str) -> tuple[str, list[str]]:
     return done.stdout, [line for line in done.stderr.splitlines() if "compil" in line]
 
 
+@pytest.mark.slow
 def test_the_command_line_says_once_on_a_machine_what_it_compiles(site: Path) -> None:
     rows = "".join(f"{'xyx'[i % 3]},{'xxy'[i % 3]},x\n" for i in range(60))
     (site / "answers.csv").write_text(f"first,second,label\n{rows}")

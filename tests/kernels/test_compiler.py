@@ -73,6 +73,7 @@ def test_machine_code_is_kept_beside_the_package_and_found_again(site: Path, tmp
     assert run(site, tmp_path) == [*first[:2], "1"]
 
 
+@pytest.mark.slow
 def test_where_the_package_is_read_only_the_users_cache_folder_serves(site: Path, tmp_path: Path) -> None:
     make_read_only(site)
     home = tmp_path / "home"
@@ -87,6 +88,7 @@ def test_where_nothing_is_writable_it_runs_without_a_cache(site: Path) -> None:
     assert run(site, "/dev/null")[2] == "0"
 
 
+@pytest.mark.slow
 def test_on_a_full_disk_it_runs_all_the_same(site: Path, tmp_path: Path) -> None:
     assert run(site, tmp_path, limit_files=True)[2] == "0"
 
@@ -127,6 +129,7 @@ def test_machine_code_that_nobody_used_for_long_is_removed_when_new_is_made(tmp_
     assert sorted(path.name for path in tmp_path.iterdir()) == ["used"]
 
 
+@pytest.mark.slow
 def test_a_kernel_that_is_used_again_is_not_removed(site: Path, tmp_path: Path) -> None:
     first = run(site, tmp_path)
     kernels = site / "modelpicker" / "kernels" / "__pycache__" / "kernels"

@@ -88,6 +88,7 @@ EVERYTHING = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("some", EVERYTHING)
 def test_whatever_is_filled_in_or_left_out_a_campaign_is_made_as_it_says(
     page: Page, server: Serving, name: str, some: list[Filled]

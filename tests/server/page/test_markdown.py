@@ -1,5 +1,6 @@
 """Text with markup: shown as its author meant it, never as HTML, and ordinary text as it is."""
 
+import pytest
 from playwright.sync_api import Page, expect
 
 import modelpicker as mp
@@ -83,6 +84,7 @@ def test_markup_is_shown_and_can_be_seen_plain(page: Page, server: Serving, name
     assert page.evaluate("window.ran") is None
 
 
+@pytest.mark.slow
 def test_hostile_lengths_do_not_hang_the_page(page: Page, server: Serving, name: str) -> None:
     texts = [
         "[" * 19_000,

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 import modelpicker as mp
@@ -21,6 +22,7 @@ def label_all(desk: Desk, key: str, items: int) -> None:
     settled(desk.page)
 
 
+@pytest.mark.slow
 def test_two_people_disagree_and_the_owner_settles_it_in_the_labels_view(
     page: Page, other_context: BrowserContext, server: Serving, name: str
 ) -> None:

@@ -108,6 +108,7 @@ KINDS = {
 SLOW_KINDS = [pytest.param(kind, marks=[pytest.mark.slow] if kind in ("any", "digits") else []) for kind in KINDS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SLOW_KINDS)
 def test_buttons_stay_where_they_are_at_every_size(page: Page, server: Serving, name: str, kind: str) -> None:
     items: list[dict[str, object]] = [{"text": "short"}, LONG, dict(PICTURE), {"text": "short again"}]

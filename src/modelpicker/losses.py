@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -200,7 +201,7 @@ class Loss:
 
         The last place is an abstention.
         """
-        self.check_classes(classes)
+        self.check_classes(len(classes))
         answers = [*classes, None]
         most = np.zeros((len(answers), len(answers)))
         # A class without costs of its own: only the answer that is right loses less than the others.
@@ -214,11 +215,11 @@ class Loss:
         np.fill_diagonal(most, 0.0)
         return most
 
-    def check_classes(self, classes: Sequence[ClassName]) -> None:
+    def check_classes(self, classes: int) -> None:
         """An error if there are so many classes that a table of all pairs would take too much memory."""
-        if not self.plain and len(classes) > MOST_CLASSES:
+        if not self.plain and classes > MOST_CLASSES:
             raise InputError(
-                f"loss: there are {len(classes):,} classes, and {self.name} takes at most {MOST_CLASSES:,}; "
+                f"loss: there are {classes:,} classes, and {self.name} takes at most {MOST_CLASSES:,}; "
                 'for free text use loss="grades".',
                 parameter="loss",
             )
@@ -235,7 +236,7 @@ class Loss:
             return row.get(answer, USUAL_COST)
         return row.get(None, max(USUAL_COST, *row.values()))
 
-    @property
+    @cached_property
     def _rows(self) -> dict[ClassName, dict[ClassName | None, float]]:
         return {label: dict(row) for label, row in self.table}
 
@@ -243,6 +244,9 @@ class Loss:
         """The loss as a document; `read_loss` reads it again."""
         table = [[label, [list(pair) for pair in row]] for label, row in self.table]
         return {"name": self.name, "table": table, "dearest": self.dearest, "unit": self.unit}
+
+
+ACCURATE = Loss()
 
 
 def read_loss(document: Mapping[str, Any]) -> Loss:

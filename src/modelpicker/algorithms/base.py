@@ -17,7 +17,6 @@ from modelpicker.algorithms.runner import LABELS, ROUNDS, AlgorithmSettings, Alg
 from modelpicker.algorithms.told_labels import ToldLabel, tell
 from modelpicker.algorithms.validation import Models, check_models
 from modelpicker.certificates.certificate import (
-    ACCURATE,
     Certificate,
     CertificateKind,
     Certified,
@@ -44,7 +43,7 @@ from modelpicker.kernels.primitives import (
     place_code,
 )
 from modelpicker.label import AnyLabel
-from modelpicker.losses import Loss, read_loss
+from modelpicker.losses import ACCURATE, Loss, read_loss
 
 STATE_VERSION = 4
 COIN_BLOCK = 64  # rounds whose coins are drawn at once when rounds come one at a time

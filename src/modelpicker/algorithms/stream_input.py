@@ -7,7 +7,6 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.algorithms.told_labels import ToldLabel, check_answers, grade_rows
-from modelpicker.certificates.certificate import ACCURATE
 from modelpicker.encoding import (
     ClassName,
     as_array,
@@ -33,7 +32,7 @@ from modelpicker.kernels.primitives import (
     kernel_codes,
 )
 from modelpicker.label import AnyLabel, Label, read_label
-from modelpicker.losses import Loss
+from modelpicker.losses import ACCURATE, Loss
 
 # Rounds a chunk: enough to forget the cost of a call, few enough to stay in the processor's cache.
 CHUNK_ROUNDS = 4096

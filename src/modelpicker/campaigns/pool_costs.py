@@ -11,9 +11,8 @@ from modelpicker.campaigns.setting_options import loss_of
 from modelpicker.certificates.stop_rule import LABEL_NOISE
 from modelpicker.encoding import ModelName
 from modelpicker.errors import InputError, brief
-from modelpicker.losses import GRADES, MOST_CLASSES, PREFERENCE, Loss, read_loss
+from modelpicker.losses import ACCURATE, GRADES, PREFERENCE, Loss, read_loss
 
-ACCURATE = Loss()
 # Models whose price is named in a line.
 SHOWN_PRICES = 8
 # The options of a pool that are stored where they are given.
@@ -105,11 +104,7 @@ class PoolCosts:
 
     def check_classes(self, classes: int) -> None:
         """Refuse more classes than a table of costs can hold."""
-        if not self.loss.plain and classes > MOST_CLASSES:
-            raise InputError(
-                f"loss: there are {classes:,} classes, and {self.loss.name} takes at most {MOST_CLASSES:,}.",
-                parameter="loss",
-            )
+        self.loss.check_classes(classes)
 
     def facts(self) -> dict[str, str]:
         """In words, by name; what has its default is left out."""

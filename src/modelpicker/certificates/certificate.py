@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 from modelpicker.certificates.evidence import POPULATION, STREAM, Tables, make_tables
 from modelpicker.certificates.stop_rule import CONFIDENCE, GAP, KIND
-from modelpicker.losses import ACCURACY, BALANCED, GRADES, PREFERENCE, Loss
+from modelpicker.losses import ACCURACY, ACCURATE, BALANCED, GRADES, PREFERENCE, Loss
 
 CertificateKind: TypeAlias = Literal["stream", "population", "pool"]
 KINDS: dict[str, int] = {"stream": STREAM, "population": POPULATION}
@@ -23,7 +23,6 @@ KINDS: dict[str, int] = {"stream": STREAM, "population": POPULATION}
 RESERVED = 0.05
 # For more models than this, a few numbers for every pair would take too much memory.
 MOST_MODELS = 256
-ACCURATE = Loss()
 # Of no stream is it said that it can be told apart more finely than this before it stops.
 FINEST = 0.001
 
@@ -164,8 +163,7 @@ def _priced_sentence(
     if gap >= 1.0:
         return f"Nothing is proven about {model} yet."
     sure = f"with confidence {100.0 * confidence:.12g}%, whenever you look"
-    better = no_model_is_better(model, gap, loss.name)
-    better += "" if loss.plain or loss.unit != 1.0 or not gap else f", which costs {loss.dearest:g}"
+    better = _nobody_is_better(model, gap, loss)
     now = ", of those that take part now" if changes else ""
     if kind == "population":
         since = ", a model that joined late judged by the items since" if late else ""
@@ -191,9 +189,8 @@ def state_pool(
     sure = "certainly" if certain else f"with confidence {100.0 * confidence:.12g}%, whenever you look"
     sentence = f"Nothing is proven about {model} yet."
     if gap < 1.0:
-        dearest = "" if loss.plain or loss.unit != 1.0 or not gap else f", which costs {loss.dearest:g}"
-        better = no_model_is_better(str(model), gap, loss.name)
-        sentence = f"{where} {better}{dearest}, {sure}{_if_few_are_wrong(label_noise)}."
+        better = _nobody_is_better(str(model), gap, loss)
+        sentence = f"{where} {better}, {sure}{_if_few_are_wrong(label_noise)}."
     whole = int(worse) if loss.whole and gap < 1.0 else None
     return Certificate(model, gap, confidence, "pool", items, whole, sentence, loss.name)
 
@@ -201,6 +198,13 @@ def state_pool(
 def _if_few_are_wrong(label_noise: float) -> str:
     noise = f"{100.0 * label_noise:.12g}%"
     return f", if each label is wrong with a probability of at most {noise}" if label_noise else ""
+
+
+def _nobody_is_better(model: str, gap: float, loss: Loss) -> str:
+    """No model is better by more than the gap; with what the worst mistake costs, if the gap is a share of it."""
+    priced = not loss.plain and loss.unit == 1.0 and gap > 0.0
+    dearest = f", which costs {loss.dearest:g}" if priced else ""
+    return no_model_is_better(model, gap, loss.name) + dearest
 
 
 def no_model_is_better(model: str, gap: float, loss: str) -> str:

@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.certificates.certificate import (
-    ACCURATE,
     KINDS,
     MOST_MODELS,
     Certificate,
@@ -52,7 +51,7 @@ from modelpicker.certificates.evidence_kernels import (
 from modelpicker.encoding import ModelName
 from modelpicker.errors import StateError
 from modelpicker.kernels.primitives import GRADED, SKIPPED, Codes, Floats, Grades, Ints, no_grades
-from modelpicker.losses import Loss
+from modelpicker.losses import ACCURATE, Loss
 
 # Entries that are written down one by one before they are taken in: so many, or as many as take a moment.
 LONGEST_BLOCK, SHORTEST_BLOCK = 256, 16

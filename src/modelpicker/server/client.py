@@ -181,12 +181,12 @@ def _is_same_pool(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
 
 def _costs(loss: object, price: Mapping[str, float] | None, label_noise: float) -> dict[str, Any]:
     """What mistakes and models cost, in a form that can be sent; only what is given."""
-    from modelpicker.losses import Loss
+    from modelpicker.losses import ACCURATE, Loss
 
     found: dict[str, Any] = {}
     if loss == "balanced":
         found["loss"] = loss
-    elif (checked := Loss.of(loss)) != Loss():
+    elif (checked := Loss.of(loss)) != ACCURATE:
         found["loss"] = checked.to_json()
     if price is not None:
         found["price"] = {str(name): float(value) for name, value in dict(price).items()}

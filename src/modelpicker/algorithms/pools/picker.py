@@ -57,7 +57,7 @@ from modelpicker.errors import ConflictError, InputError, NotFoundError, StateEr
 from modelpicker.kernels.compiler import CompiledKernel
 from modelpicker.kernels.primitives import Codes, Floats, Ints, kernel_codes
 from modelpicker.label import AnyLabel, read_label
-from modelpicker.losses import Loss, read_loss
+from modelpicker.losses import ACCURATE, Loss, read_loss
 
 STATE_VERSION = 2
 # Cells that are looked at for a question; of a larger pool, a random sample of the items.
@@ -268,7 +268,7 @@ class PoolPicker:
         Without an audit, nothing is known about items without a label, and the interval is wide.
         """
         confidence = check_confidence(confidence)
-        if self.loss != Loss():
+        if self.loss != ACCURATE:
             raise InputError(
                 f"accuracy() speaks of right and wrong answers, but the loss of this pool is {self.loss.name}."
             )
@@ -659,7 +659,7 @@ class PoolPicker:
             "seed": self.seed,
             "confidence": self.confidence,
             "tolerance": self.tolerance,
-            **({} if self.loss == Loss() else {"loss": self.loss.to_json()}),
+            **({} if self.loss == ACCURATE else {"loss": self.loss.to_json()}),
             **({} if self.price is None else {"price": self.price.tolist()}),
             **({"label_noise": self.label_noise} if self.label_noise else {}),
             **progress_of(self),

@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modelpicker.algorithms.pools.gain import UNKNOWABLE, GradedItems
+from modelpicker.algorithms.told_labels import check_answers
 from modelpicker.certificates.pool_scores import Flags
-from modelpicker.encoding import ClassName, check_same_kind
+from modelpicker.encoding import ClassName
 from modelpicker.errors import brief
 from modelpicker.kernels.primitives import NOBODY, Codes, Floats
 from modelpicker.label import AnyLabel, Label
@@ -38,7 +39,7 @@ class PoolLabels:
     """Reads labels, for the classes and the loss of a pool."""
 
     def __init__(self, loss: Loss, classes: tuple[ClassName, ...]) -> None:
-        loss.check_classes(classes)
+        loss.check_classes(len(classes))
         self.loss = loss
         self.classes = classes
         self._codes = {name: code for code, name in enumerate(classes)}
@@ -49,7 +50,7 @@ class PoolLabels:
 
     def read(self, label: AnyLabel, row: Codes, absent: Flags | None, where: str) -> ReadLabel:
         """The label of an item of which the models say this; models that are absent were not run on it."""
-        self._check(label, where)
+        check_answers(label, self.classes[:1], where)
         all_ran = absent is None or not absent.any()
         if not isinstance(label, Label) and self.loss.plain and all_ran:
             return ReadLabel(self._codes.get(label, NOBODY))
@@ -64,11 +65,6 @@ class PoolLabels:
         if label.kind == PREFERENCE and len({grade for _, grade in label.grades}) == 1:
             return ReadLabel(NOBODY, scores)  # two equal answers: neither is the right one
         return ReadLabel(self._best(said, np.bincount(places), losses), scores)
-
-    def _check(self, label: AnyLabel, where: str) -> None:
-        names = [name for name, _ in label.grades] if isinstance(label, Label) else [label]
-        for name in names[:1]:
-            check_same_kind(name, self.classes[:1], where)
 
     def _best(self, said: Codes, models: Any, losses: Floats) -> int:
         """The code of the best answer, that of most models if there are several; NOBODY if none is good."""

@@ -26,7 +26,7 @@ from modelpicker.campaigns.state.pool_projection import PoolProjection
 from modelpicker.certificates.certificate import rounded_up
 from modelpicker.collections.label_checks import listed_models
 from modelpicker.encoding import ModelName
-from modelpicker.losses import MOST_CLASSES, Loss
+from modelpicker.losses import ACCURATE, MOST_CLASSES
 
 # Models are level if their estimates differ by less than this share of an item.
 LEVEL = 1e-6
@@ -208,7 +208,7 @@ def with_course(pick: Pick, pool: PoolPicker, course: Course | None) -> Pick:
 
 def estimated_macro_f1(pool: PoolPicker) -> dict[ModelName, float] | None:
     """Macro-F1 of every model, estimated; None for another loss than accuracy, and if answers are free text."""
-    return pool.macro_f1() if pool.loss == Loss() and len(pool.classes) <= MOST_CLASSES else None
+    return pool.macro_f1() if pool.loss == ACCURATE and len(pool.classes) <= MOST_CLASSES else None
 
 
 def _tied(pool: PoolPicker, behind: dict[ModelName, float]) -> tuple[ModelName, ...]:

@@ -41,8 +41,8 @@ def colours_of(models: Sequence[ModelName]) -> dict[ModelName, str]:
     return {model: f"c{place}" for place, model in enumerate(dict.fromkeys(models)) if place < COLOURS}
 
 
-def line_chart(course: Course, colours: Mapping[ModelName, str]) -> str:
-    """How the models stood, one line each, with its name at the end."""
+def line_chart(course: Course, colours: Mapping[ModelName, str], lost: str) -> str:
+    """How the models stood, one line each, with its name at the end; `lost` is what models lose."""
     values = [value for line in course.lines.values() for value in line if value is not None]
     share = course.kind == "weights"
     top = min(1.0, 1.15 * max(values)) if share else max(1.0, *values)
@@ -56,7 +56,11 @@ def line_chart(course: Course, colours: Mapping[ModelName, str]) -> str:
         for model, line in course.lines.items()
         if any(value is not None for value in line)
     }
-    what = "Share of the weight of each model" if share else "Loss more than the recommended model, of each model"
+    what = (
+        "Share of the weight of each model"
+        if share
+        else f"{lost.capitalize()} more than the recommended model, of each model"
+    )
     return _svg(frame, f"{what}, over labels.", [*_axes(frame, share), *lines, *_names(frame, ends, colours)])
 
 

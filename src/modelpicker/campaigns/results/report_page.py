@@ -241,7 +241,7 @@ def _course(report: Report, course: Course, colours: dict[ModelName, str]) -> It
             else f"Estimated {_lost(report.pick)} more than the model that led by then"
         )
         yield f"<figure><figcaption>{what}, after so many labels.</figcaption>"
-        yield f"{_legend(course.lines, colours)}{line_chart(course, colours)}</figure>"
+        yield f"{_legend(course.lines, colours)}{line_chart(course, colours, _lost(report.pick))}</figure>"
     if len([gap for gap in course.proved if gap < 1.0]) > 1:
         goal = None if report.goal is None else report.goal.gap
         told = "How much better than the pick another model could still be, as was proved after so many labels."

@@ -6,7 +6,7 @@ answer without a grade may be right or wrong: it counts at its worst.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self, TypeAlias
 
@@ -83,6 +83,10 @@ class Label:
             for answer in answers
         ]
         return np.round(np.array(found, dtype=np.float64) / STEP) * STEP
+
+    def coded(self, code_of: Callable[[ClassName], int]) -> Self:
+        """The same label, of codes in the place of classes and answers."""
+        return type(self)(self.kind, tuple((code_of(name), grade) for name, grade in self.grades), self.otherwise)
 
     def to_json(self) -> dict[str, Any]:
         """The label as a document; `read_label` reads it again."""

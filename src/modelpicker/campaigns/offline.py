@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from modelpicker.algorithms import Algorithm, Trace, run_stream
 from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.algorithms.registry import AlgorithmChoice, find_algorithm, make_algorithm
+from modelpicker.algorithms.told_labels import check_answers, losses_by, tell
 from modelpicker.algorithms.validation import check_count
 from modelpicker.campaigns.input.judges import fields_at, judge_reading, with_judge_apart
 from modelpicker.campaigns.offline_pool import (
@@ -40,10 +40,11 @@ from modelpicker.collections.labels import add_labels, is_result
 from modelpicker.collections.same_answers import SameAnswer, SameAnswers, merge_answers
 from modelpicker.collections.spelling import EXACT
 from modelpicker.collections.wide_tables import CollectionReader
-from modelpicker.encoding import Array, ClassName, Missing, check_missing, check_same_kind, plain
+from modelpicker.encoding import Array, ClassName, Missing, Row, check_missing, check_same_kind
 from modelpicker.errors import InputError, brief
-from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN
-from modelpicker.label import Label
+from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN, Floats
+from modelpicker.label import Label, read_label
+from modelpicker.losses import Loss
 
 # Rounds that are played together, so that somebody may watch.
 PIECE = 2**14
@@ -103,10 +104,12 @@ class Run:
     stopped: str = "end"
     unanswered: dict[int, float] = field(default_factory=dict)
     """Rounds whose label was asked for and is not there, with the probabilities of their queries."""
-    labelled: dict[int, npt.NDArray[np.bool_]] = field(default_factory=dict)
-    """Rounds whose label was bought, with which models were wrong."""
+    labelled: dict[int, Floats] = field(default_factory=dict)
+    """Rounds whose label was bought, with what it says of every model, where models are dropped."""
     course: list[Course] = field(default_factory=list)
     """Who was recommended, in the pieces that were played."""
+    codes: dict[ClassName, int] = field(default_factory=dict)
+    """The code of every class: of those of the source, then of others that labels or the loss name."""
 
     @property
     def to_play(self) -> int:
@@ -132,14 +135,19 @@ class Run:
         return codes if self.missing == "abstained" else np.where(codes == ABSTAINED, NOT_RUN, codes)
 
     def _note(self, trace: Trace, rows: Array, labels: Array) -> None:
-        """Note who was wrong on the labels that were bought, and which of those that were asked for are missing."""
+        """Note what the labels say that were bought, and which of those that were asked for are missing."""
         first = self.picker.rounds - len(trace)
         self.course.append(self._course_of(trace, labels))
         for place in np.flatnonzero(trace.queried).tolist():
             if labels[place] == ABSTAINED:
                 self.unanswered[first + place] = float(trace.probability[place])
             elif self.picker.drops:
-                self.labelled[first + place] = rows[place] != labels[place]
+                self.labelled[first + place] = self._losses_by(labels[place], rows[place])
+
+    def _losses_by(self, label: object, row: Array) -> Floats:
+        """What a label says of every model."""
+        said = Row(row.tolist(), list(range(int(row.max()) + 1)))
+        return losses_by(tell(label, said, self.picker.loss, "label"), row)
 
     def _course_of(self, trace: Trace, labels: Array) -> Course:
         """Who was recommended when each label came, and at the end; ties may be broken anew each round."""
@@ -182,21 +190,25 @@ class Run:
         whole = read_whole(self.source)
         places = np.arange(len(whole)) if self.order is None else self.order
         rows = self._said(whole.predictions[places])
-        told = np.full(len(rows), ABSTAINED)
-        codes = {name: code for code, name in enumerate(whole.classes)}
+        told = np.full(len(rows), ABSTAINED, dtype=object)  # codes, and labels that are more than a class
 
-        def look_up(row: int) -> int:
-            place = int(places[row])
-            label = plain(ask(fields_at(whole, place)), f"label of item {place}")
+        def look_up(row: int) -> int | Label:
+            where = f"label of item {places[row]}"
+            label = read_label(ask(fields_at(whole, int(places[row]))), where)
             if label is not None:
-                check_same_kind(label, whole.classes, f"label of item {place}")
-                told[row] = codes.setdefault(label, len(codes))
-            return int(told[row])
+                check_answers(label, whole.classes, where)
+                told[row] = label.coded(self.code_of) if isinstance(label, Label) else self.code_of(label)
+            found: int | Label = told[row]
+            return found
 
         budget, rule = self.goal.budget, self.goal.stop_when
         trace = run_stream(self.picker, rows, look_up, budget=budget, stop_when=rule)
         self.stopped = trace.stopped
         self._note(trace, rows, told)
+
+    def code_of(self, name: ClassName) -> int:
+        """The code of a class; one that is new gets the next."""
+        return self.codes.setdefault(name, len(self.codes))
 
     def pick(self) -> Pick:
         """What came of it so far."""
@@ -280,8 +292,16 @@ def make_run(
 ) -> Run:
     """A collection about to be played, and a picker with options that suit the budget."""
     suited = suited_options(source, kind, goal.budget, play_unlabelled=play_unlabelled)
-    picker = make_algorithm(kind, source.models, seed, suited | dict(options), len(source.classes))
-    return Run(source, picker, goal, shuffled(len(source), seed) if shuffle else None, play_unlabelled, missing)
+    codes = {name: code for code, name in enumerate(source.classes)}
+    given = dict(options)
+    if "loss" in given:
+        loss = Loss.of(given["loss"]).spelt_as(source.classes)
+        for name in loss.classes:
+            codes.setdefault(name, len(codes))
+        given["loss"] = loss.coded(codes)
+    picker = make_algorithm(kind, source.models, seed, suited | given, len(source.classes))
+    order = shuffled(len(source), seed) if shuffle else None
+    return Run(source, picker, goal, order, play_unlabelled, missing, codes=codes)
 
 
 def pick(

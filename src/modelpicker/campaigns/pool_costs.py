@@ -3,13 +3,13 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self, TypeGuard
 
 from modelpicker.algorithms.pools.pool_input import read_price
 from modelpicker.campaigns.setting_options import loss_of
 from modelpicker.certificates.stop_rule import LABEL_NOISE
-from modelpicker.encoding import ModelName
+from modelpicker.encoding import ClassName, ModelName
 from modelpicker.errors import InputError, brief
 from modelpicker.losses import ACCURATE, GRADES, PREFERENCE, Loss, read_loss
 
@@ -17,6 +17,8 @@ from modelpicker.losses import ACCURATE, GRADES, PREFERENCE, Loss, read_loss
 SHOWN_PRICES = 8
 # The options of a pool that are stored where they are given.
 COSTS = ("loss", "price", "label_noise")
+# Those of a stream.
+STREAM_COSTS = ("loss",)
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,20 @@ class PoolCosts:
         prices = read_price(price, names)
         told = None if prices is None else tuple(zip(names, prices.tolist(), strict=True))
         return cls(found, told, float(LABEL_NOISE.check(0.0 if label_noise is None else label_noise)))
+
+    @classmethod
+    def check_stream(
+        cls, loss: object, models: Sequence[ModelName], ask_for: str, classes: Sequence[ClassName] = ()
+    ) -> Self:
+        """What a user gave for a stream: a loss that needs no labels of a file. Its classes are spelt as those."""
+        if loss == "balanced":
+            raise InputError(
+                'loss="balanced" is found from the labels of a file, and a stream has none before it begins; say '
+                'how frequent each class is: mp.Loss.balanced({"fraud": 0.01, "fine": 0.99}).',
+                parameter="loss",
+            )
+        found = cls.check(loss, None, 0.0, models=models, ask_for=ask_for)
+        return replace(found, loss=found.loss.spelt_as(classes))
 
     @classmethod
     def load(cls, document: Mapping[str, Any]) -> Self:

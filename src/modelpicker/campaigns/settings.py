@@ -14,7 +14,7 @@ from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.algorithms.registry import find_algorithm, make_algorithm, usual_options
 from modelpicker.algorithms.validation import check_models
 from modelpicker.campaigns.input.rows import ClassCodes
-from modelpicker.campaigns.pool_costs import COSTS, PoolCosts
+from modelpicker.campaigns.pool_costs import COSTS, STREAM_COSTS, PoolCosts
 from modelpicker.campaigns.setting_options import (
     ADDED_LATER,
     BY_NAME,
@@ -29,6 +29,7 @@ from modelpicker.campaigns.setting_options import (
     check_judge_name,
     check_overlap,
     check_stored_same,
+    loss_of,
 )
 from modelpicker.campaigns.sources import FileSource
 from modelpicker.certificates.certificate import MOST_MODELS, Certified
@@ -38,9 +39,7 @@ from modelpicker.collections.same_answers import SameAnswers
 from modelpicker.collections.spelling import EXACT
 from modelpicker.encoding import ClassName, Missing, ModelName
 from modelpicker.errors import InputError, NotFoundError, StorageError, brief
-
-# What a stream learns from.
-STREAMS_ASK_FOR: tuple[AskFor, ...] = ("class",)
+from modelpicker.losses import ACCURATE, Loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +104,23 @@ class CampaignSettings:
 
     @cached_property
     def costs(self) -> PoolCosts:
-        """The loss, the prices and the noise of a pool."""
-        return PoolCosts() if self.pool is None else PoolCosts.load(self.options)
+        """The loss; of a pool, the prices and the noise as well."""
+        return PoolCosts.load({name: self.options[name] for name in self._costly if name in self.options})
+
+    @property
+    def _costly(self) -> tuple[str, ...]:
+        """The options that `costs` has; of a stream, others of these names are the algorithm's own."""
+        return COSTS if self.pool is not None else STREAM_COSTS
 
     @property
     def plain_options(self) -> dict[str, Any]:
         """The options that are one value each; `costs` has the others."""
-        return {name: value for name, value in self.options.items() if self.pool is None or name not in COSTS}
+        return {name: value for name, value in self.options.items() if name not in self._costly}
+
+    @cached_property
+    def loss(self) -> Loss:
+        """What labels say about models: what mistakes cost, or what people are asked for."""
+        return self.costs.loss if self.ask_for == "class" else Loss.of(loss_of(self.ask_for))
 
     @property
     def stream_kind(self) -> type[Algorithm]:
@@ -161,18 +170,20 @@ class CampaignSettings:
         )
 
     @classmethod
-    def check(cls, *, source: object = None, **given: Any) -> Self:
+    def check(cls, *, source: object = None, loss: object = None, **given: Any) -> Self:
         """Settings that make sense, or an error that says what does not; they are named as `SETTINGS` has them."""
         if strange := given.keys() - BY_NAME.keys():
             raise TypeError(f"a campaign has no setting {', '.join(sorted(strange))}")
         given = {option.name: option.default for option in SETTINGS if not option.required} | given
         kind, options = find_algorithm(given["algorithm"]), _checked_options(given["options"])
         known = ClassCodes(given["classes"]).classes
+        models = check_models(given["models"])
+        costs = PoolCosts.check_stream(loss, models, BY_NAME["ask_for"].check(given["ask_for"]), known or ())
         made = cls(
-            models=check_models(given["models"]),
+            models=models,
             classes=known,
             kind=kind,
-            options=usual_options(kind, None if known is None else len(known)) | options,
+            options=usual_options(kind, None if known is None else len(known)) | options | costs.document(),
             seed=check_seed(given["seed"]),
             stop_when=stopping_rule(given["stop_when"]),
             overlap=check_overlap(given["overlap"]),
@@ -187,7 +198,6 @@ class CampaignSettings:
         """Refuse settings that do not go with each other, or that cannot be stored."""
         self.check_goal()
         self.check_paid(self.budget)
-        self._check_asks()
         if self.budget is None and self.budget_way != BY_NAME["budget_way"].default:
             raise InputError(
                 f"budget_way={self.budget_way!r}: there is no budget to keep; pass one, or leave it out."
@@ -208,14 +218,6 @@ class CampaignSettings:
                 "confidence."
             )
 
-    def _check_asks(self) -> None:
-        """Refuse labels that a stream does not learn from yet."""
-        if self.ask_for not in STREAMS_ASK_FOR:
-            raise InputError(
-                f"ask_for={self.ask_for!r} goes with a pool only; pass the items as pool=, or ask for classes.",
-                parameter="ask_for",
-            )
-
     def check_paid(self, budget: int | None) -> None:
         """Refuse a budget for a stream whose items several people label: its pace counts items, not labels."""
         if self.overlap != 1 and budget is not None and self.pool is None:
@@ -226,7 +228,8 @@ class CampaignSettings:
 
     def make(self, models: Sequence[ModelName]) -> Algorithm:
         """The picker that a campaign of these models starts with."""
-        return make_algorithm(self.stream_kind, list(models), self.seed, self.options)
+        priced = {} if self.loss == ACCURATE else {"loss": self.loss}
+        return make_algorithm(self.stream_kind, list(models), self.seed, {**self.plain_options, **priced})
 
     def document(self) -> dict[str, Any]:
         """The settings as they are stored."""
@@ -308,6 +311,8 @@ def _checked_options(options: object) -> dict[str, Any]:
         return {}
     if not (isinstance(options, Mapping) and all(isinstance(name, str) for name in options)):
         raise InputError(f"options {brief(options)}: pass them by name, such as {{'query_scale': 2.0}}.")
+    if refused := [name for name in STREAM_COSTS if name in options]:
+        raise InputError(f"options: {refused[0]} is no option of an algorithm; pass {refused[0]}= itself.")
     return dict(options)
 
 

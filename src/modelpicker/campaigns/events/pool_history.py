@@ -92,16 +92,17 @@ def _question(
     needed = record.get("needed", 1)
     if type(needed) is not int or not 1 <= needed <= MOST_PEOPLE:
         raise InputError(f"item {item} cannot have needed {brief(needed)} people.")
-    made = Question(item, number, models.index(record["leader"]), draw, needed, _pair(record, settings))
+    pair = question_pair(record, settings, settings.ask_for == "preference")
+    made = Question(item, number, models.index(record["leader"]), draw, needed, pair)
     found = made.question.draw
     if found is not None and not found.fits(len(models)):
         raise InputError(f"item {item} cannot have been drawn by {brief(draw)}.")
     return made
 
 
-def _pair(record: dict[str, Any], settings: CampaignSettings) -> list[ClassName] | None:
+def question_pair(record: dict[str, Any], settings: CampaignSettings, wanted: bool) -> list[ClassName] | None:
     """The answers that were compared, where a preference was asked for."""
-    if (settings.ask_for == "preference") != ("pair" in record):
+    if wanted != ("pair" in record):
         raise InputError(f"item {record['id']}: answers to compare go with a campaign that asks for a preference.")
     if "pair" not in record:
         return None

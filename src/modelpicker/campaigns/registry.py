@@ -112,7 +112,7 @@ def create_campaign(
             the same. majority: more than half of them say the same; then nobody else is asked. Otherwise the owner
             settles it.
         ask_for: What people are asked for: the class of an item; a grade for each of the different answers to it;
-            or which of two answers is better. Grades and preferences need a pool.
+            or which of two answers is better.
         same: What counts as the same answer to an item: exact; normalised, where capitals, white space and
             punctuation at the ends do not matter; or a number: answers that are numbers and at most so far apart.
             The most frequent spelling is kept.
@@ -138,7 +138,8 @@ def create_campaign(
             with `use_labels`. For a pool.
         loss: what mistakes cost: "accuracy" (the default), weights by class, costs by class and answer, or a
             `Loss`. "balanced" counts all classes the same, by how frequent they are among the labels of the source.
-            The tolerance and the certificate speak of it. For a pool that asks for classes.
+            The tolerance and the certificate speak of it. For a campaign that asks for classes; "balanced" is for a
+            pool, on a stream pass `Loss.balanced` with a share for each class.
         price: what each model costs per item, by its name: the pick is then the cheapest model that is certified.
             For a pool.
         label_noise: the probability that a label is wrong, at most: the certificate allows for it. For a pool.
@@ -189,8 +190,8 @@ def create_campaign(
     refuse_judge_of_stream(judge)
     refuse_warm_of_stream(warm)
     _check_stream(models, tolerance, confidence, use_labels)
-    refuse_costs_of_stream(loss, price, label_noise)
-    return begin_campaign(storage, name, CampaignSettings.check(**given), guidelines)
+    refuse_costs_of_stream(price, label_noise)
+    return begin_campaign(storage, name, CampaignSettings.check(**given, loss=loss), guidelines)
 
 
 def pool_loss(loss: object, source: PoolSource) -> object:

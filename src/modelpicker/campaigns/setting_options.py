@@ -191,13 +191,9 @@ def refuse_judge_of_stream(judge: object) -> None:
         )
 
 
-def refuse_costs_of_stream(loss: object, price: object, label_noise: object) -> None:
-    """Losses, prices and noise are for a pool: a campaign on a stream cannot use them yet."""
-    for name, used in {
-        "loss": loss is not None,
-        "price": price is not None,
-        "label_noise": bool(label_noise),
-    }.items():
+def refuse_costs_of_stream(price: object, label_noise: object) -> None:
+    """Prices and noise are for a pool: docs/losses.md says why."""
+    for name, used in {"price": price is not None, "label_noise": bool(label_noise)}.items():
         if used:
             raise InputError(
                 f"{name} goes with pool= only; pass the items as a pool, or leave it out.", parameter=name

@@ -113,7 +113,7 @@ class Client:
         """
         if pool is None:
             refuse_judge_of_stream(judge)
-            refuse_costs_of_stream(loss, price, label_noise)
+            refuse_costs_of_stream(price, label_noise)
         else:
             streams = {"models": models, "classes": classes, "expected_rounds": expected_rounds, "options": options}
             if refused := [one for one, value in {**streams, "stop_when": stop_when}.items() if value is not None]:
@@ -144,6 +144,7 @@ class Client:
             "seed": seed,
             "algorithm": algorithm,
             "options": dict(options or {}),
+            **_costs(loss, None, 0.0, classes or ()),
         }
         made = self._transport.call("POST", "/campaigns", body, done=ConflictError)
         campaign = RemoteCampaign(self._transport, name)
@@ -179,7 +180,9 @@ def _is_same_pool(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     )
 
 
-def _costs(loss: object, price: Mapping[str, float] | None, label_noise: float) -> dict[str, Any]:
+def _costs(
+    loss: object, price: Mapping[str, float] | None, label_noise: float, classes: Sequence[ClassName] = ()
+) -> dict[str, Any]:
     """What mistakes and models cost, in a form that can be sent; only what is given."""
     from modelpicker.losses import ACCURATE, Loss
 
@@ -187,7 +190,7 @@ def _costs(loss: object, price: Mapping[str, float] | None, label_noise: float) 
     if loss == "balanced":
         found["loss"] = loss
     elif (checked := Loss.of(loss)) != ACCURATE:
-        found["loss"] = checked.to_json()
+        found["loss"] = checked.spelt_as(list(classes)).to_json()
     if price is not None:
         found["price"] = {str(name): float(value) for name, value in dict(price).items()}
     return found | ({"label_noise": label_noise} if label_noise else {})
@@ -199,4 +202,5 @@ def _is_same(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     if isinstance(wanted["models"], int):
         shown["models"] = len(found["models"])
     names = [option.name for option in SETTINGS if option.name != "options"]
-    return all(shown[name] == wanted[name] for name in names)
+    known: bool = found["options"].get("loss") == wanted.get("loss")
+    return known and all(shown[name] == wanted[name] for name in names)

@@ -51,6 +51,7 @@ class Spread:
     def __init__(self) -> None:
         self.event = 0
         self.models: tuple[ModelName, ...] = ()
+        self._unit = 1.0  # what a loss of 1 is in the gaps
         self._clear()
 
     def _clear(self) -> None:
@@ -77,7 +78,7 @@ class Spread:
             return
         head = store.head()
         if self.is_of_another_past(head, projection):
-            self.models = projection.picker.models
+            self.models, self._unit = projection.picker.models, projection.picker.loss.unit
             self._clear()
             head, states = store.labelled()
             self._add(store, projection, states)
@@ -127,7 +128,7 @@ class Spread:
             variance = self._variance[best, other] + UNSEEN * self._mean + missing * weight * share
             # A model that joined late is compared over the rounds since, and so is every other model with it.
             half = WIDE * math.sqrt(variance) / max(1.0, min(entry.covered, pick.standing[0].covered))
-            half *= projection.picker.loss.unit
+            half *= self._unit
             gap = entry.gap or 0.0
             made[entry.model] = Interval(max(-1.0, gap - half), min(1.0, gap + half))
         return made

@@ -452,7 +452,9 @@ class Projection(CampaignState):
                 for row in event.queried.nonzero()[0].tolist():
                     label, place = labels.get(event.first + row), event.first - rounds[0].first + row
                     if label is not None:
-                        known.note(place, self._tell(label, codes[place].tolist(), event.classes, event.first + row))
+                        known.note(
+                            place, self._tell(label, codes[place].tolist(), event.classes, event.first + row)
+                        )
         return known
 
     def follow(self, store: EventStore, stored: Stored) -> None:

@@ -65,7 +65,7 @@ LossOption: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="accuracy|balanced|JSON|FILE",
-        help="For a pool: what mistakes cost. balanced: all classes count the same, by how frequent they are among "
+        help="What mistakes cost. balanced, for a pool: all classes count the same, by how frequent they are among "
         """the labels of the file. Weights by class ('{"spam": 5}') or costs by class and answer """
         """('{"spam": {"ham": 5}}'), as JSON or in a file.  [default: accuracy]""",
         show_default=False,

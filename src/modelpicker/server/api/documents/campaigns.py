@@ -27,6 +27,14 @@ class NewCampaign(SettingsTaken):  # type: ignore[misc]  # its other fields are 
 
     name: CampaignNameField
     guidelines: Guidelines = ""
+    loss: Annotated[
+        str | dict[str, Any] | None,
+        Field(
+            description='What mistakes cost: weights by class ({"spam": 5}), costs by class and answer '
+            '({"spam": {"ham": 5}}), or accuracy, if null. The certificate speaks of it.',
+            examples=[{"spam": 5}],
+        ),
+    ] = None
 
     @model_validator(mode="before")
     @classmethod
@@ -34,7 +42,7 @@ class NewCampaign(SettingsTaken):  # type: ignore[misc]  # its other fields are 
         """Say why a stream has no judge and no prices: an unknown field would be refused without a reason."""
         if isinstance(body, dict):
             refuse_judge_of_stream(body.get("judge"))
-            refuse_costs_of_stream(body.get("loss"), body.get("price"), body.get("label_noise"))
+            refuse_costs_of_stream(body.get("price"), body.get("label_noise"))
         return body
 
 

@@ -40,7 +40,7 @@ from modelpicker.collections.labels import add_labels, is_result
 from modelpicker.collections.same_answers import SameAnswer, SameAnswers, merge_answers
 from modelpicker.collections.spelling import EXACT
 from modelpicker.collections.wide_tables import CollectionReader
-from modelpicker.encoding import Array, ClassName, Missing, Row, check_missing, check_same_kind
+from modelpicker.encoding import Array, ClassName, Missing, Row, check_missing
 from modelpicker.errors import InputError, brief
 from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN, Floats
 from modelpicker.label import Label, read_label

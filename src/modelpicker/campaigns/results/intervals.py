@@ -2,9 +2,10 @@
 
 The only chance in an estimate is that of the coins. Over the labelled rounds on which just one of two models is
 right, (1 - q) / q² estimates the variance of the difference of their estimates, where q is the probability with
-which the round was queried; if their losses differ by less than 1, it counts times the square of that. Two things would make that too sure of itself, and are added: labels that might have
-been bought but were not, as if two more had come; and queries that nobody has answered, each of which would move
-the difference by 1 / q if the two models differ on it as often as they do on the others.
+which the round was queried; if their losses differ by less than 1, it counts times the square of that. Two things
+would make that too sure of itself, and are added: labels that might have been bought but were not, as if two more
+had come; and queries that nobody has answered, each of which would move the difference by 1 / q if the two models
+differ on it as often as they do on the others.
 
 That is so of estimates to which all rounds count alike; where an algorithm forgets, there are no intervals.
 

@@ -256,7 +256,7 @@ class Projection(CampaignState):
         return self._labelled
 
     def losses_of(self, store: EventStore, number: int, label: AnyLabel) -> Floats:
-        """What the label of a round says of every model that takes part now: its loss, NaN where it is not known."""
+        """The losses of the models that take part now, by the label of a round; NaN where one is not known."""
         rounds = store.rounds_with(number)
         codes = self.as_now(rounds)[number - rounds.first]
         return losses_by(self._tell(label, codes.tolist(), rounds.classes, number), codes)

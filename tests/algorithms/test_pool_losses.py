@@ -324,8 +324,12 @@ def test_pick_takes_loss_price_and_noise() -> None:
     price = {model: 1.0 + place for place, model in enumerate(collection.models)}
     cheap = mp.pick(collection, tolerance=0.1, price=price, label_noise=0.001)
     assert cheap.saved_per_item is not None
-    with pytest.raises(InputError, match="price: only a pool"):
+    with pytest.raises(InputError, match="only race uses prices"):
         mp.pick(collection, price=price, setting="stream")
+    raced = mp.pick(collection, price=price, setting="stream", algorithm="race", options={"tolerance": 0.1})
+    assert raced.saved_per_item is not None
+    with pytest.raises(InputError, match="label_noise: only a pool"):
+        mp.pick(collection, label_noise=0.1, setting="stream")
     with pytest.raises(InputError, match="no labels"):
         mp.pick(mp.ModelCollection(collection.predictions), labels=lambda _: 0, loss="balanced")
 

@@ -334,7 +334,9 @@ def test_classes_that_are_numbers_may_be_named_by_their_text(memory: str) -> Non
         ({"loss": "macro-f1"}, "macro-F1 is no mean of losses"),
         ({"loss": {"spam": -1}}, "it must be a number from 0"),
         ({"options": {"loss": {"spam": 2}}}, "pass loss= itself"),
-        ({"price": {"small": 1, "large": 2, "huge": 3}}, "price goes with pool= only"),
+        ({"price": {"small": 1, "large": 2, "huge": 3}}, "only race uses prices"),
+        ({"price": {"small": 1}, "algorithm": "race"}, "give a price for every model"),
+        ({"price": [1, 2, -3], "algorithm": "race"}, "must be a number from 0"),
         ({"label_noise": 0.1}, "label_noise goes with pool= only"),
         ({"ask_for": "stars"}, "stars"),
     ],
@@ -363,3 +365,47 @@ def test_a_label_that_does_not_fit_is_refused_and_the_query_stays_open(
     with pytest.raises(InputError, match=words):
         campaign.tell(decision.id, label)
     assert [query.id for query in campaign.pending()] == [decision.id]
+
+
+class TestPrices:
+    """Race: the cheapest model that is proved to be within the tolerance."""
+
+    def make(self, url: str, name: str = "c", **more: Any) -> mp.Campaign:
+        price = {"small": 1, "large": 5, "huge": 5}
+        given = {"models": MODELS, "price": price, "algorithm": "race", "options": {"tolerance": 0.2}, **more}
+        return mp.create_campaign(url, name, **given)
+
+    def play(self, campaign: mp.Campaign) -> None:
+        """Large is right on all items, small on nineteen of twenty, huge on a third."""
+        for number in range(400):
+            row = ["a" if number % 20 else "b", "a", "a" if number % 3 == 0 else "c"]
+            decision = campaign.ask(row[: len(campaign.models)])
+            if decision.query:
+                campaign.tell(decision.id, "a")
+
+    def test_the_winner_is_the_cheapest_that_is_close(self, url: str) -> None:
+        campaign = self.make(url)
+        self.play(campaign)
+        pick = campaign.best()
+        assert (pick.model, pick.saved_per_item, pick.state.name) == ("small", 4.0, "won")
+        assert "costs 4 less per item" in pick.remark
+        assert "small 1, large 5, huge 5 per item" in campaign.report()
+        plain = self.make(url, "plain", price=None)
+        self.play(plain)
+        assert plain.best().model == "large"
+        check(campaign, url)
+
+    def test_it_is_exported_and_outlives_a_model(self, memory: str, tmp_path: Any) -> None:
+        campaign = self.make(memory)
+        self.play(campaign)
+        campaign.export(tmp_path / "c.jsonl")
+        again = mp.import_campaign(memory, tmp_path / "c.jsonl", "again")
+        assert again.best().saved_per_item == 4.0
+        again.leave("huge")
+        assert again.best().model == "small"
+        check(again, memory)
+
+    def test_a_picker_is_saved_with_its_prices(self) -> None:
+        race = mp.Race(["a", "b"], tolerance=0.1, price={"a": 2, "b": 1})
+        again = mp.Race.from_state_dict(race.state_dict())
+        assert (again.options["price"], again.saved_per_item) == ([2.0, 1.0], race.saved_per_item)

@@ -1,4 +1,4 @@
-"""Free answers that arrive over time, at the terminal: a stream is graded, compared, or has its price for mistakes."""
+"""Free answers that arrive over time, at the terminal: they are graded, compared, or have a price for mistakes."""
 
 import json
 from pathlib import Path
@@ -93,10 +93,13 @@ def test_a_loss_may_be_typed_or_in_a_file_and_is_shown(folder: Path) -> None:
         (("--loss", "{spam"), 2, "is not JSON"),
         (("--loss", '{"spam": 5}', "--ask-for", "grades"), 1, "a loss of its own"),
         (("--ask-for", "stars"), 2, "stars"),
-        (("--price", '{"ada": 1}'), 2, "goes with --pool FILE only"),
+        (("--price", '{"ada": 1}'), 1, "give a price for every model"),
+        (("--price", '{"ada": 1, "ben": 1, "cat": 1, "dan": 1}'), 1, "only race uses prices"),
         (("--label-noise", "0.1"), 2, "goes with --pool FILE only"),
     ],
 )
-def test_what_makes_no_sense_makes_no_campaign(folder: Path, options: tuple[str, ...], code: int, words: str) -> None:
+def test_what_makes_no_sense_makes_no_campaign(
+    folder: Path, options: tuple[str, ...], code: int, words: str
+) -> None:
     done = run("create", "free", "--models", MODELS, *options, *STORE, folder=folder)
     assert (done.returncode, words in " ".join(done.stderr.replace("│", " ").split())) == (code, True), done.stderr

@@ -125,7 +125,8 @@ def test_a_loss_is_stored_shown_and_in_the_certificate(desk: Desk) -> None:
         ({"loss": 5}, "loss"),
         ({"loss": {"spam": 2}, "ask_for": "preference"}, "a loss of its own"),
         ({"options": {"loss": {"spam": 2}}}, "pass loss= itself"),
-        ({"price": {"ada": 1}}, "price goes with pool= only"),
+        ({"price": {"ada": 1}, "algorithm": "race"}, "give a price for every model"),
+        ({"price": dict.fromkeys(MODELS, 1.0)}, "only race uses prices"),
     ],
 )
 def test_what_makes_no_sense_makes_no_campaign(desk: Desk, settings: dict[str, Any], words: str) -> None:

@@ -289,6 +289,11 @@ class Algorithm(ABC):
         return None
 
     @property
+    def saved_per_item(self) -> float | None:
+        """By how much cheaper per item the recommended model is than the best estimate; None without prices."""
+        return None
+
+    @property
     def aim(self) -> Certified | None:
         """The statement with which the algorithm stops by itself, if it does."""
         return None

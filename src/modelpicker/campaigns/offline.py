@@ -23,6 +23,7 @@ from modelpicker.campaigns.offline_pool import (
     use_answers,
 )
 from modelpicker.campaigns.pick_setting import Setting, choose_setting
+from modelpicker.campaigns.pool_costs import check_priced
 from modelpicker.campaigns.results.assembly import Counted, PickEvidence, Wanted, assemble
 from modelpicker.campaigns.results.course import Course, joined
 from modelpicker.campaigns.results.pick import Pick
@@ -410,6 +411,9 @@ def pick(
     )
     if loss is not None:
         given["loss"] = find_loss(loss, read_whole(opened))
+    if price is not None:
+        check_priced(found)
+        given["price"] = price
     played = play_unlabelled or callable(labels)
     run = make_run(
         opened, found, given, wanted, seed=seed, shuffle=shuffle, play_unlabelled=played, missing=missing
@@ -422,7 +426,7 @@ def pick(
 
 @dataclass(frozen=True)
 class PoolOptions:
-    """What only a pool can use."""
+    """What only a pool can use, but for the prices, which Race uses as well."""
 
     judge: object
     warm: object
@@ -436,7 +440,7 @@ class PoolOptions:
         if setting != "pool":
             refuse_judge_of_stream(self.judge)
             refuse_warm_of_stream(self.warm)
-            for option, used in {**given, "slice": self.slice is not None}.items():
+            for option, used in {"label_noise": given["label_noise"], "slice": self.slice is not None}.items():
                 if used:
                     raise InputError(
                         f"{option}: only a pool can use it; leave it out, or take the items as a pool."

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self, TypeGuard
 
-from modelpicker.algorithms.pools.pool_input import read_price
+from modelpicker.algorithms import Algorithm, Race
+from modelpicker.algorithms.validation import read_price
 from modelpicker.campaigns.setting_options import loss_of
 from modelpicker.certificates.stop_rule import LABEL_NOISE
 from modelpicker.encoding import ClassName, ModelName
@@ -17,8 +18,6 @@ from modelpicker.losses import ACCURATE, GRADES, PREFERENCE, Loss, read_loss
 SHOWN_PRICES = 8
 # The options of a pool that are stored where they are given.
 COSTS = ("loss", "price", "label_noise")
-# Those of a stream.
-STREAM_COSTS = ("loss",)
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,13 @@ class PoolCosts:
 
     @classmethod
     def check_stream(
-        cls, loss: object, models: Sequence[ModelName], ask_for: str, classes: Sequence[ClassName] = ()
+        cls,
+        loss: object,
+        price: object,
+        *,
+        models: Sequence[ModelName],
+        ask_for: str,
+        classes: Sequence[ClassName] = (),
     ) -> Self:
         """What a user gave for a stream: a loss that needs no labels of a file. Its classes are spelt as those."""
         if loss == "balanced":
@@ -80,7 +85,7 @@ class PoolCosts:
                 'how frequent each class is: mp.Loss.balanced({"fraud": 0.01, "fine": 0.99}).',
                 parameter="loss",
             )
-        found = cls.check(loss, None, 0.0, models=models, ask_for=ask_for)
+        found = cls.check(loss, price, 0.0, models=models, ask_for=ask_for)
         return replace(found, loss=found.loss.spelt_as(classes))
 
     @classmethod
@@ -142,6 +147,16 @@ class PoolCosts:
             for name, value in self.document().items()
             for word in (f"--{name.replace('_', '-')}", value if isinstance(value, str) else json.dumps(value))
         ]
+
+
+def check_priced(kind: type[Algorithm]) -> None:
+    """Refuse prices for an algorithm on a stream that cannot use them."""
+    if not issubclass(kind, Race):
+        raise InputError(
+            f'price: on a stream only race uses prices, and the algorithm is {kind.name}; pass algorithm="race", '
+            "or leave it out.",
+            parameter="price",
+        )
 
 
 def is_loss_document(loss: object) -> TypeGuard[Mapping[str, Any]]:

@@ -26,8 +26,8 @@ from modelpicker.campaigns.setting_options import (
     OverlapRule,
     check_judge_name,
     is_tolerance,
-    refuse_costs_of_stream,
     refuse_judge_of_stream,
+    refuse_noise_of_stream,
 )
 from modelpicker.campaigns.settings import CampaignSettings, stored_document
 from modelpicker.campaigns.state.pool_items import first_items
@@ -141,7 +141,7 @@ def create_campaign(
             The tolerance and the certificate speak of it. For a campaign that asks for classes; "balanced" is for a
             pool, on a stream pass `Loss.balanced` with a share for each class.
         price: what each model costs per item, by its name: the pick is then the cheapest model that is certified.
-            For a pool.
+            For a pool, and for a stream with the algorithm race.
         label_noise: the probability that a label is wrong, at most: the certificate allows for it. For a pool.
         guidelines: what annotators read beside the item.
         progress: told how many items of the pool are stored, and of how many.
@@ -190,8 +190,8 @@ def create_campaign(
     refuse_judge_of_stream(judge)
     refuse_warm_of_stream(warm)
     _check_stream(models, tolerance, confidence, use_labels)
-    refuse_costs_of_stream(price, label_noise)
-    return begin_campaign(storage, name, CampaignSettings.check(**given, loss=loss), guidelines)
+    refuse_noise_of_stream(label_noise)
+    return begin_campaign(storage, name, CampaignSettings.check(**given, loss=loss, price=price), guidelines)
 
 
 def pool_loss(loss: object, source: PoolSource) -> object:

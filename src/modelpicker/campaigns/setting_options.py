@@ -191,10 +191,13 @@ def refuse_judge_of_stream(judge: object) -> None:
         )
 
 
-def refuse_costs_of_stream(price: object, label_noise: object) -> None:
-    """Prices and noise are for a pool: docs/losses.md says why."""
-    for name, used in {"price": price is not None, "label_noise": bool(label_noise)}.items():
-        if used:
-            raise InputError(
-                f"{name} goes with pool= only; pass the items as a pool, or leave it out.", parameter=name
-            )
+# The options of a stream that are stored beside those of its algorithm: what mistakes and models cost.
+STREAM_COSTS = ("loss", "price")
+
+
+def refuse_noise_of_stream(label_noise: object) -> None:
+    """Noise is for a pool: docs/losses.md says why."""
+    if label_noise:
+        raise InputError(
+            "label_noise goes with pool= only; pass the items as a pool, or leave it out.", parameter="label_noise"
+        )

@@ -14,7 +14,7 @@ from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.algorithms.registry import find_algorithm, make_algorithm, usual_options
 from modelpicker.algorithms.validation import check_models
 from modelpicker.campaigns.input.rows import ClassCodes
-from modelpicker.campaigns.pool_costs import COSTS, STREAM_COSTS, PoolCosts
+from modelpicker.campaigns.pool_costs import COSTS, PoolCosts, check_priced
 from modelpicker.campaigns.setting_options import (
     ADDED_LATER,
     BY_NAME,
@@ -24,6 +24,7 @@ from modelpicker.campaigns.setting_options import (
     POOL_GOAL,
     POOL_SETTINGS,
     SETTINGS,
+    STREAM_COSTS,
     AskFor,
     OverlapRule,
     check_judge_name,
@@ -170,7 +171,7 @@ class CampaignSettings:
         )
 
     @classmethod
-    def check(cls, *, source: object = None, loss: object = None, **given: Any) -> Self:
+    def check(cls, *, source: object = None, loss: object = None, price: object = None, **given: Any) -> Self:
         """Settings that make sense, or an error that says what does not; they are named as `SETTINGS` has them."""
         if strange := given.keys() - BY_NAME.keys():
             raise TypeError(f"a campaign has no setting {', '.join(sorted(strange))}")
@@ -178,7 +179,10 @@ class CampaignSettings:
         kind, options = find_algorithm(given["algorithm"]), _checked_options(given["options"])
         known = ClassCodes(given["classes"]).classes
         models = check_models(given["models"])
-        costs = PoolCosts.check_stream(loss, models, BY_NAME["ask_for"].check(given["ask_for"]), known or ())
+        asked = BY_NAME["ask_for"].check(given["ask_for"])
+        costs = PoolCosts.check_stream(loss, price, models=models, ask_for=asked, classes=known or ())
+        if costs.price is not None:
+            check_priced(kind)
         made = cls(
             models=models,
             classes=known,
@@ -228,7 +232,10 @@ class CampaignSettings:
 
     def make(self, models: Sequence[ModelName]) -> Algorithm:
         """The picker that a campaign of these models starts with."""
-        priced = {} if self.loss == ACCURATE else {"loss": self.loss}
+        priced: dict[str, Any] = {} if self.loss == ACCURATE else {"loss": self.loss}
+        if self.costs.price is not None:
+            by_name = dict(self.costs.price)
+            priced["price"] = [by_name[str(name)] for name in models]
         return make_algorithm(self.stream_kind, list(models), self.seed, {**self.plain_options, **priced})
 
     def document(self) -> dict[str, Any]:

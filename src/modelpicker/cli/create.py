@@ -65,7 +65,6 @@ OF_POOLS = {
     "use_labels": "--use-labels",
     "judge": "--judge",
     "warm": "--warm",
-    "price": "--price",
     "label_noise": "--label-noise",
     "fields": "--fields",
     "normalise": "--normalise",
@@ -167,7 +166,7 @@ def create(
                 "it does not go with a budget on a stream; pass --pool.", param_hint="--overlap"
             )
         given = _stream(models, stop_gap, confidence, kind, algorithm, option)
-        given["loss"] = typed_costs(loss, None, 0.0)["loss"]
+        given |= {**typed_costs(loss, price, 0.0)}
     else:
         _refuse(typed, OF_STREAMS, "is for streams; leave it out with --pool.")
         text = text or isinstance(same, float)

@@ -15,10 +15,11 @@ from modelpicker.algorithms.budgets import BudgetWay
 from modelpicker.campaigns.setting_options import (
     POOL_ALGORITHM,
     SETTINGS,
+    STREAM_COSTS,
     AskFor,
     OverlapRule,
-    refuse_costs_of_stream,
     refuse_judge_of_stream,
+    refuse_noise_of_stream,
 )
 from modelpicker.certificates.certificate import Certified
 from modelpicker.encoding import ClassName, Missing, ModelName
@@ -113,7 +114,7 @@ class Client:
         """
         if pool is None:
             refuse_judge_of_stream(judge)
-            refuse_costs_of_stream(price, label_noise)
+            refuse_noise_of_stream(label_noise)
         else:
             streams = {"models": models, "classes": classes, "expected_rounds": expected_rounds, "options": options}
             if refused := [one for one, value in {**streams, "stop_when": stop_when}.items() if value is not None]:
@@ -144,7 +145,7 @@ class Client:
             "seed": seed,
             "algorithm": algorithm,
             "options": dict(options or {}),
-            **_costs(loss, None, 0.0, classes or ()),
+            **_costs(loss, price, 0.0, classes or ()),
         }
         made = self._transport.call("POST", "/campaigns", body, done=ConflictError)
         campaign = RemoteCampaign(self._transport, name)
@@ -202,5 +203,5 @@ def _is_same(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     if isinstance(wanted["models"], int):
         shown["models"] = len(found["models"])
     names = [option.name for option in SETTINGS if option.name != "options"]
-    known: bool = found["options"].get("loss") == wanted.get("loss")
+    known = all(found["options"].get(name) == wanted.get(name) for name in STREAM_COSTS)
     return known and all(shown[name] == wanted[name] for name in names)

@@ -32,7 +32,6 @@ from modelpicker.algorithms.pools.pool_input import (
     identical_models,
     read_judge,
     read_pool,
-    read_price,
     with_judge,
 )
 from modelpicker.algorithms.pools.pool_labels import UNKNOWABLE_LABEL, PoolLabels, ReadLabel, graded_items
@@ -45,7 +44,7 @@ from modelpicker.algorithms.pools.pool_state import (
     new_proof,
     progress_of,
 )
-from modelpicker.algorithms.validation import Models, check_count
+from modelpicker.algorithms.validation import Models, check_count, read_price
 from modelpicker.certificates.accuracy import AccuracyInterval, measure_accuracy
 from modelpicker.certificates.certificate import Certificate, check_confidence, state_pool
 from modelpicker.certificates.label_noise import NOISE_SHARE

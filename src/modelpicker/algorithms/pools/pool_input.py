@@ -10,7 +10,7 @@ from modelpicker.algorithms.validation import check_models
 from modelpicker.encoding import Array, ClassName, ModelName, as_array, check_same_kind, encode_table, plain
 from modelpicker.errors import InputError, brief
 from modelpicker.frames import LABEL, NOT_MODELS, as_columns, matrix_of
-from modelpicker.kernels.primitives import Codes, Floats, kernel_codes
+from modelpicker.kernels.primitives import Codes, kernel_codes
 
 PIECE = 2**16
 
@@ -149,38 +149,3 @@ def identical_models(rows: Codes, models: Sequence[ModelName]) -> tuple[tuple[Mo
     for place, name in enumerate(models):
         groups.setdefault(np.ascontiguousarray(rows[:, place]).tobytes(), []).append(name)
     return tuple(tuple(group) for group in groups.values() if len(group) > 1)
-
-
-def read_price(price: Any, models: Sequence[ModelName]) -> Floats | None:
-    """What each model costs per item, checked; None if nothing was said.
-
-    Args:
-        price: numbers by model, or one per model.
-        models: their names.
-    """
-    if price is None:
-        return None
-    if isinstance(price, Mapping):
-        missing = [name for name in models if name not in price]
-        strange = [name for name in price if name not in models]
-        if missing or strange:
-            fault = f"{brief(missing[0])} has none" if missing else f"{brief(strange[0])} is not a model"
-            raise InputError(f"price: {fault}; give a price for every model: {list(models)}.", parameter="price")
-        price = [price[name] for name in models]
-    try:
-        found = np.array(list(price), dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"price {brief(price)}: pass numbers by model, or one per model.", parameter="price"
-        ) from error
-    if found.shape != (len(models),):
-        raise InputError(
-            f"there are {len(found)} prices, but {len(models)} models; pass one per model.", parameter="price"
-        )
-    bad = np.flatnonzero(~(np.isfinite(found) & (found >= 0.0)))
-    if len(bad):
-        raise InputError(
-            f"the price of {brief(models[int(bad[0])])} is {found[bad[0]]:g}; it must be a number from 0.",
-            parameter="price",
-        )
-    return found

@@ -171,6 +171,7 @@ def assemble(
         conflicts=counts.conflicts,
         racing=picker.racing,
         calls=None if joined else picker.calls,
+        saved_per_item=picker.saved_per_item,
     )
 
 

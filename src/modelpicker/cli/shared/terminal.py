@@ -75,7 +75,7 @@ PriceOption: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="JSON|FILE",
-        help="For a pool: what each model costs per item, as JSON or in a file: "
+        help="For a pool, and with --algorithm race: what each model costs per item, as JSON or in a file: "
         """'{"large": 0.03, "small": 0.002}'. The pick is then the cheapest model that is certified.""",
         show_default=False,
     ),

@@ -5,7 +5,7 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import BaseModel, Field, StrictInt, model_validator
 
 from modelpicker.campaigns.results.status import StateName
-from modelpicker.campaigns.setting_options import refuse_costs_of_stream, refuse_judge_of_stream
+from modelpicker.campaigns.setting_options import refuse_judge_of_stream, refuse_noise_of_stream
 from modelpicker.options import LARGEST_COUNT
 from modelpicker.server.api.documents.fields import (
     LONGEST_NAME,
@@ -35,14 +35,22 @@ class NewCampaign(SettingsTaken):  # type: ignore[misc]  # its other fields are 
             examples=[{"spam": 5}],
         ),
     ] = None
+    price: Annotated[
+        dict[str, float] | None,
+        Field(
+            description="What each model costs per item: the winner is then the cheapest model that is certified. "
+            "With the algorithm race.",
+            examples=[{"large": 0.03, "small": 0.002}],
+        ),
+    ] = None
 
     @model_validator(mode="before")
     @classmethod
     def _refuse_judge(cls, body: Any) -> Any:
-        """Say why a stream has no judge and no prices: an unknown field would be refused without a reason."""
+        """Say why a stream has no judge and no noise: an unknown field would be refused without a reason."""
         if isinstance(body, dict):
             refuse_judge_of_stream(body.get("judge"))
-            refuse_costs_of_stream(body.get("price"), body.get("label_noise"))
+            refuse_noise_of_stream(body.get("label_noise"))
         return body
 
 

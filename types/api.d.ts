@@ -368,6 +368,7 @@ declare namespace Api {
     name: string;
     guidelines?: string;
     loss?: string | Record<string, unknown> | null;
+    price?: Record<string, number> | null;
   }
 
   interface NewLabel {

@@ -444,6 +444,7 @@ class Race(Algorithm):
     drops: ClassVar[bool] = True
     spreads: ClassVar[bool] = False
     stops: ClassVar[bool] = True
+    priced: ClassVar[bool] = True
     signed: ClassVar[tuple[str, ...]] = ("behind",)
     kernel: ClassVar[Kernel] = Kernel(decide, recommend, learn, finished)
     state: RaceState

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self, TypeGuard
 
-from modelpicker.algorithms import Algorithm, Race
+from modelpicker.algorithms import ALGORITHMS, Algorithm
 from modelpicker.algorithms.validation import read_price
 from modelpicker.campaigns.setting_options import loss_of
 from modelpicker.certificates.stop_rule import LABEL_NOISE
@@ -151,10 +151,11 @@ class PoolCosts:
 
 def check_priced(kind: type[Algorithm]) -> None:
     """Refuse prices for an algorithm on a stream that cannot use them."""
-    if not issubclass(kind, Race):
+    if not kind.priced:
+        able = ", ".join(name for name, one in ALGORITHMS.items() if one.priced)
         raise InputError(
-            f'price: on a stream only race uses prices, and the algorithm is {kind.name}; pass algorithm="race", '
-            "or leave it out.",
+            f"price: on a stream only {able} uses prices, and the algorithm is {kind.name}; choose {able}, or leave "
+            "price out.",
             parameter="price",
         )
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from modelpicker.certificates.certificate import rounded_up
+from modelpicker.certificates.certificate import if_few_are_wrong, rounded_up
 from modelpicker.encoding import ModelName
 from modelpicker.errors import NotFoundError, brief
 
@@ -72,6 +72,11 @@ class SliceTable:
     tolerance: float
     confidence: float
     rows: tuple[SliceRow, ...]
+    allowed: float
+    """By how much a model may be worse that is said to be near the best: the tolerance, and what wrong labels may
+    mislead by."""
+    label_noise: float = 0.0
+    """The probability that a label is wrong, at most."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -97,7 +102,8 @@ class SliceTable:
     def sentence(self) -> str:
         """The answer, in plain words."""
         sure = f"with confidence {100 * self.confidence:.12g}% for all slices together"
-        near = f"within {rounded_up(self.tolerance)} of the best model" if self.tolerance else "the best model"
+        sure += if_few_are_wrong(self.label_noise)
+        near = f"within {rounded_up(self.allowed)} of the best model" if self.allowed else "the best model"
         yes = [row for row in self.rows if row.same]
         others = [row for row in self.rows if row.same is False]
         count = f"{len(self):,} slice{'' if len(self) == 1 else 's'}"
@@ -135,7 +141,9 @@ class SliceTable:
             "same_everywhere": self.same_everywhere,
             "sentence": self.sentence,
             "tolerance": self.tolerance,
+            "allowed": self.allowed,
             "confidence": self.confidence,
+            "label_noise": self.label_noise,
             "slices": [row.document() for row in self.rows],
         }
 

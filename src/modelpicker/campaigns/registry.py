@@ -84,8 +84,8 @@ def create_campaign(
     confidence: float | None = None,
     use_labels: bool = False,
     judge: object = None,
-    slice: object = None,  # noqa: A002 - as users say it
     warm: object = None,
+    slice: object = None,  # noqa: A002 - as users say it
     loss: object = None,
     price: object = None,
     label_noise: float = 0.0,

@@ -126,7 +126,7 @@ def show(name: Name, storage: StorageOption = None, as_json: Json = False) -> No
     for key, value in facts.items():
         short = value if len(value) <= 300 else f"{value[:297]}..."
         typer.echo(visible(f"{key:<11} {short}"))
-    if pick.slices is not None:
+    if pick.slices is not None and pick.named:
         print_slices(pick.slices)
 
 

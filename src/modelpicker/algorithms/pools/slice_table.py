@@ -58,7 +58,7 @@ class SliceRow:
 
     def document(self) -> dict[str, Any]:
         """The slice for programs."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        return {name: getattr(self, name) for name in (*self.__slots__, "proved", "verdict")}
 
 
 @dataclass(frozen=True, slots=True)

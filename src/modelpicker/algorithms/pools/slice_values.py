@@ -35,6 +35,13 @@ def read_slices(slices: object, items: int, column: str = "") -> SliceValues:
     """The values of slices, one per item; an error if they make no sense."""
     if isinstance(slices, SliceValues):
         return slices
+    found = one_per_item(slices, items, column)
+    check_values(found.names, items, column)
+    return found
+
+
+def one_per_item(slices: object, items: int, column: str = "") -> SliceValues:
+    """The values of slices; an error if there is not one per item."""
     what = _words(column)
     if isinstance(slices, str | bytes | Mapping) or not hasattr(slices, "__len__"):
         raise InputError(f"{what}: {brief(slices)} is not one value per item; pass a list.", parameter="slice")
@@ -43,9 +50,7 @@ def read_slices(slices: object, items: int, column: str = "") -> SliceValues:
         raise InputError(
             f"{what}: there are {len(given):,} values, but {items:,} items; pass one per item.", parameter="slice"
         )
-    found = SliceValues.group(given)
-    check_values(found.names, items, column)
-    return found
+    return SliceValues.group(given)
 
 
 def check_values(names: Sequence[str], items: int, column: str = "") -> None:

@@ -14,7 +14,7 @@ from modelpicker.campaigns.input.slices import column_values, listed_values
 from modelpicker.campaigns.results.pick import Item
 from modelpicker.campaigns.setting_options import check_judge_name
 from modelpicker.campaigns.slicing import check_column as check_column_of_slices
-from modelpicker.campaigns.slicing import check_no_model
+from modelpicker.campaigns.slicing import check_no_model, fields_with_slice
 from modelpicker.collections import ModelCollection
 from modelpicker.collections.column_roles import Reading, Role
 from modelpicker.collections.files import open_with
@@ -87,6 +87,7 @@ class PoolSource:
         elif isinstance(source, str | Path) or as_columns(source) is not None:
             wanted = None if models is None or _is_count(models) else [str(name) for name in check_models(models)]
             fields = () if wanted is not None else tuple(name for name in (judge, slice) if name is not None)
+            fields_with_slice({}, slice)  # an error if it has the labels
             found = open_with(source, None, Reading(models=wanted, fields=fields, text=text))
         else:
             found = ModelCollection(source)

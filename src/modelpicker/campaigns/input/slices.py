@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from modelpicker.algorithms.pools.slice_values import SliceValues, read_slices
+from modelpicker.algorithms.pools.slice_values import SliceValues, one_per_item
 from modelpicker.campaigns.input.judges import fields_at
 from modelpicker.campaigns.input.rows import Rows
 from modelpicker.campaigns.results.pick import Item
@@ -64,7 +64,7 @@ def listed_values(
 ) -> list[str]:
     """The slice of each item of a collection: one value per item, or a function of an item."""
     values = [chosen(fields_at(whole, place)) for place in range(len(whole))] if callable(chosen) else chosen
-    found = read_slices(values, len(whole))
+    found = one_per_item(values, len(whole))
     return [found.names[place] for place in found.of.tolist()]
 
 

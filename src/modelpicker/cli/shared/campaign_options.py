@@ -272,7 +272,7 @@ def print_pick(pick: "Pick", *, seen: str | None = None, step: str | None = None
     if pick.judge is not None:
         typer.echo("")
         print_sentence(pick.judge.sentence)
-    if pick.slices is not None:
+    if pick.slices is not None and pick.named:
         print_slices(pick.slices)
 
 

@@ -103,7 +103,8 @@ class SliceTable:
         """The answer, in plain words."""
         sure = f"with confidence {100 * self.confidence:.12g}% for all slices together"
         sure += if_few_are_wrong(self.label_noise)
-        near = f"within {rounded_up(self.allowed)} of the best model" if self.allowed else "the best model"
+        near = f"within {rounded_up(self.tolerance)} of the best model" if self.tolerance else "the best model"
+        near += " but for what wrong labels may hide" if self.label_noise else ""
         yes = [row for row in self.rows if row.same]
         others = [row for row in self.rows if row.same is False]
         count = f"{len(self):,} slice{'' if len(self) == 1 else 's'}"

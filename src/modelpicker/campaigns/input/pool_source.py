@@ -82,12 +82,12 @@ class PoolSource:
             slice: the column that says what slice an item is in: it is no model either.
             text: whether all answers in a file are taken for strings.
         """
+        fields_with_slice({}, slice)  # an error if it has the labels
         if isinstance(source, ModelCollection | CollectionReader):
             found: ModelCollection | CollectionReader = source
         elif isinstance(source, str | Path) or as_columns(source) is not None:
             wanted = None if models is None or _is_count(models) else [str(name) for name in check_models(models)]
             fields = () if wanted is not None else tuple(name for name in (judge, slice) if name is not None)
-            fields_with_slice({}, slice)  # an error if it has the labels
             found = open_with(source, None, Reading(models=wanted, fields=fields, text=text))
         else:
             found = ModelCollection(source)

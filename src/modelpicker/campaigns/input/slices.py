@@ -49,6 +49,16 @@ def read_field(items: Sequence[Item | None] | None, name: str, total: int) -> Ro
     return encode_values(values)
 
 
+def check_has_field(name: str | None, items: Sequence[Item | None] | None) -> None:
+    """An error if the items of a file lack the column of the slices."""
+    if name is not None and not any(item is not None and name in item for item in items or ()):
+        raise InputError(
+            f"there is no column {brief(name)}, which says what slice each item is in; add it to the file, empty "
+            "where that is not known.",
+            parameter="slice",
+        )
+
+
 def check_value(value: object, name: str, place: int) -> None:
     """An error if a value names no slice."""
     if value is not None and not isinstance(value, str | int | float | bool | np.generic):

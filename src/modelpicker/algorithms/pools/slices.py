@@ -247,8 +247,6 @@ class SlicePicker(PoolPicker):
         A label counts in the file and in its slice, so the larger of the two estimates is taken. It has not been
         measured how good it is.
         """
-        if self.done:
-            return LabelsToGo(0, 0, 0)
         whole = super().labels_to_go()
         wanting = [part for part in self._parts if self._wants_labels(part)]
         if not wanting:

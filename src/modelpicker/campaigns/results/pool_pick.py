@@ -70,7 +70,7 @@ def make_pool_pick(pool: PoolPicker, *, budget: int | None, skipped: int, spent:
         certified=certified,
         reached=certified,
         state=certified_status(in_short(certificate)) if certified else _status(pool, budget, skipped, spent),
-        to_go=None if certified else pool.labels_to_go(),
+        to_go=None if certified and pool.done else pool.labels_to_go(),
         more=what_more_buys(pool, budget) if spent and not certified else None,
         remark=_remark(pool, best),
         judge=measure_judge(pool),

@@ -115,14 +115,6 @@ class PoolCosts:
             found["price"] = [price for _, price in self.price]
         return found if not self.label_noise else {**found, "label_noise": self.label_noise}
 
-    def check_slices(self) -> None:
-        """Refuse what a pool with slices cannot use."""
-        for option in ("price", "label_noise"):
-            if option in self.document():
-                raise InputError(
-                    f"{option}: a pool with slices cannot use it; leave out {option} or slice.", parameter=option
-                )
-
     def check_classes(self, classes: int) -> None:
         """Refuse more classes than a table of costs can hold."""
         self.loss.check_classes(classes)
@@ -154,8 +146,7 @@ def check_priced(kind: type[Algorithm]) -> None:
     if not kind.priced:
         able = ", ".join(name for name, one in ALGORITHMS.items() if one.priced)
         raise InputError(
-            f"price: on a stream only {able} uses prices, and the algorithm is {kind.name}; choose {able}, or leave "
-            "price out.",
+            f"price: on a stream only {able} uses prices, not {kind.name}; choose {able}, or leave price out.",
             parameter="price",
         )
 

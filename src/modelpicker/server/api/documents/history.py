@@ -51,6 +51,7 @@ class ItemRecord(Happened):
     judge: Annotated[
         Called | None, Field(description="What the judge says of it; null or absent where it says nothing.")
     ] = None
+    slice: Annotated[str | None, Field(description="The slice that it is in; absent where there are none.")] = None
 
 
 class FieldsRecord(Happened):
@@ -60,6 +61,16 @@ class FieldsRecord(Happened):
     id: Count
     key: str | None
     item: dict[str, Any] | None
+
+
+class SliceQuestionDocument(BaseModel):
+    """What a question did in the slice of its item."""
+
+    leader: Annotated[
+        Called | None,
+        Field(description="The best model of the slice by then; null if it was asked for the sake of all items."),
+    ]
+    draw: Annotated[Any, Field(description="How the slice bet on it, for the proof; null if it did not.")]
 
 
 class QuestionRecord(Happened):
@@ -72,6 +83,10 @@ class QuestionRecord(Happened):
     draw: Annotated[Any, Field(description="How it was drawn, for the proof; null if it was chosen.")]
     needed: Annotated[int, Field(ge=1, description="How many different people label it.")] = 1
     pair: PairField = None
+    in_slice: Annotated[
+        SliceQuestionDocument | None,
+        Field(description="What the question did in the slice of the item; absent if nothing was bet there."),
+    ] = None
 
 
 class LabelRecord(Happened):

@@ -343,6 +343,14 @@ class PoolProof:
         proved = float(np.where(enough, np.minimum(worst, self.allowed), worst).max(initial=0.0))
         return proved, proved == certain
 
+    def least_worst(self, model: int) -> list[float]:
+        """By how many items a model may still be worse than each other one, if all labels to come speak for it."""
+        scores, counts = self.scores, self.counts(model)
+        known = scores.never_told(model) + scores.untold(model, scores.may_lose) - counts.known
+        left = may_win(scores, self.labelled, model) - scores.never_told(model) - scores.untold(model, scores.may_win)
+        found: list[float] = (known - left).tolist()
+        return found
+
     def confidence_in(self, model: int, share: float) -> float:
         """The largest confidence with which a model is proved to be worse by no more than is allowed.
 

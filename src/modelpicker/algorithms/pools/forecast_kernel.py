@@ -7,11 +7,11 @@ the same bets. A label is a coin: one for all rivals, so that the leader is righ
 
 from typing import NamedTuple
 
-from modelpicker.algorithms.pools.gain import TRUSTED
+from modelpicker.algorithms.pools.gain import TRUSTED, differ
 from modelpicker.certificates.pool_bets import BOLDEST
 from modelpicker.certificates.pool_proof import DOUBT
 from modelpicker.certificates.pool_scores import USUAL_SPREAD
-from modelpicker.kernels.primitives import Codes, Floats, Ints, exponential
+from modelpicker.kernels.primitives import NOT_RUN, Codes, Floats, Ints, exponential
 
 # Items that are looked at before one of them is asked about by its worth.
 LOOKED_AT = 16
@@ -142,7 +142,7 @@ def draw_for_proof(rows: Codes, free: Ints, coins: Floats, trial: int, room: For
     for _ in range(TRIES):
         item = free[int(next_coin(coins, room) * len(free))]
         for j in range(rows.shape[1]):
-            if room.playing[j] == 1 and rows[item, j] != rows[item, trial]:
+            if room.playing[j] == 1 and differ(rows[item, j], rows[item, trial]):
                 return int(item)
     return -1
 
@@ -165,10 +165,16 @@ def draw_for_gain(
     whole = 0.0
     for s in range(LOOKED_AT):
         item = free[int(next_coin(coins, room) * len(free))]
+        left = 2.0 * total
         for j in range(models):
-            room.by_class[rows[item, j]] += room.plausible[j]
-        worth = 4.0 * total * total
+            if rows[item, j] == NOT_RUN:
+                left -= room.plausible[j]
+            else:
+                room.by_class[rows[item, j]] += room.plausible[j]
+        worth = left * left
         for j in range(models):
+            if rows[item, j] == NOT_RUN:
+                continue
             same = room.by_class[rows[item, j]]
             room.by_class[rows[item, j]] = 0.0
             worth -= same * same
@@ -215,7 +221,7 @@ def hear_label(
 ) -> None:
     """What a label says about every rival that differs from the model on trial."""
     for j in range(rows.shape[1]):
-        differs = room.playing[j] == 1 if item < 0 else rows[item, j] != rows[item, trial]
+        differs = room.playing[j] == 1 if item < 0 else differ(rows[item, j], rows[item, trial])
         if j == trial or not differs or room.left[j] < 1.0:
             continue
         x = 1.0 if coin < room.plus[j] else -1.0 if coin > 1.0 - room.minus[j] else 0.0

@@ -21,6 +21,7 @@ from modelpicker.campaigns.offline import given_labels, read_whole, refuse_warm_
 from modelpicker.campaigns.offline_pool import find_loss
 from modelpicker.campaigns.pool_campaign import PoolCampaign
 from modelpicker.campaigns.setting_options import (
+    BY_NAME,
     JUDGE,
     AskFor,
     OverlapRule,
@@ -91,7 +92,7 @@ def create_campaign(
 
     A pool is a file, a collection or a data frame. What is asked next is decided when somebody is ready to answer,
     and it ends when the pick is proved for exactly these items. Only models, classes, budget, overlap,
-    overlap_rule, ask_for, same and seed go with it.
+    overlap_rule, ask_for, same, missing and seed go with it.
 
     Args:
         storage: `sqlite:///file.db` (made where there is none), `postgresql://…`, or `memory://` for tests.
@@ -178,9 +179,13 @@ def create_campaign(
     if pool is not None:
         check_name(name)
         judge_name = judge if judge is None or isinstance(judge, str) else JUDGE
-        source = PoolSource.open(pool, models, check_judge_name(judge_name), text=is_tolerance(same)).judged_by(
-            judge
-        )
+        source = PoolSource.open(
+            pool,
+            models,
+            check_judge_name(judge_name),
+            text=is_tolerance(same),
+            missing=BY_NAME["missing"].check(missing),
+        ).judged_by(judge)
         goal: dict[str, Any] = {"tolerance": tolerance, "confidence": confidence, "judge": judge_name}
         goal |= {"loss": pool_loss(loss, source), "price": price, "label_noise": label_noise}
         settings = CampaignSettings.check_pool(**given | {"models": source.models}, **goal)

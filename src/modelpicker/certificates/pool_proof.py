@@ -347,7 +347,9 @@ class PoolProof:
         """By how many items a model may still be worse than each other one, if all labels to come speak for it."""
         scores, counts = self.scores, self.counts(model)
         known = scores.never_told(model) + scores.untold(model, scores.may_lose) - counts.known
-        left = may_win(scores, self.labelled, model) - scores.never_told(model) - scores.untold(model, scores.may_win)
+        left = (
+            may_win(scores, self.labelled, model) - scores.never_told(model) - scores.untold(model, scores.may_win)
+        )
         found: list[float] = (known - left).tolist()
         return found
 

@@ -59,7 +59,6 @@ OF_STREAMS = {
     "kind": "--kind",
     "expected_rounds": "--expected-rounds",
     "budget_way": "--budget-way",
-    "missing": "--missing",
 }
 OF_POOLS = {
     "use_labels": "--use-labels",
@@ -172,6 +171,7 @@ def create(
         _refuse(typed, OF_STREAMS, "is for streams; leave it out with --pool.")
         text = text or isinstance(same, float)
         read = how_to_read(models, fields, classes, normalise, text, label, id_column, ignore)
+        read["missing"] = settings["missing"]
         if judge is not None:
             read["fields"] = [*(name for name in read["fields"] if name != judge), judge]
         known = {"use_labels": use_labels, "judge": judge, "warm": warm, **typed_costs(loss, price, label_noise)}

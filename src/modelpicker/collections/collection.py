@@ -14,7 +14,15 @@ import numpy.typing as npt
 from modelpicker.collections import matrices
 from modelpicker.collections.fingerprint import Fingerprint
 from modelpicker.collections.label_checks import check_common, identical_notes
-from modelpicker.encoding import Array, ClassName, Matrix, encode_labels, encode_table, smallest_type
+from modelpicker.encoding import (
+    Array,
+    ClassName,
+    Matrix,
+    check_missing,
+    encode_labels,
+    encode_table,
+    smallest_type,
+)
 from modelpicker.errors import InputError, brief
 from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN
 
@@ -247,6 +255,28 @@ class ModelCollection:
         from modelpicker.collections.writers import save_collection
 
         save_collection(self, Path(path))
+
+
+def read_missing(collection: ModelCollection, missing: object) -> ModelCollection:
+    """A collection that was not read with `missing`: what looks like an abstention stands for a model not run.
+
+    One that has models that were not run says so itself, and stays as it is.
+    """
+    if check_missing(missing) == "abstained" or collection.absent:
+        return collection
+    codes = np.where(collection.predictions == ABSTAINED, NOT_RUN, collection.predictions)
+    parts = (collection.labels, collection.models, collection.classes, collection.fields, collection.notes)
+    return ModelCollection.of_codes(codes, *parts)
+
+
+def check_all_run(collection: ModelCollection, what: str) -> None:
+    """An error if some model was not run on some item, where that cannot be counted."""
+    if collection.absent:
+        item, model = (int(place) for place in np.argwhere(collection.predictions == NOT_RUN)[0])
+        raise InputError(
+            f"{what} needs the answers of all models, but {collection.models[model]} was not run on item {item}. "
+            "Leave the model or the item out, or read the collection without missing='not-run'."
+        )
 
 
 def check_model_names(models: object, count: int) -> tuple[str, ...]:

@@ -46,19 +46,27 @@ def count_classes(
                 answers[j, row[j]] += 1.0
                 hits[j, row[j]] += model.mixed[j] if label < 0 else (1.0 if row[j] == label else 0.0)
         if label >= 0:
-            for j in range(models):
-                if row[j] != NOT_RUN:
-                    truth[j, label] += 1.0
-            continue
-        for s in range(len(row)):
-            if row[s] >= 0 and model.seen[row[s]] == 0:
-                model.seen[row[s]] = 1
-                for j in range(models):
-                    if row[j] != NOT_RUN:
-                        truth[j, row[s]] += model.mixed[s]
-        for j in range(len(row)):
-            if row[j] >= 0:
-                model.seen[row[j]] = 0
+            count_label(row, label, 1.0, truth)
+        else:
+            count_guess(model, row, truth)
+
+
+def count_label(row: Codes, label: int, chance: float, truth: Floats) -> None:
+    """A class is the label of an item with some chance, for the models that were run on it."""
+    for j in range(truth.shape[0]):
+        if row[j] != NOT_RUN:
+            truth[j, label] += chance
+
+
+def count_guess(model: LabelModel, row: Codes, truth: Floats) -> None:
+    """Each class that is said is the label of an item with the chance that was guessed."""
+    for s in range(len(row)):
+        if row[s] >= 0 and model.seen[row[s]] == 0:
+            model.seen[row[s]] = 1
+            count_label(row, row[s], model.mixed[s], truth)
+    for s in range(len(row)):
+        if row[s] >= 0:
+            model.seen[row[s]] = 0
 
 
 count = CompiledKernel(count_classes, {}, "pool-picker macro-F1")

@@ -467,9 +467,11 @@ class PoolPicker:
         """How right each model is on a labelled item; one that was not run counts as the mean of the others."""
         scores = self._proof.scores.at([place])[0]
         if self._absent is None or not self._absent[place].any():
-            return np.nan_to_num(scores)
+            return np.asarray(np.nan_to_num(scores))
         known = scores[~np.isnan(scores)]
-        return np.where(self._absent[place], known.mean() if len(known) else 0.0, np.nan_to_num(scores))
+        mean = float(known.mean()) if len(known) else 0.0
+        found: Floats = np.where(self._absent[place], mean, np.nan_to_num(scores))
+        return found
 
     def _told_twice(self, item: int, before: ReadLabel, told: ReadLabel) -> ConflictError:
         return ConflictError(

@@ -143,7 +143,9 @@ def absent_models(codes: Array) -> Flags | None:
 
 def contested_items(codes: Array) -> npt.NDArray[np.int64]:
     """The items on which not all models that were run say the same."""
-    pieces = [start + np.flatnonzero(_differ(codes[start : start + PIECE])) for start in range(0, len(codes), PIECE)]
+    pieces = [
+        start + np.flatnonzero(_differ(codes[start : start + PIECE])) for start in range(0, len(codes), PIECE)
+    ]
     return np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.int64)
 
 

@@ -1,4 +1,4 @@
-"""`pick --missing not-run`: a model that was not run for an item of a stream is not wrong there."""
+"""`--missing not-run`: a model that was not run for an item is not wrong there."""
 
 import json
 import shlex
@@ -73,3 +73,15 @@ def test_a_person_who_is_asked_about_a_pool_goes_on_with_it(folder: Path) -> Non
 
 def test_what_it_does_not_know_is_refused(folder: Path) -> None:
     assert call(folder, "pick", "items.csv", "--missing", "gone").returncode == 2
+
+
+def test_a_campaign_on_a_pool_begins_with_it_and_takes_files_without_a_model(folder: Path) -> None:
+    made = document(folder, "create", "a", "--pool", "items.csv", "--missing", "not-run", "--tolerance", "0.6")
+    assert made["missing"] == "not-run"
+    (folder / "more.csv").write_text("id,fair,poor\nn1,spam,ham\nn2,,ham\n")
+    added = document(folder, "ask", "a", "more.csv")
+    assert (added["new"], added["calls"]) == (2, 150 + 3)
+    shown = document(folder, "collections", "show", "items.csv", "--missing", "not-run")
+    assert any("not run" in note for note in shown["notes"])
+    done = call(folder, "compare", "items.csv", "--missing", "not-run")
+    assert (done.returncode, "needs the answers of all models" in " ".join(done.stderr.split())) == (1, True)

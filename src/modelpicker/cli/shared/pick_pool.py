@@ -132,8 +132,8 @@ def _check_missing(request: PickRequest, begun: dict[str, Any], place: Path) -> 
     then = begun.get("reading", {}).get("missing", "abstained")
     if "missing" in request.typed and request.reading.missing != then:
         raise ConflictError(
-            f"{place} is of another pick: it was begun with --missing {then}, here it is {request.reading.missing}. "
-            f"Leave --missing out to go on. {_again(place)}"
+            f"{place} is of another pick: it was begun with --missing {then}, here it is "
+            f"{request.reading.missing}. Leave --missing out to go on. {_again(place)}"
         )
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from modelpicker.errors import ConflictError, InputError
+from modelpicker.errors import InputError
 from tests.campaigns.test_pool_not_run import write
 from tests.campaigns.test_racing import MODELS, play, race
 from tests.server.servers import Running
@@ -38,10 +38,6 @@ def test_a_pool_takes_items_without_the_models_that_are_out(server: Running, nam
         frame = {"id": ["two", "three"], "good": ["ham", "spam"], "fair": ["spam", None]}
         campaign.ask_many(pa.table(frame))
         assert campaign.best().calls == (66 + 3) * 3 - 6 - 1 - 2 - 1
-        same = client.create_campaign(name, pool=tmp_path / "first.csv", tolerance=0.2, missing="not-run")
-        assert same.best().calls == campaign.best().calls
-        with pytest.raises(ConflictError, match="already"):
-            client.create_campaign(name, pool=tmp_path / "first.csv", tolerance=0.2)
 
 
 def test_a_pool_whose_models_must_all_run_refuses_such_items(server: Running, name: str, tmp_path: Path) -> None:

@@ -32,6 +32,8 @@ class ForecastStart(NamedTuple):
     doubt: Floats
     spread: Floats  # the chance that exactly one of the two is right where they differ
     unsure: Floats  # the variance of an item
+    unexplained: Floats  # the share of the variance of a bet that a judge leaves; 1 without one
+    highest: Floats  # by how much the judge may put an item above its mean, as far as it is trusted
     tested: Floats  # labelled items on which the two differ
     drawn: Floats  # those of them that were drawn for the proof, what they added up to, and how many were not 0
     drawn_sum: Floats
@@ -194,15 +196,20 @@ def bet_on(start: ForecastStart, goal: ForecastGoal, j: int, x: float, room: For
     left = room.left[j]
     bound = (start.lost[j] - room.known[j]) / left
     lower = bound - goal.bad / left
-    most = BOLDEST / max(1.0 + bound, 1e-9)
+    rest = start.unexplained[j]
+    most = BOLDEST / max(1.0 + bound + start.highest[j], 1e-9)
     edge = thought(start, j, room) - lower
-    bet = min(most, max(0.0, edge / max(start.unsure[j] + edge * edge, 1e-9)))
+    bet = min(most, max(0.0, edge / max(start.unsure[j] * rest + edge * edge, 1e-9)))
     count = room.drawn[j] + DOUBT
     mean = room.drawn_sum[j] / count
     size = max(1e-9, (room.drawn_size[j] + DOUBT * USUAL_SPREAD) / count - mean * mean)
     edge = mean - lower
-    bet = 0.5 * (bet + min(most, max(0.0, edge / max(size + edge * edge, 1e-9))))
-    room.wealth[j] *= max(1e-12, 1.0 + bet * (x - lower))
+    bet = 0.5 * (bet + min(most, max(0.0, edge / max(size * rest + edge * edge, 1e-9))))
+    heard = x
+    if rest < 1.0:  # what the judge says is taken from x: the mean is the same, and it spreads less
+        middle = room.plus[j] - room.minus[j]
+        heard = middle + rest**0.5 * (x - middle)
+    room.wealth[j] *= max(1e-12, 1.0 + bet * (heard - lower))
     room.best[j] = max(room.best[j], room.wealth[j])
     room.drawn[j] += 1.0
     room.drawn_sum[j] += x

@@ -46,6 +46,7 @@ from modelpicker.algorithms.pools.pool_state import (
     new_proof,
     progress_of,
 )
+from modelpicker.algorithms.pools.prices import cheap_favourite
 from modelpicker.algorithms.validation import Models, check_count
 from modelpicker.certificates.accuracy import AccuracyInterval, measure_accuracy
 from modelpicker.certificates.certificate import Certificate, check_confidence, state_pool
@@ -65,8 +66,6 @@ STATE_VERSION = 2
 MOST_CELLS = 2**20
 # A model stays on trial while it is thought to be behind the leader by at most this share of what is allowed.
 STICKY = 0.25
-# With prices, a model is tried if it is thought to be behind the leader by at most this share of what is allowed.
-CLOSE = 0.5
 # Coins of a pool by their use: those of questions count from 0.
 JITTER, SAMPLES = 2**62, 2**63
 
@@ -562,12 +561,7 @@ class PoolPicker:
     def _favourite(self) -> int:
         """The model to prove: the leader; with prices, the cheapest that is thought to be close enough to it."""
         leader = self._leader()
-        if self.price is None or not len(self._rows):
-            return leader if self.price is None else int(np.argmin(self.price))
-        share = CLOSE if self._unlabelled().any() else 1.0
-        close = self._found.ahead <= share * self._proof.allowed + 1e-9
-        close[leader] = True
-        return int(np.argmin(np.where(close, self.price + self._jitter * 1e-9, np.inf)))
+        return leader if self.price is None else cheap_favourite(self, leader)
 
     def _cheapest_certified(self, favourite: int) -> int:
         """The favourite, or a model that is certified already and costs no more."""

@@ -1,18 +1,17 @@
 """What a pool is made of: a matrix, a collection or a data frame, checked and encoded."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from modelpicker.algorithms.validation import check_models
+from modelpicker.certificates.pool_scores import Flags
 from modelpicker.encoding import Array, ClassName, ModelName, as_array, check_same_kind, encode_table, plain
 from modelpicker.errors import InputError, brief
 from modelpicker.frames import LABEL, NOT_MODELS, as_columns, matrix_of
 from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN, Codes, Floats, kernel_codes
-
-Flags: TypeAlias = npt.NDArray[np.bool_]
 
 PIECE = 2**16
 

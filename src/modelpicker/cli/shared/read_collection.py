@@ -14,7 +14,7 @@ from modelpicker.cli.shared.terminal import (
     IdColumn,
     Ignore,
     LabelColumn,
-    Missing,
+    MissingOption,
     ModelsOption,
     Normalise,
     Same,
@@ -48,7 +48,7 @@ READING: Mapping[str, Any] = {
     "id_column": IdColumn,
     "ignore": Ignore,
     "same": Same,
-    "missing": Missing,
+    "missing": MissingOption,
 }
 
 

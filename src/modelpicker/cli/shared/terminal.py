@@ -130,7 +130,7 @@ Same: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
-Missing: TypeAlias = Annotated[
+MissingOption: TypeAlias = Annotated[
     Literal["abstained", "not-run"] | None,
     typer.Option(
         help="What an empty cell stands for. abstained: the model has no answer, which counts as wrong. not-run: "

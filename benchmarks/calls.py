@@ -35,6 +35,8 @@ EXPLORATIONS = (0.1, 1.0, 10.0)
 SEED = 0
 # A pool in parts gets the next part after so many labels.
 PARTS, LABELS_PER_PART = 10, 20
+# A model that is out of the race there is not run any more if it is behind by so many standard deviations.
+CLEARLY = 3.0
 # UCB-E-LRF fits all scores after every 32 calls, which takes long with more models.
 MOST_MODELS = 20
 Mask = npt.NDArray[np.bool_]
@@ -153,7 +155,7 @@ def pool_in_parts(file: Realization, seed: int) -> Course:
             if not asked:
                 break
         elif not asked or told >= LABELS_PER_PART:
-            racing &= np.isin(np.arange(models), [picker.models.index(name) for name in picker.racing])
+            racing &= ~_clearly_beaten(picker, whole[:grown])
             added = np.where(racing, whole[grown : grown + size], mp.NOT_RUN)
             if racing.sum() > 1:
                 growths += has_bets(picker)
@@ -161,6 +163,17 @@ def pool_in_parts(file: Realization, seed: int) -> Course:
                 known += int(racing.sum()) * len(added)
             told = 0
     return Course(np.array(calls), np.arange(len(calls)), np.array(named, dtype=np.bool_))
+
+
+def _clearly_beaten(picker: mp.PoolPicker, rows: npt.NDArray[Any]) -> Mask:
+    """The models that are out of the race on the items so far, and further behind than these happen to differ.
+
+    The items so far are drawn at random from the file: by their number, the gap on them spreads around that on all.
+    """
+    best = picker.recommended_index
+    out = ~np.isin(np.arange(rows.shape[1]), [picker.models.index(name) for name in picker.racing])
+    spread = np.sqrt((rows != rows[:, [best]]).sum(axis=0)) / len(rows)
+    return np.asarray(out & (np.array(list(picker.standing.values())) > CLEARLY * spread))
 
 
 def _is_best(file: Realization, picker: mp.PoolPicker) -> bool:

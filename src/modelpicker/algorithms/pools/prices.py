@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from modelpicker.algorithms.pools.picker import PoolPicker
 
 # A model is tried at once if it is thought to be behind the leader by at most this share of what is allowed; ...
-CLOSE = 0.5
+CLOSE = 0.75
 # ... and when that is proved, a cheaper one if it is by at most this share, ...
-FARTHER = 0.85
+FARTHER = 0.95
 # ... and if its proof is thought to take at most so many times the labels of contested items so far.
 WORTH = 1.0
 
@@ -51,8 +51,8 @@ def _cheapest(pool: "PoolPicker", price: Floats, wanted: Flags, at_least: int) -
 def labels_needed(pool: "PoolPicker", model: int) -> float:
     """About how many draws a proof of a model takes, by what is thought of it: the hardest rival decides.
 
-    Of a draw against a rival, x is thought to have a mean and a variance. The best bet then wins half of the squared
-    distance from the bound over the variance, in the logarithm.
+    Of a draw against a rival, x is thought to have a mean and a variance. The best bet then wins half of the
+    squared distance from the bound over the variance, in the logarithm.
     """
     found, proof = pool._found, pool._proof
     slack = np.maximum(1e-9, found.ahead - found.ahead[model] + proof.allowed)

@@ -10,11 +10,12 @@ import pytest
 import modelpicker as mp
 from modelpicker.collections.description import describe
 from modelpicker.collections.preview import preview_collection
+from modelpicker.collections.wide_tables import CollectionReader
 from modelpicker.errors import InputError
 
 SUFFIXES = (".npz", ".parquet", ".arrow", ".csv", ".jsonl")
-WORDS = [["cat", "dog", None], [mp.NOT_RUN, "cat", "cat"], ["dog", mp.NOT_RUN, None], ["dog", "cat", "dog"]]
-NUMBERS = [[0, 1, -1], [mp.NOT_RUN, 0, 0], [1, mp.NOT_RUN, -1], [1, 0, 1]]
+WORDS: list[list[Any]] = [["cat", "dog", None], [mp.NOT_RUN, "cat", "cat"], ["dog", mp.NOT_RUN, None], ["dog", "cat", "dog"]]
+NUMBERS: list[list[Any]] = [[0, 1, -1], [mp.NOT_RUN, 0, 0], [1, mp.NOT_RUN, -1], [1, 0, 1]]
 CODES = [[0, 1, -1], [-2, 0, 0], [1, -2, -1], [1, 0, 1]]
 
 
@@ -69,6 +70,7 @@ def test_empty_cells_of_a_table_are_models_that_were_not_run_if_one_says_so(tmp_
         )
         assert mp.load_collection(tmp_path / name).predictions.tolist() == [[0, 1], [-1, 0], [1, -1]]
     opened = mp.open_collection(tmp_path / "wide.csv", missing="not-run")
+    assert isinstance(opened, CollectionReader)
     assert opened.labels_known == 2
     assert [batch.predictions.tolist() for batch in opened.batches()] == [wanted]
     assert found.labels is None

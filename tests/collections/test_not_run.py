@@ -14,7 +14,12 @@ from modelpicker.collections.wide_tables import CollectionReader
 from modelpicker.errors import InputError
 
 SUFFIXES = (".npz", ".parquet", ".arrow", ".csv", ".jsonl")
-WORDS: list[list[Any]] = [["cat", "dog", None], [mp.NOT_RUN, "cat", "cat"], ["dog", mp.NOT_RUN, None], ["dog", "cat", "dog"]]
+WORDS: list[list[Any]] = [
+    ["cat", "dog", None],
+    [mp.NOT_RUN, "cat", "cat"],
+    ["dog", mp.NOT_RUN, None],
+    ["dog", "cat", "dog"],
+]
 NUMBERS: list[list[Any]] = [[0, 1, -1], [mp.NOT_RUN, 0, 0], [1, mp.NOT_RUN, -1], [1, 0, 1]]
 CODES = [[0, 1, -1], [-2, 0, 0], [1, -2, -1], [1, 0, 1]]
 

@@ -33,6 +33,7 @@ from modelpicker.campaigns.storage.sqlite_files import is_sqlite
 from modelpicker.certificates.certificate import CertificateKind, Certified
 from modelpicker.certificates.stop_rule import GAP
 from modelpicker.collections import ModelCollection
+from modelpicker.collections.collection import read_missing
 from modelpicker.collections.column_name_hints import IDENTITIES
 from modelpicker.collections.column_roles import Reading
 from modelpicker.collections.files import open_with
@@ -101,7 +102,7 @@ class Run:
     play_unlabelled: bool = False
     """Whether items without a label are played: asking about one is a skip."""
     missing: Missing = "abstained"
-    """What a prediction that is missing stands for."""
+    """What an abstention of the source stands for: where `missing` was not said when it was read."""
     stopped: str = "end"
     unanswered: dict[int, float] = field(default_factory=dict)
     """Rounds whose label was asked for and is not there, with the probabilities of their queries."""
@@ -236,7 +237,7 @@ def read_whole(source: CollectionSource) -> ModelCollection:
 def names_at(whole: ModelCollection, place: int) -> list[ClassName | None]:
     """What the models say of an item."""
     codes = whole.predictions[place].tolist()
-    return [None if code == ABSTAINED else whole.classes[code] for code in codes]
+    return [None if code < 0 else whole.classes[code] for code in codes]
 
 
 def known_labels(source: CollectionSource) -> int:
@@ -341,7 +342,7 @@ def pick(
         setting: "pool": all items are there, and the one most worth a label is asked about next. The certificate
             speaks of exactly these items. A label that is asked for and missing counts at its worst. "stream": the
             items are played once, in their order. By default a pool, unless one of `kind`, `algorithm`, `options`,
-            `shuffle`, `play_unlabelled` and `missing` is given: only a stream has these.
+            `shuffle` and `play_unlabelled` is given: only a stream has these.
         budget: at most so many labels are bought.
         tolerance: stop once the pick is certified to be so close to the best model: 0.01 is 1 % of accuracy, and
             what a pool aims at by default. A stream is played to its end by default.
@@ -368,8 +369,8 @@ def pick(
             By default they are left out.
         same: what counts as the same answer to an item: "exact", "normalised", a tolerance for numbers, or a
             function of two answers, as `merge_answers` has it. Labels go through the same rule.
-        missing: for a stream: what an empty cell stands for. "abstained": the model has no answer, which counts as
-            wrong. "not-run": it was not run for this item, and nothing is known of it.
+        missing: what an empty cell stands for. "abstained": the model has no answer, which counts as wrong.
+            "not-run": it was not run for this item, and nothing is known of it.
         reading: how the source is read, as `load_collection` has it: `models`, `fields`, `label`, `id`, …
 
     >>> found = pick("digits", tolerance=0.05)
@@ -387,13 +388,15 @@ def pick(
             "options": options is not None,
             "shuffle": shuffle,
             "play_unlabelled": play_unlabelled,
-            "missing": check_missing(missing) != "abstained",
         },
     )
     pools = PoolOptions(judge, warm, price, label_noise, slice)
     pools.check(chosen)
     named = dict(reading)
-    if not isinstance(source, ModelCollection):
+    if isinstance(source, ModelCollection):
+        source = read_missing(source, missing)
+    else:
+        reading["missing"] = check_missing(missing)
         reading = judge_reading(fields_with_slice(reading, slice), judge)
     opened, labels = _open_answered(source, labels, reading, SameAnswers.of(same))
     name = brief(source) if isinstance(source, str | Path) else "the collection"
@@ -415,9 +418,7 @@ def pick(
         check_priced(found)
         given["price"] = price
     played = play_unlabelled or callable(labels)
-    run = make_run(
-        opened, found, given, wanted, seed=seed, shuffle=shuffle, play_unlabelled=played, missing=missing
-    )
+    run = make_run(opened, found, given, wanted, seed=seed, shuffle=shuffle, play_unlabelled=played)
     if callable(labels):
         run.ask(labels)
         return run.pick()

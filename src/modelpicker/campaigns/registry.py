@@ -23,6 +23,7 @@ from modelpicker.campaigns.offline import given_labels, read_whole, refuse_warm_
 from modelpicker.campaigns.offline_pool import find_loss
 from modelpicker.campaigns.pool_campaign import PoolCampaign
 from modelpicker.campaigns.setting_options import (
+    BY_NAME,
     JUDGE,
     AskFor,
     OverlapRule,
@@ -96,7 +97,7 @@ def create_campaign(
 
     A pool is a file, a collection or a data frame. What is asked next is decided when somebody is ready to answer,
     and it ends when the pick is proved for exactly these items. Only models, classes, budget, overlap,
-    overlap_rule, ask_for, same and seed go with it.
+    overlap_rule, ask_for, same, missing and seed go with it.
 
     Args:
         storage: `sqlite:///file.db` (made where there is none), `postgresql://…`, or `memory://` for tests.
@@ -189,7 +190,14 @@ def create_campaign(
         check_name(name)
         judge_name = judge if judge is None or isinstance(judge, str) else JUDGE
         sliced = check_slice_name(slice_name(slice), judge=check_judge_name(judge_name))
-        source = PoolSource.open(pool, models, judge_name, slice=sliced, text=is_tolerance(same))
+        source = PoolSource.open(
+            pool,
+            models,
+            judge_name,
+            slice=sliced,
+            text=is_tolerance(same),
+            missing=BY_NAME["missing"].check(missing),
+        )
         if isinstance(pool, str | Path):
             source.check_slice()
         source = source.judged_by(judge).sliced_by(slice)

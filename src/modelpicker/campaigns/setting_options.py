@@ -154,7 +154,9 @@ TOLERANCE = replace(
     help="How much less accurate than the best model the pick may be: 0.01 is 1 % of accuracy.",
 )
 POOL_GOAL = (TOLERANCE, CONFIDENCE)
-POOL_SETTINGS = frozenset({"models", "classes", "budget", "overlap", "overlap_rule", "ask_for", "same", "seed"})
+POOL_SETTINGS = frozenset(
+    {"models", "classes", "budget", "overlap", "overlap_rule", "ask_for", "same", "missing", "seed"}
+)
 POOL_ALGORITHM = "pool-picker"
 # Those that have checks of their own. The others are one value each, and checked by what is said above.
 CHECKED_APART = frozenset({"models", "classes", "stop_when", "overlap", "same", "seed", "algorithm", "options"})

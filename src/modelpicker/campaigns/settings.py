@@ -189,6 +189,7 @@ class CampaignSettings:
             overlap_rule=BY_NAME["overlap_rule"].check(given.get("overlap_rule", "all")),
             ask_for=asked,
             same=check_stored_same(given.get("same")),
+            missing=BY_NAME["missing"].check(given.get("missing", "abstained")),
         )
 
     @classmethod

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from modelpicker.certificates.judge import trust_judge, verdicts
+from modelpicker.certificates.judge import JudgeTrust, trust_judge, verdicts
 from modelpicker.certificates.pool_bets import GRAIN, ProofDraw
 from modelpicker.certificates.pool_scores import PIECE, Flags, PoolScores
 from modelpicker.kernels.primitives import Codes, Floats, Ints
@@ -276,14 +276,18 @@ class PoolProof:
         own, none = trial.model, np.zeros(self.rows.shape[1])
         if self.judge is None:
             return none, none, none + 1.0
-        done = np.flatnonzero(self.labelled)
-        scores = self.scores.at(done)
-        trust = trust_judge(self.rows[done], scores, self.judge[done], own, np.flatnonzero(playing))
+        trust, middle = self.trust(trial.tally, own, playing)
         y = verdicts(self.rows[[item]], self.judge[[item]], own)[0].astype(np.float64)
-        middle = trial.tally.judged / np.maximum(1, trial.tally.left)
         share = trust.share.copy()
         y[own], middle[own], share[own] = -y[runner_up], -middle[runner_up], share[runner_up]
         return share * (y - middle), share * (1.0 - middle), trust.unexplained
+
+    def trust(self, counts: PairCounts, model: int, playing: Flags) -> tuple[JudgeTrust, Floats]:
+        """How far a judge is trusted on a model beside those in play, and the mean of what it says."""
+        done = np.flatnonzero(self.labelled)
+        judged = np.full(len(done), -1) if self.judge is None else self.judge[done]
+        trust = trust_judge(self.rows[done], self.scores.at(done), judged, model, np.flatnonzero(playing))
+        return trust, counts.judged / np.maximum(1, counts.left)
 
     def _reversed(self, trial: Trial, runner_up: int) -> tuple[float, int]:
         """What the items that are left must make up for if the model on trial is the best, beside the runner-up."""
@@ -342,6 +346,16 @@ class PoolProof:
         enough = best * (1.0 - confidence) >= 1.0
         proved = float(np.where(enough, np.minimum(worst, self.allowed), worst).max(initial=0.0))
         return proved, proved == certain
+
+    def least_worst(self, model: int) -> list[float]:
+        """By how many items a model may still be worse than each other one, if all labels to come speak for it."""
+        scores, counts = self.scores, self.counts(model)
+        known = scores.never_told(model) + scores.untold(model, scores.may_lose) - counts.known
+        left = (
+            may_win(scores, self.labelled, model) - scores.never_told(model) - scores.untold(model, scores.may_win)
+        )
+        found: list[float] = (known - left).tolist()
+        return found
 
     def confidence_in(self, model: int, share: float) -> float:
         """The largest confidence with which a model is proved to be worse by no more than is allowed.

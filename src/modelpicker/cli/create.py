@@ -60,7 +60,6 @@ OF_STREAMS = {
     "kind": "--kind",
     "expected_rounds": "--expected-rounds",
     "budget_way": "--budget-way",
-    "missing": "--missing",
 }
 OF_POOLS = {
     "use_labels": "--use-labels",
@@ -174,6 +173,7 @@ def create(
         _refuse(typed, OF_STREAMS, "is for streams; leave it out with --pool.")
         text = text or isinstance(same, float)
         read = how_to_read(models, fields, classes, normalise, text, label, id_column, ignore)
+        read["missing"] = settings["missing"]
         named = set(read["fields"])
         for column in (judge, slice_by):
             if column is not None:

@@ -14,9 +14,17 @@ import numpy.typing as npt
 from modelpicker.collections import matrices
 from modelpicker.collections.fingerprint import Fingerprint
 from modelpicker.collections.label_checks import check_common, identical_notes
-from modelpicker.encoding import Array, ClassName, Matrix, encode_labels, encode_table, smallest_type
+from modelpicker.encoding import (
+    Array,
+    ClassName,
+    Matrix,
+    check_missing,
+    encode_labels,
+    encode_table,
+    smallest_type,
+)
 from modelpicker.errors import InputError, brief
-from modelpicker.kernels.primitives import ABSTAINED
+from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN
 
 FieldValue: TypeAlias = str | int | float | bool | None
 Fields: TypeAlias = Mapping[str, Sequence[FieldValue]]
@@ -28,7 +36,8 @@ class ModelCollection:
 
     Args:
         predictions: one row per item, one column per model. Whole numbers are codes, that is places in `classes`;
-            strings are class names; -1 or None is an abstention. Or a data frame (pandas, polars, Arrow), or a
+            strings are class names; -1 or None is an abstention, and `mp.NOT_RUN` stands for a model that was not
+            run on the item. Or a data frame (pandas, polars, Arrow), or a
             mapping of arrays, which are read as files are: `id`, `text`, `label` and the like are no models there.
         labels: one an item, in the form of the predictions; -1 or None where it is not known.
         models: the names of the models; by default `model-0`, `model-1`, …. Of a data frame, the columns that are
@@ -45,7 +54,7 @@ class ModelCollection:
     """
 
     predictions: Matrix
-    """Places in `classes`, -1 for an abstention; read-only, in the smallest integer type that fits."""
+    """Places in `classes`, -1 for an abstention, -2 for a model that was not run; read-only, as small as can be."""
     labels: Matrix | None
     """Places in `classes`, -1 where the label is not known; None where no label is."""
     models: tuple[str, ...]
@@ -88,7 +97,7 @@ class ModelCollection:
 
     def _names(self, codes: Matrix) -> list[ClassName]:
         """The classes that occur among some codes."""
-        return [self.classes[code] for code in np.unique(codes).tolist() if code != ABSTAINED]
+        return [self.classes[code] for code in np.unique(codes).tolist() if code >= 0]
 
     def _set(
         self,
@@ -186,6 +195,11 @@ class ModelCollection:
             groups.setdefault(hashlib.sha256(column.tobytes()).digest(), []).append(model)
         return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
+    @cached_property
+    def absent(self) -> bool:
+        """Whether some model was not run on some item."""
+        return bool((self.predictions == NOT_RUN).any())
+
     @property
     def labelled(self) -> int:
         """How many items have a label."""
@@ -193,13 +207,17 @@ class ModelCollection:
 
     @cached_property
     def accuracies(self) -> npt.NDArray[np.float64] | None:
-        """The share of the labelled items that each model gets right; None without labels."""
+        """The share of the labelled items that each model gets right; None without labels.
+
+        Items that a model was not run on do not count for it; NaN where it was run on none.
+        """
         if self.labels is None:
             return None
         known = self.labels != ABSTAINED
         labels = self.labels[known]
         right = [np.count_nonzero(column[known] == labels) for column in self.predictions.T]
-        accuracies = np.array(right) / len(labels)
+        run = [np.count_nonzero(column[known] != NOT_RUN) for column in self.predictions.T]
+        accuracies = np.array([hits / items if items else np.nan for hits, items in zip(right, run, strict=True)])
         accuracies.flags.writeable = False
         return accuracies
 
@@ -237,6 +255,28 @@ class ModelCollection:
         from modelpicker.collections.writers import save_collection
 
         save_collection(self, Path(path))
+
+
+def read_missing(collection: ModelCollection, missing: object) -> ModelCollection:
+    """A collection that was not read with `missing`: what looks like an abstention stands for a model not run.
+
+    One that has models that were not run says so itself, and stays as it is.
+    """
+    if check_missing(missing) == "abstained" or collection.absent:
+        return collection
+    codes = np.where(collection.predictions == ABSTAINED, NOT_RUN, collection.predictions)
+    parts = (collection.labels, collection.models, collection.classes, collection.fields, collection.notes)
+    return ModelCollection.of_codes(codes, *parts)
+
+
+def check_all_run(collection: ModelCollection, what: str) -> None:
+    """An error if some model was not run on some item, where that cannot be counted."""
+    if collection.absent:
+        item, model = (int(place) for place in np.argwhere(collection.predictions == NOT_RUN)[0])
+        raise InputError(
+            f"{what} needs the answers of all models, but {collection.models[model]} was not run on item {item}. "
+            "Leave the model or the item out, or read the collection without missing='not-run'."
+        )
 
 
 def check_model_names(models: object, count: int) -> tuple[str, ...]:

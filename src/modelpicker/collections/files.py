@@ -16,7 +16,7 @@ from modelpicker.collections.shipped import SHIPPED, shipped_collection
 from modelpicker.collections.spelling import EXACT
 from modelpicker.collections.tables import ARRAYS, Table, check_ending, exists, explained, open_table
 from modelpicker.collections.wide_tables import CollectionReader
-from modelpicker.encoding import ClassName
+from modelpicker.encoding import ClassName, Missing
 from modelpicker.errors import InputError, NotFoundError, brief
 
 
@@ -34,6 +34,7 @@ def open_collection(
     ignore: Sequence[str] = (),
     columns: Mapping[str, Role] | None = None,
     same: SameAnswer = EXACT,
+    missing: Missing = "abstained",
 ) -> ModelCollection | CollectionReader:
     """A collection that need not fit into memory: `run_stream` plays what this gives, batch by batch.
 
@@ -54,11 +55,14 @@ def open_collection(
             keep the role that they have otherwise.
         same: what counts as the same answer to an item: "exact", "normalised", a tolerance for numbers, or a
             function of two answers, as `merge_answers` has it. The whole source is then read into memory.
+        missing: what a prediction that is missing or empty stands for. "abstained": the model has no answer, which
+            counts as wrong. "not-run": it was not run for this item, and nothing is known of it. Then -1 is an
+            abstention all the same, but not in an array that has no -2.
     """
     return open_with(
         source,
         labels,
-        Reading(models, fields, classes, normalise, text, label, id, ignore, dict(columns or {}), same),
+        Reading(models, fields, classes, normalise, text, label, id, ignore, dict(columns or {}), same, missing),
     )
 
 
@@ -89,6 +93,7 @@ def load_collection(
     ignore: Sequence[str] = (),
     columns: Mapping[str, Role] | None = None,
     same: SameAnswer = EXACT,
+    missing: Missing = "abstained",
 ) -> ModelCollection:
     """A collection from a file, a folder, or one that ships; arguments as for `open_collection`.
 
@@ -98,7 +103,7 @@ def load_collection(
     return load_with(
         source,
         labels,
-        Reading(models, fields, classes, normalise, text, label, id, ignore, dict(columns or {}), same),
+        Reading(models, fields, classes, normalise, text, label, id, ignore, dict(columns or {}), same, missing),
     )
 
 

@@ -84,7 +84,7 @@ def _said(found: ModelCollection | CollectionReader) -> set[ClassName]:
     """The classes that models predict."""
     if isinstance(found, CollectionReader):
         return found.vocabulary.names_in(found.models)
-    return {found.classes[code] for code in np.unique(found.predictions).tolist() if code != ABSTAINED}
+    return {found.classes[code] for code in np.unique(found.predictions).tolist() if code >= 0}
 
 
 def fields_of(found: ModelCollection | CollectionReader) -> tuple[str, ...]:
@@ -149,7 +149,7 @@ def _check_predictions(
     start = 0
     for batch in found.batches(fields=False):
         for item in (item for item in predicted if start <= item < start + len(batch)):
-            said = {batch.classes[code] for code in batch.predictions[item - start].tolist() if code != ABSTAINED}
+            said = {batch.classes[code] for code in batch.predictions[item - start].tolist() if code >= 0}
             if predicted[item] not in said:
                 raise InputError(
                     f"{path} is of other items: it says that {brief(predicted[item])} was predicted for item "

@@ -87,7 +87,7 @@ def _rows_of(found: ModelCollection | CollectionReader) -> tuple[dict[str, Field
     for item in range(min(ROWS, len(first))):
         row: dict[str, FieldValue] = {name: _short(values[item]) for name, values in first.fields.items()}
         for model, code in zip(first.models, first.predictions[item].tolist(), strict=True):
-            row[model] = _short(classes[code])
+            row[model] = _short(classes[code] if code >= 0 else None)
         if found.labelled:
             row[LABEL] = _short(classes[ABSTAINED if first.labels is None else int(first.labels[item])])
         rows.append(row)

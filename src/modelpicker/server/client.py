@@ -126,7 +126,7 @@ class Client:
             goal |= {"judge": judge, "slice": slice}
             given = {one: value for one, value in goal.items() if value is not None}
             more = {"overlap": overlap, "overlap_rule": overlap_rule, "ask_for": ask_for, "same": same}
-            more |= {"use_labels": use_labels, "seed": seed, "guidelines": guidelines}
+            more |= {"missing": missing, "use_labels": use_labels, "seed": seed, "guidelines": guidelines}
             return self._create_pool(
                 name, Path(pool), columns, {**given, **more, **_costs(loss, price, label_noise)}
             )
@@ -176,7 +176,10 @@ class Client:
 
 def _is_same_pool(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     """Whether a campaign is on a pool with this goal."""
-    same = {name: found[name] for name in ("budget", "overlap", "overlap_rule", "ask_for", "same", "guidelines")}
+    same = {
+        name: found[name]
+        for name in ("budget", "overlap", "overlap_rule", "ask_for", "same", "missing", "guidelines")
+    }
     shown = {**found["options"], **same, "seed": int(found["seed"])}
     return found["algorithm"] == POOL_ALGORITHM and all(
         shown.get(name) == value

@@ -27,6 +27,7 @@ from modelpicker.algorithms.pools.macro_f1 import macro_f1
 from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
 from modelpicker.algorithms.pools.pool_input import (
     PIECE,
+    absent_models,
     contested_items,
     contested_rows,
     identical_models,
@@ -44,6 +45,7 @@ from modelpicker.algorithms.pools.pool_state import (
     new_proof,
     progress_of,
 )
+from modelpicker.algorithms.pools.prices import cheap_favourite
 from modelpicker.algorithms.validation import Models, check_count, read_price
 from modelpicker.certificates.accuracy import AccuracyInterval, measure_accuracy
 from modelpicker.certificates.certificate import Certificate, check_confidence, state_pool
@@ -54,7 +56,7 @@ from modelpicker.coins import check_seed, draw_coins
 from modelpicker.encoding import ModelName
 from modelpicker.errors import ConflictError, InputError, NotFoundError, StateError, brief
 from modelpicker.kernels.compiler import CompiledKernel
-from modelpicker.kernels.primitives import Codes, Floats, Ints, kernel_codes
+from modelpicker.kernels.primitives import NOT_RUN, Codes, Floats, Ints, kernel_codes
 from modelpicker.label import AnyLabel, read_label
 from modelpicker.losses import ACCURATE, Loss, read_loss
 
@@ -63,8 +65,6 @@ STATE_VERSION = 2
 MOST_CELLS = 2**20
 # A model stays on trial while it is thought to be behind the leader by at most this share of what is allowed.
 STICKY = 0.25
-# With prices, a model is tried if it is thought to be behind the leader by at most this share of what is allowed.
-CLOSE = 0.5
 # Coins of a pool by their use: those of questions count from 0.
 JITTER, SAMPLES = 2**62, 2**63
 
@@ -77,7 +77,8 @@ class PoolPicker:
     """Picks the best model of a file: it says which items to label, and when the pick is proved.
 
     Args:
-        predictions: one row per item and one column per model: a matrix, a collection, or a data frame.
+        predictions: one row per item and one column per model: a matrix, a collection, or a data frame. None or
+            -1 is an abstention; `mp.NOT_RUN` a model that was not run on the item, so that nothing is known of it.
         models: the names of the models; by default those of the source, or numbers from 0.
         seed: of all randomness.
         confidence: of the proof.
@@ -140,7 +141,8 @@ class PoolPicker:
         self.judge = read_judge(judge, source)
         """What the judge says of each item, as codes; -1 where it says nothing. None: there is no judge."""
         self._judged = None if self.judge is None else kernel_codes(self.judge[self._contested])
-        self._said = with_judge(self._rows, self._judged)
+        self._absent = absent_models(self._rows)
+        self._said = with_judge(self._rows, self._judged, self._absent)
         self._labels = np.full(len(self._rows), UNKNOWN, dtype=np.int32)
         self._agreed: dict[int, int] = {}
         """Labels of items on which all models say the same."""
@@ -207,6 +209,20 @@ class PoolPicker:
         """The items that were asked about and whose labels have not come."""
         contested = self._contested[self._labels == OUT].tolist()
         return sorted({*contested, *self._audit.awaited})
+
+    @property
+    def never_run(self) -> dict[ModelName, int]:
+        """On how many items each model was not run; only models of which that is so."""
+        counts = np.count_nonzero(self.source.codes == NOT_RUN, axis=0).tolist()
+        return {name: count for name, count in zip(self.models, counts, strict=True) if count}
+
+    @property
+    def unprovable(self) -> tuple[ModelName, ...]:
+        """The models that no label can show to be no better than the pick: they were not run on too many items."""
+        if self._proof.scores.everywhere is None:
+            return ()
+        worst = self._proof.least_worst(self._pick())
+        return tuple(name for name, most in zip(self.models, worst, strict=True) if most > self._proof.allowed)
 
     @property
     def identical(self) -> tuple[tuple[ModelName, ...], ...]:
@@ -293,8 +309,17 @@ class PoolPicker:
     def standing(self) -> dict[ModelName, float]:
         """By how much accuracy each model is thought to be behind the recommended one, or by how much loss."""
         self._look()
-        ahead = (self._found.ahead - self._found.ahead[self._pick()]) * self.loss.unit / len(self)
+        pick = self._pick()
+        ahead = (self._found.ahead - self._found.ahead[pick]) * self.loss.unit / self._both_run(pick)
         return {name: float(ahead[place]) for place, name in enumerate(self.models)}
+
+    def _both_run(self, model: int) -> Floats | int:
+        """On how many items a model and each other one were run."""
+        everywhere = self._proof.scores.everywhere
+        if everywhere is None:
+            return len(self)
+        found: Floats = np.maximum(1.0, (~(everywhere | everywhere[:, [model]])).sum(axis=0))
+        return found
 
     def macro_f1(self) -> dict[ModelName, float]:
         """Macro-F1 of every model, by labels and guesses: an estimate, not certified."""
@@ -395,7 +420,7 @@ class PoolPicker:
         told = UNKNOWABLE_LABEL
         if label is not None:
             row = self._rows[place] if place >= 0 else kernel_codes(self.source.codes[item])
-            told = self._read.read(label, row, None, where)
+            told = self._read.read(label, row, row == NOT_RUN, where)
         if place < 0:
             self._learn_agreed(item, told)
         else:
@@ -438,7 +463,17 @@ class PoolPicker:
         if told.scores is not None:
             self._graded[place] = told.scores
             self._proof.scores.grade(place, told.scores)
-        self._found.right[:] += np.nan_to_num(self._proof.scores.at([place])[0])
+        self._found.right[:] += self._counted_right(place)
+
+    def _counted_right(self, place: int) -> Floats:
+        """How right each model is on a labelled item; one that was not run counts as the mean of the others."""
+        scores = self._proof.scores.at([place])[0]
+        if self._absent is None or not self._absent[place].any():
+            return np.asarray(np.nan_to_num(scores))
+        known = scores[~np.isnan(scores)]
+        mean = float(known.mean()) if len(known) else 0.0
+        found: Floats = np.where(self._absent[place], mean, np.nan_to_num(scores))
+        return found
 
     def _told_twice(self, item: int, before: ReadLabel, told: ReadLabel) -> ConflictError:
         return ConflictError(
@@ -529,12 +564,7 @@ class PoolPicker:
     def _favourite(self) -> int:
         """The model to prove: the leader; with prices, the cheapest that is thought to be close enough to it."""
         leader = self._leader()
-        if self.price is None or not len(self._rows):
-            return leader if self.price is None else int(np.argmin(self.price))
-        share = CLOSE if self._unlabelled().any() else 1.0
-        close = self._found.ahead <= share * self._proof.allowed + 1e-9
-        close[leader] = True
-        return int(np.argmin(np.where(close, self.price + self._jitter * 1e-9, np.inf)))
+        return leader if self.price is None else cheap_favourite(self, leader)
 
     def _cheapest_certified(self, favourite: int) -> int:
         """The favourite, or a model that is certified already and costs no more."""

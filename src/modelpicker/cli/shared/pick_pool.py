@@ -59,6 +59,7 @@ def pick_pool(request: PickRequest, ask: bool) -> PoolReport:
     asks = ask or request.labels is None or is_answers(request.labels)
     begun = read_header(place) if asks else None
     if begun is not None:
+        _check_missing(request, begun, place)
         reading = type(request.reading)(**{**begun.get("reading", {}), **request.reading.document()})
         judge = _judge_of(request, begun, place)
         request = replace(request, reading=reading, judge=judge, slice=request.slice or begun.get("slice"))
@@ -124,6 +125,16 @@ def _apart(whole: "ModelCollection", request: PickRequest) -> "tuple[ModelCollec
     heard = sum(answer in known for answer in said)
     say(visible(f"judge: {request.judge} says something about {heard:,} of {count(len(whole), 'item')}"))
     return bare, said
+
+
+def _check_missing(request: PickRequest, begun: dict[str, Any], place: Path) -> None:
+    """What an empty cell stands for decides which questions are asked, so it must be what it was."""
+    then = begun.get("reading", {}).get("missing", "abstained")
+    if "missing" in request.typed and request.reading.missing != then:
+        raise ConflictError(
+            f"{place} is of another pick: it was begun with --missing {then}, here it is "
+            f"{request.reading.missing}. Leave --missing out to go on. {_again(place)}"
+        )
 
 
 def _with_slice_field(request: PickRequest) -> PickRequest:

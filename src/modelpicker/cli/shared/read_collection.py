@@ -14,6 +14,7 @@ from modelpicker.cli.shared.terminal import (
     IdColumn,
     Ignore,
     LabelColumn,
+    MissingOption,
     ModelsOption,
     Normalise,
     Same,
@@ -47,6 +48,7 @@ READING: Mapping[str, Any] = {
     "id_column": IdColumn,
     "ignore": Ignore,
     "same": Same,
+    "missing": MissingOption,
 }
 
 

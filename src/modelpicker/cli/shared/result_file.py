@@ -63,8 +63,6 @@ class ResultFile:
         **more: Any,
     ) -> None:
         """All of a pool: settings, labels that were given, those asked for in their order, then missing ones."""
-        from modelpicker.kernels.primitives import ABSTAINED
-
         settings = {key: document[key] for key in ("setting", "algorithm", "seed", "options", "budget")}
         self._write(
             {
@@ -88,7 +86,7 @@ class ResultFile:
                 {
                     "item": item,
                     "query": True,
-                    "prediction": None if said == ABSTAINED else whole.classes[said],
+                    "prediction": None if said < 0 else whole.classes[said],
                     "recommended": whole.models[stood],
                     "label": whole.classes[label],
                 }

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
@@ -140,6 +140,14 @@ Same: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
+MissingOption: TypeAlias = Annotated[
+    Literal["abstained", "not-run"] | None,
+    typer.Option(
+        help="What an empty cell stands for. abstained: the model has no answer, which counts as wrong. not-run: "
+        "the model was not run for this item, and nothing is known of it.  [default: abstained]",
+        show_default=False,
+    ),
+]
 Text: TypeAlias = Annotated[bool, typer.Option("--text", help="Take all answers for strings, also numbers.")]
 
 
@@ -173,6 +181,7 @@ def how_to_read(
     id_column: str | None,
     ignore: Sequence[str] | None,
     same: str | None = None,
+    missing: str | None = None,
 ) -> dict[str, Any]:
     """What the command line says of a file, as `load_collection` and `open_collection` take it."""
     return {
@@ -185,6 +194,7 @@ def how_to_read(
         "id": id_column,
         "ignore": listed(ignore) or (),
         **({} if same is None else {"same": as_same(same)}),
+        **({} if missing is None else {"missing": missing}),
     }
 
 

@@ -51,6 +51,8 @@ class Reading:
     """The roles of some columns; what is not named here is guessed as ever."""
     same: Any = EXACT
     """What counts as the same answer, as `merge_answers` has it."""
+    task: str | None = None
+    """Of the results of an evaluation tool: the task, or a pattern such as "mmlu*"."""
     labels_elsewhere: bool = False
     """Whether labels come from elsewhere: then those of the table itself are not read, and cannot be wrong."""
 

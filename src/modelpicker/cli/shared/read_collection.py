@@ -17,6 +17,7 @@ from modelpicker.cli.shared.terminal import (
     ModelsOption,
     Normalise,
     Same,
+    Task,
     Text,
     how_to_read,
     say,
@@ -47,6 +48,7 @@ READING: Mapping[str, Any] = {
     "id_column": IdColumn,
     "ignore": Ignore,
     "same": Same,
+    "task": Task,
 }
 
 

@@ -1,5 +1,6 @@
 """What an evaluation tool wrote down, one record per answer, gathered into columns: one per model."""
 
+import os
 from array import array
 from collections import Counter
 from collections.abc import Mapping
@@ -91,6 +92,23 @@ class Answers:
             column.extend([NOTHING] * (entry + 1 - len(column)))
             column[entry] = value
 
+    def joins(self, other: "Answers") -> bool:
+        """Whether both have answers to other items: then they may be parts of one run."""
+        return self.epochs.keys().isdisjoint(other.epochs.keys())
+
+    def join(self, other: "Answers") -> None:
+        """Take the answers of another part of the same run."""
+        before = len(self.items)
+        for name in dict.fromkeys((*self.scores, *other.scores)):
+            self.score(name).extend(other.score(name))
+        self.items.extend(other.items)
+        self.codes.extend(other.codes)
+        self.cost.extend(other.cost)
+        self.latency.extend(other.latency)
+        self.epochs |= {key: before + entry for key, entry in other.epochs.items()}
+        self.failed += other.failed
+        self.run = os.path.commonpath([self.run, other.run])
+
     def score(self, name: str) -> "array[float]":
         """One score of each answer; NaN where there is none."""
         column = self.scores.setdefault(name, array("d"))
@@ -163,6 +181,27 @@ class EvaluationRecords:
         item.references = item.references or record.references
         return place
 
+    def models(self) -> dict[str, Answers]:
+        """The answers of each model by its name.
+
+        Files of one model that have other items are parts of one run, such as one per task. If a model has several
+        runs of the same items, each is a model of its own, and its name says where it is from.
+        """
+        runs: dict[str, list[Answers]] = {}
+        for (model, _), column in self.columns.items():
+            known = next((one for one in runs.setdefault(model, []) if one.joins(column)), None)
+            if known is None:
+                runs[model].append(column)
+            else:
+                known.join(column)
+        named = {
+            f"{model} ({name})" if len(found) > 1 else model or name: one
+            for model, found in runs.items()
+            for one, name in zip(found, _short_names([one.run for one in found]), strict=True)
+        }
+        several = len({run for _, run in self.columns}) > 1  # then the order of the files says nothing
+        return dict(sorted(named.items())) if several else named
+
     def check_task(self) -> None:
         """An error if there is no record of the task, or if it is not said which of several is meant."""
         named = [name for name in self.tasks if name]
@@ -177,6 +216,12 @@ class EvaluationRecords:
         if not self.columns:
             has = f"it has {listed}" if named else "its results name no task"
             raise InputError(f"{self.path} has no results of task {brief(self.task)}; {has}.", parameter="task")
+
+
+def _short_names(runs: list[str]) -> list[str]:
+    """Names of runs that tell them apart: their folders, if these differ."""
+    folders = [os.path.dirname(run) or run for run in runs]  # noqa: PTH120 - names, not files
+    return folders if len(set(folders)) == len(runs) else runs
 
 
 def _plain(value: Any) -> FieldValue:

@@ -66,7 +66,7 @@ def collect_records(records: EvaluationRecords, reading: Reading, tool: str) -> 
     elif labels is not None:
         notes.append(_labels_note(cells, labels, score, tool) + _others(columns, score))
     prices = {kind: found for kind in ("cost", "latency") if (found := _prices(columns, kind))}
-    notes += [_price_note(kind, found) for kind, found in prices.items()]
+    notes += _price_notes(prices)
     table = _table(records, cells, labels)
     check_columns(table, reading.fields)
     told = Reading(
@@ -96,11 +96,7 @@ def _heading(records: EvaluationRecords, tool: str, models: int) -> str:
 
 def _chosen_models(records: EvaluationRecords, reading: Reading) -> list[tuple[str, Answers]]:
     """The models by their names, those that were asked for."""
-    shared = Counter(model for model, _ in records.columns)
-    named: dict[str, Answers] = {}
-    for (model, run), column in records.columns.items():
-        name = f"{model} ({run})" if shared[model] > 1 else model or run
-        named[f"model {name}" if name in TAKEN else name] = column
+    named = {f"model {name}" if name in TAKEN else name: column for name, column in records.models().items()}
     roles = reading.said()
     for name, role in roles.items():
         if role == "model" and name not in named:
@@ -304,15 +300,23 @@ def _prices(columns: Sequence[tuple[str, Answers]], kind: str) -> dict[str, floa
         known = values[~np.isnan(values)]
         if not len(known):
             return {}
-        found[name] = float(known.mean())
+        found[name] = math.fsum(known.tolist()) / len(known)
     return found if any(found.values()) else {}
 
 
-def _price_note(kind: str, prices: Mapping[str, float]) -> str:
-    unit = " s" if kind == "latency" else ""
-    listed = ", ".join(f"{name} {value:.{DIGITS}g}{unit}" for name, value in list(prices.items())[:MOST_NAMED])
-    more = ", …" if len(prices) > MOST_NAMED else ""
-    return f"{kind} per item in the mean: {listed}{more}. --price {kind} (price={kind!r}) takes it into account."
+def _price_notes(prices: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """What models cost, in one sentence."""
+    if not prices:
+        return []
+    names = list(next(iter(prices.values())))
+    units = {"cost": "", "latency": " s"}
+    listed = ", ".join(
+        f"{name} {' and '.join(f'{prices[kind][name]:.{DIGITS}g}{units[kind]}' for kind in prices)}"
+        for name in names[:MOST_NAMED]
+    )
+    more = ", …" if len(names) > MOST_NAMED else ""
+    options = " or ".join(f"--price {kind}" for kind in prices)
+    return [f"{' and '.join(prices)} per item in the mean: {listed}{more}. {options} takes it into account."]
 
 
 def _ids(items: Sequence[Item]) -> list[str]:

@@ -29,6 +29,13 @@ class Measurements:
         """How many items have a grade."""
         return 0 if self.grades is None else int((~np.isnan(self.grades)).any(axis=1).sum())
 
+    def means(self) -> list[float]:
+        """The mean grade of each model over the items that have grades; an answer that is missing counts as wrong."""
+        if self.grades is None:
+            return []
+        known = self.grades[(~np.isnan(self.grades)).any(axis=1)].astype(np.float64)
+        return [float(mean) for mean in np.nan_to_num(known).mean(axis=0)]
+
     def take(self, items: Any) -> Self:
         """The measurements of some items; what models cost stays."""
         return self if self.grades is None else replace(self, grades=self.grades[items])

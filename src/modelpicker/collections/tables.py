@@ -59,6 +59,8 @@ ENDINGS = {
     ".jsonl.gz": "JSON lines",
 }
 PACKED = ".gz"
+# What Python raises about a file that cannot be unpacked.
+UNPACKING = (EOFError, zlib.error, gzip.BadGzipFile)
 # Kinds of which a file is read once, and then as if it were lines of text.
 DOCUMENTS = ("JSON", "Excel")
 
@@ -166,7 +168,8 @@ def open_table(path: Path) -> Table:
 
         file, kind = as_lines(path, kind)
     else:
-        _check_magic(file, kind)
+        with explained(path):
+            _check_magic(file, kind)
     with explained(path):
         match kind:
             case "CSV":
@@ -230,13 +233,8 @@ def check_readable(path: Path) -> None:
 
 def _content(path: Path) -> bytes | None:
     """All of a small file, read once; None if it is not small when it is unpacked."""
-    try:
-        with open_binary(path) as file:
-            content = file.read(SMALL + 1)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"{path} is damaged or cut short: gzip cannot unpack it ({error}).") from error
-    except OSError as error:
-        raise FileError(f"{path} cannot be read: {error.strerror or error}.") from error
+    with explained(path), open_binary(path) as file:
+        content = file.read(SMALL + 1)
     if not content:
         raise InputError(f"{path} is empty.")
     return content if len(content) <= SMALL else None
@@ -267,6 +265,8 @@ def explained(path: Path) -> Iterator[None]:
         raise FileError(
             f"{path} does not fit into memory; save it as Parquet, which is read in batches."
         ) from error
+    except UNPACKING as error:
+        raise InputError(f"{path} is damaged or cut short: gzip cannot unpack it ({error}).") from error
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise FileError(f"{path} cannot be read: {os.strerror(error.errno)}.") from error
@@ -282,6 +282,8 @@ def _complaint(path: Path, said: str) -> str:
     kind = ENDINGS.get(ending_of(path), "")
     if "not implemented" in first.lower() or "no kernel" in first.lower() or "unsupported" in first.lower():
         return f"holds cells of a type that no class can have ({first})."
+    if "zlib" in first or "compressed stream" in first:
+        return f"is damaged or cut short: gzip cannot unpack it ({first})."
     if "UTF8" in first and kind not in ("Parquet", "Arrow"):
         return "is not written in UTF-8; save it as UTF-8 (in a spreadsheet: CSV UTF-8) and try again."
     if kind in ("Parquet", "Arrow"):

@@ -11,7 +11,7 @@ import modelpicker as mp
 from modelpicker.collections import tables
 from tests.cli.running import run
 
-ROWS = [
+ROWS: list[dict[str, Any]] = [
     {"id": "a", "bert": "spam", "gpt": "ham", "label": "spam"},
     {"id": "b", "bert": "ham", "gpt": None, "label": "ham"},
 ]
@@ -39,7 +39,9 @@ def test_a_json_document_holds_rows_or_columns(document: Any, tmp_path: Path) ->
 
 @pytest.mark.parametrize("ending", ["csv.gz", "tsv.gz", "jsonl.gz"])
 @pytest.mark.parametrize("small", [True, False])
-def test_a_packed_file_is_unpacked(ending: str, small: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_packed_file_is_unpacked(
+    ending: str, small: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if not small:
         monkeypatch.setattr(tables, "SMALL", 10)
     lines = "".join(json.dumps(row) + "\n" for row in ROWS)

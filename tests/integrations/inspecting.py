@@ -32,7 +32,9 @@ def inspect_log(
         for item, answer in enumerate(right)
     ]
     epochs = more.pop("epochs", 1)
-    task = Task(name=name, dataset=asked, solver=generate(), scorer=match() if scorer == () else scorer, epochs=epochs)
+    task = Task(
+        name=name, dataset=asked, solver=generate(), scorer=match() if scorer == () else scorer, epochs=epochs
+    )
     outputs = []
     for answer in said if epochs == 1 else more.pop("outputs"):
         output = ModelOutput.from_content("mockllm/model", answer)

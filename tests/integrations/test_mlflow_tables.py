@@ -35,9 +35,7 @@ def test_of_a_table_with_run_ids_each_run_is_a_model(tmp_path: Path) -> None:
     import json
 
     rows = [
-        [f"{item}?", truth(item), said, model]
-        for model in MODELS
-        for item, said in enumerate(answers(model, 10))
+        [f"{item}?", truth(item), said, model] for model in MODELS for item, said in enumerate(answers(model, 10))
     ]
     columns = ["inputs", "targets", "outputs", "run_id"]
     path = tmp_path / "table.json"

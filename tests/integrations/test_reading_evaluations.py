@@ -1,7 +1,7 @@
 """What evaluation tools write, read by content: answers, labels or grades, prices.
 
-inspect_ai and MLflow write their files here themselves (`test_inspect_logs.py`, `test_mlflow_tables.py`). The files of
-the other tools are built in their documented formats by `tool_files.py`.
+inspect_ai and MLflow write their files themselves (`test_inspect_logs.py`, `test_mlflow_tables.py`). The files of
+other tools are built in their documented formats by `tool_files.py`.
 """
 
 import json
@@ -117,7 +117,13 @@ def test_a_verb_that_takes_a_file_takes_a_tools_results(make: Make, tmp_path: Pa
 
 @pytest.mark.parametrize(
     ("make", "score"),
-    [(promptfoo, "score"), (lm_eval, "acc_norm"), (helm, "rouge_l"), (openai_evals, "correct"), (mlflow, "right/v1")],
+    [
+        (promptfoo, "score"),
+        (lm_eval, "acc_norm"),
+        (helm, "rouge_l"),
+        (openai_evals, "correct"),
+        (mlflow, "right/v1"),
+    ],
 )
 def test_a_score_is_chosen_by_name_and_becomes_grades(make: Make, score: str, tmp_path: Path) -> None:
     source = make(tmp_path)
@@ -418,5 +424,10 @@ def test_one_model_is_nothing_to_choose_from(tmp_path: Path) -> None:
 
 
 def test_a_name_of_a_model_may_be_that_of_a_column(tmp_path: Path) -> None:
-    rows = [files.promptfoo_row(item, place, name, "x") for place, name in enumerate(("id", "label")) for item in (1, 2)]
-    assert mp.load_collection(files.promptfoo_results(tmp_path / "r.json", rows)).models == ("model id", "model label")
+    rows = [
+        files.promptfoo_row(item, place, name, "x") for place, name in enumerate(("id", "label")) for item in (1, 2)
+    ]
+    assert mp.load_collection(files.promptfoo_results(tmp_path / "r.json", rows)).models == (
+        "model id",
+        "model label",
+    )

@@ -134,12 +134,24 @@ def helm_suite(folder: Path, *, shown: bool = False) -> Path:
     """`helm-run`: a folder per run; or, if `shown`, the smaller files that `helm-summarize` writes beside them."""
     for model in MODELS:
         run = folder / f"sums:level=1,model=org_{model}"
-        spec = {"name": run.name, "scenario_spec": {}, "adapter_spec": {"method": "generation", "model": f"org/{model}"}}
+        spec = {
+            "name": run.name,
+            "scenario_spec": {},
+            "adapter_spec": {"method": "generation", "model": f"org/{model}"},
+        }
         write_json(run / "run_spec.json", spec)
         states, stats, predictions, instances = [], [], [], []
         for item, said in enumerate(answers(model)):
-            references = [{"output": {"text": truth(item)}, "tags": ["correct"]}, {"output": {"text": "no"}, "tags": []}]
-            instance = {"input": {"text": f"{item}+{item}?"}, "references": references, "split": "test", "id": f"id{item}"}
+            references = [
+                {"output": {"text": truth(item)}, "tags": ["correct"]},
+                {"output": {"text": "no"}, "tags": []},
+            ]
+            instance = {
+                "input": {"text": f"{item}+{item}?"},
+                "references": references,
+                "split": "test",
+                "id": f"id{item}",
+            }
             place = {"instance_id": f"id{item}", "train_trial_index": 0}
             answer = {"success": True, "completions": [{"text": f" {said}", "logprob": 0}], "request_time": 0.5}
             states.append({"instance": instance, "train_trial_index": 0, "request": {}, "result": answer})
@@ -147,7 +159,9 @@ def helm_suite(folder: Path, *, shown: bool = False) -> Path:
             states.append({"instance": changed, "train_trial_index": 0, "request": {}, "result": answer})
             right = float(said == truth(item))
             found = {"num_references": 2.0, "exact_match": right, "rouge_l": right / 2, "inference_runtime": 0.5}
-            named = [{"name": {"name": name, "split": "test"}, "count": 1, "mean": mean} for name, mean in found.items()]
+            named = [
+                {"name": {"name": name, "split": "test"}, "count": 1, "mean": mean} for name, mean in found.items()
+            ]
             stats.append({**place, "stats": named})
             stats.append({**place, "perturbation": {"name": "typos"}, "stats": named[:1]})
             predictions.append({**place, "predicted_text": f" {said}", "stats": {"exact_match": right}})
@@ -156,7 +170,9 @@ def helm_suite(folder: Path, *, shown: bool = False) -> Path:
             write_json(run / "display_predictions.json", predictions)
             write_json(run / "instances.json", instances)
         else:
-            write_json(run / "scenario_state.json", {"adapter_spec": spec["adapter_spec"], "request_states": states})
+            write_json(
+                run / "scenario_state.json", {"adapter_spec": spec["adapter_spec"], "request_states": states}
+            )
             write_json(run / "per_instance_stats.json", stats)
     return folder
 
@@ -175,7 +191,13 @@ def openai_log(path: Path, model: str, *, kind: str = "match", broken: bool = Fa
             rows.append({**event, "type": "metrics", "data": {"accuracy": float(right), "choice": "Y"}})
             continue
         picked = truth(item) if right else None
-        told = {"correct": right, "expected": truth(item), "picked": picked, "sampled": said, "options": [truth(item)]}
+        told = {
+            "correct": right,
+            "expected": truth(item),
+            "picked": picked,
+            "sampled": said,
+            "options": [truth(item)],
+        }
         rows.append({**event, "type": "match", "data": told})
     rows.append({"final_report": {"accuracy": 0.5}})
     write_lines(path, rows)
@@ -188,7 +210,7 @@ def every_eval_records(path: Path, model: str, *, agentic: bool = False) -> Path
     """`NAME_samples.jsonl`, schema instance_level_eval_0.2.1."""
     rows = []
     for item, said in enumerate(answers(model)):
-        row = {
+        row: dict[str, Any] = {
             "schema_version": "instance_level_eval_0.2.1",
             "evaluation_id": f"sums/{model}/1",
             "model_id": f"org/{model}",

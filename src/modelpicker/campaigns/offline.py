@@ -382,8 +382,8 @@ def pick(
     graded = labels is None and bool(graded_items(opened))
     if graded and chosen == "stream":
         raise InputError(
-            f"{name} has scores, which are grades; only a pool can use them. Leave out what makes it a stream, or pass "
-            "labels=."
+            f"{name} has scores, which are grades; only a pool can use them. Leave out what makes it a stream, "
+            "or pass labels=."
         )
     if not callable(labels) and not known_labels(opened) and not graded:
         raise InputError("there are no labels: pass labels=, an array, a mapping, a file, or a function to ask.")

@@ -41,7 +41,7 @@ def look_up_pool(
 
 
 def known_grades(whole: ModelCollection) -> TellLabel | None:
-    """Looks up the grades that an evaluation tool gave the answers to an item; None if there are labels, or neither."""
+    """Looks up the grades that an evaluation tool gave; None if there are labels, or no grades."""
     measured = whole.measured
     if whole.labelled or measured is None or not measured.graded:
         return None

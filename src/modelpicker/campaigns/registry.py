@@ -182,7 +182,11 @@ def create_campaign(
             judge
         )
         goal: dict[str, Any] = {"tolerance": tolerance, "confidence": confidence, "judge": judge_name}
-        goal |= {"loss": pool_loss(loss, source), "price": find_price(price, source.found), "label_noise": label_noise}
+        goal |= {
+            "loss": pool_loss(loss, source),
+            "price": find_price(price, source.found),
+            "label_noise": label_noise,
+        }
         settings = CampaignSettings.check_pool(**given | {"models": source.models}, **goal)
         known = given_labels(read_whole(source.found), warm) if warm is not None else {}
         return _begin_pool(storage, name, settings, source, use_labels, known, guidelines, progress)

@@ -21,7 +21,9 @@ def as_lines(path: Path, kind: str) -> tuple[TextFile, str]:
     with open_json(path) as stream:
         document = stream.value()
         if stream.peek():
-            raise InputError(f"{path} holds more than one JSON document; if each line is an object, call it .jsonl.")
+            raise InputError(
+                f"{path} holds more than one JSON document; if each line is an object, call it .jsonl."
+            )
     lines = b"".join(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in _rows(path, document))
     if not lines:
         raise InputError(f"{path} has no rows.")
@@ -51,7 +53,7 @@ def _objects(path: Path, rows: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
 def _split(path: Path, names: Any, rows: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
     for row, found in enumerate(rows, start=1):
         if not isinstance(names, list) or not isinstance(found, list) or len(found) != len(names):
-            raise InputError(f"{cell(path, row)}: {brief(found)} does not have one cell per name in \"columns\".")
+            raise InputError(f'{cell(path, row)}: {brief(found)} does not have one cell per name in "columns".')
         yield dict(zip(map(str, names), found, strict=True))
 
 
@@ -62,12 +64,13 @@ def _columns(path: Path, columns: Mapping[str, Any]) -> Iterator[Mapping[str, An
     for name, found in lists.items():
         if not isinstance(found, list):
             raise InputError(
-                f"{path}: {brief(name)} is {brief(found)}, which is no column. No evaluation tool that is known wrote "
-                "this file; write a list of objects, one per item, or an object of lists, one per column."
+                f"{path}: {brief(name)} is {brief(found)}, which is no column. No evaluation tool that is known "
+                "wrote this file; write a list of objects, one per item, or an object of lists, one per column."
             )
         if len(found) != len(cells):
             raise InputError(
-                f"{path}: column {brief(name)} has {len(found):,} cells, but column {brief(first)} has {len(cells):,}."
+                f"{path}: column {brief(name)} has {len(found):,} cells, but column {brief(first)} has "
+                f"{len(cells):,}."
             )
     return (dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True))
 

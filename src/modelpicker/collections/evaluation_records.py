@@ -84,8 +84,8 @@ class Answers:
             self.failed += record.failed
         elif not record.scores or any(_at(self.scores.get(name), entry) is not None for name in record.scores):
             raise InputError(
-                f"{self.run}: item {brief(record.item)} occurs twice for model {brief(self.model)}; keep one of the "
-                "two."
+                f"{self.run}: item {brief(record.item)} occurs twice for model {brief(self.model)}; keep one of "
+                "the two."
             )
         for name, value in record.scores.items():
             column = self.scores.setdefault(name, array("d"))
@@ -209,8 +209,8 @@ class EvaluationRecords:
         listed += f", … ({len(named):,} in all)" if len(named) > 8 else ""
         if self.task is None and len(self.tasks) > 1:
             raise InputError(
-                f"{self.path} has results of several tasks: {listed}. Choose one with --task (task=), or several with "
-                "a pattern: --task '*' takes all.",
+                f"{self.path} has results of several tasks: {listed}. Choose one with --task (task=), or several "
+                "with a pattern: --task '*' takes all.",
                 parameter="task",
             )
         if not self.columns:

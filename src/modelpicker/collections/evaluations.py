@@ -18,6 +18,7 @@ from modelpicker.collections.tables import BATCH_ROWS, Table, explained, quoted
 from modelpicker.collections.wide_tables import CollectionReader
 from modelpicker.encoding import Array
 from modelpicker.errors import InputError
+from modelpicker.kernels.primitives import ABSTAINED
 
 ID, TEXT, LABEL, REFERENCE = "id", "text", "label", "reference"
 # Names that are no model's.
@@ -40,6 +41,16 @@ class Cells(NamedTuple):
     """The chosen score, NaN where there is none."""
 
 
+class Truth(NamedTuple):
+    """What says which answers are right."""
+
+    labels: list[str | None] | None
+    """References."""
+    grades: npt.NDArray[np.float32] | None
+    """Scores, where no references are used as labels."""
+    notes: list[str]
+
+
 def collect_records(records: EvaluationRecords, reading: Reading, tool: str) -> ModelCollection:
     """The collection of the records of a tool.
 
@@ -50,24 +61,43 @@ def collect_records(records: EvaluationRecords, reading: Reading, tool: str) -> 
     columns = _chosen_models(records, reading)
     score = _choose_score(records, [column for _, column in columns], reading.label)
     cells, notes = _cells(records, columns, score)
-    notes.insert(0, _heading(records, tool, len(cells.models)))
-    notes += _failures(columns)
-    labels = None if reading.labels_elsewhere else _labels_of(records, cells, reading, score)
-    grades = None
-    if score is not None and labels is None and not reading.labels_elsewhere:
-        codes, again = _told_apart(records, cells)
-        cells, grades = cells._replace(codes=codes), cells.grades
-        notes.append(
-            f"score {quoted(score)} of {tool} is used as the grade of each answer, not the references; "
-            f"labels are looked up there.{_others(columns, score)}"
-        )
-        if again:
-            notes.append(f"in {again:,} items equal answers have different scores: they count as different answers.")
-    elif labels is not None:
-        notes.append(_labels_note(cells, labels, score, tool) + _others(columns, score))
+    cells, truth = _find_truth(records, cells, reading, score, tool)
     prices = {kind: found for kind in ("cost", "latency") if (found := _prices(columns, kind))}
-    notes += _price_notes(prices)
-    table = _table(records, cells, labels)
+    notes = [_heading(records, tool, len(cells.models)), *notes, *_failures(columns), *truth.notes]
+    notes += [*_others(columns, score), *_price_notes(prices)]
+    read = _read(_table(records, cells, truth.labels), cells, truth.labels is not None, reading)
+    made = ModelCollection.of_codes(
+        read.predictions, read.labels, read.models, read.classes, read.fields, (*notes, *read.notes)
+    )
+    return made.with_measured(Measurements(truth.grades, score or "", prices))
+
+
+def _find_truth(
+    records: EvaluationRecords, cells: Cells, reading: Reading, score: str | None, tool: str
+) -> tuple[Cells, Truth]:
+    """Labels or grades; and the answers, of which equal ones with other grades are told apart."""
+    if reading.labels_elsewhere:
+        return cells, Truth(None, None, [])
+    labels = _labels_of(records, cells, reading, score)
+    if labels is not None:
+        return cells, Truth(labels, None, [_labels_note(cells, labels, score, tool)])
+    if score is None:
+        return cells, Truth(None, None, [f"{tool} gives neither scores nor references that can be labels."])
+    codes, again = _told_apart(records, cells)
+    notes = [
+        f"score {quoted(score)} of {tool} is used as the grade of each answer, not the references; labels are "
+        "looked up there."
+    ]
+    bare = int(np.isnan(np.asarray(cells.grades)).all(axis=1).sum())
+    if bare:
+        notes.append(f"{bare:,} of {len(codes):,} items have no such score.")
+    if again:
+        notes.append(f"in {again:,} items equal answers have different scores: they count as different answers.")
+    return cells._replace(codes=codes), Truth(None, cells.grades, notes)
+
+
+def _read(table: Table, cells: Cells, labelled: bool, reading: Reading) -> ModelCollection:
+    """The table as a collection, read as any other table is."""
     check_columns(table, reading.fields)
     told = Reading(
         models=cells.models,
@@ -76,16 +106,11 @@ def collect_records(records: EvaluationRecords, reading: Reading, tool: str) -> 
         normalise=reading.normalise,
         text=True,
         id=ID,
-        label=None if labels is None else LABEL,
+        label=LABEL if labelled else None,
         same=reading.same,
     )
-    with explained(records.path):
-        found = CollectionReader(table, told).read()
-    measured = Measurements(grades, score or "", prices)
-    made = ModelCollection.of_codes(
-        found.predictions, found.labels, found.models, found.classes, found.fields, (*notes, *found.notes)
-    )
-    return made.with_measured(measured)
+    with explained(table.path):
+        return CollectionReader(table, told).read()
 
 
 def _heading(records: EvaluationRecords, tool: str, models: int) -> str:
@@ -108,7 +133,7 @@ def _chosen_models(records: EvaluationRecords, reading: Reading) -> list[tuple[s
 
 
 def _choose_score(records: EvaluationRecords, columns: Sequence[Answers], label: str | None) -> str | None:
-    """The score to use: the one that was asked for, else the first that is a grade for every model; None for none."""
+    """The score to use: the one that was asked for, else the first that is a grade for every model."""
     names = dict.fromkeys(name for column in columns for name in column.scores)
     if label == REFERENCE and REFERENCE not in names:
         if not any(item.references for item in records.items):
@@ -117,7 +142,9 @@ def _choose_score(records: EvaluationRecords, columns: Sequence[Answers], label:
     if label is not None and label not in names:
         offered = [*names, *([REFERENCE] if any(item.references for item in records.items) else [])]
         listed = ", ".join(map(quoted, offered[:MOST_NAMED])) or "none"
-        raise InputError(f"{records.path} has no score {quoted(label)} (label); there are {listed}.", parameter="label")
+        raise InputError(
+            f"{records.path} has no score {quoted(label)} (label); there are {listed}.", parameter="label"
+        )
     for name in names if label is None else [label]:
         fault = _score_fault(columns, name)
         if not fault:
@@ -152,16 +179,16 @@ def _cells(
         fewest = min(range(len(columns)), key=lambda place: int(run[place].sum()))
         raise InputError(
             f"{records.path}: no item was run with every model. Model {quoted(columns[fewest][0])} was run on "
-            f"{int(run[fewest].sum()):,} of {len(every):,} items. Are these results of the same items? Leave models "
-            "out with --ignore (ignore=)."
+            f"{int(run[fewest].sum()):,} of {len(every):,} items. Are these results of the same items? Leave "
+            "models out with --ignore (ignore=)."
         )
     notes = []
     if len(items) < len(every):
         missing = {name: int(len(every) - run[place].sum()) for place, (name, _) in enumerate(columns)}
         worst = ", ".join(f"{name} on {count:,}" for name, count in Counter(missing).most_common(3) if count)
         notes.append(
-            f"{len(every) - len(items):,} of {len(every):,} items were left out, because not every model was run on "
-            f"them (not run: {worst})."
+            f"{len(every) - len(items):,} of {len(every):,} items were left out, because not every model was run "
+            f"on them (not run: {worst})."
         )
     repeated = int(counts.max())
     if repeated > 1:
@@ -245,39 +272,30 @@ def _labels_note(cells: Cells, labels: Sequence[str | None], score: str | None, 
     return f"the references of {tool} are the labels of {known:,} of {len(cells.items):,} items; {how}."
 
 
-def _others(columns: Sequence[tuple[str, Answers]], score: str | None) -> str:
+def _others(columns: Sequence[tuple[str, Answers]], score: str | None) -> list[str]:
     """Which other scores there are."""
     names = dict.fromkeys(name for _, column in columns for name in column.scores if name != score)
     listed = ", ".join(list(names)[:MOST_NAMED]) + (", …" if len(names) > MOST_NAMED else "")
-    return f" Other scores, for --label (label=): {listed}." if names else ""
+    return [f"other scores, for --label (label=): {listed}."] if names else []
 
 
 def _told_apart(records: EvaluationRecords, cells: Cells) -> tuple[Array, int]:
-    """Codes in which equal answers to an item with different grades are different answers; how many items have some."""
+    """Codes in which equal answers to an item with other grades are other answers; how many items have some."""
     grades = np.asarray(cells.grades)
     codes = cells.codes.copy()
-    found: dict[str, int] = {text: code for code, text in enumerate(records.texts)}
-    again = 0
-    for row in np.flatnonzero(_may_differ(cells.codes, grades)).tolist():
-        seen: dict[int, list[float]] = {}
-        changed = False
+    places = {text: code for code, text in enumerate(records.texts)}
+    rows = np.flatnonzero(_may_differ(cells.codes, grades)).tolist()
+    for row in rows:
+        seen: dict[int, list[str]] = {}
         for place, (code, grade) in enumerate(zip(cells.codes[row].tolist(), grades[row].tolist(), strict=True)):
-            if code < 0:
-                continue
             heard = seen.setdefault(code, [])
-            if not any(grade == other or (math.isnan(grade) and math.isnan(other)) for other in heard):
-                heard.append(grade)
-            number = next(
-                n for n, other in enumerate(heard) if grade == other or (math.isnan(grade) and math.isnan(other))
-            )
-            if number:
+            heard += [] if str(grade) in heard else [str(grade)]  # as text, in which NaN equals NaN
+            number = heard.index(str(grade))
+            if code != ABSTAINED and number:
                 text = f"{records.texts[code]} ({number + 1})"
-                codes[row, place] = found.setdefault(text, len(records.texts))
-                if codes[row, place] == len(records.texts):
-                    records.texts.append(text)
-                changed = True
-        again += changed
-    return codes, again
+                codes[row, place] = places.setdefault(text, len(records.texts))
+                records.texts += [text] if codes[row, place] == len(records.texts) else []
+    return codes, len(rows)
 
 
 def _may_differ(codes: Array, grades: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:

@@ -58,7 +58,7 @@ class JsonStream:
             self._more(chunk)
             chunk *= 2
 
-    def keys(self) -> Iterator[str]:
+    def members(self) -> Iterator[str]:
         """The keys of an object; whoever iterates reads each value before the next key."""
         self.take("{")
         while self.peek() != "}":
@@ -101,7 +101,7 @@ def walk(stream: JsonStream, path: Sequence[str] = ()) -> Iterator[tuple[str, An
     if not path:
         yield from (("", element) for element in stream.elements())
         return
-    for key in stream.keys():
+    for key in stream.members():
         if key != path[0] or stream.peek() != ("[" if len(path) == 1 else "{"):
             yield key, stream.value()
         elif len(path) == 1:

@@ -18,7 +18,7 @@ class Measurements:
     """Grades and prices that came with a file."""
 
     grades: npt.NDArray[np.float32] | None = None
-    """Items by models, from 0 (wrong) to 1 (right); NaN where there is none. None: the file has labels, or nothing."""
+    """Items by models, from 0 (wrong) to 1 (right); NaN where there is none. None if labels are used."""
     score: str = ""
     """What the tool calls the grades."""
     prices: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
@@ -30,7 +30,7 @@ class Measurements:
         return 0 if self.grades is None else int((~np.isnan(self.grades)).any(axis=1).sum())
 
     def means(self) -> list[float]:
-        """The mean grade of each model over the items that have grades; an answer that is missing counts as wrong."""
+        """The mean grade of each model over the items that have grades; a missing answer counts as wrong."""
         if self.grades is None:
             return []
         known = self.grades[(~np.isnan(self.grades)).any(axis=1)].astype(np.float64)

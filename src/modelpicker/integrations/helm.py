@@ -76,7 +76,9 @@ def read_run(path: Path) -> Iterator[EvaluationRecord]:
 def _task(name: str) -> str:
     """The name of a run without its model, which is then the same for all models."""
     scenario, _, options = name.partition(":")
-    rest = [option for option in options.split(",") if option and not option.startswith(("model=", "model_deployment="))]
+    rest = [
+        option for option in options.split(",") if option and not option.startswith(("model=", "model_deployment="))
+    ]
     return f"{scenario}:{','.join(rest)}" if rest else scenario
 
 
@@ -87,7 +89,9 @@ def _scores(path: Path) -> dict[Key, dict[str, float]]:
         for _, entry in walk(stream):
             if mapping(entry).get("perturbation") is None:
                 stats = entry.get("stats") if isinstance(entry, Mapping) else None
-                named = {str(mapping(one.get("name")).get("name")): as_number(one.get("mean")) for one in stats or ()}
+                named = {
+                    str(mapping(one.get("name")).get("name")): as_number(one.get("mean")) for one in stats or ()
+                }
                 found.setdefault(_key(entry), {}).update(_telling(named))
     return found
 

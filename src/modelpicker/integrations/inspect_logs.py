@@ -1,4 +1,4 @@
-"""Logs of inspect_ai: `.eval` files, which are zip archives of JSON, and the same as one JSON file. A model is a log.
+"""Logs of inspect_ai: `.eval` files, which are zip archives of JSON, or one JSON file each. A model is a log.
 
 They are read without inspect_ai. Its archives are compressed with Zstandard, which `zipfile` cannot read before
 Python 3.14; Arrow can.
@@ -67,7 +67,14 @@ def _archived(path: Path) -> Iterator[tuple[str, Any]]:
             for name in names:
                 if name.startswith(SAMPLES) and name.endswith(".json"):
                     yield "samples", _load(archive, name)
-    except (zipfile.BadZipFile, zlib.error, EOFError, struct.error, pa.ArrowException, NotImplementedError) as error:
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        struct.error,
+        pa.ArrowException,
+        NotImplementedError,
+    ) as error:
         raise InputError(f"{path} is damaged or cut short: it is no whole archive ({error}).") from error
     except ValueError as error:
         if isinstance(error, InputError):

@@ -52,7 +52,8 @@ def _record(row: Mapping[str, Any], path: Path, seen: Counter[tuple[str, str]]) 
     names = list(row)
     output, asked, right, named, by = (_one(names, known) for known in (OUTPUTS, INPUTS, TARGETS, IDS, MODELS))
     model = str(row[by]) if by else _model(path)
-    item = as_text(row[named or asked]) if named or asked else None
+    known = named or asked
+    item = as_text(row[known]) if known else None
     if item is None:  # then rows are told apart by their places
         item = str(seen[model, ""])
         seen[model, ""] += 1

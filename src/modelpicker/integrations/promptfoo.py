@@ -25,7 +25,9 @@ def find_run(head: FileHead) -> Path | None:
     if head.path.suffix.lower() in LINES:
         return head.path if head.has("promptIdx", "testIdx", "provider") else None
     results = head.members.get("results")
-    inside = isinstance(results, Mapping) and "version" in results and ("prompts" in results or "results" in results)
+    inside = (
+        isinstance(results, Mapping) and "version" in results and ("prompts" in results or "results" in results)
+    )
     return head.path if inside else None
 
 

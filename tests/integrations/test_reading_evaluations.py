@@ -5,12 +5,14 @@ other tools are built in their documented formats by `tool_files.py`.
 """
 
 import json
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import modelpicker as mp
+from modelpicker.collections.preview import preview_collection
 from tests.cli.running import run
 from tests.integrations import tool_files as files
 
@@ -354,6 +356,43 @@ def test_labels_from_elsewhere_are_used_instead(tmp_path: Path) -> None:
     source = every_eval_ever(tmp_path)
     labels = {f"sums_{item}": "none" for item in range(60)}
     assert mp.pick(source, labels=labels).model == "org/bad"
+
+
+def test_one_of_the_models_may_be_a_judge_and_has_no_price_then(tmp_path: Path) -> None:
+    source = promptfoo(tmp_path)
+    rows = json.loads(source.read_text())["results"]["results"]
+    rows += [files.promptfoo_row(item, 2, "third", files.truth(item)) for item in range(60)]
+    found = mp.pick(
+        files.promptfoo_results(source, rows), judge="third", price="cost", label="score", tolerance=0.7
+    )
+    assert found.model == "bad"
+
+
+def test_a_preview_of_a_tools_results_shows_models_and_not_the_columns_of_the_file(tmp_path: Path) -> None:
+    preview = preview_collection(promptfoo_lines(tmp_path))
+    assert [(column.name, column.role) for column in preview.columns] == [
+        ("id", "id"),
+        ("text", "shown"),
+        ("good · What is {{question}}?", "model"),
+        ("bad · What is {{question}}?", "model"),
+        ("label", "label"),
+    ]
+
+
+def test_a_large_document_is_never_held_whole(tmp_path: Path) -> None:
+    """Each answer brings 20 kB that are not needed: 40 MB in all, of which a tenth may be held at a time."""
+    path = tmp_path / "results.json"
+    row = files.promptfoo_row(0, 0, "good", "x", metadata={"trace": "x" * 20_000})
+    with path.open("w") as file:
+        file.write('{"evalId": "1", "results": {"version": 3, "prompts": [], "results": [')
+        for item in range(2_000):
+            case = {"vars": {"question": str(item // 2)}, "assert": []}
+            file.write("," * (item > 0) + json.dumps({**row, "promptIdx": item % 2, "testCase": case}))
+        file.write("]}}")
+    tracemalloc.start()
+    assert len(mp.load_collection(path)) == 1_000
+    assert tracemalloc.get_traced_memory()[1] < 8_000_000
+    tracemalloc.stop()
 
 
 def test_scores_are_no_labels_of_a_stream(tmp_path: Path) -> None:

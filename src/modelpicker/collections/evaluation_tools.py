@@ -118,6 +118,11 @@ def read_evaluation(path: Path, reading: Reading) -> ModelCollection | None:
     return collect_records(records, reading, tools[0].NAME)
 
 
+def is_evaluation(path: Path) -> bool:
+    """Whether an evaluation tool that is known wrote a file."""
+    return path.suffix.lower() in ENDINGS and bool(find_runs(path))
+
+
 def find_runs(path: Path) -> dict[Path, Tool]:
     """What to read of a file or a folder, in order, each with its tool."""
     found: dict[Path, Tool] = {}

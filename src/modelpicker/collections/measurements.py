@@ -40,9 +40,11 @@ class Measurements:
         """The measurements of some items; what models cost stays."""
         return self if self.grades is None else replace(self, grades=self.grades[items])
 
-    def of_models(self, places: Sequence[int]) -> Self:
-        """The measurements of some models."""
-        return self if self.grades is None else replace(self, grades=self.grades[:, list(places)])
+    def of_models(self, places: Sequence[int], names: Sequence[str]) -> Self:
+        """The measurements of some models, by their places and names."""
+        prices = {kind: {name: found[name] for name in names} for kind, found in self.prices.items()}
+        grades = None if self.grades is None else self.grades[:, list(places)]
+        return replace(self, grades=grades, prices=prices)
 
     def label_at(self, item: int, codes: Array, classes: Sequence[ClassName]) -> Label | None:
         """The grades of an item as a label; None if it has none. Answers that were merged have their mean grade."""

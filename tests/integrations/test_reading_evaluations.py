@@ -362,10 +362,12 @@ def test_one_of_the_models_may_be_a_judge_and_has_no_price_then(tmp_path: Path) 
     source = promptfoo(tmp_path)
     rows = json.loads(source.read_text())["results"]["results"]
     rows += [files.promptfoo_row(item, 2, "third", files.truth(item)) for item in range(60)]
-    found = mp.pick(
-        files.promptfoo_results(source, rows), judge="third", price="cost", label="score", tolerance=0.7
-    )
-    assert found.model == "bad"
+    whole = mp.load_collection(files.promptfoo_results(source, rows), label="score")
+    assert mp.pick(whole, judge="third", price="cost", tolerance=0.7).model == "bad"
+    done = run("pick", source, "--judge", "third", "--price", "cost", "--label", "score", "--tolerance", "0.7")
+    assert done.returncode == 0, done.stderr
+    assert "judge: third says something about" in done.stderr
+    assert "Pick: bad" in done.stdout
 
 
 def test_a_preview_of_a_tools_results_shows_models_and_not_the_columns_of_the_file(tmp_path: Path) -> None:

@@ -58,14 +58,18 @@ def collect_records(records: EvaluationRecords, reading: Reading, tool: str) -> 
     the mean score. `label` names the score that is used, or "reference".
     """
     records.check_task()
-    columns = _chosen_models(records, reading)
+    columns, beside = _chosen_models(records, reading)
     score = _choose_score(records, [column for _, column in columns], reading.label)
     cells, notes = _cells(records, columns, score)
     cells, truth = _find_truth(records, cells, reading, score, tool)
     prices = {kind: found for kind in ("cost", "latency") if (found := _prices(columns, kind))}
     notes = [_heading(records, tool, len(cells.models)), *notes, *_failures(columns), *truth.notes]
     notes += [*_others(columns, score), *_price_notes(prices)]
-    read = _read(_table(records, cells, truth.labels), cells, truth.labels is not None, reading)
+    shown = {
+        name: _one_each(column, _rows_of(records, cells.items), len(cells.items), None)[0]
+        for name, column in beside
+    }
+    read = _read(_table(records, cells, truth.labels, shown), cells, truth.labels is not None, reading)
     made = ModelCollection.of_codes(
         read.predictions, read.labels, read.models, read.classes, read.fields, (*notes, *read.notes)
     )
@@ -119,8 +123,10 @@ def _heading(records: EvaluationRecords, tool: str, models: int) -> str:
     return f"results of {tool}{task}: {models} models."
 
 
-def _chosen_models(records: EvaluationRecords, reading: Reading) -> list[tuple[str, Answers]]:
-    """The models by their names, those that were asked for."""
+def _chosen_models(
+    records: EvaluationRecords, reading: Reading
+) -> tuple[list[tuple[str, Answers]], list[tuple[str, Answers]]]:
+    """The models that were asked for, by their names; and those that are fields of items, as a judge is."""
     named = {f"model {name}" if name in TAKEN else name: column for name, column in records.models().items()}
     roles = reading.said()
     for name, role in roles.items():
@@ -129,7 +135,8 @@ def _chosen_models(records: EvaluationRecords, reading: Reading) -> list[tuple[s
     wanted = [str(name) for name in reading.models or named if roles.get(str(name), "model") == "model"]
     if not wanted:
         raise InputError(f"{records.path}: every model is left out.")
-    return [(name, named[name]) for name in wanted]
+    shown = [name for name in named if roles.get(name) == "shown"]
+    return [(name, named[name]) for name in wanted], [(name, named[name]) for name in shown]
 
 
 def _choose_score(records: EvaluationRecords, columns: Sequence[Answers], label: str | None) -> str | None:
@@ -196,13 +203,19 @@ def _cells(
         notes.append(f"items were run up to {repeated} times: {kept}")
     codes = np.full((len(items), len(columns)), -1, dtype=np.int64)
     grades = None if score is None else np.full(codes.shape, np.nan, dtype=np.float32)
-    row = np.full(len(records.items), -1, dtype=np.int64)
-    row[items] = np.arange(len(items))
+    row = _rows_of(records, items)
     for place, (_, column) in enumerate(columns):
         codes[:, place], found = _one_each(column, row, len(items), score)
         if grades is not None and found is not None:
             grades[:, place] = found
     return Cells([name for name, _ in columns], items, codes, grades), notes
+
+
+def _rows_of(records: EvaluationRecords, items: Array) -> Array:
+    """The row of each item; -1 for one that is left out."""
+    row = np.full(len(records.items), -1, dtype=np.int64)
+    row[items] = np.arange(len(items))
+    return row
 
 
 def _one_each(
@@ -347,8 +360,10 @@ def _ids(items: Sequence[Item]) -> list[str]:
     return [f"{prefix}{item.key}" for prefix, item in zip(prefixes, items, strict=True)]
 
 
-def _table(records: EvaluationRecords, cells: Cells, labels: Sequence[str | None] | None) -> Table:
-    """The answers as a wide table."""
+def _table(
+    records: EvaluationRecords, cells: Cells, labels: Sequence[str | None] | None, shown: Mapping[str, Array]
+) -> Table:
+    """The answers as a wide table; `shown` are codes of answers that are fields of the items."""
     items = [records.items[place] for place in cells.items.tolist()]
     columns: dict[str, pa.Array] = {ID: pa.array(_ids(items), pa.string())}
     if any(item.text is not None for item in items):
@@ -359,9 +374,8 @@ def _table(records: EvaluationRecords, cells: Cells, labels: Sequence[str | None
         plain = len({type(value) for value in values if value is not None}) < 2
         columns[name] = pa.array(values if plain else [None if v is None else str(v) for v in values])
     texts = pa.array(records.texts, pa.string())
-    for place, name in enumerate(cells.models):
-        codes = pa.array(cells.codes[:, place], mask=cells.codes[:, place] < 0)
-        columns[name] = texts.take(codes)
+    for name, codes in {**shown, **dict(zip(cells.models, cells.codes.T, strict=True))}.items():
+        columns[name] = texts.take(pa.array(codes, mask=codes < 0))
     if labels is not None:
         columns[LABEL] = pa.array(labels, pa.string())
     rows = pa.table(columns)

@@ -17,7 +17,10 @@ from modelpicker.campaigns.offline_pool import (
     AskLabel,
     ask_pool,
     find_loss,
+    find_price,
     give_labels,
+    graded_items,
+    known_grades,
     known_places,
     look_up_pool,
     use_answers,
@@ -360,7 +363,7 @@ def pick(
             and answer, or a `Loss`. "balanced" counts all classes the same, by how frequent they are among the
             labels of the source. The tolerance and the certificate speak of it.
         price: what each model costs per item, by its name, for a pool: the pick is then the cheapest model that is
-            certified.
+            certified. "cost" or "latency": the mean that the results of an evaluation tool give.
         label_noise: the probability that a label is wrong, at most, for a pool: the certificate allows for it.
         slice: for a pool: also find the best model of each slice (`Pick.slices`). The name of a column, such as a
             language; a function, which gets the same as one for `labels`; or one value per item.
@@ -400,10 +403,17 @@ def pick(
         reading = judge_reading(fields_with_slice(reading, slice), judge)
     opened, labels = _open_answered(source, labels, reading, SameAnswers.of(same))
     name = brief(source) if isinstance(source, str | Path) else "the collection"
-    if not callable(labels) and not known_labels(opened):
+    graded = labels is None and bool(graded_items(opened))
+    if graded and chosen == "stream":
+        raise InputError(
+            f"{name} has scores, which are grades; only a pool can use them. Leave out what makes it a stream, "
+            "or pass labels=."
+        )
+    if not callable(labels) and not known_labels(opened) and not graded:
         raise InputError("there are no labels: pass labels=, an array, a mapping, a file, or a function to ask.")
     if chosen == "pool":
         near = GAP.default if tolerance is None else tolerance
+        loss = "grades" if graded and loss is None else loss
         goal = {"seed": seed, "confidence": confidence, "tolerance": near, "loss": loss}
         whole, pool = pools.make(read_whole(opened), named, name, goal)
         return _pick_pool(whole, labels, pool, budget, given_labels(whole, warm))
@@ -456,7 +466,7 @@ class PoolOptions:
         bare, said = with_judge_apart(whole, self.judge)
         check_several(bare, name)
         goal = {**goal, "loss": find_loss(goal["loss"], bare), "judge": said}
-        goal |= {"price": self.price, "label_noise": self.label_noise}
+        goal |= {"price": find_price(self.price, bare), "label_noise": self.label_noise}
         return bare, make_pool(bare, self.slice, reading, **goal)
 
 
@@ -566,7 +576,7 @@ def _pick_pool(
         return ask_pool(pool, whole, labels, budget, len(given))
     if isinstance(labels, str | Path) and is_answers(Path(labels)):
         return use_answers(pool, whole, budget, given)
-    return look_up_pool(pool, budget, len(given))[0]
+    return look_up_pool(pool, budget, len(given), known_grades(whole))[0]
 
 
 def is_answers(path: Path) -> bool:

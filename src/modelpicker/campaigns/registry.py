@@ -20,7 +20,7 @@ from modelpicker.campaigns.input.pool_source import PoolSource
 from modelpicker.campaigns.input.slices import slice_name
 from modelpicker.campaigns.names import NAME, check_name
 from modelpicker.campaigns.offline import given_labels, read_whole, refuse_warm_of_stream
-from modelpicker.campaigns.offline_pool import find_loss
+from modelpicker.campaigns.offline_pool import find_loss, find_price
 from modelpicker.campaigns.pool_campaign import PoolCampaign
 from modelpicker.campaigns.setting_options import (
     BY_NAME,
@@ -203,7 +203,11 @@ def create_campaign(
         source = source.judged_by(judge).sliced_by(slice)
         goal: dict[str, Any] = {"tolerance": tolerance, "confidence": confidence}
         goal |= {"judge": judge_name, "slice": sliced}
-        goal |= {"loss": pool_loss(loss, source), "price": price, "label_noise": label_noise}
+        goal |= {
+            "loss": pool_loss(loss, source),
+            "price": find_price(price, source.found),
+            "label_noise": label_noise,
+        }
         settings = CampaignSettings.check_pool(**given | {"models": source.models}, **goal)
         known = given_labels(read_whole(source.found), warm) if warm is not None else {}
         return _begin_pool(storage, name, settings, source, use_labels, known, guidelines, progress)

@@ -36,10 +36,18 @@ META = "meta"
 KNOWN = (PREDICTIONS, PROBABILITIES, *LABELS, META, "models", "classes")
 
 
+def is_array_folder(folder: Path) -> bool:
+    """Whether a folder is in the layout of the paper's authors."""
+    return (folder / "predictions.npy").exists()
+
+
 def read_folder(folder: Path, reading: Reading) -> ModelCollection:
     """A folder with predictions.npy and, if labels are known, oracle.npy."""
-    if not (folder / "predictions.npy").exists():
-        raise NotFoundError(f"{folder} is a folder without predictions.npy; pass a file, or such a folder.")
+    if not is_array_folder(folder):
+        raise NotFoundError(
+            f"{folder} is a folder without predictions.npy, and has no results of an evaluation tool that is "
+            "known; pass a file, or such a folder."
+        )
     predictions = read_npy(folder / "predictions.npy")
     labels = read_npy(folder / "oracle.npy") if (folder / "oracle.npy").exists() else None
     arrays: dict[str, Array] = {PREDICTIONS: predictions}

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from modelpicker.collections import matrices
 from modelpicker.collections.fingerprint import Fingerprint
 from modelpicker.collections.label_checks import check_common, identical_notes
+from modelpicker.collections.measurements import Measurements
 from modelpicker.encoding import (
     Array,
     ClassName,
@@ -61,6 +62,8 @@ class ModelCollection:
     classes: tuple[ClassName, ...]
     fields: Fields = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    measured: Measurements | None = None
+    """Grades and prices that came with the file of an evaluation tool."""
 
     def __init__(
         self,
@@ -118,6 +121,7 @@ class ModelCollection:
             "classes": classes,
             "fields": MappingProxyType(_check_fields(fields, len(predictions))),
             "notes": tuple(notes),
+            "measured": None,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -178,7 +182,7 @@ class ModelCollection:
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = (self.predictions, self.labels, self.models, self.classes, dict(self.fields), self.notes)
-        return type(self).of_codes, parts
+        return _restored, (*parts, self.measured)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -230,7 +234,8 @@ class ModelCollection:
             raise InputError(f"items {brief(items)}: there are {len(self):,} items, counted from 0.") from error
         labels = None if self.labels is None else self.labels[places]
         fields = {name: np.array(values, dtype=object)[places].tolist() for name, values in self.fields.items()}
-        return self.of_codes(self.predictions[places], labels, self.models, self.classes, fields, self.notes)
+        taken = self.of_codes(self.predictions[places], labels, self.models, self.classes, fields, self.notes)
+        return taken.with_measured(None if self.measured is None else self.measured.take(places))
 
     def with_labels(self, labels: object, *, check: bool = True) -> Self:
         """The same collection with these labels; names as in `classes`, new ones are added to them.
@@ -244,7 +249,16 @@ class ModelCollection:
         )
         if check:
             told.check_labels()
-        return told
+        return told.with_measured(self.measured)
+
+    def with_measured(self, measured: Measurements | None) -> Self:
+        """The same collection with what an evaluation tool measured of it."""
+        if measured is None:
+            return self
+        parts = (self.predictions, self.labels, self.models, self.classes, self.fields, self.notes)
+        same = self.of_codes(*parts)
+        object.__setattr__(same, "measured", measured)
+        return same
 
     def batches(self, fields: bool = True) -> Iterator[Self]:  # noqa: ARG002  # as readers of files have it
         """The collection in one piece: what `run_stream` asks of anything that it can play."""
@@ -255,6 +269,11 @@ class ModelCollection:
         from modelpicker.collections.writers import save_collection
 
         save_collection(self, Path(path))
+
+
+def _restored(*parts: Any) -> ModelCollection:
+    """A collection that was pickled."""
+    return ModelCollection.of_codes(*parts[:-1]).with_measured(parts[-1])
 
 
 def read_missing(collection: ModelCollection, missing: object) -> ModelCollection:

@@ -67,6 +67,12 @@ class Description:
     accuracies: dict[str, float] | None
     hardness: DescribedHardness | None
     notes: tuple[str, ...]
+    score: str = ""
+    """What an evaluation tool calls its grades, where these are used instead of labels."""
+    graded: int = 0
+    """How many items have such grades."""
+    grades: dict[str, float] | None = None
+    """The mean grade of each model."""
 
 
 def describe(collection: ModelCollection, name: str = "") -> Description:
@@ -77,7 +83,9 @@ def describe(collection: ModelCollection, name: str = "") -> Description:
     complete = collection.labelled == len(collection)
     classes = collection.classes
     divided, telling = _rounds(collection)
-    accuracies = collection.accuracies
+    accuracies, measured = collection.accuracies, collection.measured
+    graded = 0 if measured is None or collection.labelled else measured.graded
+    means = dict(zip(collection.models, measured.means(), strict=True)) if measured is not None and graded else None
     return Description(
         name=name,
         items=len(collection),
@@ -97,6 +105,9 @@ def describe(collection: ModelCollection, name: str = "") -> Description:
         accuracies=None if accuracies is None else dict(zip(collection.models, accuracies.tolist(), strict=True)),
         hardness=hardness(collection),
         notes=collection.notes,
+        score=measured.score if measured is not None and graded else "",
+        graded=graded,
+        grades=means,
     )
 
 

@@ -75,9 +75,10 @@ def add_labels(
     if isinstance(found, CollectionReader):
         found.take_labels(encoded.labels, encoded.classes, notes)
         return found
-    return ModelCollection.of_codes(
+    labelled = ModelCollection.of_codes(
         found.predictions, encoded.labels, found.models, encoded.classes, found.fields, notes
     )
+    return labelled.with_measured(found.measured)
 
 
 def _said(found: ModelCollection | CollectionReader) -> set[ClassName]:

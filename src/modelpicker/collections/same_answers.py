@@ -160,7 +160,7 @@ def merge_answers(collection: ModelCollection, same: SameAnswer = EXACT) -> Mode
         new.astype(smallest_type(len(classes))), told, collection.models, classes, collection.fields, notes
     )
     made.check_labels()
-    return made
+    return made.with_measured(collection.measured)
 
 
 def merged_note(rule: SameAnswers, changed: int, items: int) -> str:

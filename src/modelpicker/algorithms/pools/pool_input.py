@@ -11,7 +11,7 @@ from modelpicker.certificates.pool_scores import Flags
 from modelpicker.encoding import Array, ClassName, ModelName, as_array, check_same_kind, encode_table, plain
 from modelpicker.errors import InputError, brief
 from modelpicker.frames import LABEL, NOT_MODELS, as_columns, matrix_of
-from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN, Codes, Floats, kernel_codes
+from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN, Codes, kernel_codes
 
 PIECE = 2**16
 

@@ -45,7 +45,8 @@ def with_judge_apart(whole: ModelCollection, judge: object) -> tuple[ModelCollec
     models = [whole.models[place] for place in rest]
     fields = {name: values for name, values in whole.fields.items() if name != judge}
     codes = whole.predictions if len(rest) == len(whole.models) else whole.predictions[:, rest]
-    return ModelCollection.of_codes(codes, whole.labels, models, whole.classes, fields, whole.notes), said
+    bare = ModelCollection.of_codes(codes, whole.labels, models, whole.classes, fields, whole.notes)
+    return bare.with_measured(None if whole.measured is None else whole.measured.of_models(rest, models)), said
 
 
 def column_of(whole: ModelCollection, judge: str) -> list[ClassName | None]:

@@ -51,6 +51,7 @@ def _free_place(place: Path) -> Path:
 def pick_pool(request: PickRequest, ask: bool) -> PoolReport:
     """Look labels up where they are known, go on with a journal that was begun, or begin one."""
     from modelpicker.campaigns.offline import check_several, known_labels, read_whole
+    from modelpicker.campaigns.offline_pool import graded_items
     from modelpicker.campaigns.pool_journal import read_header
     from modelpicker.campaigns.slicing import slice_values
 
@@ -74,7 +75,7 @@ def pick_pool(request: PickRequest, ask: bool) -> PoolReport:
     check_several(opened, request.source)
     if request.slice is not None:
         slice_values(read_whole(opened), request.slice, named)  # an error if it is no column to slice by
-    known, total = known_labels(opened), len(opened)
+    known, total = known_labels(opened) or graded_items(opened), len(opened)
     if begun is None and known and not ask and not (known < total and is_answers(request.labels)):
         if known < total:
             say(f"{known:,} of {count(total, 'item')} have labels. A missing label that is asked for counts as the")
@@ -169,26 +170,30 @@ def _make_pool(
 
 def _costs(whole: "ModelCollection", request: PickRequest, ask_for: str = "class") -> "PoolCosts":
     """What mistakes and models cost, as it was typed; "balanced" is by the labels of the file."""
-    from modelpicker.campaigns.offline_pool import find_loss
+    from modelpicker.campaigns.offline_pool import find_loss, find_price
     from modelpicker.campaigns.pool_costs import PoolCosts
 
     typed = {"loss": None, "price": None, "label_noise": 0.0, **request.costs}
     loss = find_loss(typed["loss"], whole) if typed["loss"] == "balanced" else typed["loss"]
-    return PoolCosts.check(loss, typed["price"], typed["label_noise"], models=whole.models, ask_for=ask_for)
+    price = find_price(typed["price"], whole)
+    return PoolCosts.check(loss, price, typed["label_noise"], models=whole.models, ask_for=ask_for)
 
 
 def _look_up(whole: "ModelCollection", judge: "Answers", request: PickRequest) -> PoolReport:
     """Play a pool whose labels are known; every decision is written down if somebody asks for it."""
     from modelpicker.campaigns.offline import given_labels
-    from modelpicker.campaigns.offline_pool import give_labels, look_up_pool
+    from modelpicker.campaigns.offline_pool import give_labels, known_grades, look_up_pool
     from modelpicker.cli.shared.result_file import result_file
 
-    settings, given, costs = _settings(request), given_labels(whole, request.warm), _costs(whole, request)
+    grades = known_grades(whole)
+    ask_for = "class" if grades is None else "grades"
+    settings, given = _settings(request), given_labels(whole, request.warm)
+    costs = _costs(whole, request, ask_for)
     with waiting("Looking at the models"):
-        pool = _make_pool(whole, settings, request, judge, costs)
+        pool = _make_pool(whole, settings, request, judge, costs, ask_for)
         give_labels(pool, given)
     with waiting("Asking for labels"):
-        pick, trace = look_up_pool(pool, request.goal.budget, len(given))
+        pick, trace = look_up_pool(pool, request.goal.budget, len(given), grades)
     out = None if request.out is None else str(request.out)
     report = PoolReport(pick, **settings, contested=pool.contested, stopped=trace.stopped, out=out, costs=costs)
     if request.out is not None:

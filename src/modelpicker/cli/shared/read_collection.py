@@ -18,6 +18,7 @@ from modelpicker.cli.shared.terminal import (
     ModelsOption,
     Normalise,
     Same,
+    Task,
     Text,
     how_to_read,
     say,
@@ -49,6 +50,7 @@ READING: Mapping[str, Any] = {
     "ignore": Ignore,
     "same": Same,
     "missing": MissingOption,
+    "task": Task,
 }
 
 

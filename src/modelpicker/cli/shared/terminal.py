@@ -32,8 +32,9 @@ SourceArgument: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="A file (.csv, .parquet, .arrow, .jsonl, .npz, .npy), a folder with predictions.npy and oracle.npy, "
-        "or a collection that ships.",
+        help="A file (.csv, .tsv, .csv.gz, .xlsx, .parquet, .arrow, .jsonl, .json, .npz, .npy), the results of an "
+        "evaluation tool (a file or a folder), a folder with predictions.npy and oracle.npy, or a collection that "
+        "ships.",
         show_default=False,
     ),
 ]
@@ -84,9 +85,10 @@ LossOption: TypeAlias = Annotated[
 PriceOption: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        metavar="JSON|FILE",
+        metavar="JSON|FILE|cost|latency",
         help="For a pool, and with --algorithm race: what each model costs per item, as JSON or in a file: "
-        """'{"large": 0.03, "small": 0.002}'. The pick is then the cheapest model that is certified.""",
+        """'{"large": 0.03, "small": 0.002}'. Or the mean cost or latency that the results of an evaluation tool """
+        "give. The pick is then the cheapest model that is certified.",
         show_default=False,
     ),
 ]
@@ -121,7 +123,19 @@ Normalise: TypeAlias = Annotated[
     ),
 ]
 LabelColumn: TypeAlias = Annotated[
-    str | None, typer.Option(help="The column that holds the labels.  [default: label]", show_default=False)
+    str | None,
+    typer.Option(
+        help="The column that holds the labels. Of the results of an evaluation tool: the score that is used, or "
+        "reference.  [default: label]",
+        show_default=False,
+    ),
+]
+Task: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="Of the results of an evaluation tool: the task, if there are several, or a pattern such as 'mmlu*'.",
+        show_default=False,
+    ),
 ]
 IdColumn: TypeAlias = Annotated[
     str | None,
@@ -182,6 +196,7 @@ def how_to_read(
     ignore: Sequence[str] | None,
     same: str | None = None,
     missing: str | None = None,
+    task: str | None = None,
 ) -> dict[str, Any]:
     """What the command line says of a file, as `load_collection` and `open_collection` take it."""
     return {
@@ -195,6 +210,7 @@ def how_to_read(
         "ignore": listed(ignore) or (),
         **({} if same is None else {"same": as_same(same)}),
         **({} if missing is None else {"missing": missing}),
+        **({} if task is None else {"task": task}),
     }
 
 

@@ -9,6 +9,7 @@ An `EarlyStopping` of inspect_ai for one task that is run with several models at
 """
 
 import logging
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -68,15 +69,16 @@ class StopBeatenModels:
             raise InputError(f"patience {brief(patience)}: pass a number of seconds above 0.", parameter="patience")
         self.patience = float(patience)
         self.calls = 0
-        """How many samples were run to their end, over all models and epochs."""
+        """How many samples were run to their end, over all models."""
         self._score = score
         self._task: str | None = None
         self._samples: list[SampleId] = []
-        self._epochs = 1
         self._running: set[str] = set()
         self._ended: set[str] = set()
-        self._told: dict[tuple[str, SampleId], dict[int, float]] = {}
+        self._told: dict[tuple[str, SampleId], float] = {}
         self._skipped: set[tuple[str, SampleId]] = set()
+        self._begun: set[tuple[str, SampleId]] = set()
+        self._moved_at = time.monotonic()
         self._moved: anyio.Event | None = None
 
     @property
@@ -111,10 +113,16 @@ class StopBeatenModels:
             )
         if name in self._running:
             raise ConflictError(f"two models are called {name}; StopBeatenModels tells models apart by their names.")
+        if epochs != 1:
+            raise InputError(
+                f"the task has {epochs} epochs; StopBeatenModels takes one, because inspect_ai runs the second epoch after all samples of the first. Set "
+                "epochs=1, and pass more samples instead: they say more.",
+                parameter="epochs",
+            )
         ids = [sample.id for sample in samples if sample.id is not None]
         if self._task is None:
-            self._task, self._samples, self._epochs = task.task, ids, epochs
-        if (task.task, ids, epochs) != (self._task, self._samples, self._epochs):
+            self._task, self._samples = task.task, ids
+        if (task.task, ids) != (self._task, self._samples):
             raise ConflictError(
                 f"{name} runs task {task.task} with {len(ids):,} samples, and another model runs {self._task} with "
                 f"{len(self._samples):,}, or in another order. Make one StopBeatenModels per task, and shuffle with a "
@@ -132,7 +140,9 @@ class StopBeatenModels:
         while not self._over(name) and place >= self.stop.items + self.ahead:
             if not await self._wait():
                 self._give_up(name)
+        self._ended.discard(name)
         if not self._over(name):
+            self._begun.add((name, id))
             return None
         self._skipped.add((name, id))
         self._advance()
@@ -141,11 +151,11 @@ class StopBeatenModels:
     async def complete_sample(
         self,
         id: SampleId,  # noqa: A002 (inspect_ai's word)
-        epoch: int,
+        epoch: int,  # noqa: ARG002 (the first and only one)
         scores: "dict[str, SampleScore]",
     ) -> None:
         """A model has done a sample."""
-        self._tell(_active_model(), id, epoch, scores)
+        self._tell(_active_model(), id, scores)
         self._advance()
 
     async def complete_task(self) -> dict[str, Any]:
@@ -160,7 +170,7 @@ class StopBeatenModels:
 
     def document(self) -> dict[str, Any]:
         """How it stands, for programs."""
-        whole = len(self.stop.models) * len(self._samples) * self._epochs
+        whole = len(self.stop.models) * len(self._samples)
         return {
             "model": self.model,
             "certified": self.certified,
@@ -181,7 +191,7 @@ class StopBeatenModels:
         for sample in samples:
             scores = {name: SampleScore(score=score) for name, score in (sample.scores or {}).items()}
             if scores:
-                self._tell(log.eval.model, sample.id, sample.epoch, scores)
+                self._tell(log.eval.model, sample.id, scores)
 
     def _over(self, name: str) -> bool:
         return name not in self.stop.racing
@@ -191,16 +201,10 @@ class StopBeatenModels:
             return f"{self.model} is certified to be the best model"
         return f"{name} is beaten by {self.model}"
 
-    def _tell(
-        self,
-        name: str,
-        sample: SampleId,
-        epoch: int,
-        scores: "Mapping[str, SampleScore]",
-    ) -> None:
+    def _tell(self, name: str, sample: SampleId, scores: "Mapping[str, SampleScore]") -> None:
         found = self._chosen(scores, sample)
         self.calls += 1
-        self._told.setdefault((name, sample), {})[epoch] = check_score(f"{name} on sample {sample}", found)
+        self._told[name, sample] = check_score(f"{name} on sample {sample}", found)
 
     def _chosen(self, scores: "Mapping[str, SampleScore]", sample: SampleId) -> float:
         """The score that decides, as a number."""
@@ -232,7 +236,9 @@ class StopBeatenModels:
             sample = self._samples[self.stop.items]
             if self._awaited(sample):
                 break
-            self.stop.score({name: self._mean(name, sample) for name in self.racing if self._has(name, sample)})
+            there = [name for name in self.racing if (name, sample) in self._told]
+            self.stop.score({name: self._told[name, sample] for name in there})
+        self._moved_at = time.monotonic()
         if self._moved is not None:
             self._moved.set()
             self._moved = None
@@ -242,31 +248,24 @@ class StopBeatenModels:
         return [
             name
             for name in self.racing
-            if not self._has(name, sample) and name not in self._ended and (name, sample) not in self._skipped
+            if (name, sample) not in self._told and name not in self._ended and (name, sample) not in self._skipped
         ]
 
-    def _has(self, name: str, sample: SampleId) -> bool:
-        return len(self._told.get((name, sample), ())) == self._epochs
-
-    def _mean(self, name: str, sample: SampleId) -> float:
-        epochs = self._told[name, sample]
-        return sum(epochs.values()) / len(epochs)
-
     async def _wait(self) -> bool:
-        """Wait until something has changed; false if that takes too long."""
+        """Wait until something changes; false if nothing has for too long."""
         import anyio
 
         if self._moved is None:
             self._moved = anyio.Event()
-        with anyio.move_on_after(self.patience) as scope:
+        with anyio.move_on_after(max(0.0, self._moved_at + self.patience - time.monotonic())):
             await self._moved.wait()
-        return not scope.cancelled_caught
+        return time.monotonic() < self._moved_at + self.patience
 
     def _give_up(self, waiting: str) -> None:
         """Go on without scores that do not come."""
         sample = self._samples[self.stop.items]
         late = self._awaited(sample)
-        never = [name for name in late if name not in self._running and name not in self._ended]
+        never = [name for name in late if name not in self._running]
         if never:
             raise InputError(
                 f"{waiting} waited {self.patience:g} seconds for {', '.join(never)}, which did not begin. Run all models "
@@ -275,7 +274,10 @@ class StopBeatenModels:
             )
         for name in late:
             logger.warning("%s has no score for sample %s; it counts as not run.", name, sample)
-            self._skipped.add((name, sample))
+            if (name, sample) in self._begun:
+                self._skipped.add((name, sample))
+            else:  # it has stopped, as after an error; if it goes on, it counts again
+                self._ended.add(name)
         self._advance()
 
 

@@ -93,10 +93,14 @@ if TYPE_CHECKING:
     )
     from modelpicker.evaluations import (
         Difference,
+        EarlyStop,
         Gate,
         RunComparison,
+        ScoredItem,
+        WorthRunning,
         compare_runs,
         gate,
+        worth_running,
     )
     from modelpicker.experiments import (
         Factor,
@@ -136,6 +140,7 @@ __all__ = [
     "Decision",
     "Decisions",
     "Difference",
+    "EarlyStop",
     "EfficientActive",
     "Factor",
     "FileError",
@@ -171,6 +176,7 @@ __all__ = [
     "RoundError",
     "RunComparison",
     "SchemaError",
+    "ScoredItem",
     "SlicePicker",
     "SliceRow",
     "SliceTable",
@@ -185,6 +191,7 @@ __all__ = [
     "UnknownOptionError",
     "UntestedVersionError",
     "VoteEntropy",
+    "WorthRunning",
     "__version__",
     "check_algorithm",
     "compare",
@@ -203,6 +210,7 @@ __all__ = [
     "run_pool",
     "run_stream",
     "synthetic_collection",
+    "worth_running",
 ]
 # Where each name comes from: nothing is imported before it is used, so that `modelpicker --help` need not wait.
 HOMES = {
@@ -295,10 +303,14 @@ HOMES = {
     ),
     "evaluations": (
         "Difference",
+        "EarlyStop",
         "Gate",
         "RunComparison",
+        "ScoredItem",
+        "WorthRunning",
         "compare_runs",
         "gate",
+        "worth_running",
     ),
     "experiments": (
         "Factor",

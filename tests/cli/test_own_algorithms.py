@@ -78,6 +78,7 @@ def test_a_campaign_opens_again_with_its_algorithm_and_says_what_is_missing_wher
     code, found = run(folder, "best", "c", "--storage", "sqlite:///c.db")
     assert code == 0
     (folder / "mine.py").unlink()
+    del sys.modules["mine"]
     code, found = run(folder, "best", "c", "--storage", "sqlite:///c.db")
     assert code == 3
     assert "made with algorithm mine:Mine, which is not installed here" in found["error"]["message"]

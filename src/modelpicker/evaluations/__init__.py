@@ -3,5 +3,16 @@
 from modelpicker.evaluations.difference import Difference
 from modelpicker.evaluations.gate import Gate, gate
 from modelpicker.evaluations.runs import RunComparison, compare_runs
+from modelpicker.evaluations.worth_running import EarlyStop, ScoredItem, WorthRunning, worth_running
 
-__all__ = ["Difference", "Gate", "RunComparison", "compare_runs", "gate"]
+__all__ = [
+    "Difference",
+    "EarlyStop",
+    "Gate",
+    "RunComparison",
+    "ScoredItem",
+    "WorthRunning",
+    "compare_runs",
+    "gate",
+    "worth_running",
+]

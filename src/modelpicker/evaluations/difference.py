@@ -82,10 +82,10 @@ def pool_difference(items: PairedItems, confidence: float, seed: int, *, both: b
         low, high = round(low), round(high)
     if low > high:  # something unlikely has happened, and only what was counted is sure
         low, high = certain_low, certain_high
-    certain = (low, high) == (certain_low, certain_high)
-    limits = tuple(0.0 - value * unit / size for value in (middle, high, low))
-    told = _words(items, "pool", *limits[1:], confidence, certain, both, first)
-    return Difference("pool", *limits, confidence, both, bool(certain), first, size, told)
+    certain = bool(low == certain_low and high == certain_high)
+    better, least, best = (0.0 - float(value) * unit / size for value in (middle, high, low))
+    told = _words(items, "pool", least, best, confidence, certain, both, first)
+    return Difference("pool", better, least, best, confidence, both, certain, first, size, told)
 
 
 def population_difference(items: PairedItems, confidence: float, *, both: bool = False) -> Difference:
@@ -97,9 +97,9 @@ def population_difference(items: PairedItems, confidence: float, *, both: bool =
     low, high = -highest_mean(-x, error), highest_mean(x, error)
     if low > high:  # the items are no random sample, or something unlikely has happened
         low, high = -1.0, 1.0
-    limits = tuple(0.0 - value * unit for value in (middle, high, low))
-    told = _words(items, "population", *limits[1:], confidence, False, both, True)
-    return Difference("population", *limits, confidence, both, False, items.complete, len(x), told)
+    better, least, best = (0.0 - value * unit for value in (middle, high, low))
+    told = _words(items, "population", least, best, confidence, False, both, True)
+    return Difference("population", better, least, best, confidence, both, False, items.complete, len(x), told)
 
 
 def independent_items(items: PairedItems) -> Floats:

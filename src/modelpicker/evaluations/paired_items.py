@@ -83,7 +83,7 @@ class PairedItems:
 
 def pair_scores(champion: object, challenger: object, names: tuple[str, str], ids: Sequence[object] = ()) -> PairedItems:
     """Two columns of scores from 0 to 1; None or NaN in one of them makes the item unknown."""
-    first, second = (_as_scores(values, name) for values, name in zip((champion, challenger), names, strict=True))
+    first, second = _as_scores(champion, names[0]), _as_scores(challenger, names[1])
     if len(first) != len(second):
         raise InputError(
             f"{names[0]} has {len(first):,} scores and {names[1]} has {len(second):,}; give both for the same items."

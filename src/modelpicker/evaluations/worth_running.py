@@ -68,10 +68,10 @@ class EarlyStop:
         Args:
             scores: from 0 to 1, by model; None: the model was run, and nobody knows how well it did.
         """
-        told = {name: check_score(name, value) for name, value in scores.items() if value is not None}
         for name in scores:
             if name not in self.models:
                 raise NotFoundError(f"there is no model {brief(name)}; there are {brief(list(self.models))}.")
+        told = {name: check_score(name, value) for name, value in scores.items() if value is not None}
         if self.finished:
             raise ConflictError(f"it is over: {self.model} is the best model. Begin a new evaluation for more items.")
         decision = self.race.observe([repr(told[name]) if name in told else NOT_RUN for name in self.models])
@@ -100,25 +100,25 @@ class ScoredItem(Generic[Item]):
     place: int
     """Where it stands among the items."""
     item: Item
-    models: tuple[ModelName, ...]
-    """The models to run on it."""
+    wanted: tuple[ModelName, ...]
+    """The models that are worth running on it."""
     scores: dict[ModelName, float | None] = field(default_factory=dict)
     """The scores so far."""
 
+    @property
+    def models(self) -> tuple[ModelName, ...]:
+        """The models to run on it: those that have no score yet."""
+        return tuple(name for name in self.wanted if name not in self.scores)
+
     def score(self, model: ModelName, score: float | None) -> None:
         """Note how well a model did, from 0 to 1 (or true and false); None: it was run, and nobody can tell."""
-        if model not in self.models:
+        if model not in self.wanted:
             raise NotFoundError(
-                f"item {self.place}: {brief(model)} is not one of the models to run on it, {brief(list(self.models))}."
+                f"item {self.place}: {brief(model)} is not one of the models to run on it, {brief(list(self.wanted))}."
             )
         if model in self.scores:
             raise ConflictError(f"item {self.place}: {model} has a score already, {brief(self.scores[model])}.")
         self.scores[model] = None if score is None else check_score(model, score)
-
-    @property
-    def missing(self) -> tuple[ModelName, ...]:
-        """The models that have no score yet."""
-        return tuple(name for name in self.models if name not in self.scores)
 
 
 class WorthRunning(Generic[Item]):
@@ -134,6 +134,7 @@ class WorthRunning(Generic[Item]):
 
     def __iter__(self) -> Iterator[ScoredItem[Item]]:
         """Go on with the item that has not all its scores, or with the next one."""
+        self._close_if_whole()
         while not self.finished:
             yield self._next()
             if self._open is not None:
@@ -184,11 +185,16 @@ class WorthRunning(Generic[Item]):
             self._open = ScoredItem(place, self.items[place], self.stop.racing)
         return self._open
 
+    def _close_if_whole(self) -> None:
+        """Take in the last item, if the loop was left after its last score."""
+        if self._open is not None and not self._open.models:
+            self._close(self._open)
+
     def _close(self, done: ScoredItem[Item]) -> None:
         """Take in an item whose scores are all there."""
-        if done.missing:
+        if done.models:
             raise InputError(
-                f"item {done.place} has no score for {', '.join(map(str, done.missing))}; call item.score(model, score) "
+                f"item {done.place} has no score for {', '.join(map(str, done.models))}; call item.score(model, score) "
                 "for each of item.models, with None where nobody can tell."
             )
         self.stop.score(done.scores)
@@ -197,8 +203,7 @@ class WorthRunning(Generic[Item]):
 
     def state_dict(self) -> dict[str, Any]:
         """All scores so far, in a form that JSON can hold: `worth_running(…, resume=)` goes on from there."""
-        if self._open is not None and not self._open.missing:
-            self._close(self._open)
+        self._close_if_whole()
         return {"version": STATE_VERSION, **self._settings, "scores": [list(one) for one in self._done]}
 
     def resume(self, state: object) -> Self:

@@ -20,7 +20,9 @@ VALUES = (-1.0, 0.0, 1.0)
 
 
 @pytest.mark.parametrize("error", [0.4, 0.2, 0.1])
-@pytest.mark.parametrize("pool", [(1, 1, 0, -1), (1, 0, 0, -1, -1), (1, 1, 1, 1), (0.5, 0.25, -1, 1), (1, -1, 0, 0, 0, 0)])
+@pytest.mark.parametrize(
+    "pool", [(1, 1, 0, -1), (1, 0, 0, -1, -1), (1, 1, 1, 1), (0.5, 0.25, -1, 1), (1, -1, 0, 0, 0, 0)]
+)
 def test_a_true_claim_about_a_pool_is_seldom_refuted_over_all_orders_of_its_items(
     pool: tuple[float, ...], error: float
 ) -> None:
@@ -54,7 +56,7 @@ def test_the_money_is_a_martingale_if_the_claim_is_exactly_true() -> None:
 
 
 def test_intervals_at_any_time_hold_as_often_as_they_say() -> None:
-    """Of 400 streams, with each limit at 95 %: 400 · 0.05 = 20 may be wrong; 32 or more would be in 1 of 100 cases."""
+    """Of 400 streams, with each limit at 95 %: 20 may be wrong; 32 or more would be 1 case in 100."""
     random = np.random.default_rng(1)
     wrong = 0
     for _ in range(400):

@@ -1,4 +1,4 @@
-"""The gate: states of the labels, what is asked for, every verdict, bad input; in the library and on the command line."""
+"""The gate: states of labels, what is asked for, every verdict, bad input; in Python and on the command line."""
 
 import itertools
 import json
@@ -20,14 +20,23 @@ def rows(good: int, *, labelled: int = ITEMS, seed: int = 0) -> dict[str, list[A
     label = random.choice(["a", "b"], ITEMS).tolist()
     other = {"a": "b", "b": "a"}
     right = {"prod": random.permutation(ITEMS) < 320, "new": random.permutation(ITEMS) < good}
-    said = {name: [told if ok else other[told] for told, ok in zip(label, rights, strict=True)] for name, rights in right.items()}
+    said = {
+        name: [told if ok else other[told] for told, ok in zip(label, rights, strict=True)]
+        for name, rights in right.items()
+    }
     known = random.permutation(ITEMS) < labelled
-    return {"id": [f"t{i}" for i in range(ITEMS)], **said, "label": [t if k else None for t, k in zip(label, known, strict=True)]}
+    return {
+        "id": [f"t{i}" for i in range(ITEMS)],
+        **said,
+        "label": [t if k else None for t, k in zip(label, known, strict=True)],
+    }
 
 
 def write(path: Path, columns: dict[str, list[Any]]) -> Path:
     lines = [",".join(columns)]
-    lines += [",".join("" if cell is None else str(cell) for cell in row) for row in zip(*columns.values(), strict=True)]
+    lines += [
+        ",".join("" if cell is None else str(cell) for cell in row) for row in zip(*columns.values(), strict=True)
+    ]
     path.write_text("\n".join(lines))
     return path
 
@@ -178,7 +187,9 @@ def test_scores_are_compared_as_they_are() -> None:
         (("prod", "new"), {"labels": [mp.Label.any_of("a")]}, "there are 1 labels, but 400 items"),
     ],
 )
-def test_bad_input_names_the_value_at_fault(arguments: tuple[Any, ...], options: dict[str, Any], message: str) -> None:
+def test_bad_input_names_the_value_at_fault(
+    arguments: tuple[Any, ...], options: dict[str, Any], message: str
+) -> None:
     with pytest.raises(mp.InputError, match=message):
         mp.gate(rows(320), *arguments, **options)
 

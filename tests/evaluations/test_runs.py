@@ -46,7 +46,9 @@ def test_false_alarms_are_as_seldom_as_it_says() -> None:
 
 def test_two_files_are_matched_by_their_ids(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(RUN + "".join(f"{i},yes,yes\n" for i in range(60)))
-    (tmp_path / "b.csv").write_text(RUN + "".join(f"{i},{'yes' if i < 15 else 'no'},yes\n" for i in reversed(range(10, 70))))
+    (tmp_path / "b.csv").write_text(
+        RUN + "".join(f"{i},{'yes' if i < 15 else 'no'},yes\n" for i in reversed(range(10, 70)))
+    )
     found = mp.compare_runs(tmp_path / "a.csv", tmp_path / "b.csv")
     assert (found.a, found.b, found.verdict, found.items) == ("a", "b", "a", 50)
 
@@ -87,7 +89,11 @@ def test_bad_scores(a: Any, b: Any, message: str) -> None:
         (RUN + "1,a,a\n1,b,b\n", RUN + "1,a,a\n2,b,b\n", "Ids must differ"),
         (RUN + "1,a,a\n2,b,b\n", RUN + "1,a,b\n2,b,b\n", "has the label 'a' in first and 'b' in second"),
         (RUN + "1,a,a\n2,b,b\n", "id,m1,m2,label\n1,a,b,a\n2,b,a,b\n", "has 2 models"),
-        ("prediction,label\na,a\nb,b\n", "prediction,label\na,a\nb,b\na,b\n", "no column tells which belong together"),
+        (
+            "prediction,label\na,a\nb,b\n",
+            "prediction,label\na,a\nb,b\na,b\n",
+            "no column tells which belong together",
+        ),
     ],
 )
 def test_files_that_do_not_fit(tmp_path: Path, first: str, second: str, message: str) -> None:

@@ -51,11 +51,15 @@ def test_a_loop_that_is_left_early_goes_on_where_it_was() -> None:
 def test_an_exception_in_a_call_loses_no_scores() -> None:
     evaluation = mp.worth_running(range(2_000), MODELS, tolerance=0.02)
     places = []
-    with pytest.raises(ConnectionError):
+
+    def fail() -> None:
         for item in evaluation:
             places.append(item.place)
             item.score("good", True)
             raise ConnectionError
+
+    with pytest.raises(ConnectionError):
+        fail()
     for item in evaluation:
         assert item.place == places[0]
         assert item.models == ("fair", "bad", "awful")
@@ -97,7 +101,8 @@ def test_a_state_of_something_else_is_refused(changes: dict[str, Any], message: 
 def test_scores_and_models_that_make_no_sense_are_named() -> None:
     evaluation = mp.worth_running(["x", "y"], ["a", "b"])
     item = next(iter(evaluation))
-    for wrong in (2, -0.1, float("nan"), "right"):
+    wrongs: list[Any] = [2, -0.1, float("nan"), "right"]
+    for wrong in wrongs:
         with pytest.raises(mp.InputError, match="pass a number from 0"):
             item.score("a", wrong)
     with pytest.raises(mp.NotFoundError, match="'c' is not one of the models to run on it"):

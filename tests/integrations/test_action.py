@@ -49,7 +49,11 @@ def run_gate(folder: Path, **inputs: str) -> tuple[int, dict[str, str], str]:
         text=True,
     )
     lines = files["GITHUB_OUTPUT"].read_text("utf-8").splitlines()
-    return done.returncode, dict(line.split("=", 1) for line in lines), files["GITHUB_STEP_SUMMARY"].read_text("utf-8")
+    return (
+        done.returncode,
+        dict(line.split("=", 1) for line in lines),
+        files["GITHUB_STEP_SUMMARY"].read_text("utf-8"),
+    )
 
 
 def test_every_input_is_described_and_used() -> None:
@@ -77,9 +81,7 @@ def test_scripts_get_inputs_as_variables_only_so_that_no_input_can_be_a_command(
         ({"gap": "0.1", "of": "population", "undecided": "pass"}, 0, "undecided"),
     ],
 )
-def test_the_job_ends_as_the_gate_does(
-    tmp_path: Path, inputs: dict[str, str], code: int, verdict: str
-) -> None:
+def test_the_job_ends_as_the_gate_does(tmp_path: Path, inputs: dict[str, str], code: int, verdict: str) -> None:
     (tmp_path / "r.csv").write_text(ROWS)
     given = {"results": "r.csv", "champion": "prod", "challenger": "new", **inputs}
     ended, outputs, summary = run_gate(tmp_path, **given)

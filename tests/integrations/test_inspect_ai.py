@@ -22,7 +22,6 @@ from inspect_ai.solver import TaskState, generate  # noqa: E402
 pytestmark = pytest.mark.filterwarnings("ignore")  # inspect_ai leaves streams open
 
 
-
 @pytest.fixture(autouse=True)
 def _collected() -> Iterator[None]:
     """What inspect_ai leaves behind is collected while its warnings are ignored."""

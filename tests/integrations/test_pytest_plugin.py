@@ -30,7 +30,12 @@ PLUGIN = [] if INSTALLED else ["-p", "modelpicker.integrations.pytest_plugin"]
         ("[1] * 9 + [None] * 91", ", undecided='skip'", "skipped", ""),
         ("[1] * 9 + [None] * 91", ", undecided='pass'", "passed", ""),
         ("[1] * 80 + [0] * 20", ", undecided='maybe'", "failed", "undecided 'maybe': pass fail, skip, pass."),
-        ("[1] * 80 + [0] * 20", ", require='better'", "failed", "FAIL: new is not better than prod by more than 5%"),
+        (
+            "[1] * 80 + [0] * 20",
+            ", require='better'",
+            "failed",
+            "FAIL: new is not better than prod by more than 5%",
+        ),
     ],
 )
 def test_a_test_passes_only_if_the_gate_does(

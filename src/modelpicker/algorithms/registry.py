@@ -61,7 +61,8 @@ def installed_algorithm(name: str) -> type[Algorithm]:
         found = entry.load()
     except Exception as error:  # whatever the code of others raises
         raise InputError(
-            f"algorithm {name}: its code{package} ({entry.value}) cannot be imported: {type(error).__name__}: {error}. "
+            f"algorithm {name}: its code{package} ({entry.value}) cannot be imported: "
+            f"{type(error).__name__}: {error}. "
             "Install the package again, or remove it.",
             parameter="algorithm",
         ) from error
@@ -86,13 +87,16 @@ def _imported(module: str, path: str, typed: str) -> object:
         if isinstance(error, ModuleNotFoundError):
             why = f"there is no module {error.name}"
         raise InputError(
-            f"algorithm {typed}: {module or 'its module'} cannot be imported: {why}. Install it, or work in the folder "
+            f"algorithm {typed}: {module or 'its module'} cannot be imported: {why}. Install it, "
+            "or work in the folder "
             "that it is in.",
             parameter="algorithm",
         ) from error
     for part in path.split("."):
         if not hasattr(found, part):
-            classes = [name for name, one in vars(found).items() if _is_algorithm(one)] if inspect.ismodule(found) else []
+            classes = (
+                [name for name, one in vars(found).items() if _is_algorithm(one)] if inspect.ismodule(found) else []
+            )
             there = f"; its algorithms are {', '.join(classes)}" if classes else ""
             raise InputError(f"algorithm {typed}: {module} has no {path or 'class'}{there}.", parameter="algorithm")
         found = getattr(found, part)
@@ -120,7 +124,7 @@ def _is_algorithm(found: object) -> bool:
 def _checked(found: object, name: str | None) -> type[Algorithm]:
     """A class that is an algorithm, or an error that says what it lacks."""
     if isinstance(found, type) and issubclass(found, Algorithm) and found is not Algorithm:
-        if name is None or not inspect.isabstract(found) and hasattr(found, "name"):
+        if name is None or (not inspect.isabstract(found) and hasattr(found, "name")):
             return found
         lacks = sorted({*getattr(found, "__abstractmethods__", ()), *(() if hasattr(found, "name") else ("name",))})
         raise InputError(
@@ -130,11 +134,13 @@ def _checked(found: object, name: str | None) -> type[Algorithm]:
         )
     if name is None:
         raise InputError(
-            f"there is no algorithm {brief(found)}; there are {', '.join(known_names())}, or pass a class of your own.",
+            f"there is no algorithm {brief(found)}; there are {', '.join(known_names())}, or pass "
+            "a class of your own.",
             parameter="algorithm",
         )
     raise InputError(
-        f"algorithm {name}: {brief(found)} is not a class that inherits from modelpicker.Algorithm. docs/kernels.md has "
+        f"algorithm {name}: {brief(found)} is not a class that inherits from "
+        "modelpicker.Algorithm. docs/kernels.md has "
         "a whole example, and modelpicker.check_algorithm runs all checks on one.",
         parameter="algorithm",
     )

@@ -1,4 +1,4 @@
-"""Bets on the difference between two models: what one loses more than the other, item by item (proof: docs/gate.md).
+"""Bets on the difference between two models, item by item (proof: docs/gate.md).
 
 Let x be the loss of one model on an item minus that of the other: a number from -1 to 1. Somebody claims that the
 mean of x is at least m. Money is bet against that: at each item it is multiplied by (1 - c) + c·(1 - x)/(1 - m). If
@@ -143,7 +143,7 @@ def binomial_terms(trials: int, share: float) -> Floats:
 
 
 def sign_test(wins: int, losses: int) -> float:
-    """The exact two-sided p-value of McNemar's test: how likely counts so uneven are if both sides are as likely."""
+    """The exact two-sided p-value of McNemar's test: how likely counts so uneven are by chance."""
     trials = wins + losses
     tail = float(binomial_terms(trials, 0.5)[: min(wins, losses) + 1].sum())
     return min(1.0, 2.0 * tail)

@@ -1,6 +1,6 @@
 """`modelpicker compare`: the paper's protocol on your own collection."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 

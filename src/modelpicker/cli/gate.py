@@ -45,7 +45,8 @@ def gate(
         float | None,
         typer.Option(
             min=0.0,
-            help="How much worse the challenger may be: 0.01 is 1 %. With --require better: how much better it must "
+            help="How much worse the challenger may be: 0.01 is 1 %. With --require better: how much "
+            "better it must "
             "be.  [default: 0.01; with --require better 0]",
             show_default=False,
         ),
@@ -110,7 +111,8 @@ def compare_runs(
         list[str],
         typer.Argument(
             metavar="A B",
-            help="Two files with one model each, matched by their ids, else row by row; or one file, and --models A,B.",
+            help="Two files with one model each, matched by their ids, else row by row; or one file, "
+            "and --models A,B.",
             show_default=False,
         ),
     ],
@@ -147,7 +149,9 @@ def _two(runs: list[str], said: dict[str, Any]) -> tuple[tuple[str, str], dict[s
     if len(runs) == 2:
         return (runs[0], runs[1]), said
     if len(runs) != 1:
-        raise typer.BadParameter(f"pass two files, or one file and --models A,B; not {len(runs)}.", param_hint="A B")
+        raise typer.BadParameter(
+            f"pass two files, or one file and --models A,B; not {len(runs)}.", param_hint="A B"
+        )
     if len(models) != 2:
         raise typer.BadParameter("with one file, name the two models: --models A,B.", param_hint="--models")
     return (models[0], models[1]), {**said, "source": runs[0]}
@@ -173,7 +177,9 @@ def _print_gate(found: "Gate") -> None:
     print_sentence(found.difference.sentence)
     if found.of == "pool" and found.population is not None:
         print_sentence(found.population.sentence)
-    better = f"{found.challenger} is better on {found.challenger_wins:,}, {found.champion} on {found.champion_wins:,}"
+    better = (
+        f"{found.challenger} is better on {found.challenger_wins:,}, {found.champion} on {found.champion_wins:,}"
+    )
     missing = f"; {count(found.labels_needed, 'label')} missing" if found.labels_needed else ""
     print_sentence(f"They differ on {found.differing:,} of {count(found.items, 'item')}: {better}{missing}.")
     if found.label_next:
@@ -196,6 +202,7 @@ def _print_runs(found: "RunComparison") -> None:
     )
     low, high = found.win_share
     print_sentence(
-        f"McNemar's exact test, for a number of items that was fixed beforehand: p = {found.p_value:.3g}. Where one of "
+        "McNemar's exact test, for a number of items that was fixed beforehand: p = "
+        f"{found.p_value:.3g}. Where one of "
         f"them is better, it is {found.a} in {low:.1%} to {high:.1%} of the cases."
     )

@@ -1,9 +1,9 @@
 """Decisions about evaluations: gates, comparisons of two runs, and which calls are still worth making."""
 
 from modelpicker.evaluations.difference import Difference
-from modelpicker.evaluations.gate import Gate, gate
+from modelpicker.evaluations.early_stopping import EarlyStop, ScoredItem, WorthRunning, worth_running
+from modelpicker.evaluations.gates import Gate, gate
 from modelpicker.evaluations.runs import RunComparison, compare_runs
-from modelpicker.evaluations.worth_running import EarlyStop, ScoredItem, WorthRunning, worth_running
 
 __all__ = [
     "Difference",

@@ -120,8 +120,10 @@ def _refuse_chosen(items: PairedItems) -> None:
     if not labelled or _hypergeometric_tail(total, contested, labelled, both) >= UNLIKELY:
         return
     raise InputError(
-        f"{both:,} of the {labelled:,} labelled items are among the {contested:,} on which the two models differ: a "
-        f"random part of the {total:,} items would have about {labelled * contested / total:.0f}. So they say nothing "
+        f"{both:,} of the {labelled:,} labelled items are among the {contested:,} on which the "
+        "two models differ: a "
+        f"random part of the {total:,} items would have about "
+        f"{labelled * contested / total:.0f}. So they say nothing "
         'about other items. Ask about exactly these items (of="pool", --of pool), or label items at random.',
         parameter="of",
     )
@@ -142,7 +144,14 @@ def _hypergeometric_tail(total: int, marked: int, drawn_items: int, found: int) 
 
 
 def _words(
-    items: PairedItems, kind: str, low: float, high: float, confidence: float, certain: bool, both: bool, first: bool
+    items: PairedItems,
+    kind: str,
+    low: float,
+    high: float,
+    confidence: float,
+    certain: bool,
+    both: bool,
+    first: bool,
 ) -> str:
     """The difference in a sentence; limits are rounded outwards."""
     size = f"these {len(items):,} items" if len(items) != 1 else "this one item"

@@ -81,12 +81,15 @@ class PairedItems:
         return replace(self, x=x, labelled=labelled)
 
 
-def pair_scores(champion: object, challenger: object, names: tuple[str, str], ids: Sequence[object] = ()) -> PairedItems:
+def pair_scores(
+    champion: object, challenger: object, names: tuple[str, str], ids: Sequence[object] = ()
+) -> PairedItems:
     """Two columns of scores from 0 to 1; None or NaN in one of them makes the item unknown."""
     first, second = _as_scores(champion, names[0]), _as_scores(challenger, names[1])
     if len(first) != len(second):
         raise InputError(
-            f"{names[0]} has {len(first):,} scores and {names[1]} has {len(second):,}; give both for the same items."
+            f"{names[0]} has {len(first):,} scores and {names[1]} has {len(second):,}; give both "
+            "for the same items."
         )
     if not len(first):
         raise InputError("there are no items; give one score per item.")
@@ -110,7 +113,8 @@ def _as_scores(values: Any, name: str) -> Floats:
     if len(wrong):
         place = int(wrong[0])
         raise InputError(
-            f"{name}, item {place}: score {brief(cells[place])} is not between 0 and 1; divide by the highest score."
+            f"{name}, item {place}: score {brief(cells[place])} is not between 0 and 1; divide by "
+            "the highest score."
         )
     return made
 
@@ -142,7 +146,9 @@ def pair_models(
     return _with_labels(found, whole, places, graded)
 
 
-def read_models(source: object, names: tuple[str, ...], labels: object, reading: Mapping[str, Any]) -> ModelCollection:
+def read_models(
+    source: object, names: tuple[str, ...], labels: object, reading: Mapping[str, Any]
+) -> ModelCollection:
     """The collection; of a table, only the named columns are taken for models."""
     read = Reading(**{name: value for name, value in reading.items() if value is not None})
     if isinstance(source, ModelCollection):
@@ -215,7 +221,9 @@ def _with_labels(
     return replace(found, x=np.where(told, lost[:, 1] - lost[:, 0], x), labelled=told)
 
 
-def _label_difference(loss: Loss, label: AnyLabel, answers: tuple[ClassName | None, ClassName | None], where: str) -> float:
+def _label_difference(
+    loss: Loss, label: AnyLabel, answers: tuple[ClassName | None, ClassName | None], where: str
+) -> float:
     """What the challenger loses more than the champion; NaN if the label does not say."""
     if answers[0] == answers[1]:
         return 0.0

@@ -19,7 +19,7 @@ from modelpicker.evaluations.difference import (
     pool_difference,
     population_difference,
 )
-from modelpicker.evaluations.gate import MOST_TO_GO
+from modelpicker.evaluations.gates import MOST_TO_GO
 from modelpicker.evaluations.paired_items import PairedItems, pair_models, pair_scores, read_models
 from modelpicker.evaluations.score_files import identity_of, open_scores, pair_score_columns, read_columns
 from modelpicker.frames import IDENTITIES
@@ -84,7 +84,8 @@ def compare_runs(
     """Compare two runs on the same items: is one of them really better, or is it luck?
 
     Args:
-        a: scores from 0 to 1 (or true and false), one per item; a file, a data frame or a collection with the answers
+        a: scores from 0 to 1 (or true and false), one per item; a file, a data frame or a collection with the
+            answers
             of one model; or, with `source`, the name of a model.
         b: the same of the other run. Files are matched by their ids, else row by row.
         source: a file or a collection that has both models.
@@ -203,7 +204,8 @@ def _pair(
 def _is_column(value: object) -> bool:
     if isinstance(value, ModelCollection) or hasattr(value, "columns") or hasattr(value, "column_names"):
         return False
-    return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes) or hasattr(value, "to_list")
+    listed = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes)
+    return listed or hasattr(value, "to_list")
 
 
 def _names_of(a: object, b: object) -> tuple[str, str]:
@@ -220,7 +222,8 @@ def _read_run(source: object, reading: Mapping[str, Any]) -> ModelCollection:
     if len(whole.models) != 1:
         raise InputError(
             f"{brief(source) if isinstance(source, str | Path) else 'the run'} has {len(whole.models)} models "
-            f"({brief(list(whole.models))}); name one with --models (models=), or compare two of one file with source=."
+            f"({brief(list(whole.models))}); name one with --models (models=), or compare two of "
+            "one file with source=."
         )
     return whole
 
@@ -233,7 +236,8 @@ def _joined(
     runs = (_answers(first), _answers(second))
     told = [_labels(whole) if own_labels else [None] * len(whole) for whole in (first, second)]
     words = any(isinstance(name, str) for whole in (first, second) for name in whole.classes)
-    rows, labels = [], []
+    rows: list[list[ClassName | None]] = []
+    labels: list[ClassName | None] = []
     for one, other in pairs:
         row = [_spelt(runs[0][one], words), _spelt(runs[1][other], words)]
         label, again = _spelt(told[0][one], words), _spelt(told[1][other], words)
@@ -246,7 +250,9 @@ def _joined(
         labels.append(again if label is None else label)
     known = any(label is not None for label in labels)
     matrix = np.array(rows, dtype=object)
-    return ModelCollection(matrix, labels if known else None, list(names), fields={"id": [str(key) for key in keys]})
+    return ModelCollection(
+        matrix, labels if known else None, list(names), fields={"id": [str(key) for key in keys]}
+    )
 
 
 def _keys(whole: ModelCollection) -> list[str] | None:
@@ -272,7 +278,9 @@ def _match(
     places = {key: place for place, key in enumerate(second)}
     found = [(place, places[key]) for place, key in enumerate(first) if key in places]
     if not found:
-        raise InputError(f"{names[0]} and {names[1]} have no item in common: {brief(first[0])}, {brief(second[0])}.")
+        raise InputError(
+            f"{names[0]} and {names[1]} have no item in common: {brief(first[0])}, {brief(second[0])}."
+        )
     return found, [first[place] for place, _ in found]
 
 
@@ -290,9 +298,7 @@ def _spelt(name: ClassName | None, words: bool) -> ClassName | None:
     return str(name) if words and name is not None else name
 
 
-def _pair_score_files(
-    a: object, b: object, names: tuple[str, str], reading: Mapping[str, Any]
-) -> PairedItems:
+def _pair_score_files(a: object, b: object, names: tuple[str, str], reading: Mapping[str, Any]) -> PairedItems:
     """Two files with a column of scores each."""
     columns, keys = [], []
     for source in (a, b):
@@ -313,5 +319,7 @@ def _score_column(columns: Sequence[str], identity: str | None, path: str) -> li
     others = [name for name in columns if name != identity]
     found = others if len(others) == 1 else [name for name in others if name.lower() in SCORES]
     if len(found) != 1:
-        raise InputError(f"{path}: which column has the scores? Name it with --models (models=); there are {others}.")
+        raise InputError(
+            f"{path}: which column has the scores? Name it with --models (models=); there are {others}."
+        )
     return found

@@ -20,7 +20,9 @@ def open_scores(source: object) -> Table:
         return open_table(path)
     found = frame_table(source)
     if found is None:
-        raise InputError(f"source {brief(source)}: pass a file or a data frame with one column of scores per model.")
+        raise InputError(
+            f"source {brief(source)}: pass a file or a data frame with one column of scores per model."
+        )
     return found
 
 
@@ -28,7 +30,9 @@ def read_columns(table: Table, names: Sequence[str]) -> list[list[object]]:
     """Some columns as lists."""
     for name in names:
         if name not in table.columns:
-            raise InputError(f'{table.path} has no column "{name}"; it has {", ".join(table.columns)}.', parameter="models")
+            raise InputError(
+                f'{table.path} has no column "{name}"; it has {", ".join(table.columns)}.', parameter="models"
+            )
     columns: list[list[object]] = [[] for _ in names]
     wanted = list(dict.fromkeys(names))
     for batch in table.batches(wanted):
@@ -40,7 +44,9 @@ def read_columns(table: Table, names: Sequence[str]) -> list[list[object]]:
 def identity_of(table: Table, named: str | None = None) -> str | None:
     """The column that tells items apart."""
     if named is not None and named not in table.columns:
-        raise InputError(f'{table.path} has no column "{named}"; it has {", ".join(table.columns)}.', parameter="id")
+        raise InputError(
+            f'{table.path} has no column "{named}"; it has {", ".join(table.columns)}.', parameter="id"
+        )
     return named or next((name for name in table.columns if name.lower() in IDENTITIES), None)
 
 

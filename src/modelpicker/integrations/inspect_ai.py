@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from modelpicker.algorithms.validation import check_count
 from modelpicker.certificates.certificate import Certificate
 from modelpicker.errors import ConflictError, InputError, MissingExtraError, NotFoundError, brief, is_number
-from modelpicker.evaluations.worth_running import EarlyStop, check_score
+from modelpicker.evaluations.early_stopping import EarlyStop, check_score
 
 if TYPE_CHECKING:
     import anyio
@@ -108,14 +108,18 @@ class StopBeatenModels:
         name = _active_model()
         if name not in self.stop.models:
             raise NotFoundError(
-                f"StopBeatenModels does not know model {name}: it was made for {', '.join(map(str, self.stop.models))}. "
+                f"StopBeatenModels does not know model {name}: it was made for "
+                f"{', '.join(map(str, self.stop.models))}. "
                 "Pass it the models that eval gets."
             )
         if name in self._running:
-            raise ConflictError(f"two models are called {name}; StopBeatenModels tells models apart by their names.")
+            raise ConflictError(
+                f"two models are called {name}; StopBeatenModels tells models apart by their names."
+            )
         if epochs != 1:
             raise InputError(
-                f"the task has {epochs} epochs; StopBeatenModels takes one, because inspect_ai runs the second epoch after all samples of the first. Set "
+                f"the task has {epochs} epochs; StopBeatenModels takes one, because inspect_ai runs "
+                "the second epoch after all samples of the first. Set "
                 "epochs=1, and pass more samples instead: they say more.",
                 parameter="epochs",
             )
@@ -125,7 +129,8 @@ class StopBeatenModels:
         if (task.task, ids) != (self._task, self._samples):
             raise ConflictError(
                 f"{name} runs task {task.task} with {len(ids):,} samples, and another model runs {self._task} with "
-                f"{len(self._samples):,}, or in another order. Make one StopBeatenModels per task, and shuffle with a "
+                f"{len(self._samples):,}, or in another order. Make one StopBeatenModels per task, and "
+                "shuffle with a "
                 "fixed seed."
             )
         self._running.add(name)
@@ -185,7 +190,9 @@ class StopBeatenModels:
         """Take in the scores of a log: those of an evaluation that is gone on with."""
         samples = log.samples or []
         if log.eval.model not in self.stop.models:
-            raise NotFoundError(f"the log is of model {log.eval.model}, which is none of {brief(self.stop.models)}.")
+            raise NotFoundError(
+                f"the log is of model {log.eval.model}, which is none of {brief(self.stop.models)}."
+            )
         from inspect_ai.scorer import SampleScore
 
         for sample in samples:
@@ -208,7 +215,7 @@ class StopBeatenModels:
 
     def _chosen(self, scores: "Mapping[str, SampleScore]", sample: SampleId) -> float:
         """The score that decides, as a number."""
-        named = self.scorer if self.scorer is not None else next(iter(scores), None)
+        named = self.scorer if self.scorer is not None else next(iter(scores), "")
         if self.scorer is None and len(scores) != 1:
             raise InputError(
                 f"sample {sample} has {len(scores)} scores ({', '.join(scores)}); say which one decides: "
@@ -268,8 +275,10 @@ class StopBeatenModels:
         never = [name for name in late if name not in self._running]
         if never:
             raise InputError(
-                f"{waiting} waited {self.patience:g} seconds for {', '.join(never)}, which did not begin. Run all models "
-                f"at once: eval(task, model=[…], max_tasks={len(self.stop.models)}); models that are not run must not "
+                f"{waiting} waited {self.patience:g} seconds for {', '.join(never)}, which did not "
+                "begin. Run all models "
+                f"at once: eval(task, model=[…], max_tasks={len(self.stop.models)}); models that are "
+                "not run must not "
                 "be named."
             )
         for name in late:
@@ -286,7 +295,9 @@ def _active_model() -> str:
     try:
         from inspect_ai.model import get_model
     except ImportError as error:
-        raise MissingExtraError("StopBeatenModels needs inspect_ai: pip install inspect-ai", extra="inspect") from error
+        raise MissingExtraError(
+            "StopBeatenModels needs inspect_ai: pip install inspect-ai", extra="inspect"
+        ) from error
     return str(get_model())
 
 

@@ -27,7 +27,8 @@ def assert_not_worse(
     """Fail unless the challenger is certified not to be worse than the champion by more than the gap.
 
     Args:
-        source: a file, a data frame or a collection; or, with `scores=True`, a mapping with a list of scores for each
+        source: a file, a data frame or a collection; or, with `scores=True`, a mapping with a list of scores
+            for each
             of the two: `{"prod": [1, 0.5, …], "new": […]}`.
         champion: the model in use.
         challenger: the model that may replace it.

@@ -1,4 +1,4 @@
-"""A gate for CI: may the challenger replace the champion? (proof: docs/gate.md)"""
+"""A gate for CI: may the challenger replace the champion? The proof is in docs/gate.md."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -133,14 +133,17 @@ def gate(
         source: a file, a data frame or a collection, as `load_collection` takes it.
         champion: the model in use.
         challenger: the model that may replace it.
-        gap: how much worse the challenger may be: 0.01 is 1 % of accuracy, the default. With `require="better"`: how
+        gap: how much worse the challenger may be: 0.01 is 1 % of accuracy, the default. With
+            `require="better"`: how
             much better it must be, by default 0.
         require: "not-worse": the challenger is not worse by more than the gap. "better": it is better by more than
             the gap.
-        of: "pool": decide about exactly these items. "population": decide about items in general, of which these are
+        of: "pool": decide about exactly these items. "population": decide about items in general, of which
+            these are
             a random sample.
         confidence: the probability, at least, that a verdict is right.
-        labels: a file, an array or a list of labels; or a function, which is asked about items in random order until
+        labels: a file, an array or a list of labels; or a function, which is asked about items in random order
+            until
             it is decided. It gets the fields of an item and its place (`item`), and gives a label, or None.
         loss: what mistakes cost, as `pick` takes it.
         scores: the two columns hold scores from 0 to 1 (or true and false) and not answers.
@@ -162,12 +165,16 @@ def gate(
     rule = GateRule(near, require, of, check_confidence(confidence), check_seed(seed))
     if scores:
         if labels is not None or loss is not None:
-            raise InputError("scores say how good an answer is: leave out labels and loss, or scores.", parameter="scores")
+            raise InputError(
+                "scores say how good an answer is: leave out labels and loss, or scores.", parameter="scores"
+            )
         return decide(pair_score_columns(source, str(champion), str(challenger)), rule)
     items = pair_models(source, champion, challenger, labels, loss, reading)
     if callable(labels):
         if of != "pool":
-            raise InputError('of="population": pass labels and not a function; only a pool is asked about item by item.')
+            raise InputError(
+                'of="population": pass labels and not a function; only a pool is asked about item by item.'
+            )
         return _ask(items, rule, labels)
     return decide(items, rule)
 
@@ -269,7 +276,7 @@ def _play(items: PairedItems, rule: GateRule, x: Floats, claim: float, number: i
     if items.counted:
         # The claims that are refuted are about whole numbers: one too many to pass, or the last that passes.
         last = math.floor(total + 1e-9) if rule.require == "not-worse" else math.ceil(total - 1e-9) - 1
-        claims = ((future, last + 1), (-future, -last))
+        claims = ((future, last + 1.0), (-future, -float(last)))
     else:
         claims = ((future, total), (-future, -total))
     error = 1.0 - rule.confidence
@@ -327,7 +334,11 @@ def _sentence(items: PairedItems, rule: GateRule, verdict: Verdict, to_go: int |
     holds = (verdict == "pass") == (rule.require == "better")
     if verdict != "undecided":
         return f"{verdict.upper()}: {one} is {'' if holds else 'not '}{word} than {other}{by}, {where}."
-    more = "" if to_go is None else f" About {to_go:,} more {'label' if to_go == 1 else 'labels'} would probably decide."
+    more = (
+        ""
+        if to_go is None
+        else f" About {to_go:,} more {'label' if to_go == 1 else 'labels'} would probably decide."
+    )
     if to_go is None and rule.of == "population":
         more = " The difference is so close to the limit that no number of labels is likely to decide."
     return f"UNDECIDED: it is not proven yet whether {one} is {word} than {other}{by}, {where}.{more}"

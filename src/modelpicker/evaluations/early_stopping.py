@@ -36,7 +36,9 @@ class EarlyStop:
         self.race = Race(list(check_models(models)), seed, tolerance=tolerance, confidence=confidence, loss=GRADES)
         self.models: tuple[ModelName, ...] = self.race.models
         if len(self.models) < 2:
-            raise InputError("there is one model, so there is nothing to choose; pass two or more.", parameter="models")
+            raise InputError(
+                "there is one model, so there is nothing to choose; pass two or more.", parameter="models"
+            )
         self.calls = 0
         """How many scores came in."""
         self.items = 0
@@ -73,7 +75,9 @@ class EarlyStop:
                 raise NotFoundError(f"there is no model {brief(name)}; there are {brief(list(self.models))}.")
         told = {name: check_score(name, value) for name, value in scores.items() if value is not None}
         if self.finished:
-            raise ConflictError(f"it is over: {self.model} is the best model. Begin a new evaluation for more items.")
+            raise ConflictError(
+                f"it is over: {self.model} is the best model. Begin a new evaluation for more items."
+            )
         decision = self.race.observe([repr(told[name]) if name in told else NOT_RUN for name in self.models])
         if decision.query:
             self.race.learn(decision.round, Label.graded({repr(value): value for value in told.values()}))
@@ -87,7 +91,8 @@ def check_score(name: object, value: object) -> float:
         return float(value)
     if not is_number(value) or not 0.0 <= float(value) <= 1.0:  # type: ignore[arg-type]  # the check itself
         raise InputError(
-            f"the score of {name} is {brief(value)}; pass a number from 0 (wrong) to 1 (right). Divide others by the "
+            f"the score of {name} is {brief(value)}; pass a number from 0 (wrong) to 1 (right). "
+            "Divide others by the "
             "highest score."
         )
     return float(value)  # type: ignore[arg-type]
@@ -114,7 +119,8 @@ class ScoredItem(Generic[Item]):
         """Note how well a model did, from 0 to 1 (or true and false); None: it was run, and nobody can tell."""
         if model not in self.wanted:
             raise NotFoundError(
-                f"item {self.place}: {brief(model)} is not one of the models to run on it, {brief(list(self.wanted))}."
+                f"item {self.place}: {brief(model)} is not one of the models to run on it, "
+                f"{brief(list(self.wanted))}."
             )
         if model in self.scores:
             raise ConflictError(f"item {self.place}: {model} has a score already, {brief(self.scores[model])}.")
@@ -124,7 +130,9 @@ class ScoredItem(Generic[Item]):
 class WorthRunning(Generic[Item]):
     """The items that are still worth running models on; see `worth_running`, which makes it."""
 
-    def __init__(self, items: Sequence[Item], stop: EarlyStop, order: Sequence[int], settings: dict[str, Any]) -> None:
+    def __init__(
+        self, items: Sequence[Item], stop: EarlyStop, order: Sequence[int], settings: dict[str, Any]
+    ) -> None:
         self.items = items
         self.stop = stop
         self._order = order
@@ -194,7 +202,8 @@ class WorthRunning(Generic[Item]):
         """Take in an item whose scores are all there."""
         if done.models:
             raise InputError(
-                f"item {done.place} has no score for {', '.join(map(str, done.models))}; call item.score(model, score) "
+                f"item {done.place} has no score for {', '.join(map(str, done.models))}; call "
+                "item.score(model, score) "
                 "for each of item.models, with None where nobody can tell."
             )
         self.stop.score(done.scores)
@@ -258,7 +267,11 @@ def worth_running(
     >>> evaluation.model, evaluation.certified, evaluation.calls
     ('good', True, 80)
     """
-    if isinstance(items, str | bytes | Mapping) or not hasattr(items, "__getitem__") or not hasattr(items, "__len__"):
+    if (
+        isinstance(items, str | bytes | Mapping)
+        or not hasattr(items, "__getitem__")
+        or not hasattr(items, "__len__")
+    ):
         raise InputError(f"items {brief(items)}: pass a list; list(…) makes one of what comes one by one.")
     stop = EarlyStop(models, tolerance=tolerance, confidence=confidence, seed=seed)
     order = np.arange(len(items))

@@ -334,6 +334,7 @@ ROOMS = (
     "errors",
     "evaluations",
     "experiments",
+    "integrations",
     "kernels",
     "label",
     "losses",

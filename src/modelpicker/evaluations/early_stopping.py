@@ -16,7 +16,7 @@ from modelpicker.kernels.primitives import NOT_RUN
 from modelpicker.label import Label
 from modelpicker.losses import GRADES
 
-Item = TypeVar("Item")
+AnyItem = TypeVar("AnyItem")
 STATE_VERSION = 1
 
 
@@ -99,12 +99,12 @@ def check_score(name: object, value: object) -> float:
 
 
 @dataclass(eq=False)
-class ScoredItem(Generic[Item]):
+class ScoredItem(Generic[AnyItem]):
     """One item, and the models that are worth running on it."""
 
     place: int
     """Where it stands among the items."""
-    item: Item
+    item: AnyItem
     wanted: tuple[ModelName, ...]
     """The models that are worth running on it."""
     scores: dict[ModelName, float | None] = field(default_factory=dict)
@@ -127,20 +127,20 @@ class ScoredItem(Generic[Item]):
         self.scores[model] = None if score is None else check_score(model, score)
 
 
-class WorthRunning(Generic[Item]):
+class WorthRunning(Generic[AnyItem]):
     """The items that are still worth running models on; see `worth_running`, which makes it."""
 
     def __init__(
-        self, items: Sequence[Item], stop: EarlyStop, order: Sequence[int], settings: dict[str, Any]
+        self, items: Sequence[AnyItem], stop: EarlyStop, order: Sequence[int], settings: dict[str, Any]
     ) -> None:
         self.items = items
         self.stop = stop
         self._order = order
         self._settings = settings
         self._done: list[list[Any]] = []
-        self._open: ScoredItem[Item] | None = None
+        self._open: ScoredItem[AnyItem] | None = None
 
-    def __iter__(self) -> Iterator[ScoredItem[Item]]:
+    def __iter__(self) -> Iterator[ScoredItem[AnyItem]]:
         """Go on with the item that has not all its scores, or with the next one."""
         self._close_if_whole()
         while not self.finished:
@@ -187,7 +187,7 @@ class WorthRunning(Generic[Item]):
         """How many runs were saved so far, of all models on all items."""
         return len(self.stop.models) * len(self.items) - self.stop.calls
 
-    def _next(self) -> ScoredItem[Item]:
+    def _next(self) -> ScoredItem[AnyItem]:
         if self._open is None:
             place = int(self._order[len(self._done)])
             self._open = ScoredItem(place, self.items[place], self.stop.racing)
@@ -198,7 +198,7 @@ class WorthRunning(Generic[Item]):
         if self._open is not None and not self._open.models:
             self._close(self._open)
 
-    def _close(self, done: ScoredItem[Item]) -> None:
+    def _close(self, done: ScoredItem[AnyItem]) -> None:
         """Take in an item whose scores are all there."""
         if done.models:
             raise InputError(
@@ -238,7 +238,7 @@ class WorthRunning(Generic[Item]):
 
 
 def worth_running(
-    items: Sequence[Item],
+    items: Sequence[AnyItem],
     models: Sequence[str],
     *,
     tolerance: float = 0.01,
@@ -246,7 +246,7 @@ def worth_running(
     seed: int = 0,
     shuffle: bool = True,
     resume: object = None,
-) -> WorthRunning[Item]:
+) -> WorthRunning[AnyItem]:
     """The items of an evaluation, each with the models that are still worth running on it.
 
     A model that is beaten is no longer run. The loop ends when the best model is certified, or when the items end.

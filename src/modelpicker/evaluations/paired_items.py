@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from modelpicker.campaigns.offline_pool import find_loss
+from modelpicker.certificates.pool_scores import Flags
 from modelpicker.collections import ModelCollection
 from modelpicker.collections.column_roles import Reading
 from modelpicker.collections.files import load_with
@@ -18,8 +18,6 @@ from modelpicker.frames import IDENTITIES
 from modelpicker.kernels.primitives import ABSTAINED, Floats
 from modelpicker.label import AnyLabel, Label, read_label
 from modelpicker.losses import ACCURATE, GRADES, PREFERENCE, Loss
-
-Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -242,6 +242,7 @@ declare namespace Api {
     id: number;
     predictions: Array<number | string | null>;
     judge?: number | string | null;
+    slice?: string | null;
   }
 
   interface ItemsDropped {
@@ -551,6 +552,7 @@ declare namespace Api {
     draw: unknown;
     needed?: number;
     pair?: Array<number | string> | null;
+    in_slice?: SliceQuestionDocument | null;
   }
 
   interface RecentRounds {
@@ -610,6 +612,38 @@ declare namespace Api {
     of_opinions?: boolean;
   }
 
+  interface SliceDocument {
+    value: string;
+    items: number;
+    contested: number;
+    labels: number;
+    model: number | string;
+    certified: boolean;
+    gap: number;
+    state: "certified" | "not yet" | "undecided";
+    reason: string;
+    same: boolean | null;
+    behind: number;
+    proved: string;
+    verdict: string;
+  }
+
+  interface SliceQuestionDocument {
+    leader: number | string | null;
+    draw: unknown;
+  }
+
+  interface SliceTableDocument {
+    column: string;
+    same_everywhere: boolean | null;
+    sentence: string;
+    tolerance: number;
+    allowed: number;
+    confidence: number;
+    label_noise: number;
+    slices: Array<SliceDocument>;
+  }
+
   interface StandingDocument {
     event: number;
     pick: number | string | null;
@@ -633,6 +667,7 @@ declare namespace Api {
     remark: string;
     saved_per_item: number | null;
     judge: JudgeDocument | null;
+    slices: SliceTableDocument | null;
     racing: Array<number | string>;
     calls: number | null;
     standing: Array<StandingEntry>;

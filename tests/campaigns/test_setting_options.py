@@ -24,7 +24,7 @@ from tests.cli.running import run
 
 NAMES = [option.name for option in SETTINGS]
 # What the library takes besides, for a campaign on a pool; then the models are those of the pool.
-COST_NAMES = ["loss", "price", "label_noise"]
+COST_NAMES = ["slice", "loss", "price", "label_noise"]
 SENT_FOR_POOLS = ["pool", "columns", *(option.name for option in POOL_GOAL), "use_labels", "judge", *COST_NAMES]
 FOR_POOLS = ["pool", *(option.name for option in POOL_GOAL), "use_labels", "judge", "warm", *COST_NAMES, "progress"]
 # A value for every setting that is not its default.

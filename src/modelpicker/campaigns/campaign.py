@@ -165,6 +165,7 @@ class Campaign(CampaignTelling, CampaignLeasing, CampaignRevising):
         *,
         use_labels: bool = False,  # noqa: ARG002 (as a pool has it)
         judge: object = None,  # noqa: ARG002
+        slice: object = None,  # noqa: ARG002
         progress: Callable[[int, int], None] | None = None,  # noqa: ARG002
     ) -> AddedItems:
         """Add more items to a pool; a stream decides items as they come, with `ask` and `ask_file`."""

@@ -411,19 +411,19 @@ class PoolOptions:
     slice: SliceChoice | None
 
     def check(self, setting: Setting) -> None:
-        """An error if a stream is to use one of them, or if two of them do not go together."""
-        given = {"price": self.price is not None, "label_noise": self.label_noise != 0.0}
-        if setting != "pool":
-            refuse_judge_of_stream(self.judge)
-            refuse_warm_of_stream(self.warm)
-            for option, used in {**given, "slice": self.slice is not None}.items():
-                if used:
-                    raise InputError(
-                        f"{option}: only a pool can use it; leave it out, or take the items as a pool."
-                    )
+        """An error if a stream is to use one of them."""
+        if setting == "pool":
+            return
+        refuse_judge_of_stream(self.judge)
+        refuse_warm_of_stream(self.warm)
+        given = {
+            "price": self.price is not None,
+            "label_noise": self.label_noise != 0.0,
+            "slice": self.slice is not None,
+        }
         for option, used in given.items():
-            if used and self.slice is not None:
-                raise InputError(f"{option}: a pool with slices cannot use it; leave out {option} or slice.")
+            if used:
+                raise InputError(f"{option}: only a pool can use it; leave it out, or take the items as a pool.")
 
     def make(
         self, whole: ModelCollection, reading: Mapping[str, Any], name: str, goal: dict[str, Any]
@@ -432,8 +432,7 @@ class PoolOptions:
         bare, said = with_judge_apart(whole, self.judge)
         check_several(bare, name)
         goal = {**goal, "loss": find_loss(goal["loss"], bare), "judge": said}
-        if self.slice is None:
-            goal |= {"price": self.price, "label_noise": self.label_noise}
+        goal |= {"price": self.price, "label_noise": self.label_noise}
         return bare, make_pool(bare, self.slice, reading, **goal)
 
 

@@ -67,6 +67,7 @@ class PoolCampaign(Campaign):
         *,
         use_labels: bool = False,
         judge: object = None,
+        slice: object = None,  # noqa: A002 - as users say it
         progress: Progress | None = None,
     ) -> AddedItems:
         """Add more items, all of them or none; the certificate speaks of all items from then on.
@@ -77,12 +78,17 @@ class PoolCampaign(Campaign):
             use_labels: whether labels that come with the items are known from now on.
             judge: what the judge of the campaign says of them, where the source has no column for it: a function of
                 an item, or one class per item, None where it says nothing.
+            slice: what slice each of them is in, where the source has no column for it: a function of an item, or
+                one value per item.
             progress: told how many items are done, and of how many.
         """
         if isinstance(judge, str) or (judge is not None and self.settings.judge is None):
             raise InputError(self._wrong_judge(judge), parameter="judge")
-        text = is_tolerance(self.settings.same)
-        opened = PoolSource.open(source, self.settings.models, self.settings.judge, text=text).judged_by(judge)
+        if isinstance(slice, str) or (slice is not None and self.settings.slice is None):
+            raise InputError(self._wrong_slice(slice), parameter="slice")
+        settings, text = self.settings, is_tolerance(self.settings.same)
+        opened = PoolSource.open(source, settings.models, settings.judge, slice=settings.slice, text=text)
+        opened = opened.judged_by(judge).sliced_by(slice)
         with self.writing() as change:
             change.state.terms.check_asks()
             return add_source(change, self.vocabulary, opened, use_labels=use_labels, progress=progress)
@@ -97,6 +103,18 @@ class PoolCampaign(Campaign):
         return (
             f"judge={brief(judge)}: the judge of campaign {self.name!r} is the column or field "
             f"{self.settings.judge!r}, which is found by itself; leave it out."
+        )
+
+    def _wrong_slice(self, chosen: object) -> str:
+        """Why more items cannot have these slices."""
+        if self.settings.slice is None:
+            return (
+                f"slice={brief(chosen)}: campaign {self.name!r} has no slices, and cannot get any now. Create "
+                "another campaign with slice=."
+            )
+        return (
+            f"slice={brief(chosen)}: the slices of campaign {self.name!r} are the column or field "
+            f"{self.settings.slice!r}, which is found by itself; leave it out."
         )
 
     def ask_file(self, source: object, *, at_once: bool = False) -> NoReturn:  # noqa: ARG002 (as a stream has it)
@@ -243,7 +261,7 @@ class PoolCampaign(Campaign):
             return None
         pool = change.pool.picker
         answers = [pool.classes[code] if code >= 0 else None for code in pool.source.codes[question.item].tolist()]
-        return two_strongest(answers, change.pool.sample_values(), question.leader)
+        return two_strongest(answers, change.pool.sample_values(), question.shown_leader)
 
     # Results.
 

@@ -94,14 +94,6 @@ class PoolCosts:
             found["price"] = [price for _, price in self.price]
         return found if not self.label_noise else {**found, "label_noise": self.label_noise}
 
-    def check_slices(self) -> None:
-        """Refuse what a pool with slices cannot use."""
-        for option in ("price", "label_noise"):
-            if option in self.document():
-                raise InputError(
-                    f"{option}: a pool with slices cannot use it; leave out {option} or slice.", parameter=option
-                )
-
     def check_classes(self, classes: int) -> None:
         """Refuse more classes than a table of costs can hold."""
         self.loss.check_classes(classes)

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, delete
@@ -16,6 +17,7 @@ from modelpicker.campaigns.events.event_reader import Head
 from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Joining, Leaving, Revision
 from modelpicker.campaigns.input.pool_source import PoolSource
+from modelpicker.campaigns.input.slices import slice_name
 from modelpicker.campaigns.names import NAME, check_name
 from modelpicker.campaigns.offline import given_labels, read_whole, refuse_warm_of_stream
 from modelpicker.campaigns.offline_pool import find_loss
@@ -25,9 +27,11 @@ from modelpicker.campaigns.setting_options import (
     AskFor,
     OverlapRule,
     check_judge_name,
+    check_slice_name,
     is_tolerance,
     refuse_costs_of_stream,
     refuse_judge_of_stream,
+    refuse_slice_of_stream,
 )
 from modelpicker.campaigns.settings import CampaignSettings, stored_document
 from modelpicker.campaigns.state.pool_items import first_items
@@ -81,6 +85,7 @@ def create_campaign(
     use_labels: bool = False,
     judge: object = None,
     warm: object = None,
+    slice: object = None,  # noqa: A002 - as users say it
     loss: object = None,
     price: object = None,
     label_noise: float = 0.0,
@@ -134,6 +139,10 @@ def create_campaign(
             of the column, or of the field of each item, that holds what it says: nobody who labels sees it. Or a
             function of an item, or one class per item; items that come later have it in the field `judge`. For a
             pool.
+        slice: also find the best model of each slice, which is the items that share a value; labels and the error
+            are shared. The name of the column, or of the field of each item, that has the value: a language, a
+            customer. Or a function of an item, or one value per item; items that come later have it in the field
+            `slice`. For a pool.
         warm: labels that exist already and are right, in any form that `mp.pick` takes: known from the start, as
             with `use_labels`. For a pool.
         loss: what mistakes cost: "accuracy" (the default), weights by class, costs by class and answer, or a
@@ -178,15 +187,19 @@ def create_campaign(
     if pool is not None:
         check_name(name)
         judge_name = judge if judge is None or isinstance(judge, str) else JUDGE
-        source = PoolSource.open(pool, models, check_judge_name(judge_name), text=is_tolerance(same)).judged_by(
-            judge
-        )
-        goal: dict[str, Any] = {"tolerance": tolerance, "confidence": confidence, "judge": judge_name}
+        sliced = check_slice_name(slice_name(slice), judge=check_judge_name(judge_name))
+        source = PoolSource.open(pool, models, judge_name, slice=sliced, text=is_tolerance(same))
+        if isinstance(pool, str | Path):
+            source.check_slice()
+        source = source.judged_by(judge).sliced_by(slice)
+        goal: dict[str, Any] = {"tolerance": tolerance, "confidence": confidence}
+        goal |= {"judge": judge_name, "slice": sliced}
         goal |= {"loss": pool_loss(loss, source), "price": price, "label_noise": label_noise}
         settings = CampaignSettings.check_pool(**given | {"models": source.models}, **goal)
         known = given_labels(read_whole(source.found), warm) if warm is not None else {}
         return _begin_pool(storage, name, settings, source, use_labels, known, guidelines, progress)
     refuse_judge_of_stream(judge)
+    refuse_slice_of_stream(slice)
     refuse_warm_of_stream(warm)
     _check_stream(models, tolerance, confidence, use_labels)
     refuse_costs_of_stream(loss, price, label_noise)

@@ -166,6 +166,8 @@ ADDED_LATER = {option.name: option.default for option in SETTINGS if option.name
 # The option of a pool that names its judge; and the field of the items that holds what a judge says who is given as
 # a list or a function.
 JUDGE = "judge"
+# The same of the slices; they may be a field that is shown.
+SLICE = "slice"
 
 
 def check_judge_name(name: object, models: Sequence[object] = ()) -> str | None:
@@ -179,6 +181,34 @@ def check_judge_name(name: object, models: Sequence[object] = ()) -> str | None:
         "judge says.",
         parameter="judge",
     )
+
+
+def check_slice_name(name: object, models: Sequence[object] = (), judge: str | None = None) -> str | None:
+    """The name of the field that says what slice an item is in; None if there are no slices."""
+    if name is None:
+        return None
+    if not isinstance(name, str) or not name.strip():
+        raise InputError(
+            f"slice={brief(name)}: pass the name of the column, or of the field of the items, that says what slice "
+            "they are in.",
+            parameter="slice",
+        )
+    if name in map(str, models):
+        raise InputError(f"slice={brief(name)} is a model; name another column.", parameter="slice")
+    if name == judge:
+        raise InputError(
+            f"slice={brief(name)} is the judge as well, which nobody who labels may see; name another column.",
+            parameter="slice",
+        )
+    return name
+
+
+def refuse_slice_of_stream(chosen: object) -> None:
+    """A stream has no slices."""
+    if chosen is not None:
+        raise InputError(
+            "slice goes with pool= only; pass the items as a pool, or leave it out.", parameter="slice"
+        )
 
 
 def refuse_judge_of_stream(judge: object) -> None:

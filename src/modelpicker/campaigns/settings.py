@@ -29,10 +29,12 @@ from modelpicker.campaigns.setting_options import (
     POOL_GOAL,
     POOL_SETTINGS,
     SETTINGS,
+    SLICE,
     AskFor,
     OverlapRule,
     check_judge_name,
     check_overlap,
+    check_slice_name,
     check_stored_same,
 )
 from modelpicker.campaigns.sources import FileSource
@@ -108,6 +110,12 @@ class CampaignSettings:
         found: str | None = self.options.get(JUDGE) if self.pool is not None else None
         return found
 
+    @property
+    def slice(self) -> str | None:
+        """The field of the items of a pool that says what slice they are in; None if there are no slices."""
+        found: str | None = self.options.get(SLICE) if self.pool is not None else None
+        return found
+
     @cached_property
     def costs(self) -> PoolCosts:
         """The loss, the prices and the noise of a pool."""
@@ -115,8 +123,14 @@ class CampaignSettings:
 
     @property
     def plain_options(self) -> dict[str, Any]:
-        """The options that are one value each; `costs` has the others."""
-        return {name: value for name, value in self.options.items() if self.pool is None or name not in COSTS}
+        """The options that are one value each; `costs` has the others, and `facts` tells of them."""
+        apart = {*COSTS, SLICE}
+        return {name: value for name, value in self.options.items() if self.pool is None or name not in apart}
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """The slices, the loss, the prices and the noise of a pool in words, by name."""
+        return {**({} if self.slice is None else {"slices": self.slice}), **self.costs.facts()}
 
     @property
     def stream_kind(self) -> type[Algorithm]:
@@ -132,6 +146,7 @@ class CampaignSettings:
         tolerance: object = None,
         confidence: object = None,
         judge: object = None,
+        slice: object = None,  # noqa: A002 - as users say it
         loss: object = None,
         price: object = None,
         label_noise: object = 0.0,
@@ -149,13 +164,19 @@ class CampaignSettings:
         }
         models = check_models(given["models"])
         judge_name = check_judge_name(judge, models)
+        slices = check_slice_name(slice, models, judge_name)
         asked = BY_NAME["ask_for"].check(given.get("ask_for", "class"))
         costs = PoolCosts.check(loss, price, label_noise, models=models, ask_for=asked)
         return cls(
             models=models,
             classes=ClassCodes(given.get("classes")).classes,
             kind=PoolPicker,
-            options={**options, **({} if judge_name is None else {JUDGE: judge_name}), **costs.document()},
+            options={
+                **options,
+                **({} if judge_name is None else {JUDGE: judge_name}),
+                **({} if slices is None else {SLICE: slices}),
+                **costs.document(),
+            },
             seed=check_seed(given.get("seed", 0)),
             budget=BY_NAME["budget"].check(given.get("budget")),
             expected_rounds=None,

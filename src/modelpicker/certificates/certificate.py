@@ -190,12 +190,13 @@ def state_pool(
     sentence = f"Nothing is proven about {model} yet."
     if gap < 1.0:
         better = _nobody_is_better(str(model), gap, loss)
-        sentence = f"{where} {better}, {sure}{_if_few_are_wrong(label_noise)}."
+        sentence = f"{where} {better}, {sure}{if_few_are_wrong(label_noise)}."
     whole = int(worse) if loss.whole and gap < 1.0 else None
     return Certificate(model, gap, confidence, "pool", items, whole, sentence, loss.name)
 
 
-def _if_few_are_wrong(label_noise: float) -> str:
+def if_few_are_wrong(label_noise: float) -> str:
+    """Under what condition on wrong labels a statement holds; empty if there are none."""
     noise = f"{100.0 * label_noise:.12g}%"
     return f", if each label is wrong with a probability of at most {noise}" if label_noise else ""
 

@@ -24,6 +24,7 @@ from modelpicker.cli.shared.terminal import (
     LossOption,
     PriceOption,
     Seed,
+    SliceOption,
     SourceArgument,
     WarmOption,
     count,
@@ -73,15 +74,7 @@ def pick(
     ] = "class",
     algorithm: algorithm_options.Named = "model-picker",
     option: algorithm_options.Options = None,
-    slice_by: Annotated[
-        str | None,
-        typer.Option(
-            "--slice",
-            metavar="COLUMN",
-            help="Also find the best model for each value of a column, such as a language; for a pool.",
-            show_default=False,
-        ),
-    ] = None,
+    slice_by: SliceOption = None,
     budget: Annotated[
         int | None, typer.Option(min=1, help="Stop once so many labels have been bought.", show_default=False)
     ] = None,

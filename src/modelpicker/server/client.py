@@ -19,6 +19,7 @@ from modelpicker.campaigns.setting_options import (
     OverlapRule,
     refuse_costs_of_stream,
     refuse_judge_of_stream,
+    refuse_slice_of_stream,
 )
 from modelpicker.certificates.certificate import Certified
 from modelpicker.encoding import ClassName, Missing, ModelName
@@ -100,6 +101,7 @@ class Client:
         confidence: float | None = None,
         use_labels: bool = False,
         judge: str | None = None,
+        slice: str | None = None,  # noqa: A002 - as users say it
         loss: object = None,
         price: Mapping[str, float] | None = None,
         label_noise: float = 0.0,
@@ -108,17 +110,19 @@ class Client:
         """Begin a campaign; the settings are those of `mp.create_campaign`.
 
         `pool` is a file, which is sent; `columns` says what its columns are: model, shown, id, label or left out.
-        `judge` is its column with cheap labels that may be wrong. `loss`, `price` and `label_noise` say what
-        mistakes and models cost, and how many labels are wrong.
+        `judge` is its column with cheap labels that may be wrong, `slice` the one whose values are slices. `loss`,
+        `price` and `label_noise` say what mistakes and models cost, and how many labels are wrong.
         """
         if pool is None:
             refuse_judge_of_stream(judge)
+            refuse_slice_of_stream(slice)
             refuse_costs_of_stream(loss, price, label_noise)
         else:
             streams = {"models": models, "classes": classes, "expected_rounds": expected_rounds, "options": options}
             if refused := [one for one, value in {**streams, "stop_when": stop_when}.items() if value is not None]:
                 raise InputError(f"{refused[0]} does not go with pool; say with columns which columns are models.")
-            goal = {"tolerance": tolerance, "confidence": confidence, "budget": budget, "judge": judge}
+            goal: dict[str, Any] = {"tolerance": tolerance, "confidence": confidence, "budget": budget}
+            goal |= {"judge": judge, "slice": slice}
             given = {one: value for one, value in goal.items() if value is not None}
             more = {"overlap": overlap, "overlap_rule": overlap_rule, "ask_for": ask_for, "same": same}
             more |= {"use_labels": use_labels, "seed": seed, "guidelines": guidelines}

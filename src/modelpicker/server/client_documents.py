@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import numpy.typing as npt
 
-from modelpicker.algorithms import Decision, LabelsToGo, PoolOutlook
+from modelpicker.algorithms import Decision, LabelsToGo, PoolOutlook, SliceRow, SliceTable
 from modelpicker.campaigns.results.agreement import Agreement, ClassAgreement, PairAgreement
 from modelpicker.campaigns.results.judge_quality import JudgedClass, JudgeQuality
 from modelpicker.campaigns.results.pick import GivenAnswer, GivenOpinion, ItemNote, Pick, Query, Standing
@@ -101,8 +101,19 @@ def read_pick(found: Mapping[str, Any]) -> Pick:
         conflicts=found["conflicts"],
         saved_per_item=found.get("saved_per_item"),
         judge=read_judge_quality(found.get("judge")),
+        slices=read_slice_table(found.get("slices"), standing[0].model),
         **{name: found[name] for name in same},
     )
+
+
+def read_slice_table(found: Mapping[str, Any] | None, model: ModelName) -> SliceTable | None:
+    """The best model of each slice; None if there are none."""
+    if found is None:
+        return None
+    names = [part.name for part in fields(SliceRow)]
+    rows = tuple(SliceRow(**{name: one[name] for name in names}) for one in found["slices"])
+    own = {name: found[name] for name in ("column", "tolerance", "allowed", "confidence", "label_noise")}
+    return SliceTable(model=model, rows=rows, **own)
 
 
 def read_judge_quality(found: Mapping[str, Any] | None) -> JudgeQuality | None:

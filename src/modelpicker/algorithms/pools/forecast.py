@@ -110,7 +110,8 @@ def play_from(pool: "PoolPicker", trial: int, start: ForecastStart) -> Forecast 
         very_sure=VERY_SURE,
         labels=len(pool._learned),
     )
-    random = np.random.Generator(np.random.Philox(key=[pool.seed, len(pool._learned)]))
+    key = np.array([pool.seed % 2**64, len(pool._learned)], dtype=np.uint64)
+    random = np.random.Generator(np.random.Philox(key=key))
     items = int(pool._unlabelled().sum())
     weakest = np.full((PLAYS, min(FARTHEST, items)), OVER)
     normals = random.standard_normal((PLAYS, len(pool.models) + 1))

@@ -1,7 +1,7 @@
 """PoolPicker: ask about the item most worth a label, and prove the pick for exactly these items."""
 
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Self
 
@@ -105,6 +105,8 @@ class PoolPicker:
 
     name = "pool-picker"
     stops = True
+    _parts: "Sequence[PoolPicker]" = ()
+    """The pools of its slices; a pool without slices has none."""
 
     def __init__(
         self,
@@ -149,6 +151,8 @@ class PoolPicker:
         self._asked = 0
         self.error_share = 1.0
         """How much of the error, which is what the confidence leaves, may be used: less if the items may grow."""
+        self.noise_share = 1.0
+        """The same for what wrong labels may do."""
         self._audit = Audit(audit, len(source.codes))
         self._model = new_label_model(len(self.models), len(self.classes), judged=self.judge is not None)
         self._proof = new_proof(self)
@@ -648,13 +652,29 @@ class PoolPicker:
         left = np.flatnonzero(self._labels == UNKNOWN)
         return int(left[int(coin * len(left))])
 
+    # What slices change.
+
+    def _share_error(self, share: float) -> None:
+        """A stage of the proof begins, which may use this share of the error."""
+        self.error_share = self.noise_share = share
+
+    def _begin_parts(self) -> None:
+        """A stage of the proof has begun: that of the slices begins too."""
+
+    def _pools_of(self, item: int) -> "list[tuple[PoolPicker, int]]":
+        """The pools that an item is in, and its number in each."""
+        return [(self, item)]
+
+    def _replay_part(self, question: PoolQuestion) -> None:
+        """A question was replayed: do what it did in the slice of the item."""
+
     # How it is kept.
 
     def state_dict(self) -> dict[str, Any]:
         """Everything this pool is but its predictions and what a judge says, in a form that JSON can hold."""
         return {
             "version": STATE_VERSION,
-            "pool": self._fingerprint,
+            **self._marks,
             "models": list(self.models),
             "seed": self.seed,
             "confidence": self.confidence,
@@ -670,27 +690,33 @@ class PoolPicker:
         """The pool that `state_dict` described, over the same predictions, with the same judge."""
         if not isinstance(blob, Mapping) or "pool" not in blob:
             raise StateError("this is not the state of a pool; pass what PoolPicker.state_dict() gave.")
+        return cls._restored(blob, lambda **given: cls(predictions, judge=judge, **given), "predictions")
+
+    @classmethod
+    def _restored(cls, blob: Mapping[str, Any], make: "Callable[..., Self]", made_of: str) -> Self:
+        """The pool that a state describes.
+
+        Args:
+            blob: the state.
+            make: makes the pool of the options that are in the state.
+            made_of: what the pool is made of, beside a judge.
+        """
         if blob.get("version") != STATE_VERSION:
             raise StateError(
                 f"this state has version {blob.get('version')!r}, but this modelpicker reads version "
                 f"{STATE_VERSION}; use the modelpicker that saved it."
             )
         try:
-            pool = cls(
-                predictions,
-                blob["models"],
-                seed=blob["seed"],
-                confidence=blob["confidence"],
-                tolerance=blob["tolerance"],
-                audit=audit["share"] if (audit := blob.get("audit")) else 0.0,
-                judge=judge,
-                loss=read_loss(blob["loss"]) if "loss" in blob else None,
-                price=blob.get("price"),
-                label_noise=blob.get("label_noise", 0.0),
-            )
-            if blob["pool"] != pool._fingerprint:
+            given = {name: blob[name] for name in ("models", "seed", "confidence", "tolerance")}
+            given |= {name: blob[name] for name in ("price", "label_noise") if name in blob}
+            if "loss" in blob:
+                given["loss"] = read_loss(blob["loss"])
+            if audit := blob.get("audit"):
+                given["audit"] = audit["share"]
+            pool = make(**given)
+            if any(blob[name] != mark for name, mark in pool._marks.items()):
                 raise StateError(
-                    "this state belongs to other predictions or another judge; pass those that it was made of."
+                    f"this state belongs to other {made_of} or another judge; pass those that it was made of."
                 )
             load_progress(pool, blob)
         except StateError:
@@ -698,6 +724,11 @@ class PoolPicker:
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise StateError(f"this state of a pool is damaged: {error!r}.") from error
         return pool
+
+    @property
+    def _marks(self) -> dict[str, Any]:
+        """What tells the pool from others: a state fits no other."""
+        return {"pool": self._fingerprint}
 
     @cached_property
     def _fingerprint(self) -> list[int]:

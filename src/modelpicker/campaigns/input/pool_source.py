@@ -10,8 +10,11 @@ import numpy as np
 from modelpicker.algorithms.validation import check_models
 from modelpicker.campaigns.input.batches import batch_of
 from modelpicker.campaigns.input.judges import called_judge, check_column, column_of, listed_judge
+from modelpicker.campaigns.input.slices import column_values, listed_values
 from modelpicker.campaigns.results.pick import Item
 from modelpicker.campaigns.setting_options import check_judge_name
+from modelpicker.campaigns.slicing import check_column as check_column_of_slices
+from modelpicker.campaigns.slicing import check_no_model, fields_with_slice
 from modelpicker.collections import ModelCollection
 from modelpicker.collections.column_roles import Reading, Role
 from modelpicker.collections.files import open_with
@@ -35,6 +38,8 @@ class SourcePiece(NamedTuple):
     """Those that are known, by the place of the item in the piece."""
     judge: list[Any] | None
     """What the judge says of each item; None if it says nothing of any."""
+    slices: list[Any] | None
+    """What slice each item is in; None if there are no slices."""
 
 
 @dataclass(frozen=True)
@@ -50,33 +55,47 @@ class PoolSource:
     """The column that holds what the judge says; a source of more items may lack it."""
     answers: list[ClassName | None] | None = None
     """What the judge says of each item, where that does not come in a column."""
+    slice: str | None = None
+    """The column that says what slice an item is in."""
+    values: list[str] | None = None
+    """The slice of each item, where that does not come in a column."""
 
     def __len__(self) -> int:
         return len(self.found)
 
     @classmethod
-    def open(cls, source: object, models: object = None, judge: str | None = None, *, text: bool = False) -> Self:
+    def open(
+        cls,
+        source: object,
+        models: object = None,
+        judge: str | None = None,
+        *,
+        slice: str | None = None,  # noqa: A002 - as users say it
+        text: bool = False,
+    ) -> Self:
         """Open whatever can be a pool.
 
         Args:
             source: a file, a collection, a data frame or a matrix.
             models: some of its models, or names for the columns of a matrix.
             judge: the column that holds what a judge says: it is no model, and is not shown.
+            slice: the column that says what slice an item is in: it is no model either.
             text: whether all answers in a file are taken for strings.
         """
+        fields_with_slice({}, slice)  # an error if it has the labels
         if isinstance(source, ModelCollection | CollectionReader):
             found: ModelCollection | CollectionReader = source
         elif isinstance(source, str | Path) or as_columns(source) is not None:
             wanted = None if models is None or _is_count(models) else [str(name) for name in check_models(models)]
-            fields = (judge,) if judge is not None and wanted is None else ()
+            fields = () if wanted is not None else tuple(name for name in (judge, slice) if name is not None)
             found = open_with(source, None, Reading(models=wanted, fields=fields, text=text))
         else:
             found = ModelCollection(source)
             if models is not None:
                 names = check_models(models)
                 _check_count(len(found.models), len(names))
-                return cls(found, names, found.models, judge)
-        return cls._of_models(found, models, judge)
+                return cls(found, names, found.models, judge, slice=slice)
+        return replace(cls._of_models(found, models, judge), slice=slice)
 
     @classmethod
     def _of_models(cls, found: ModelCollection | CollectionReader, models: object, judge: str | None) -> Self:
@@ -107,9 +126,26 @@ class PoolSource:
             check_column(judge, [*fields, *self.found.models])
             return self
         if callable(judge):
-            whole = self.found.read() if isinstance(self.found, CollectionReader) else self.found
-            return replace(self, answers=called_judge(judge, whole))
+            return replace(self, answers=called_judge(judge, self.whole))
         return replace(self, answers=listed_judge(judge, len(self)))
+
+    def sliced_by(self, chosen: object) -> Self:
+        """The same with the slice of each item: a function of an item, or one value per item, if not a column."""
+        if chosen is None or isinstance(chosen, str):
+            return self
+        return replace(self, values=listed_values(chosen, self.whole))  # type: ignore[arg-type]  # it is checked
+
+    @property
+    def whole(self) -> ModelCollection:
+        """All of it, read at once."""
+        return self.found.read() if isinstance(self.found, CollectionReader) else self.found
+
+    def check_slice(self) -> None:
+        """An error if the column of the slices looks like a model."""
+        if self.slice is not None and self.values is None:
+            first = next(self._collections())
+            check_column_of_slices(self.slice, first)
+            check_no_model(self.slice, first)
 
     def pieces(self) -> Iterator[SourcePiece]:
         """The items, in order."""
@@ -121,6 +157,8 @@ class PoolSource:
             piece = self._piece(collection, chosen)
             if self.answers is not None:
                 piece = piece._replace(judge=self.answers[done : done + len(collection)])
+            if self.values is not None:
+                piece = piece._replace(slices=self.values[done : done + len(collection)])
             yield piece
             done += len(collection)
 
@@ -142,7 +180,8 @@ class PoolSource:
             known = np.flatnonzero(told != ABSTAINED).tolist()
             labels = {place: collection.classes[int(told[place])] for place in known}
         bare = ModelCollection.of_codes(codes, None, names, collection.classes)
-        return SourcePiece(bare, batch.items, batch.keys, labels, self._judged(collection))
+        sliced = None if self.slice is None or self.values is not None else column_values(collection, self.slice)
+        return SourcePiece(bare, batch.items, batch.keys, labels, self._judged(collection), sliced)
 
     def _judged(self, collection: ModelCollection) -> list[Any] | None:
         """What the column of the judge says, if there is one."""

@@ -168,7 +168,7 @@ def _settings(campaign: Campaign, goal: ProofGoal | None) -> dict[str, str]:
         "algorithm": f"{settings.document()['algorithm']}{f' ({options})' if options else ''}",
         "seed": str(settings.seed),
         "goal": "none" if goal is None else goal_in_words(goal),
-        **{name.replace("_", " "): words for name, words in settings.costs.facts().items()},
+        **{name.replace("_", " "): words for name, words in settings.facts.items()},
         **_overlap(settings),
         "budget": "none" if settings.budget is None else f"{settings.budget:,} labels{way}",
         "models": f"{len(campaign.models):,}: {', '.join(map(str, campaign.models))}",

@@ -152,8 +152,6 @@ def _make_pool(
 ) -> "PoolPicker":
     from modelpicker.campaigns.slicing import make_pool
 
-    if request.slice is not None:
-        costs.check_slices()
     goal = {**settings, "judge": judge, **costs.goal(ask_for)}
     return make_pool(whole, request.slice, request.reading.document(), **goal)
 
@@ -263,8 +261,6 @@ def _begin(
         say(visible(f"{journal.path}: the last line was not whole, as after a crash. It was dropped."))
     if journal.header is None:
         costs = _costs(whole, request, request.ask_for)
-        if request.slice is not None:
-            costs.check_slices()
         journal.begin(
             {
                 "version": modelpicker.__version__,

@@ -53,6 +53,16 @@ JudgeOption: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
+SliceOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--slice",
+        metavar="COLUMN",
+        help="For a pool: also find the best model for each value of a column, such as a language. It is then no "
+        "model.",
+        show_default=False,
+    ),
+]
 WarmOption: TypeAlias = Annotated[
     Path | None,
     typer.Option(

@@ -5,7 +5,11 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import BaseModel, Field, StrictInt, model_validator
 
 from modelpicker.campaigns.results.status import StateName
-from modelpicker.campaigns.setting_options import refuse_costs_of_stream, refuse_judge_of_stream
+from modelpicker.campaigns.setting_options import (
+    refuse_costs_of_stream,
+    refuse_judge_of_stream,
+    refuse_slice_of_stream,
+)
 from modelpicker.options import LARGEST_COUNT
 from modelpicker.server.api.documents.fields import (
     LONGEST_NAME,
@@ -31,9 +35,10 @@ class NewCampaign(SettingsTaken):  # type: ignore[misc]  # its other fields are 
     @model_validator(mode="before")
     @classmethod
     def _refuse_judge(cls, body: Any) -> Any:
-        """Say why a stream has no judge and no prices: an unknown field would be refused without a reason."""
+        """Say why a stream has no judge, slices and prices: an unknown field would be refused without a reason."""
         if isinstance(body, dict):
             refuse_judge_of_stream(body.get("judge"))
+            refuse_slice_of_stream(body.get("slice"))
             refuse_costs_of_stream(body.get("loss"), body.get("price"), body.get("label_noise"))
         return body
 

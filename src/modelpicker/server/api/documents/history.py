@@ -45,6 +45,7 @@ class ItemRecord(Happened):
     judge: Annotated[
         Called | None, Field(description="What the judge says of it; null or absent where it says nothing.")
     ] = None
+    slice: Annotated[str | None, Field(description="The slice that it is in; absent where there are none.")] = None
 
 
 class FieldsRecord(Happened):
@@ -54,6 +55,16 @@ class FieldsRecord(Happened):
     id: Count
     key: str | None
     item: dict[str, Any] | None
+
+
+class SliceQuestionDocument(BaseModel):
+    """What a question did in the slice of its item."""
+
+    leader: Annotated[
+        Called | None,
+        Field(description="The best model of the slice by then; null if it was asked for the sake of all items."),
+    ]
+    draw: Annotated[Any, Field(description="How the slice bet on it, for the proof; null if it did not.")]
 
 
 class QuestionRecord(Happened):
@@ -68,6 +79,10 @@ class QuestionRecord(Happened):
     pair: Annotated[
         list[Called] | None,
         Field(description="The answers that are compared, where a preference is asked for; the leader's first."),
+    ] = None
+    in_slice: Annotated[
+        SliceQuestionDocument | None,
+        Field(description="What the question did in the slice of the item; absent if nothing was bet there."),
     ] = None
 
 

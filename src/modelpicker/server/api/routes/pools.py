@@ -63,6 +63,15 @@ class NewPool(BaseModel):
             "see it. Items that come later have them in the field of that name.",
         ),
     ] = None
+    slice: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            max_length=LONGEST_COLUMN,
+            description="The column whose values are the slices, such as a language: the best model of each is "
+            "found too. It is no model. Items that come later have it in the field of that name.",
+        ),
+    ] = None
     loss: Annotated[
         str | None,
         Field(
@@ -120,7 +129,7 @@ async def create_pool(
     request: Request, caller: Owner, service: Service, wanted: Annotated[NewPool, Query()]
 ) -> Response:
     """Begin a campaign on the items of a file: all of them are stored, or there is no campaign."""
-    fields = () if wanted.judge is None else (wanted.judge,)
+    fields = tuple(column for column in (wanted.judge, wanted.slice) if column is not None)
     reading = Reading(columns=chosen_roles(wanted.columns), fields=fields, text=is_tolerance(wanted.same))
     async with received(request, wanted.filename, service.configuration.largest_file) as file:
 

@@ -139,6 +139,8 @@ function GuidelinesForm({ campaign: { guidelines }, change }) {
 }
 
 const GOAL = ['tolerance', 'confidence'];
+/** What options are called here; others have their own name. @type {Record<string, string>} */
+const TITLES = { judge: 'Judge', slice: 'Slices' };
 
 /** @param {Api.Described} campaign */
 function goalOf(campaign) {
@@ -155,7 +157,7 @@ function About({ campaign }) {
   const facts = [
     ['Created', campaign.created.slice(0, 16).replace('T', ' ') + ' UTC'],
     ['Algorithm', campaign.algorithm],
-    ...Object.entries(campaign.options).filter(([name]) => campaign.algorithm !== POOL || !GOAL.includes(name)).map(([name, value]) => /** @type {[string, string]} */ ([name, String(value ?? 'none')])),
+    ...Object.entries(campaign.options).filter(([name]) => campaign.algorithm !== POOL || !GOAL.includes(name)).map(([name, value]) => /** @type {[string, string]} */ ([TITLES[name] ?? name, String(value ?? 'none')])),
     ['Seed', campaign.seed],
     ['Models', list(models, 'hidden')],
     ['Classes', list(classes, 'whatever is said')],

@@ -1,17 +1,22 @@
 """What a campaign is made with: checked once, stored as JSON, and never changed."""
 
 import hashlib
-import importlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
 
-from modelpicker.algorithms import ALGORITHMS, Algorithm
+from modelpicker.algorithms import Algorithm
 from modelpicker.algorithms.budgets import BudgetWay
 from modelpicker.algorithms.pools.picker import PoolPicker
-from modelpicker.algorithms.registry import find_algorithm, make_algorithm, usual_options
+from modelpicker.algorithms.registry import (
+    algorithm_name,
+    find_algorithm,
+    known_names,
+    make_algorithm,
+    usual_options,
+)
 from modelpicker.algorithms.validation import check_models
 from modelpicker.campaigns.input.rows import ClassCodes
 from modelpicker.campaigns.pool_costs import COSTS, PoolCosts, check_priced
@@ -262,13 +267,12 @@ class CampaignSettings:
 
     def document(self) -> dict[str, Any]:
         """The settings as they are stored."""
-        own = self.pool is not None or ALGORITHMS.get(self.kind.name) is self.kind
         stored = {
             "models": list(self.models),
             "classes": None if self.classes is None else list(self.classes),
             "stop_when": None if self.stop_when is None else self.stop_when.document(),
             "seed": str(self.seed),  # may be larger than what other readers of JSON can hold
-            "algorithm": self.kind.name if own else f"{self.kind.__module__}:{self.kind.__qualname__}",
+            "algorithm": self.kind.name if self.pool is not None else algorithm_name(self.stream_kind),
             "options": dict(self.options),
         }
         document = {option.name: stored.get(option.name, getattr(self, option.name, None)) for option in SETTINGS}
@@ -356,26 +360,20 @@ def stopping_rule(stop_when: object) -> Certified | None:
 
 
 def known_algorithm(name: str) -> type[Algorithm]:
-    """An algorithm of modelpicker's own: what a file names is not imported from anywhere else."""
-    if name not in ALGORITHMS:
-        raise NotFoundError(f"there is no algorithm {brief(name)} here; there are {', '.join(ALGORITHMS)}.")
-    return ALGORITHMS[name]
+    """An algorithm that is installed here: what a file or a request names is not imported from anywhere else."""
+    if name not in known_names():
+        raise NotFoundError(f"there is no algorithm {brief(name)} here; there are {', '.join(known_names())}.")
+    return find_algorithm(name)
 
 
 def _found(name: str) -> type[Algorithm] | type[PoolPicker]:
     """The class of an algorithm that a campaign was made with."""
     if name == POOL_ALGORITHM:
         return PoolPicker
-    if name in ALGORITHMS:
-        return ALGORITHMS[name]
-    module, _, path = name.partition(":")
     try:
-        found: Any = importlib.import_module(module)
-        for part in path.split("."):
-            found = getattr(found, part)
-        return find_algorithm(found)
-    except (ImportError, AttributeError, ValueError) as error:
+        return find_algorithm(name)
+    except InputError as error:
         raise NotFoundError(
-            f"the campaign's algorithm {name} cannot be imported here: {error}. "
-            "Make it importable, or pass the class: open_campaign(…, algorithm=YourAlgorithm)."
+            f"the campaign was made with algorithm {name}, which is not installed here. {str(error).rstrip('.')}. "
+            "Install the package that has it, or pass the class: open_campaign(…, algorithm=YourAlgorithm)."
         ) from error

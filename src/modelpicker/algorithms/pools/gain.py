@@ -26,7 +26,7 @@ SHARED = 0.3
 SURE = 2.0
 # Up to so many labels look for the best model itself, where the tolerance is not above this share of the items; all
 # of them if nothing is tolerated. The proof alone would be content with any model that is good enough.
-LOOKING, FINE, VERY_SURE = 40, 0.01, 3.0
+LOOKING, FINE, VERY_SURE = 30, 0.01, 3.0
 
 
 class ModelComparison(NamedTuple):

@@ -654,23 +654,28 @@ class PoolPicker:
     def _draw_for_proof(self, coin: float) -> tuple[int, PoolDraw | None]:
         """An item drawn at random from those that the proof needs, if it needs any, and how it was drawn."""
         trial = self._on_trial()
-        playing = ~self._proof.beaten(trial, self._strict(self.confidence))
-        items = self._proof.eligible(trial, playing)
-        if not len(items):
-            return -1, None
-        place = int(items[int(coin * len(items))])
-        return place, self._bet(place, trial, playing)
+        confidence = self._strict(self.confidence)
+        playing = ~self._proof.beaten(trial, confidence)
+        levels = self._proof.levels(trial, playing, *self._thought(trial, playing), confidence)
+        place = self._proof.weights(trial, levels).draw(self._proof.drawable, coin)
+        return place, self._bet(place, trial, playing, levels) if place >= 0 else None
 
-    def _bet(self, place: int, trial: Trial, playing: npt.NDArray[np.bool_]) -> PoolDraw:
-        """Bet on an item that was drawn at random, against the models in play."""
+    def _thought(self, trial: Trial, playing: npt.NDArray[np.bool_]) -> tuple[Floats, Floats]:
+        """What is expected of x on the items that are left, against each model in play, and its variance."""
         found = self._found
         left = np.maximum(1, trial.tally.left)
         shift = found.ahead - found.ahead[trial.model]
         # Only what is said of models in play: that is what a replay knows.
         expected = np.where(playing, np.clip((shift - trial.tally.known) / left, -1.0, 1.0), 0.0)
         variance = np.where(playing, found.unsure / np.maximum(1e-9, found.split), 0.0)
-        self._proof.draw(place, trial, playing, expected, variance)
-        return PoolDraw(trial.model, np.flatnonzero(playing), expected[playing], variance[playing])
+        return expected, variance
+
+    def _bet(self, place: int, trial: Trial, playing: npt.NDArray[np.bool_], levels: Ints | None) -> PoolDraw:
+        """Bet on an item that was drawn at random, against the models in play."""
+        expected, variance = self._thought(trial, playing)
+        self._proof.draw(place, trial, playing, expected, variance, levels)
+        in_play = np.flatnonzero(playing)
+        return PoolDraw(trial.model, in_play, expected[playing], variance[playing], levels)
 
     def _draw_for_gain(self, coin: float) -> int:
         """An item drawn in proportion to what its label would tell."""

@@ -15,6 +15,7 @@ from modelpicker.algorithms.pools.label_model import new_label_model
 from modelpicker.algorithms.pools.pool_input import absent_models, contested_items, contested_rows, with_judge
 from modelpicker.algorithms.pools.pool_labels import PoolLabels, ReadLabel
 from modelpicker.certificates.label_noise import LabelNoise
+from modelpicker.certificates.pool_draws import HARDEST
 from modelpicker.certificates.pool_proof import PoolProof
 from modelpicker.certificates.pool_scores import PoolScores
 from modelpicker.encoding import Array, ClassName
@@ -41,13 +42,18 @@ class PoolDraw(NamedTuple):
     expected: Floats
     """What was expected of each of them, and how far that may be off: the bets were made by it."""
     variance: Floats
+    levels: Ints | None = None
+    """How hard each model was to beat, by which items were weighed; None: all items were drawn alike."""
 
     def fits(self, models: int) -> bool:
         """Whether it can be a draw in a pool of so many models."""
         sizes = {len(self.playing), len(self.expected), len(self.variance)}
         places = np.append(self.playing, self.trial)
         finite = bool(np.isfinite(self.expected).all() and np.isfinite(self.variance).all())
-        return len(sizes) == 1 and bool(((places >= 0) & (places < models)).all()) and finite
+        known = self.levels is None or (
+            len(self.levels) == models and bool(((self.levels >= -1) & (self.levels <= HARDEST)).all())
+        )
+        return known and len(sizes) == 1 and bool(((places >= 0) & (places < models)).all()) and finite
 
 
 class SliceQuestion(NamedTuple):
@@ -113,7 +119,7 @@ def replay_draw(pool: "PoolPicker", place: int, draw: PoolDraw) -> None:
     playing[draw.playing] = True
     expected[draw.playing], variance[draw.playing] = draw.expected, draw.variance
     proof = pool._proof
-    proof.draw(place, proof.trial(draw.trial), playing, expected, variance)
+    proof.draw(place, proof.trial(draw.trial), playing, expected, variance, draw.levels)
 
 
 def take_out(pool: "PoolPicker", item: int) -> None:

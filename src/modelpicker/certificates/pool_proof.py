@@ -216,7 +216,13 @@ class PoolProof:
                 counts.judged += sign * differs * verdicts(self.rows[[item]], self.judge[[item]], model)[0]
 
     def draw(
-        self, item: int, trial: Trial, playing: Flags, expected: Floats, variance: Floats, levels: Ints | None = None
+        self,
+        item: int,
+        trial: Trial,
+        playing: Flags,
+        expected: Floats,
+        variance: Floats,
+        levels: Ints | None = None,
     ) -> None:
         """Bet on an item that was drawn at random, in proportion to its weight.
 

@@ -199,6 +199,7 @@ declare namespace Api {
   interface FileLook {
     items: number;
     models: Array<string>;
+    answers: number;
     classes: Array<number | string>;
     fields: Array<string>;
     labelled: boolean;

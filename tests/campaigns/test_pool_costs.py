@@ -110,7 +110,7 @@ def test_costs_that_make_no_sense_make_no_campaign(memory: str, wrong: dict[str,
 
 
 def test_balanced_accuracy_needs_labels(memory: str) -> None:
-    with pytest.raises(mp.InputError, match="there are no labels"):
+    with pytest.raises(mp.InputError, match="none of the 20 items has a label"):
         mp.create_campaign(memory, "x", pool=collection(20, labelled=False), loss="balanced")
 
 

@@ -31,7 +31,6 @@ from modelpicker.campaigns.results.candidates import two_strongest
 from modelpicker.campaigns.results.pick import AddedItems, Pick, Query
 from modelpicker.campaigns.results.pool_decisions import PoolDecisions
 from modelpicker.campaigns.results.pool_pick import campaign_pick
-from modelpicker.campaigns.setting_options import is_tolerance
 from modelpicker.campaigns.state.pool_items import add_rows, add_source
 from modelpicker.campaigns.state.pool_projection import PoolProjection
 from modelpicker.campaigns.state.states import as_pool
@@ -81,8 +80,8 @@ class PoolCampaign(Campaign):
         """
         if isinstance(judge, str) or (judge is not None and self.settings.judge is None):
             raise InputError(self._wrong_judge(judge), parameter="judge")
-        text = is_tolerance(self.settings.same)
-        opened = PoolSource.open(source, self.settings.models, self.settings.judge, text=text).judged_by(judge)
+        same = self.settings.same
+        opened = PoolSource.open(source, self.settings.models, self.settings.judge, same=same).judged_by(judge)
         with self.writing() as change:
             change.state.terms.check_asks()
             return add_source(change, self.vocabulary, opened, use_labels=use_labels, progress=progress)

@@ -2,19 +2,22 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TypeGuard
 
 from modelpicker.algorithms.pools.pool_input import read_price
 from modelpicker.campaigns.setting_options import loss_of
 from modelpicker.certificates.stop_rule import LABEL_NOISE
-from modelpicker.encoding import ModelName
+from modelpicker.collections.same_answers import SameAnswers
+from modelpicker.encoding import ClassName, ModelName
 from modelpicker.errors import InputError, brief
 from modelpicker.losses import ACCURATE, GRADES, PREFERENCE, Loss, read_loss
 
 # Models whose price is named in a line.
 SHOWN_PRICES = 8
+# The loss whose shares are typed after it.
+BALANCED = "balanced"
 # The options of a pool that are stored where they are given.
 COSTS = ("loss", "price", "label_noise")
 
@@ -106,6 +109,20 @@ class PoolCosts:
         """Refuse more classes than a table of costs can hold."""
         self.loss.check_classes(classes)
 
+    def check_spelling(self, classes: Iterable[ClassName], rule: SameAnswers) -> None:
+        """Refuse costs by class where a class is spelt in several ways: each item keeps its own spelling."""
+        named = [label for label, _ in self.loss.table]
+        if rule.plain or not named:
+            return
+        for name in classes:
+            if name not in named and (same := rule.find(name, named)) != name:
+                raise InputError(
+                    f"loss: it names {brief(same)}, and models also say {brief(name)}, which is the same answer. "
+                    "With `same`, each item keeps its own spelling, so costs by class do not fit. Read the file "
+                    "with normalise=True (--normalise) in place of `same`.",
+                    parameter="loss",
+                )
+
     def facts(self) -> dict[str, str]:
         """In words, by name; what has its default is left out."""
         return {name: self._told(name) for name in self.document()}
@@ -148,7 +165,10 @@ def loss_in_words(loss: Loss) -> str:
 
 
 def loss_from_text(text: str) -> object:
-    """A loss as it is typed: its name, or JSON with weights or costs by class."""
+    """A loss as it is typed: its name, JSON with weights or costs by class, or `balanced` with JSON of shares."""
+    name, shares = text.strip()[: len(BALANCED)], text.strip()[len(BALANCED) :].strip()
+    if name == BALANCED and shares:
+        return Loss.balanced(_from_json("loss", shares, 'balanced {"spam": 20, "ham": 80}'))
     return _from_json("loss", text, '{"spam": 5}') if text.lstrip().startswith(("{", "[")) else text
 
 
@@ -157,7 +177,7 @@ def price_from_text(text: str) -> object:
     return _from_json("price", text, '{"large": 0.03, "small": 0.002}')
 
 
-def _from_json(name: str, text: str, example: str) -> object:
+def _from_json(name: str, text: str, example: str) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:

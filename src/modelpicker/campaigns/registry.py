@@ -25,7 +25,7 @@ from modelpicker.campaigns.setting_options import (
     AskFor,
     OverlapRule,
     check_judge_name,
-    is_tolerance,
+    check_stored_same,
     refuse_costs_of_stream,
     refuse_judge_of_stream,
 )
@@ -37,6 +37,7 @@ from modelpicker.campaigns.storage.database import Storage, open_storage
 from modelpicker.campaigns.storage.schema import campaigns, metadata
 from modelpicker.campaigns.terms import check_guidelines
 from modelpicker.certificates.certificate import Certified
+from modelpicker.collections.same_answers import SameAnswers
 from modelpicker.encoding import ClassName, Missing
 from modelpicker.errors import InputError, NotFoundError, StorageError, brief
 
@@ -177,14 +178,15 @@ def create_campaign(
     check_guidelines(guidelines)
     if pool is not None:
         check_name(name)
+        rule = SameAnswers.of(check_stored_same(same))
         judge_name = judge if judge is None or isinstance(judge, str) else JUDGE
-        source = PoolSource.open(pool, models, check_judge_name(judge_name), text=is_tolerance(same)).judged_by(
-            judge
-        )
+        source = PoolSource.open(pool, models, check_judge_name(judge_name), same=same).judged_by(judge)
         goal: dict[str, Any] = {"tolerance": tolerance, "confidence": confidence, "judge": judge_name}
-        goal |= {"loss": pool_loss(loss, source), "price": price, "label_noise": label_noise}
+        known = {} if warm is None else given_labels(read_whole(source.found), warm, rule.rule)
+        goal |= {"loss": pool_loss(loss, source, known), "price": price, "label_noise": label_noise}
         settings = CampaignSettings.check_pool(**given | {"models": source.models}, **goal)
-        known = given_labels(read_whole(source.found), warm) if warm is not None else {}
+        if classes is None:
+            settings.costs.check_spelling(source.classes, rule)
         return _begin_pool(storage, name, settings, source, use_labels, known, guidelines, progress)
     refuse_judge_of_stream(judge)
     refuse_warm_of_stream(warm)
@@ -193,9 +195,10 @@ def create_campaign(
     return begin_campaign(storage, name, CampaignSettings.check(**given), guidelines)
 
 
-def pool_loss(loss: object, source: PoolSource) -> object:
+def pool_loss(loss: object, source: PoolSource, given: Mapping[int, ClassName]) -> object:
     """A loss that can be stored; "balanced" is by the labels of the source, which is read for that."""
-    return find_loss(loss, read_whole(source.found)) if loss == "balanced" else loss
+    by_labels = isinstance(loss, str) and loss == "balanced"
+    return find_loss(loss, read_whole(source.found), given) if by_labels else loss
 
 
 def _check_stream(models: object, tolerance: object, confidence: object, use_labels: object) -> None:

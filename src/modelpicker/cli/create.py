@@ -170,8 +170,8 @@ def create(
         given = _stream(models, stop_gap, confidence, kind, algorithm, option)
     else:
         _refuse(typed, OF_STREAMS, "is for streams; leave it out with --pool.")
-        text = text or isinstance(same, float)
-        read = how_to_read(models, fields, classes, normalise, text, label, id_column, ignore)
+        closed = classes if same == BY_NAME["same"].default else None  # the campaign finds them in any spelling
+        read = how_to_read(models, fields, closed, normalise, text, label, id_column, ignore)
         if judge is not None:
             read["fields"] = [*(name for name in read["fields"] if name != judge), judge]
         known = {"use_labels": use_labels, "judge": judge, "warm": warm, **typed_costs(loss, price, label_noise)}
@@ -244,15 +244,15 @@ def _create_pool(
 ) -> "Campaign":
     """Read the file, say how it was read, and store its items."""
     from modelpicker.campaigns import create_campaign
+    from modelpicker.campaigns.input.pool_source import late_reading
     from modelpicker.campaigns.names import check_name
     from modelpicker.campaigns.offline import check_several, known_labels
     from modelpicker.cli.shared.pick_reading import some_names
     from modelpicker.cli.shared.read_collection import read_collection
-    from modelpicker.collections.column_roles import Reading
     from modelpicker.collections.files import open_with
 
     check_name(name)
-    found = read_collection(open_with, source, None, Reading(**read))
+    found = read_collection(open_with, source, None, late_reading(settings["same"], **read))
     print_notes(found.notes)
     say(f"models: {some_names(found.models)}")
     check_several(found, source)

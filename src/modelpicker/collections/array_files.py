@@ -8,6 +8,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -179,7 +180,7 @@ def _collect(path: Path, arrays: Mapping[str, Array], reading: Reading) -> Model
             labels = _as_column(labels, len(values))
         names = check_model_names(models, values.shape[1])
         coded = classes is not None and (meta is not None or _are_places(values, classes))
-        if coded and reading == Reading(labels_elsewhere=reading.labels_elsewhere):
+        if coded and replace(reading, labels_elsewhere=False, same_later=False) == Reading():
             return ModelCollection(values, labels, names, classes, fields=fields)
         if coded:
             values = _named(values, classes or [])

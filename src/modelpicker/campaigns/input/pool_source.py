@@ -11,10 +11,11 @@ from modelpicker.algorithms.validation import check_models
 from modelpicker.campaigns.input.batches import batch_of
 from modelpicker.campaigns.input.judges import called_judge, check_column, column_of, listed_judge
 from modelpicker.campaigns.results.pick import Item
-from modelpicker.campaigns.setting_options import check_judge_name
+from modelpicker.campaigns.setting_options import check_judge_name, is_tolerance
 from modelpicker.collections import ModelCollection
 from modelpicker.collections.column_roles import Reading, Role
 from modelpicker.collections.files import open_with
+from modelpicker.collections.spelling import EXACT
 from modelpicker.collections.wide_tables import CollectionReader
 from modelpicker.encoding import ClassName, ModelName
 from modelpicker.errors import InputError, brief
@@ -54,22 +55,29 @@ class PoolSource:
     def __len__(self) -> int:
         return len(self.found)
 
+    @property
+    def classes(self) -> tuple[ClassName, ...]:
+        """What models say, as far as it is known before the items are read."""
+        return self.found.classes
+
     @classmethod
-    def open(cls, source: object, models: object = None, judge: str | None = None, *, text: bool = False) -> Self:
+    def open(
+        cls, source: object, models: object = None, judge: str | None = None, *, same: str | float = EXACT
+    ) -> Self:
         """Open whatever can be a pool.
 
         Args:
             source: a file, a collection, a data frame or a matrix.
             models: some of its models, or names for the columns of a matrix.
             judge: the column that holds what a judge says: it is no model, and is not shown.
-            text: whether all answers in a file are taken for strings.
+            same: what counts as the same answer, as the campaign has it.
         """
         if isinstance(source, ModelCollection | CollectionReader):
             found: ModelCollection | CollectionReader = source
         elif isinstance(source, str | Path) or as_columns(source) is not None:
             wanted = None if models is None or _is_count(models) else [str(name) for name in check_models(models)]
             fields = (judge,) if judge is not None and wanted is None else ()
-            found = open_with(source, None, Reading(models=wanted, fields=fields, text=text))
+            found = open_with(source, None, late_reading(same, models=wanted, fields=fields))
         else:
             found = ModelCollection(source)
             if models is not None:
@@ -148,6 +156,12 @@ class PoolSource:
         """What the column of the judge says, if there is one."""
         there = self.judge is not None and (self.judge in collection.fields or self.judge in collection.models)
         return column_of(collection, self.judge) if there and self.judge is not None else None
+
+
+def late_reading(same: object, **reading: Any) -> Reading:
+    """How a file is read for a campaign, which decides itself which answers are the same."""
+    told = {**reading, "text": True} if is_tolerance(same) else reading
+    return Reading(**told, same_later=same not in (None, EXACT))
 
 
 def _is_count(models: Any) -> bool:

@@ -114,12 +114,11 @@ def _judge_of(request: PickRequest, begun: dict[str, Any], place: Path) -> str |
 
 def _apart(whole: "ModelCollection", request: PickRequest) -> "tuple[ModelCollection, Answers]":
     """The items without the column of the judge, and what the judge says of each."""
-    from modelpicker.campaigns.input.judges import column_of, with_judge_apart
+    from modelpicker.campaigns.input.judges import with_judge_apart
 
     if request.judge is None:
         return whole, None
-    said = column_of(whole, request.judge)
-    bare, _ = with_judge_apart(whole, request.judge)
+    bare, said = with_judge_apart(whole, request.judge, request.reading.same)
     known = set(bare.classes)
     heard = sum(answer in known for answer in said)
     say(visible(f"judge: {request.judge} says something about {heard:,} of {count(len(whole), 'item')}"))
@@ -158,14 +157,21 @@ def _make_pool(
     return make_pool(whole, request.slice, request.reading.document(), **goal)
 
 
-def _costs(whole: "ModelCollection", request: PickRequest, ask_for: str = "class") -> "PoolCosts":
-    """What mistakes and models cost, as it was typed; "balanced" is by the labels of the file."""
+def _costs(
+    whole: "ModelCollection", request: PickRequest, given: "dict[int, ClassName]", ask_for: str = "class"
+) -> "PoolCosts":
+    """What mistakes and models cost, as it was typed; "balanced" is by the labels that exist already."""
     from modelpicker.campaigns.offline_pool import find_loss
     from modelpicker.campaigns.pool_costs import PoolCosts
+    from modelpicker.collections.same_answers import SameAnswers
 
     typed = {"loss": None, "price": None, "label_noise": 0.0, **request.costs}
-    loss = find_loss(typed["loss"], whole) if typed["loss"] == "balanced" else typed["loss"]
-    return PoolCosts.check(loss, typed["price"], typed["label_noise"], models=whole.models, ask_for=ask_for)
+    loss = typed["loss"]
+    if isinstance(loss, str) and loss == "balanced":
+        loss = find_loss(loss, whole, given)
+    costs = PoolCosts.check(loss, typed["price"], typed["label_noise"], models=whole.models, ask_for=ask_for)
+    costs.check_spelling(whole.classes, SameAnswers.of(request.reading.same))
+    return costs
 
 
 def _look_up(whole: "ModelCollection", judge: "Answers", request: PickRequest) -> PoolReport:
@@ -174,7 +180,8 @@ def _look_up(whole: "ModelCollection", judge: "Answers", request: PickRequest) -
     from modelpicker.campaigns.offline_pool import give_labels, look_up_pool
     from modelpicker.cli.shared.result_file import result_file
 
-    settings, given, costs = _settings(request), given_labels(whole, request.warm), _costs(whole, request)
+    settings, given = _settings(request), given_labels(whole, request.warm, request.reading.same)
+    costs = _costs(whole, request, given)
     with waiting("Looking at the models"):
         pool = _make_pool(whole, settings, request, judge, costs)
         give_labels(pool, given)
@@ -194,15 +201,14 @@ def _ask_person(whole: "ModelCollection", judge: "Answers", request: PickRequest
     from modelpicker.campaigns.pool_journal import PoolJournal
     from modelpicker.collections.same_answers import SameAnswers
 
-    given = given_labels(whole, request.warm)
-
+    given = given_labels(whole, request.warm, request.reading.same)
     if place.suffix.lower() in DATABASES:
         raise InputError(
             f"--out {place}: answers about a pool are kept in a file of JSON lines; pass a name that ends with "
             ".jsonl. Or add --as stream: then they are a campaign in an SQLite file."
         )
     with PoolJournal.opened(place) as journal:
-        settings, budget, ask_for, costs = _begin(journal, whole, judge, request)
+        settings, budget, ask_for, costs = _begin(journal, whole, judge, request, given)
         if ask_for == "class" and not journal.answers and _mostly_unique(whole):
             say("Over half of all answers are given only once: --ask-for grades asks you to grade them instead.")
         with waiting("Looking at the models"):
@@ -251,7 +257,11 @@ def _mostly_unique(whole: "ModelCollection") -> bool:
 
 
 def _begin(
-    journal: "PoolJournal", whole: "ModelCollection", judge: "Answers", request: PickRequest
+    journal: "PoolJournal",
+    whole: "ModelCollection",
+    judge: "Answers",
+    request: PickRequest,
+    given: "dict[int, ClassName]",
 ) -> "tuple[dict[str, Any], int | None, str, PoolCosts]":
     """Begin a journal, or check that it is of this pick; its settings, the budget, what is asked for, the costs."""
     from modelpicker.campaigns.file_campaign import fingerprint_of
@@ -262,7 +272,7 @@ def _begin(
     if journal.torn:
         say(visible(f"{journal.path}: the last line was not whole, as after a crash. It was dropped."))
     if journal.header is None:
-        costs = _costs(whole, request, request.ask_for)
+        costs = _costs(whole, request, given, request.ask_for)
         if request.slice is not None:
             costs.check_slices()
         journal.begin(
@@ -308,18 +318,24 @@ def _begin(
                 f"{here}. Leave {option} out to go on. {_again(journal.path)}"
             )
     kept = {name: header.get(name, settings[name]) for name in names}
-    costs = _costs_of(journal.path, whole, header, request)
+    costs = _costs_of(journal.path, whole, header, request, given)
     return kept, budget if "budget" in request.typed else header.get("budget"), str(header["ask_for"]), costs
 
 
-def _costs_of(path: Path, whole: "ModelCollection", header: dict[str, Any], request: PickRequest) -> "PoolCosts":
+def _costs_of(
+    path: Path,
+    whole: "ModelCollection",
+    header: dict[str, Any],
+    request: PickRequest,
+    given: "dict[int, ClassName]",
+) -> "PoolCosts":
     """The costs that a journal was begun with; an error if others were typed."""
     from modelpicker.campaigns.pool_costs import COSTS, PoolCosts
 
     begun = PoolCosts.load(header)
     then = begun.facts()
     if typed := [name for name in COSTS if name in request.typed]:
-        here = _costs(whole, request, str(header["ask_for"]))
+        here = _costs(whole, request, given, str(header["ask_for"]))
         for name in typed:
             if here.document().get(name) != begun.document().get(name):
                 option, now = f"--{name.replace('_', '-')}", here.facts().get(name, "the default")

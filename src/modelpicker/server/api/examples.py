@@ -227,6 +227,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "FileLook": {
         "items": 5509,
         "models": ["bert", "roberta", "gpt"],
+        "answers": 2,
         "classes": ["ham", "spam"],
         "fields": ["id", "text"],
         "labelled": False,

@@ -144,6 +144,7 @@ declare namespace Api {
     references: number;
     waiting_items: Record<string, number>;
     conflicts: number;
+    costs: Record<string, string>;
     withdrawn: number;
     labels_known: number;
     pick: number | string | null;

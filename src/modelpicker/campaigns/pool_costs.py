@@ -12,7 +12,8 @@ from modelpicker.certificates.stop_rule import LABEL_NOISE
 from modelpicker.collections.same_answers import SameAnswers
 from modelpicker.encoding import ClassName, ModelName
 from modelpicker.errors import InputError, brief
-from modelpicker.losses import ACCURATE, GRADES, PREFERENCE, Loss, read_loss
+from modelpicker.losses import ACCURATE, COST, GRADES, PREFERENCE, USUAL_COST, Loss, read_loss
+from modelpicker.losses import BALANCED as BALANCED_ACCURACY
 
 # Models whose price is named in a line.
 SHOWN_PRICES = 8
@@ -134,7 +135,7 @@ class PoolCosts:
             prices = self.price or ()
             more = f"; {len(prices) - SHOWN_PRICES:,} more models" if len(prices) > SHOWN_PRICES else ""
             return f"{', '.join(f'{model} {price:g}' for model, price in prices[:SHOWN_PRICES])} per item{more}"
-        return f"at most {100 * self.label_noise:g}% of the labels are wrong"
+        return f"each label is wrong with a probability of at most {100 * self.label_noise:g}%"
 
     def typed(self) -> list[str]:
         """The options of the command line that say the same."""
@@ -154,14 +155,23 @@ def loss_in_words(loss: Loss) -> str:
     """A loss with what it costs, if that is short."""
     if loss.plain:
         return loss.name
-    parts = [
-        f"{label} {cost:.4g}" if answer is None and len(row) == 1 else f"{label} as {answer} {cost:.4g}"
-        for label, row in loss.table
-        for answer, cost in row
-        if not math.isclose(cost, 0.0)
-    ]
-    shown = ", ".join(parts[:SHOWN_PRICES]) + (", …" if len(parts) > SHOWN_PRICES else "")
-    return f"{loss.name} ({shown})" if shown else loss.name
+    rest = 0 if loss.name == BALANCED_ACCURACY else USUAL_COST
+    if loss.name == COST:
+        parts = [
+            f"{cost:.4g} for {'no answer' if answer is None else f'answering {answer}'} where {label} is right"
+            for label, row in loss.table
+            for answer, cost in row
+            if answer != label and not math.isclose(cost, rest)
+        ]
+        return f"mean cost per item ({_first(parts)}{rest:g} for any other mistake)"
+    parts = [f"{cost:.4g} where {label} is right" for label, ((_, cost),) in loss.table if cost != rest]
+    return f"{loss.name} (a mistake costs {_first(parts)}{rest:g} elsewhere)"
+
+
+def _first(parts: Sequence[str]) -> str:
+    """The first parts of a list that goes on."""
+    more = f"{len(parts) - SHOWN_PRICES:,} more costs, " if len(parts) > SHOWN_PRICES else ""
+    return "".join(f"{part}, " for part in parts[:SHOWN_PRICES]) + more
 
 
 def loss_from_text(text: str) -> object:

@@ -150,6 +150,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     | {
         "withdrawn": 0,
         "labels_known": 57,
+        "costs": {},
         "paused": False,
         "archived": False,
         "finished": False,

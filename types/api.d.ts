@@ -54,6 +54,7 @@ declare namespace Api {
     items: number | null;
     sentence: string;
     loss: string;
+    label_noise: number;
   }
 
   interface ChartsDocument {

@@ -148,3 +148,33 @@ def test_balanced_counts_the_labels_that_exist_already(name: str) -> None:
         mp.InputError, match=r"none of the 4 items has a label.*warm=.*Loss\.balanced.*--loss 'balanced"
     ):
         mp.create_campaign(name, "without", pool=pool, loss="balanced")
+
+
+@pytest.mark.parametrize(
+    ("loss", "why"),
+    [
+        ({"Spam": 5}, r"'Spam', but the items say 'spam'"),
+        ({"spam": {"Ham": 5}}, r"'Ham', but the items say 'ham'"),
+        ({"fraud": 5}, r"none of the classes that it names occurs, such as 'fraud'"),
+    ],
+)
+def test_a_loss_must_name_the_classes_as_the_items_do(name: str, loss: Any, why: str) -> None:
+    pool = mp.ModelCollection([["spam", "ham"], ["ham", "spam"]], models=["ada", "ben"])
+    for make in (
+        lambda: mp.create_campaign(name, "spam", pool=pool, loss=loss),
+        lambda: mp.pick(pool, ["spam", "ham"], loss=loss),
+    ):
+        with pytest.raises(mp.InputError, match=why):
+            make()
+    # Classes that only labels have may be named beside others, and numbers by text.
+    assert mp.pick(pool, ["spam", "ham"], loss={"spam": 5, "fraud": 9}).certificate.loss == "weighted accuracy"
+    numbers = mp.ModelCollection([[0, 1], [1, 0]], models=["ada", "ben"])
+    assert mp.create_campaign(name, "numbers", pool=numbers, loss={"1": 5}).settings.costs.loss.dearest == 5
+
+
+def test_a_label_that_is_there_is_named_in_words(name: str) -> None:
+    campaign = campaign_of(name, ask_for="grades")
+    asked = campaign.pending(1)[0]
+    campaign.tell(asked.id, Label.graded({answer.upper(): 0.5 for answer in asked.candidates}))
+    with pytest.raises(mp.ConflictError, match=r"labelled '\w+' 0.5, .* before; .* all answers 0 is right"):
+        campaign.tell(asked.id, Label.all_wrong())

@@ -429,7 +429,9 @@ class PoolOptions:
         check_several(bare, name)
         given = given_labels(bare, self.warm, self.same)
         loss = find_loss(goal["loss"], bare, given)
-        PoolCosts(loss).check_spelling(bare.classes, SameAnswers.of(self.same))
+        costs = PoolCosts(loss)
+        costs.check_spelling(bare.classes, SameAnswers.of(self.same))
+        costs.check_named(bare.classes)
         goal = {**goal, "loss": loss, "judge": said}
         if self.slice is None:
             goal |= {"price": self.price, "label_noise": self.label_noise}

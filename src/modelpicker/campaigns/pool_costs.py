@@ -10,6 +10,7 @@ from modelpicker.algorithms.pools.pool_input import read_price
 from modelpicker.campaigns.setting_options import loss_of
 from modelpicker.certificates.stop_rule import LABEL_NOISE
 from modelpicker.collections.same_answers import SameAnswers
+from modelpicker.collections.spelling import uniform
 from modelpicker.encoding import ClassName, ModelName
 from modelpicker.errors import InputError, brief
 from modelpicker.losses import ACCURATE, COST, GRADES, PREFERENCE, USUAL_COST, Loss, read_loss
@@ -109,6 +110,25 @@ class PoolCosts:
     def check_classes(self, classes: int) -> None:
         """Refuse more classes than a table of costs can hold."""
         self.loss.check_classes(classes)
+
+    def check_named(self, classes: Sequence[ClassName]) -> None:
+        """Refuse a loss of which no class occurs, or that spells one otherwise: it would not be what was meant."""
+        table = self.loss.spelt_as(classes).table
+        found, spelt = set(classes), {uniform(str(name)): name for name in classes}
+        named = list(dict.fromkeys(name for label, row in table for name in (label, *(a for a, _ in row))))
+        strange = [name for name in named if name is not None and name not in found]
+        for name in strange:
+            if (near := spelt.get(uniform(str(name)))) is not None:
+                raise InputError(
+                    f"loss: it names {brief(name)}, but the items say {brief(near)}; name the classes as they do.",
+                    parameter="loss",
+                )
+        if strange and found and not any(name in found for name, _ in table):
+            raise InputError(
+                f"loss: none of the classes that it names occurs, such as {brief(strange[0])}; the items say "
+                f"{brief(list(classes))}.",
+                parameter="loss",
+            )
 
     def check_spelling(self, classes: Iterable[ClassName], rule: SameAnswers) -> None:
         """Refuse costs by class where a class is spelt in several ways: each item keeps its own spelling."""

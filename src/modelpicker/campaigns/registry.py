@@ -187,6 +187,7 @@ def create_campaign(
         settings = CampaignSettings.check_pool(**given | {"models": source.models}, **goal)
         if classes is None:
             settings.costs.check_spelling(source.classes, rule)
+        settings.costs.check_named(source.classes if settings.classes is None else settings.classes)
         return _begin_pool(storage, name, settings, source, use_labels, known, guidelines, progress)
     refuse_judge_of_stream(judge)
     refuse_warm_of_stream(warm)

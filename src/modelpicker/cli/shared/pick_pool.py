@@ -171,6 +171,7 @@ def _costs(
         loss = find_loss(loss, whole, given)
     costs = PoolCosts.check(loss, typed["price"], typed["label_noise"], models=whole.models, ask_for=ask_for)
     costs.check_spelling(whole.classes, SameAnswers.of(request.reading.same))
+    costs.check_named(whole.classes)
     return costs
 
 

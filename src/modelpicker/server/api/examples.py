@@ -75,6 +75,7 @@ _CERTIFICATE = {
     "sentence": "The accuracy of gpt is within 6.25% of the best model's, with confidence 95%, whenever "
     "you look, if items are drawn independently from one distribution.",
     "loss": "accuracy",
+    "label_noise": 0.0,
 }
 
 _SETTINGS: dict[str, Any] = {

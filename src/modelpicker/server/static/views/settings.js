@@ -113,7 +113,7 @@ function Goal({ campaign: { budget, stop_when: rule, options, algorithm, labels_
           model with confidence ${percent(Number(options.confidence))}. That was fixed when the campaign began.</p>`
       : html`<div class="two">
           <${Input} label="Stop when this close to the best" 
-            hint=${`Percentage points ${pointsOf(lossOf(askFor))}. ${pool ? ANEW : 'Empty: it does not stop by itself.'}`}
+            hint=${`Percentage points ${pointsOf(lossOf(askFor, options))}. ${pool ? ANEW : 'Empty: it does not stop by itself.'}`}
             type="number" min="0" max="99" step="any" value=${gap} set=${setGap} required=${pool} />
           <${Input} label="Confidence" hint="Per cent." type="number" min="50" max="99.999" step="any" value=${sure}
             set=${setSure} disabled=${gap === ''} />
@@ -161,7 +161,7 @@ function peopleWords({ overlap, overlap_rule: rule }) {
 /** @param {Api.Described} campaign */
 function goalOf(campaign) {
   const goal = goalNow(campaign);
-  return goal ? `within ${points(goal.gap)}, confidence ${percent(goal.confidence)}` : 'none';
+  return goal ? `within ${points(goal.gap)} ${pointsOf(lossOf(campaign.ask_for, campaign.options))}, confidence ${percent(goal.confidence)}` : 'none';
 }
 
 /** All that is fixed, and all that is known. @param {{campaign: Api.Described}} props */
@@ -178,15 +178,15 @@ function About({ campaign }) {
     ...Object.entries(options).filter(([name]) => !pool || !SAID.includes(name)).map(([name, value]) => /** @type {[string, string]} */ ([name, String(value ?? 'none')])),
     ['Seed', campaign.seed],
     ['Models', list(models, 'hidden')],
-    ['Classes', list(classes, 'whatever is said')],
+    ...(campaign.ask_for === 'class' ? fact('Classes', list(classes, 'whatever models and labels say')) : []),
     ['Budget', campaign.budget === null ? 'none' : `${number(campaign.budget)} labels, ${campaign.budget_way}`],
     ['Goal', goalOf(campaign)],
-    ['People are asked for', ASKED[campaign.ask_for]],
-    ['The same answer', sameWords(campaign.same)],
+    ['Asked for', ASKED[campaign.ask_for]],
+    ['Same answer', sameWords(campaign.same)],
     ['What is measured', costs.loss ?? MEASURED[campaign.ask_for]],
     ...fact('Prices', costs.price && `${costs.price}. The pick is the cheapest model that is proved to be close enough to the best.`),
     ...fact('Wrong labels', costs.label_noise),
-    ...(pool && session.seesStanding ? fact('Judge', 'judge' in options ? `what ${String(options.judge)} says; it is not shown to who labels` : 'none') : []),
+    ...(pool && session.seesStanding ? fact('Judge', 'judge' in options ? `the column or field “${String(options.judge)}”; those who label do not see it` : 'none') : []),
     ...(pool ? [] : fact('Missing predictions', MISSING[campaign.missing])),
     ...(pool ? [] : fact('Expected items', campaign.expected_rounds === null ? 'not said' : number(campaign.expected_rounds))),
     ['People per item', peopleWords(campaign)],

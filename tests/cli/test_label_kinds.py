@@ -204,3 +204,16 @@ def test_a_session_of_grades_that_is_killed_goes_on_where_it_was(free: Path) -> 
     assert done.returncode == 0, done.stderr
     assert "Going on with 1 label" in done.stderr
     assert len(lines(free)) == 3
+
+
+def test_a_class_may_be_typed_in_any_spelling_that_is_the_same(tmp_path: Path) -> None:
+    (tmp_path / "free.csv").write_text("id,ada,ben\n1,Paris,Lyon\n2,rome.,Oslo\n3,Bern,Lima\n")
+    done = run("pick", "free.csv", "--same", "normalised", answers="Madrid\nparis!\n(OSLO)\nq\n", folder=tmp_path)
+    told = {line["label"] for line in lines(tmp_path)[1:]}
+    assert told <= {"Paris", "Oslo", "Lyon", "rome.", "Bern", "Lima"}
+    assert len(told) == 2
+    assert "'Madrid' is no class" in done.stderr
+    made = ("create", "free", "--pool", "free.csv", "--same", "normalised", "--ask-for", "grades")
+    assert run(*made, folder=tmp_path).returncode == 0
+    shown = " ".join(run("show", "free", folder=tmp_path).stdout.split())
+    assert "asks for grades same answer normalised" in shown

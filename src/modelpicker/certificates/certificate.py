@@ -205,7 +205,7 @@ def if_few_are_wrong(label_noise: float) -> str:
 
 def _nobody_is_better(model: str, gap: float, loss: Loss) -> str:
     """No model is better by more than the gap; with what the worst mistake costs, if the gap is a share of it."""
-    priced = not loss.plain and loss.unit == 1.0 and gap > 0.0
+    priced = not loss.plain and loss.name != BALANCED and gap > 0.0
     dearest = f" ({loss.dearest:g})" if priced else ""
     return no_model_is_better(model, gap, loss.name) + dearest
 

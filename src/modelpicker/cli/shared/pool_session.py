@@ -45,7 +45,7 @@ class PoolSession:
         self.by = by
         self.ask_for = ask_for
         self.rule = rule
-        self.keys = prompts.Keys(whole.classes if ask_for == "class" else (), closed=closed)
+        self.keys = prompts.Keys(whole.classes if ask_for == "class" else (), closed=closed, rule=rule)
         self.identity = _identity_of(whole)
         self.stopped = "end"
         """Why it is over: the person `quit`, it is `certified`, the `budget` is spent, or all was asked (`end`)."""

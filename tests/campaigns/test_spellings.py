@@ -175,6 +175,6 @@ def test_a_loss_must_name_the_classes_as_the_items_do(name: str, loss: Any, why:
 def test_a_label_that_is_there_is_named_in_words(name: str) -> None:
     campaign = campaign_of(name, ask_for="grades")
     asked = campaign.pending(1)[0]
-    campaign.tell(asked.id, Label.graded({answer.upper(): 0.5 for answer in asked.candidates}))
+    campaign.tell(asked.id, Label.graded({str(answer).upper(): 0.5 for answer in asked.candidates}))
     with pytest.raises(mp.ConflictError, match=r"labelled '\w+' 0.5, .* before; .* all answers 0 is right"):
         campaign.tell(asked.id, Label.all_wrong())

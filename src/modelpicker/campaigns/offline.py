@@ -376,8 +376,8 @@ def pick(
     if chosen == "pool":
         near = GAP.default if tolerance is None else tolerance
         goal = {"seed": seed, "confidence": confidence, "tolerance": near, "loss": loss}
-        whole, pool, given = pools.make(read_whole(opened), named, name, goal)
-        return _pick_pool(whole, labels, pool, budget, given)
+        whole, pool, known = pools.make(read_whole(opened), named, name, goal)
+        return _pick_pool(whole, labels, pool, budget, known)
     check_can_choose(opened, name)
     found = find_algorithm(algorithm or USUAL_ALGORITHM)
     wanted, given = make_goal(

@@ -219,7 +219,11 @@ def test_settings_say_in_words_what_a_campaign_was_made_with(
     server, _ = guarded
     rows = [["spam", "ham"], ["ham", "spam"], ["spam", "ham"]]
     pool = mp.ModelCollection(rows, models=["ada", "ben"], fields={"cheap": ["spam", "spam", "ham"]})
-    costs = {"loss": {"spam": {"ham": 5}}, "price": {"ada": 0.03, "ben": 0.002}, "label_noise": 0.02}
+    costs: dict[str, Any] = {
+        "loss": {"spam": {"ham": 5}},
+        "price": {"ada": 0.03, "ben": 0.002},
+        "label_noise": 0.02,
+    }
     people: dict[str, Any] = {"overlap": 3, "overlap_rule": "majority", "same": "normalised"}
     mp.create_campaign(server.storage, name, pool=pool, judge="cheap", **costs, **people)
 

@@ -3,7 +3,7 @@
 import itertools
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
@@ -118,7 +118,8 @@ def _apart(whole: "ModelCollection", request: PickRequest) -> "tuple[ModelCollec
 
     if request.judge is None:
         return whole, None
-    bare, said = with_judge_apart(whole, request.judge, request.reading.same)
+    bare, found = with_judge_apart(whole, request.judge, request.reading.same)
+    said = cast("list[ClassName | None]", found)
     known = set(bare.classes)
     heard = sum(answer in known for answer in said)
     say(visible(f"judge: {request.judge} says something about {heard:,} of {count(len(whole), 'item')}"))

@@ -33,7 +33,7 @@ AtOnce = Annotated[
         "in parallel, but there are more of them. By default items are asked about as labels come."
     ),
 ]
-Same = Annotated[
+SameAnswerQuery = Annotated[
     SameField,
     Query(
         description="What will count as the same answer in the campaign. With a number, answers are read as they "
@@ -49,7 +49,7 @@ async def look(
     service: Service,
     filename: FileName,
     columns: ColumnsQuery = None,
-    same: Same = "exact",
+    same: SameAnswerQuery = "exact",
 ) -> Response:
     """Look into a file of predictions: its columns, its first rows, its models and classes. Nothing is kept.
 

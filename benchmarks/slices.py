@@ -20,7 +20,7 @@ from benchmarks.cams import Cams, CamsOfAllMaps, Served, play, two_model_policie
 from benchmarks.collections import Case, benchmark_collections
 from modelpicker.algorithms.pools.label_model import new_label_model
 from modelpicker.algorithms.pools.picker import PoolPicker
-from modelpicker.algorithms.pools.pool_state import PoolQuestion
+from modelpicker.algorithms.pools.pool_state import PoolQuestion, SliceQuestion
 from modelpicker.algorithms.pools.slices import SlicePart
 
 Codes = npt.NDArray[Any]
@@ -173,8 +173,8 @@ class OwnGuesses(mp.SlicePicker):
 class DrawsApart(mp.SlicePicker):
     """Draws for the whole file are simply known in the slice."""
 
-    def _take_from_slice(self, question: PoolQuestion) -> None:
-        super()._take_from_slice(question._replace(draw=None))
+    def _take_from_slice(self, question: PoolQuestion) -> SliceQuestion | None:
+        return super()._take_from_slice(question._replace(draw=None))
 
 
 DESIGNS: dict[str, type[mp.SlicePicker]] = {

@@ -42,6 +42,7 @@ declare namespace Api {
     probability: number;
     prediction: number | string | null;
     recommended: number | string;
+    pair?: Array<number | string> | null;
     pace?: Array<number> | null;
   }
 
@@ -245,6 +246,7 @@ declare namespace Api {
     id: number;
     predictions: Array<number | string | null>;
     judge?: number | string | null;
+    slice?: string | null;
   }
 
   interface ItemsDropped {
@@ -369,6 +371,8 @@ declare namespace Api {
     options?: Record<string, unknown> | null;
     name: string;
     guidelines?: string;
+    loss?: string | Record<string, unknown> | null;
+    price?: Record<string, number> | null;
   }
 
   interface NewLabel {
@@ -554,6 +558,7 @@ declare namespace Api {
     draw: unknown;
     needed?: number;
     pair?: Array<number | string> | null;
+    in_slice?: SliceQuestionDocument | null;
   }
 
   interface RecentRounds {
@@ -613,6 +618,38 @@ declare namespace Api {
     of_opinions?: boolean;
   }
 
+  interface SliceDocument {
+    value: string;
+    items: number;
+    contested: number;
+    labels: number;
+    model: number | string;
+    certified: boolean;
+    gap: number;
+    state: "certified" | "not yet" | "undecided";
+    reason: string;
+    same: boolean | null;
+    behind: number;
+    proved: string;
+    verdict: string;
+  }
+
+  interface SliceQuestionDocument {
+    leader: number | string | null;
+    draw: unknown;
+  }
+
+  interface SliceTableDocument {
+    column: string;
+    same_everywhere: boolean | null;
+    sentence: string;
+    tolerance: number;
+    allowed: number;
+    confidence: number;
+    label_noise: number;
+    slices: Array<SliceDocument>;
+  }
+
   interface StandingDocument {
     event: number;
     pick: number | string | null;
@@ -636,6 +673,7 @@ declare namespace Api {
     remark: string;
     saved_per_item: number | null;
     judge: JudgeDocument | null;
+    slices: SliceTableDocument | null;
     racing: Array<number | string>;
     calls: number | null;
     standing: Array<StandingEntry>;

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import modelpicker as mp
-from modelpicker.algorithms.pools.slices import CHEAP, MISSING, read_slices
+from modelpicker.algorithms.pools.slice_values import MISSING, read_slices
+from modelpicker.algorithms.pools.slices import CHEAP
 
 
 def two_markets(items: int = 400) -> tuple[np.ndarray, np.ndarray, list[str]]:

@@ -24,7 +24,7 @@ from tests.cli.running import run
 
 NAMES = [option.name for option in SETTINGS]
 # What the library takes besides, for a campaign on a pool; then the models are those of the pool.
-COST_NAMES = ["loss", "price", "label_noise"]
+COST_NAMES = ["slice", "loss", "price", "label_noise"]
 SENT_FOR_POOLS = ["pool", "columns", *(option.name for option in POOL_GOAL), "use_labels", "judge", *COST_NAMES]
 FOR_POOLS = ["pool", *(option.name for option in POOL_GOAL), "use_labels", "judge", "warm", *COST_NAMES, "progress"]
 # A value for every setting that is not its default.
@@ -99,7 +99,7 @@ def test_the_settings_have_a_field_for_each_plain_one() -> None:
 
 def test_what_the_api_takes_and_sends_has_every_setting() -> None:
     taken = NewCampaign.model_json_schema()
-    assert set(taken["properties"]) == {"name", "guidelines", *NAMES}
+    assert set(taken["properties"]) == {"name", "guidelines", "loss", "price", *NAMES}
     assert set(taken["required"]) == {"name", *(option.name for option in SETTINGS if option.required)}
     assert set(NAMES) <= set(Described.model_json_schema()["required"])
     for option in SETTINGS:

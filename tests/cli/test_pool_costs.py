@@ -135,7 +135,6 @@ def test_a_campaign_is_created_shown_and_reported_with_its_costs(folder: Path) -
         (("--label-noise", "0.7"), 2, "less than or equal to 0.5"),
         (("--label-noise", "0.5"), 1, "below 0.5"),
         (("--loss", WEIGHTS, "--as", "stream"), 2, "only a pool can use it"),
-        (("--price", PRICES, "--slice", "id"), 1, "a pool with slices cannot use it"),
     ],
 )
 def test_costs_that_make_no_sense_are_refused(

@@ -165,6 +165,7 @@ class Campaign(CampaignTelling, CampaignLeasing, CampaignRevising):
         *,
         use_labels: bool = False,  # noqa: ARG002 (as a pool has it)
         judge: object = None,  # noqa: ARG002
+        slice: object = None,  # noqa: ARG002
         progress: Callable[[int, int], None] | None = None,  # noqa: ARG002
     ) -> AddedItems:
         """Add more items to a pool; a stream decides items as they come, with `ask` and `ask_file`."""
@@ -186,7 +187,7 @@ class Campaign(CampaignTelling, CampaignLeasing, CampaignRevising):
         columns = as_columns(predictions)
         if columns is None:
             return predictions, items, keys
-        batch = frame_batch(columns, *self.known_models())
+        batch = frame_batch(columns, *self.known_models(), self.settings.missing)
         return batch.predictions, batch.items if items is None else items, batch.keys if keys is None else keys
 
     def export(self, path: str | os.PathLike[str]) -> None:

@@ -9,6 +9,7 @@ from modelpicker.campaigns.file_campaign import fingerprint_of
 from modelpicker.campaigns.input.batches import Batch, KeptFile
 from modelpicker.campaigns.input.files import batches_in, open_file
 from modelpicker.campaigns.input.rows import encode_many, take_rows
+from modelpicker.campaigns.input.slices import check_has_field
 from modelpicker.campaigns.results.pick import AskedFile
 from modelpicker.collections import ModelCollection
 from modelpicker.collections.column_roles import Reading
@@ -54,6 +55,7 @@ def numbered(batches: Iterable[Batch]) -> Iterator[tuple[int, Batch]]:
 
 def ask_batch(campaign: Campaign, file: KeptFile, first: int, batch: Batch, *, at_once: bool) -> AskedFile:
     """Ask about some items of a file, the first of which is in this row: all of them, or none if one is wrong."""
+    check_has_field(campaign.settings.slice, batch.items)
     own = batch.keys or [None] * len(batch.predictions)
     keys = [key or row_key(first + place, file.mark) for place, key in enumerate(own)]
     try:

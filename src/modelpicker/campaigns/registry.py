@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, delete
@@ -16,18 +17,22 @@ from modelpicker.campaigns.events.event_reader import Head
 from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Joining, Leaving, Revision
 from modelpicker.campaigns.input.pool_source import PoolSource
+from modelpicker.campaigns.input.slices import slice_name
 from modelpicker.campaigns.names import NAME, check_name
 from modelpicker.campaigns.offline import given_labels, read_whole, refuse_warm_of_stream
-from modelpicker.campaigns.offline_pool import find_loss
+from modelpicker.campaigns.offline_pool import find_loss, find_price
 from modelpicker.campaigns.pool_campaign import PoolCampaign
 from modelpicker.campaigns.setting_options import (
+    BY_NAME,
     JUDGE,
     AskFor,
     OverlapRule,
     check_judge_name,
+    check_slice_name,
     check_stored_same,
-    refuse_costs_of_stream,
     refuse_judge_of_stream,
+    refuse_noise_of_stream,
+    refuse_slice_of_stream,
 )
 from modelpicker.campaigns.settings import CampaignSettings, stored_document
 from modelpicker.campaigns.state.pool_items import first_items
@@ -82,6 +87,7 @@ def create_campaign(
     use_labels: bool = False,
     judge: object = None,
     warm: object = None,
+    slice: object = None,  # noqa: A002 - as users say it
     loss: object = None,
     price: object = None,
     label_noise: float = 0.0,
@@ -92,7 +98,7 @@ def create_campaign(
 
     A pool is a file, a collection or a data frame. What is asked next is decided when somebody is ready to answer,
     and it ends when the pick is proved for exactly these items. Only models, classes, budget, overlap,
-    overlap_rule, ask_for, same and seed go with it.
+    overlap_rule, ask_for, same, missing and seed go with it.
 
     Args:
         storage: `sqlite:///file.db` (made where there is none), `postgresql://…`, or `memory://` for tests.
@@ -113,7 +119,7 @@ def create_campaign(
             the same. majority: more than half of them say the same; then nobody else is asked. Otherwise the owner
             settles it.
         ask_for: What people are asked for: the class of an item; a grade for each of the different answers to it;
-            or which of two answers is better. Grades and preferences need a pool.
+            or which of two answers is better.
         same: What counts as the same answer to an item: exact; normalised, where capitals, white space and
             punctuation at the ends do not matter; or a number: answers that are numbers and at most so far apart.
             The most frequent spelling is kept.
@@ -135,13 +141,18 @@ def create_campaign(
             of the column, or of the field of each item, that holds what it says: nobody who labels sees it. Or a
             function of an item, or one class per item; items that come later have it in the field `judge`. For a
             pool.
+        slice: also find the best model of each slice, which is the items that share a value; labels and the error
+            are shared. The name of the column, or of the field of each item, that has the value: a language, a
+            customer. Or a function of an item, or one value per item; items that come later have it in the field
+            `slice`. For a pool.
         warm: labels that exist already and are right, in any form that `mp.pick` takes: known from the start, as
             with `use_labels`. For a pool.
         loss: what mistakes cost: "accuracy" (the default), weights by class, costs by class and answer, or a
             `Loss`. "balanced" counts all classes the same, by how frequent they are among the labels of the source.
-            The tolerance and the certificate speak of it. For a pool that asks for classes.
+            The tolerance and the certificate speak of it. For a campaign that asks for classes; "balanced" is for a
+            pool, on a stream pass `Loss.balanced` with a share for each class.
         price: what each model costs per item, by its name: the pick is then the cheapest model that is certified.
-            For a pool.
+            For a pool, and for a stream with the algorithm race.
         label_noise: the probability that a label is wrong, at most: the certificate allows for it. For a pool.
         guidelines: what annotators read beside the item.
         progress: told how many items of the pool are stored, and of how many.
@@ -180,20 +191,32 @@ def create_campaign(
         check_name(name)
         rule = SameAnswers.of(check_stored_same(same))
         judge_name = judge if judge is None or isinstance(judge, str) else JUDGE
-        source = PoolSource.open(pool, models, check_judge_name(judge_name), same=same).judged_by(judge)
-        goal: dict[str, Any] = {"tolerance": tolerance, "confidence": confidence, "judge": judge_name}
+        sliced = check_slice_name(slice_name(slice), judge=check_judge_name(judge_name))
+        source = PoolSource.open(
+            pool, models, judge_name, slice=sliced, same=same, missing=BY_NAME["missing"].check(missing)
+        )
+        if isinstance(pool, str | Path):
+            source.check_slice()
+        source = source.judged_by(judge).sliced_by(slice)
         known = {} if warm is None else given_labels(read_whole(source.found), warm, rule.rule)
-        goal |= {"loss": pool_loss(loss, source, known), "price": price, "label_noise": label_noise}
+        goal: dict[str, Any] = {"tolerance": tolerance, "confidence": confidence}
+        goal |= {"judge": judge_name, "slice": sliced}
+        goal |= {
+            "loss": pool_loss(loss, source, known),
+            "price": find_price(price, source.found),
+            "label_noise": label_noise,
+        }
         settings = CampaignSettings.check_pool(**given | {"models": source.models}, **goal)
         if classes is None:
             settings.costs.check_spelling(source.classes, rule)
         settings.costs.check_named(source.classes if settings.classes is None else settings.classes)
         return _begin_pool(storage, name, settings, source, use_labels, known, guidelines, progress)
     refuse_judge_of_stream(judge)
+    refuse_slice_of_stream(slice)
     refuse_warm_of_stream(warm)
     _check_stream(models, tolerance, confidence, use_labels)
-    refuse_costs_of_stream(loss, price, label_noise)
-    return begin_campaign(storage, name, CampaignSettings.check(**given), guidelines)
+    refuse_noise_of_stream(label_noise)
+    return begin_campaign(storage, name, CampaignSettings.check(**given, loss=loss, price=price), guidelines)
 
 
 def pool_loss(loss: object, source: PoolSource, given: Mapping[int, ClassName]) -> object:

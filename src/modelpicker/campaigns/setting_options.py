@@ -154,7 +154,9 @@ TOLERANCE = replace(
     help="How much less accurate than the best model the pick may be: 0.01 is 1 % of accuracy.",
 )
 POOL_GOAL = (TOLERANCE, CONFIDENCE)
-POOL_SETTINGS = frozenset({"models", "classes", "budget", "overlap", "overlap_rule", "ask_for", "same", "seed"})
+POOL_SETTINGS = frozenset(
+    {"models", "classes", "budget", "overlap", "overlap_rule", "ask_for", "same", "missing", "seed"}
+)
 POOL_ALGORITHM = "pool-picker"
 # Those that have checks of their own. The others are one value each, and checked by what is said above.
 CHECKED_APART = frozenset({"models", "classes", "stop_when", "overlap", "same", "seed", "algorithm", "options"})
@@ -166,6 +168,8 @@ ADDED_LATER = {option.name: option.default for option in SETTINGS if option.name
 # The option of a pool that names its judge; and the field of the items that holds what a judge says who is given as
 # a list or a function.
 JUDGE = "judge"
+# The same of the slices; they may be a field that is shown.
+SLICE = "slice"
 
 
 def check_judge_name(name: object, models: Sequence[object] = ()) -> str | None:
@@ -181,6 +185,34 @@ def check_judge_name(name: object, models: Sequence[object] = ()) -> str | None:
     )
 
 
+def check_slice_name(name: object, models: Sequence[object] = (), judge: str | None = None) -> str | None:
+    """The name of the field that says what slice an item is in; None if there are no slices."""
+    if name is None:
+        return None
+    if not isinstance(name, str) or not name.strip():
+        raise InputError(
+            f"slice={brief(name)}: pass the name of the column, or of the field of the items, that says what slice "
+            "they are in.",
+            parameter="slice",
+        )
+    if name in map(str, models):
+        raise InputError(f"slice={brief(name)} is a model; name another column.", parameter="slice")
+    if name == judge:
+        raise InputError(
+            f"slice={brief(name)} is the judge as well, which nobody who labels may see; name another column.",
+            parameter="slice",
+        )
+    return name
+
+
+def refuse_slice_of_stream(chosen: object) -> None:
+    """A stream has no slices."""
+    if chosen is not None:
+        raise InputError(
+            "slice goes with pool= only; pass the items as a pool, or leave it out.", parameter="slice"
+        )
+
+
 def refuse_judge_of_stream(judge: object) -> None:
     """A stream has no judge yet."""
     if judge is not None:
@@ -191,14 +223,13 @@ def refuse_judge_of_stream(judge: object) -> None:
         )
 
 
-def refuse_costs_of_stream(loss: object, price: object, label_noise: object) -> None:
-    """Losses, prices and noise are for a pool: a campaign on a stream cannot use them yet."""
-    for name, used in {
-        "loss": loss is not None,
-        "price": price is not None,
-        "label_noise": bool(label_noise),
-    }.items():
-        if used:
-            raise InputError(
-                f"{name} goes with pool= only; pass the items as a pool, or leave it out.", parameter=name
-            )
+# The options of a stream that are stored beside those of its algorithm: what mistakes and models cost.
+STREAM_COSTS = ("loss", "price")
+
+
+def refuse_noise_of_stream(label_noise: object) -> None:
+    """Noise is for a pool: docs/losses.md says why."""
+    if label_noise:
+        raise InputError(
+            "label_noise goes with pool= only; pass the items as a pool, or leave it out.", parameter="label_noise"
+        )

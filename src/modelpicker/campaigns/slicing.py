@@ -41,17 +41,27 @@ def slice_values(whole: ModelCollection, chosen: object, reading: Mapping[str, A
         return [chosen(fields_at(whole, place)) for place in range(len(whole))], ""
     if not isinstance(chosen, str):
         return chosen, ""
-    if chosen in whole.models:
-        raise InputError(_is_a_model(chosen), parameter="slice")
-    if chosen not in whole.fields:
+    check_column(chosen, whole)
+    if chosen not in reading.get("fields", ()):
+        check_no_model(chosen, whole)
+    return list(whole.fields[chosen]), chosen
+
+
+def check_column(column: str, whole: ModelCollection) -> None:
+    """An error if a collection has no such field."""
+    if column in whole.models:
+        raise InputError(_is_a_model(column), parameter="slice")
+    if column not in whole.fields:
         known = ", ".join(whole.fields) or "none"
         raise InputError(
-            f"slice: there is no column {brief(chosen)}; the fields of the items are: {known}.", parameter="slice"
+            f"slice: there is no column {brief(column)}; the fields of the items are: {known}.", parameter="slice"
         )
-    values = list(whole.fields[chosen])
-    if chosen not in reading.get("fields", ()) and _say_classes(values, whole):
-        raise InputError(_is_a_model(chosen), parameter="slice")
-    return values, chosen
+
+
+def check_no_model(column: str, whole: ModelCollection) -> None:
+    """An error if the values of a column are classes, which nobody said are none."""
+    if _say_classes(list(whole.fields[column]), whole):
+        raise InputError(_is_a_model(column), parameter="slice")
 
 
 def _say_classes(values: list[Any], whole: ModelCollection) -> bool:

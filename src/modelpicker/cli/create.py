@@ -30,6 +30,7 @@ from modelpicker.cli.shared.terminal import (
     LossOption,
     Normalise,
     PriceOption,
+    SliceOption,
     Text,
     WarmOption,
     as_classes,
@@ -59,14 +60,12 @@ OF_STREAMS = {
     "kind": "--kind",
     "expected_rounds": "--expected-rounds",
     "budget_way": "--budget-way",
-    "missing": "--missing",
 }
 OF_POOLS = {
     "use_labels": "--use-labels",
     "judge": "--judge",
+    "slice_by": "--slice",
     "warm": "--warm",
-    "loss": "--loss",
-    "price": "--price",
     "label_noise": "--label-noise",
     "fields": "--fields",
     "normalise": "--normalise",
@@ -136,6 +135,7 @@ def create(
         ),
     ] = BY_NAME["same"].default,
     judge: JudgeOption = None,
+    slice_by: SliceOption = None,
     warm: WarmOption = None,
     loss: LossOption = None,
     price: PriceOption = None,
@@ -168,13 +168,18 @@ def create(
                 "it does not go with a budget on a stream; pass --pool.", param_hint="--overlap"
             )
         given = _stream(models, stop_gap, confidence, kind, algorithm, option)
+        given |= {**typed_costs(loss, price, 0.0)}
     else:
         _refuse(typed, OF_STREAMS, "is for streams; leave it out with --pool.")
         closed = classes if same == BY_NAME["same"].default else None  # the campaign finds them in any spelling
         read = how_to_read(models, fields, closed, normalise, text, label, id_column, ignore)
-        if judge is not None:
-            read["fields"] = [*(name for name in read["fields"] if name != judge), judge]
-        known = {"use_labels": use_labels, "judge": judge, "warm": warm, **typed_costs(loss, price, label_noise)}
+        read["missing"] = settings["missing"]
+        named = set(read["fields"])
+        for column in (judge, slice_by):
+            if column is not None:
+                read["fields"] = [*(name for name in read["fields"] if name != column), column]
+        known = {"use_labels": use_labels, "judge": judge, "slice": slice_by, "warm": warm}
+        known |= typed_costs(loss, price, label_noise)
         given = {"tolerance": stop_gap, "confidence": confidence, **known}
     told = "" if guidelines is None else read_guidelines(guidelines)
     where = storage_url(storage)
@@ -183,7 +188,7 @@ def create(
     if pool is None:
         campaign = _create_stream(where, name, given | more)
     else:
-        campaign = _create_pool(where, name, pool, read, given | more)
+        campaign = _create_pool(where, name, pool, read, given | more, check_slice=slice_by not in named)
     if as_json:
         print_json(describe(campaign))
         return
@@ -240,11 +245,11 @@ def _create_stream(storage: str, name: str, settings: dict[str, Any]) -> "Campai
 
 
 def _create_pool(
-    storage: str, name: str, source: str, read: dict[str, Any], settings: dict[str, Any]
+    storage: str, name: str, source: str, read: dict[str, Any], settings: dict[str, Any], *, check_slice: bool
 ) -> "Campaign":
-    """Read the file, say how it was read, and store its items."""
+    """Read the file, say how it was read, and store its items; `check_slice`: whether slices may be a model."""
     from modelpicker.campaigns import create_campaign
-    from modelpicker.campaigns.input.pool_source import late_reading
+    from modelpicker.campaigns.input.pool_source import PoolSource, late_reading
     from modelpicker.campaigns.names import check_name
     from modelpicker.campaigns.offline import check_several, known_labels
     from modelpicker.cli.shared.pick_reading import some_names
@@ -256,6 +261,8 @@ def _create_pool(
     print_notes(found.notes)
     say(f"models: {some_names(found.models)}")
     check_several(found, source)
+    if check_slice:
+        PoolSource.open(found, slice=settings["slice"]).check_slice()
     known = known_labels(found)
     if known and not settings["use_labels"]:
         left_out = f"{count(known, 'label')} in the file {'is' if known == 1 else 'are'} left out."
@@ -275,7 +282,7 @@ def _say_pool(campaign: "Campaign", called: str, warm: Path | None) -> None:
     most = "" if pick.budget is None else f", with at most {count(pick.budget, 'label')}"
     tolerance, confidence = 100 * goal["tolerance"], 100 * goal["confidence"]
     say(f"Goal: within {tolerance:g}% of the best model, confidence {confidence:g}%{most}.")
-    for name, words in campaign.settings.costs.facts().items():
+    for name, words in campaign.settings.facts.items():
         say(visible(f"{name.replace('_', ' ').capitalize()}: {words}."))
     if pick.state.over:
         say(visible(f"{pick.state.title}: {pick.state.reason}"), "", "Next:")

@@ -14,6 +14,7 @@ from modelpicker.cli.shared.campaign_options import (
     leader,
     opened,
     print_pick,
+    print_slices,
     storage_url,
 )
 from modelpicker.cli.shared.terminal import (
@@ -109,7 +110,7 @@ def show(name: Name, storage: StorageOption = None, as_json: Json = False) -> No
         "classes": classes,
         "algorithm": f"{settings.kind.name}{f' ({options})' if options else ''}, seed {settings.seed}",
         "budget": _budget(settings, terms.budget),
-        **{name.replace("_", " "): words for name, words in settings.costs.facts().items()},
+        **{name.replace("_", " "): words for name, words in settings.facts.items()},
         **_questions(settings),
         **_overlap(settings, pick.conflicts),
         **_stopping(settings, terms.stop_when, pick.certified),
@@ -126,6 +127,8 @@ def show(name: Name, storage: StorageOption = None, as_json: Json = False) -> No
     for key, value in facts.items():
         short = value if len(value) <= 300 else f"{value[:297]}..."
         typer.echo(visible(f"{key:<11} {short}"))
+    if pick.slices is not None and pick.named:
+        print_slices(pick.slices)
 
 
 def _budget(settings: "CampaignSettings", budget: int | None) -> str:

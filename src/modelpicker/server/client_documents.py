@@ -10,13 +10,14 @@ from urllib.parse import quote
 
 import numpy.typing as npt
 
-from modelpicker.algorithms import Decision, LabelsToGo, PoolOutlook
+from modelpicker.algorithms import Decision, LabelsToGo, PoolOutlook, SliceRow, SliceTable
 from modelpicker.campaigns.results.agreement import Agreement, ClassAgreement, PairAgreement
 from modelpicker.campaigns.results.judge_quality import JudgedClass, JudgeQuality
 from modelpicker.campaigns.results.pick import GivenAnswer, GivenOpinion, ItemNote, Pick, Query, Standing
 from modelpicker.campaigns.results.status import Status
 from modelpicker.certificates.certificate import Certificate
 from modelpicker.encoding import ClassName, ModelName
+from modelpicker.kernels.primitives import NOT_RUN
 from modelpicker.label import Label, read_label
 
 if TYPE_CHECKING:  # a client that is sent no data frame needs neither Arrow nor SQLAlchemy
@@ -43,10 +44,13 @@ def prediction_row(predictions: Any) -> Any:
     return predictions.tolist() if hasattr(predictions, "tolist") else list(predictions)
 
 
-def named_rows(collection: "ModelCollection") -> list[list[ClassName | None]]:
-    """The predictions of a collection, by the names of their classes."""
-    names = [*collection.classes, None]
-    return [[names[code] for code in row] for row in collection.predictions.tolist()]
+def named_rows(collection: "ModelCollection", models: Sequence[ModelName]) -> list[list[ClassName | None]]:
+    """The predictions of a collection, by the names of their classes, in the order of the models."""
+    names = [*collection.classes, NOT_RUN, None]  # -1 is the last
+    there = {name: place for place, name in enumerate(collection.models)}
+    places = [there.get(str(model), -1) for model in models]
+    rows = ([*row, NOT_RUN] for row in collection.predictions.tolist())  # that of a model that it lacks is the last
+    return [[names[row[place]] for place in places] for row in rows]
 
 
 def label_document(label: Any) -> Any:
@@ -101,8 +105,19 @@ def read_pick(found: Mapping[str, Any]) -> Pick:
         conflicts=found["conflicts"],
         saved_per_item=found.get("saved_per_item"),
         judge=read_judge_quality(found.get("judge")),
+        slices=read_slice_table(found.get("slices"), standing[0].model),
         **{name: found[name] for name in same},
     )
+
+
+def read_slice_table(found: Mapping[str, Any] | None, model: ModelName) -> SliceTable | None:
+    """The best model of each slice; None if there are none."""
+    if found is None:
+        return None
+    names = [part.name for part in fields(SliceRow)]
+    rows = tuple(SliceRow(**{name: one[name] for name in names}) for one in found["slices"])
+    own = {name: found[name] for name in ("column", "tolerance", "allowed", "confidence", "label_noise")}
+    return SliceTable(model=model, rows=rows, **own)
 
 
 def read_judge_quality(found: Mapping[str, Any] | None) -> JudgeQuality | None:

@@ -22,6 +22,7 @@ READY = {
     "#/c/long/label": ".class-button",
     "#/c/digits/standing": ".plot path",
     "#/c/long/standing": ".board",
+    "#/c/sliced/standing": ".slices",
     "#/c/empty/standing": ".headline",
     "#/c/empty/label": "text=Nothing to label just now",
     "#/c/digits/files": ".downloads",
@@ -43,6 +44,9 @@ def full(server: Serving) -> Serving:
     models = [f"{LONG}{number}" for number in range(15)]
     campaign_of(server.storage, "long", [item] * 60, classes=["w" * 120, "spam", "ham"], models=models)
     campaign_of(server.storage, "empty", [])
+    pool = mp.ModelCollection([["spam", "ham"], ["ham", "spam"]] * 30, models=models[:2])
+    sliced = mp.create_campaign(server.storage, "sliced", pool=pool, slice=["en", f"slice-{'x' * 90}", ""] * 20)
+    sliced.tell(sliced.pending(1)[0].id, "spam")
     two = mp.create_campaign(server.storage, "opinions", models=2, overlap=2, options={"query_scale": 1e6})
     two.ask(["spam", "ham"], item={"text": "x" * 500})
     two.tell(0, "spam", annotator=f"mia-{'with-a-long-name-' * 5}")

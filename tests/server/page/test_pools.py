@@ -190,3 +190,40 @@ def test_a_column_is_the_judge_and_is_not_shown(page: Page, server: Serving, nam
     expect(page.get_by_role("article")).to_contain_text("1 by you, 1 in all")
     page.goto(f"{server.url}/#/c/{name}/standing")
     expect(page.locator(".summary")).to_contain_text("The judge agreed with 1 of 1 label (100%")
+
+
+def test_a_column_is_chosen_as_the_slices_and_each_has_a_row(page: Page, server: Serving, name: str) -> None:
+    lines = table().splitlines()
+    sliced = [
+        f"{lines[0]}\tlanguage",
+        *(f"{line}\t{('en', 'de')[place // 2 % 2]}" for place, line in enumerate(lines[1:])),
+    ]
+    page.goto(f"{server.url}/#/new")
+    page.get_by_label("File of predictions").set_input_files(file_called(name, "\n".join(sliced) + "\n"))
+    page.get_by_label("What code is").select_option("shown")
+    expect(page.get_by_role("button", name="Create campaign")).to_be_disabled()  # what language is, is not clear
+    page.get_by_label("How close").fill("10")
+    page.get_by_text("More", exact=True).click()
+    page.get_by_label("Slices").select_option("language")
+    expect(page.get_by_label("What language is")).to_have_value("shown")
+    expect(page.get_by_role("button", name="Create campaign")).to_be_enabled()
+    page.get_by_role("button", name="Create campaign").click()
+    expect(page.get_by_role("article")).to_contain_text("language", timeout=30_000)
+    campaign = mp.open_campaign(server.storage, name)
+    assert campaign.settings.slice == "language"
+    assert campaign.settings.models == ("good", "fair", "poor")
+    page.goto(f"{server.url}/#/c/{name}/standing")
+    expect(page.locator(".summary")).to_be_visible()
+    expect(page.locator(".slices")).to_have_count(0)  # no model is named before the first label
+    query = campaign.pending(1)[0]
+    campaign.tell(query.id, f"class-{query.id % 2:02}")
+    rows = page.locator(".slices tbody tr")
+    expect(rows).to_have_count(2)
+    while queries := campaign.pending(1):
+        campaign.tell(queries[0].id, f"class-{queries[0].id % 2:02}")
+    expect(rows.nth(1)).to_contain_text("within")
+    expect(rows.nth(0).get_by_role("rowheader")).to_have_text("de")
+    expect(page.locator(".slices")).to_contain_text("The same everywhere: good is")
+    page.goto(f"{server.url}/#/c/{name}/settings")
+    expect(page.locator(".facts")).to_contain_text("Slices")
+    expect(page.locator(".facts")).to_contain_text("language")

@@ -93,7 +93,7 @@ def test_an_owner_loosens_the_goal_of_a_pool(page: Page, server: Serving, name: 
     close.fill("5")
     page.get_by_label("Confidence").fill("90")
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.locator(".facts")).to_contain_text("within 5 points, confidence 90")
+    expect(page.locator(".facts")).to_contain_text("within 5 points of accuracy, confidence 90")
     assert campaign.terms.stop_when == mp.Certified(gap=0.05, confidence=0.9)
 
 
@@ -240,9 +240,9 @@ def test_settings_say_in_words_what_a_campaign_was_made_with(
     assert "5 for answering ham where spam is right, 1 for any other mistake" in said["What is measured"]
     assert said["Prices"].startswith("ada 0.03, ben 0.002 per item. The pick is the cheapest")
     assert said["Wrong labels"] == "each label is wrong with a probability of at most 2%"
-    assert said["Judge"].startswith("what cheap says")
+    assert said["Judge"].startswith("the column or field \N{LEFT DOUBLE QUOTATION MARK}cheap")
     assert said["People per item"].startswith("3; the answer of more than half of them counts")
-    assert "capitals" in said["The same answer"]
+    assert "capitals" in said["Same answer"]
     assert "object" not in json.dumps(said)
     other = signed_in(other_context.new_page(), guarded, "annotator").page
     told = other.request.get(f"{server.url}/api/v1/campaigns/{name}").text()

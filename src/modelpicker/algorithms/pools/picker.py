@@ -1,7 +1,7 @@
 """PoolPicker: ask about the item most worth a label, and prove the pick for exactly these items."""
 
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Self
 
@@ -27,12 +27,12 @@ from modelpicker.algorithms.pools.macro_f1 import macro_f1
 from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
 from modelpicker.algorithms.pools.pool_input import (
     PIECE,
+    absent_models,
     contested_items,
     contested_rows,
     identical_models,
     read_judge,
     read_pool,
-    read_price,
     with_judge,
 )
 from modelpicker.algorithms.pools.pool_labels import UNKNOWABLE_LABEL, PoolLabels, ReadLabel, graded_items
@@ -45,7 +45,8 @@ from modelpicker.algorithms.pools.pool_state import (
     new_proof,
     progress_of,
 )
-from modelpicker.algorithms.validation import Models, check_count
+from modelpicker.algorithms.pools.prices import cheap_favourite
+from modelpicker.algorithms.validation import Models, check_count, read_price
 from modelpicker.certificates.accuracy import AccuracyInterval, measure_accuracy
 from modelpicker.certificates.certificate import Certificate, check_confidence, state_pool
 from modelpicker.certificates.label_noise import NOISE_SHARE
@@ -55,7 +56,7 @@ from modelpicker.coins import check_seed, draw_coins
 from modelpicker.encoding import ModelName
 from modelpicker.errors import ConflictError, InputError, NotFoundError, StateError, brief
 from modelpicker.kernels.compiler import CompiledKernel
-from modelpicker.kernels.primitives import Codes, Floats, Ints, kernel_codes
+from modelpicker.kernels.primitives import NOT_RUN, Codes, Floats, Ints, kernel_codes
 from modelpicker.label import AnyLabel, read_label
 from modelpicker.losses import ACCURATE, Loss, read_loss
 
@@ -64,8 +65,6 @@ STATE_VERSION = 2
 MOST_CELLS = 2**20
 # A model stays on trial while it is thought to be behind the leader by at most this share of what is allowed.
 STICKY = 0.25
-# With prices, a model is tried if it is thought to be behind the leader by at most this share of what is allowed.
-CLOSE = 0.5
 # Coins of a pool by their use: those of questions count from 0.
 JITTER, SAMPLES = 2**62, 2**63
 
@@ -78,7 +77,8 @@ class PoolPicker:
     """Picks the best model of a file: it says which items to label, and when the pick is proved.
 
     Args:
-        predictions: one row per item and one column per model: a matrix, a collection, or a data frame.
+        predictions: one row per item and one column per model: a matrix, a collection, or a data frame. None or
+            -1 is an abstention; `mp.NOT_RUN` a model that was not run on the item, so that nothing is known of it.
         models: the names of the models; by default those of the source, or numbers from 0.
         seed: of all randomness.
         confidence: of the proof.
@@ -105,6 +105,8 @@ class PoolPicker:
 
     name = "pool-picker"
     stops = True
+    _parts: "Sequence[PoolPicker]" = ()
+    """The pools of its slices; a pool without slices has none."""
 
     def __init__(
         self,
@@ -139,7 +141,8 @@ class PoolPicker:
         self.judge = read_judge(judge, source)
         """What the judge says of each item, as codes; -1 where it says nothing. None: there is no judge."""
         self._judged = None if self.judge is None else kernel_codes(self.judge[self._contested])
-        self._said = with_judge(self._rows, self._judged)
+        self._absent = absent_models(self._rows)
+        self._said = with_judge(self._rows, self._judged, self._absent)
         self._labels = np.full(len(self._rows), UNKNOWN, dtype=np.int32)
         self._agreed: dict[int, int] = {}
         """Labels of items on which all models say the same."""
@@ -149,6 +152,8 @@ class PoolPicker:
         self._asked = 0
         self.error_share = 1.0
         """How much of the error, which is what the confidence leaves, may be used: less if the items may grow."""
+        self.noise_share = 1.0
+        """The same for what wrong labels may do."""
         self._audit = Audit(audit, len(source.codes))
         self._model = new_label_model(len(self.models), len(self.classes), judged=self.judge is not None)
         self._proof = new_proof(self)
@@ -204,6 +209,20 @@ class PoolPicker:
         """The items that were asked about and whose labels have not come."""
         contested = self._contested[self._labels == OUT].tolist()
         return sorted({*contested, *self._audit.awaited})
+
+    @property
+    def never_run(self) -> dict[ModelName, int]:
+        """On how many items each model was not run; only models of which that is so."""
+        counts = np.count_nonzero(self.source.codes == NOT_RUN, axis=0).tolist()
+        return {name: count for name, count in zip(self.models, counts, strict=True) if count}
+
+    @property
+    def unprovable(self) -> tuple[ModelName, ...]:
+        """The models that no label can show to be no better than the pick: they were not run on too many items."""
+        if self._proof.scores.everywhere is None:
+            return ()
+        worst = self._proof.least_worst(self._pick())
+        return tuple(name for name, most in zip(self.models, worst, strict=True) if most > self._proof.allowed)
 
     @property
     def identical(self) -> tuple[tuple[ModelName, ...], ...]:
@@ -292,8 +311,17 @@ class PoolPicker:
     def standing(self) -> dict[ModelName, float]:
         """By how much accuracy each model is thought to be behind the recommended one, or by how much loss."""
         self._look()
-        ahead = (self._found.ahead - self._found.ahead[self._pick()]) * self.loss.unit / len(self)
+        pick = self._pick()
+        ahead = (self._found.ahead - self._found.ahead[pick]) * self.loss.unit / self._both_run(pick)
         return {name: float(ahead[place]) for place, name in enumerate(self.models)}
+
+    def _both_run(self, model: int) -> Floats | int:
+        """On how many items a model and each other one were run."""
+        everywhere = self._proof.scores.everywhere
+        if everywhere is None:
+            return len(self)
+        found: Floats = np.maximum(1.0, (~(everywhere | everywhere[:, [model]])).sum(axis=0))
+        return found
 
     def macro_f1(self) -> dict[ModelName, float]:
         """Macro-F1 of every model, by labels and guesses: an estimate, not certified."""
@@ -394,7 +422,7 @@ class PoolPicker:
         told = UNKNOWABLE_LABEL
         if label is not None:
             row = self._rows[place] if place >= 0 else kernel_codes(self.source.codes[item])
-            told = self._read.read(label, row, None, where)
+            told = self._read.read(label, row, row == NOT_RUN, where)
         if place < 0:
             self._learn_agreed(item, told)
         else:
@@ -437,7 +465,17 @@ class PoolPicker:
         if told.scores is not None:
             self._graded[place] = told.scores
             self._proof.scores.grade(place, told.scores)
-        self._found.right[:] += np.nan_to_num(self._proof.scores.at([place])[0])
+        self._found.right[:] += self._counted_right(place)
+
+    def _counted_right(self, place: int) -> Floats:
+        """How right each model is on a labelled item; one that was not run counts as the mean of the others."""
+        scores = self._proof.scores.at([place])[0]
+        if self._absent is None or not self._absent[place].any():
+            return np.asarray(np.nan_to_num(scores))
+        known = scores[~np.isnan(scores)]
+        mean = float(known.mean()) if len(known) else 0.0
+        found: Floats = np.where(self._absent[place], mean, np.nan_to_num(scores))
+        return found
 
     def _told_twice(self, item: int, before: ReadLabel, told: ReadLabel) -> ConflictError:
         return ConflictError(
@@ -528,12 +566,7 @@ class PoolPicker:
     def _favourite(self) -> int:
         """The model to prove: the leader; with prices, the cheapest that is thought to be close enough to it."""
         leader = self._leader()
-        if self.price is None or not len(self._rows):
-            return leader if self.price is None else int(np.argmin(self.price))
-        share = CLOSE if self._unlabelled().any() else 1.0
-        close = self._found.ahead <= share * self._proof.allowed + 1e-9
-        close[leader] = True
-        return int(np.argmin(np.where(close, self.price + self._jitter * 1e-9, np.inf)))
+        return leader if self.price is None else cheap_favourite(self, leader)
 
     def _cheapest_certified(self, favourite: int) -> int:
         """The favourite, or a model that is certified already and costs no more."""
@@ -623,23 +656,28 @@ class PoolPicker:
     def _draw_for_proof(self, coin: float) -> tuple[int, PoolDraw | None]:
         """An item drawn at random from those that the proof needs, if it needs any, and how it was drawn."""
         trial = self._on_trial()
-        playing = ~self._proof.beaten(trial, self._strict(self.confidence))
-        items = self._proof.eligible(trial, playing)
-        if not len(items):
-            return -1, None
-        place = int(items[int(coin * len(items))])
-        return place, self._bet(place, trial, playing)
+        confidence = self._strict(self.confidence)
+        playing = ~self._proof.beaten(trial, confidence)
+        levels = self._proof.levels(trial, playing, *self._thought(trial, playing), confidence)
+        place = self._proof.weights(trial, levels).draw(self._proof.drawable, coin)
+        return place, self._bet(place, trial, playing, levels) if place >= 0 else None
 
-    def _bet(self, place: int, trial: Trial, playing: npt.NDArray[np.bool_]) -> PoolDraw:
-        """Bet on an item that was drawn at random, against the models in play."""
+    def _thought(self, trial: Trial, playing: npt.NDArray[np.bool_]) -> tuple[Floats, Floats]:
+        """What is expected of x on the items that are left, against each model in play, and its variance."""
         found = self._found
         left = np.maximum(1, trial.tally.left)
         shift = found.ahead - found.ahead[trial.model]
         # Only what is said of models in play: that is what a replay knows.
         expected = np.where(playing, np.clip((shift - trial.tally.known) / left, -1.0, 1.0), 0.0)
         variance = np.where(playing, found.unsure / np.maximum(1e-9, found.split), 0.0)
-        self._proof.draw(place, trial, playing, expected, variance)
-        return PoolDraw(trial.model, np.flatnonzero(playing), expected[playing], variance[playing])
+        return expected, variance
+
+    def _bet(self, place: int, trial: Trial, playing: npt.NDArray[np.bool_], levels: Ints | None) -> PoolDraw:
+        """Bet on an item that was drawn at random, against the models in play."""
+        expected, variance = self._thought(trial, playing)
+        self._proof.draw(place, trial, playing, expected, variance, levels)
+        in_play = np.flatnonzero(playing)
+        return PoolDraw(trial.model, in_play, expected[playing], variance[playing], levels)
 
     def _draw_for_gain(self, coin: float) -> int:
         """An item drawn in proportion to what its label would tell."""
@@ -650,13 +688,29 @@ class PoolPicker:
         left = np.flatnonzero(self._labels == UNKNOWN)
         return int(left[int(coin * len(left))])
 
+    # What slices change.
+
+    def _share_error(self, share: float) -> None:
+        """A stage of the proof begins, which may use this share of the error."""
+        self.error_share = self.noise_share = share
+
+    def _begin_parts(self) -> None:
+        """A stage of the proof has begun: that of the slices begins too."""
+
+    def _pools_of(self, item: int) -> "list[tuple[PoolPicker, int]]":
+        """The pools that an item is in, and its number in each."""
+        return [(self, item)]
+
+    def _replay_part(self, question: PoolQuestion) -> None:
+        """A question was replayed: do what it did in the slice of the item."""
+
     # How it is kept.
 
     def state_dict(self) -> dict[str, Any]:
         """Everything this pool is but its predictions and what a judge says, in a form that JSON can hold."""
         return {
             "version": STATE_VERSION,
-            "pool": self._fingerprint,
+            **self._marks,
             "models": list(self.models),
             "seed": self.seed,
             "confidence": self.confidence,
@@ -672,27 +726,33 @@ class PoolPicker:
         """The pool that `state_dict` described, over the same predictions, with the same judge."""
         if not isinstance(blob, Mapping) or "pool" not in blob:
             raise StateError("this is not the state of a pool; pass what PoolPicker.state_dict() gave.")
+        return cls._restored(blob, lambda **given: cls(predictions, judge=judge, **given), "predictions")
+
+    @classmethod
+    def _restored(cls, blob: Mapping[str, Any], make: "Callable[..., Self]", made_of: str) -> Self:
+        """The pool that a state describes.
+
+        Args:
+            blob: the state.
+            make: makes the pool of the options that are in the state.
+            made_of: what the pool is made of, beside a judge.
+        """
         if blob.get("version") != STATE_VERSION:
             raise StateError(
                 f"this state has version {blob.get('version')!r}, but this modelpicker reads version "
                 f"{STATE_VERSION}; use the modelpicker that saved it."
             )
         try:
-            pool = cls(
-                predictions,
-                blob["models"],
-                seed=blob["seed"],
-                confidence=blob["confidence"],
-                tolerance=blob["tolerance"],
-                audit=audit["share"] if (audit := blob.get("audit")) else 0.0,
-                judge=judge,
-                loss=read_loss(blob["loss"]) if "loss" in blob else None,
-                price=blob.get("price"),
-                label_noise=blob.get("label_noise", 0.0),
-            )
-            if blob["pool"] != pool._fingerprint:
+            given = {name: blob[name] for name in ("models", "seed", "confidence", "tolerance")}
+            given |= {name: blob[name] for name in ("price", "label_noise") if name in blob}
+            if "loss" in blob:
+                given["loss"] = read_loss(blob["loss"])
+            if audit := blob.get("audit"):
+                given["audit"] = audit["share"]
+            pool = make(**given)
+            if any(blob[name] != mark for name, mark in pool._marks.items()):
                 raise StateError(
-                    "this state belongs to other predictions or another judge; pass those that it was made of."
+                    f"this state belongs to other {made_of} or another judge; pass those that it was made of."
                 )
             load_progress(pool, blob)
         except StateError:
@@ -700,6 +760,11 @@ class PoolPicker:
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise StateError(f"this state of a pool is damaged: {error!r}.") from error
         return pool
+
+    @property
+    def _marks(self) -> dict[str, Any]:
+        """What tells the pool from others: a state fits no other."""
+        return {"pool": self._fingerprint}
 
     @cached_property
     def _fingerprint(self) -> list[int]:

@@ -12,9 +12,10 @@ import numpy as np
 
 from modelpicker.algorithms.pools.gain import OUT, UNKNOWABLE, UNKNOWN, new_comparison
 from modelpicker.algorithms.pools.label_model import new_label_model
-from modelpicker.algorithms.pools.pool_input import contested_items, contested_rows, with_judge
+from modelpicker.algorithms.pools.pool_input import absent_models, contested_items, contested_rows, with_judge
 from modelpicker.algorithms.pools.pool_labels import PoolLabels, ReadLabel
 from modelpicker.certificates.label_noise import LabelNoise
+from modelpicker.certificates.pool_draws import HARDEST
 from modelpicker.certificates.pool_proof import PoolProof
 from modelpicker.certificates.pool_scores import PoolScores
 from modelpicker.encoding import Array, ClassName
@@ -41,13 +42,27 @@ class PoolDraw(NamedTuple):
     expected: Floats
     """What was expected of each of them, and how far that may be off: the bets were made by it."""
     variance: Floats
+    levels: Ints | None = None
+    """How hard each model was to beat, by which items were weighed; None: all items were drawn alike."""
 
     def fits(self, models: int) -> bool:
         """Whether it can be a draw in a pool of so many models."""
         sizes = {len(self.playing), len(self.expected), len(self.variance)}
         places = np.append(self.playing, self.trial)
         finite = bool(np.isfinite(self.expected).all() and np.isfinite(self.variance).all())
-        return len(sizes) == 1 and bool(((places >= 0) & (places < models)).all()) and finite
+        known = self.levels is None or (
+            len(self.levels) == models and bool(((self.levels >= -1) & (self.levels <= HARDEST)).all())
+        )
+        return known and len(sizes) == 1 and bool(((places >= 0) & (places < models)).all()) and finite
+
+
+class SliceQuestion(NamedTuple):
+    """What a question did in the slice of its item."""
+
+    leader: int | None
+    """Who led in the slice, if it was asked for the sake of that; None if it was asked for the whole file."""
+    draw: PoolDraw | None
+    """How the slice bet on it; None if it did not."""
 
 
 class PoolQuestion(NamedTuple):
@@ -58,6 +73,18 @@ class PoolQuestion(NamedTuple):
     """Who led."""
     draw: PoolDraw | None = None
     """None if it was chosen by its worth."""
+    own: SliceQuestion | None = None
+    """None if it did nothing in a slice, but that the item cannot be drawn there any more."""
+
+    @property
+    def for_slice(self) -> bool:
+        """Whether it was asked for the sake of a slice."""
+        return self.own is not None and self.own.leader is not None
+
+    @property
+    def shown_leader(self) -> int:
+        """Who led among the items for whose sake it was asked."""
+        return self.leader if self.own is None or self.own.leader is None else self.own.leader
 
 
 def error_share(growths: int) -> float:
@@ -75,45 +102,59 @@ def replay_question(pool: "PoolPicker", question: PoolQuestion) -> None:
     place = pool._place(question.item)
     if place < 0 or pool._labels[place] != UNKNOWN:
         raise StateError(f"item {question.item} cannot have been asked about then.")
-    pool._resample_if_due()
-    pool._led = question.leader
-    draw = question.draw
-    if draw is not None:
-        expected, variance = np.zeros(len(pool.models)), np.zeros(len(pool.models))
-        playing = np.zeros(len(pool.models), dtype=np.bool_)
-        playing[draw.playing] = True
-        expected[draw.playing], variance[draw.playing] = draw.expected, draw.variance
-        proof = pool._proof
-        proof.draw(place, proof.trial(draw.trial), playing, expected, variance)
-    pool._asked += 1
+    if not question.for_slice:
+        pool._resample_if_due()
+        pool._led = question.leader
+        if question.draw is not None:
+            replay_draw(pool, place, question.draw)
+        pool._asked += 1
     pool._take_out(place)
+    pool._replay_part(question)
+
+
+def replay_draw(pool: "PoolPicker", place: int, draw: PoolDraw) -> None:
+    """Bet on a contested item as was bet before."""
+    expected, variance = np.zeros(len(pool.models)), np.zeros(len(pool.models))
+    playing = np.zeros(len(pool.models), dtype=np.bool_)
+    playing[draw.playing] = True
+    expected[draw.playing], variance[draw.playing] = draw.expected, draw.variance
+    proof = pool._proof
+    proof.draw(place, proof.trial(draw.trial), playing, expected, variance, draw.levels)
 
 
 def take_out(pool: "PoolPicker", item: int) -> None:
     """An item had a label then that does not stand any more: it could not be drawn, and counts at its worst."""
-    place = pool._place(item)
-    if place >= 0:
-        pool._take_out(place)
+    for one, number in pool._pools_of(item):
+        place = one._place(number)
+        if place >= 0:
+            one._take_out(place)
 
 
 def put_back(pool: "PoolPicker", item: int) -> None:
     """The label of an item that nobody was asked about was taken back: the item can be asked about again."""
-    place = pool._place(item)
-    if place >= 0:
-        pool._labels[place] = UNKNOWN
-        pool._proof.put_back(place)
-        pool._stale = True
+    for one, number in pool._pools_of(item):
+        place = one._place(number)
+        if place >= 0:
+            one._labels[place] = UNKNOWN
+            one._proof.put_back(place)
+            one._stale = True
 
 
 def has_bets(pool: "PoolPicker") -> bool:
-    """Whether an item was drawn for the proof."""
-    return bool(pool._proof.drawn or pool._proof.draws)
+    """Whether an item was drawn for the proof, of the pool or of a slice; or whether labels may be wrong."""
+    if pool.label_noise and (pool._asked or pool.labels_used):
+        return True  # what is counted may be false then, and uses up error as well
+    return any(one._proof.drawn or one._proof.draws for one in (pool, *pool._parts))
 
 
 def new_proof(pool: "PoolPicker") -> PoolProof:
     """A proof for the items and the tolerance of a pool, before the first bet."""
-    noise = LabelNoise(pool.label_noise, 1.0 - pool.confidence)
-    scores = PoolScores(pool._rows, pool._labels, pool._read.lead, whole=pool.loss.whole, noise=noise)
+    noise = LabelNoise(pool.label_noise, (1.0 - pool.confidence) * pool.noise_share)
+    everywhere = absent_models(pool.source.codes)
+    absent = None if everywhere is None else everywhere[pool._contested]
+    scores = PoolScores(
+        pool._rows, pool._labels, pool._read.lead, absent, everywhere, whole=pool.loss.whole, noise=noise
+    )
     for place, known in pool._graded.items():
         scores.grade(place, known)
     allowed = allowed_items(pool.tolerance, len(pool), pool.loss)
@@ -146,20 +187,37 @@ def grow(
     if pool.judge is not None:
         pool.judge = np.append(pool.judge, np.full(len(codes), -1) if judge is None else judge)
         pool._judged = kernel_codes(pool.judge[pool._contested])
-    pool._said = with_judge(pool._rows, pool._judged)
+    pool._absent = absent_models(pool._rows)
+    pool._said = with_judge(pool._rows, pool._judged, pool._absent)
     pool._labels = np.concatenate([pool._labels, np.full(len(added), UNKNOWN, dtype=np.int32)])
     learned = pool._model
     pool._model = new_label_model(len(pool.models), len(classes), judged=pool.judge is not None)
     for name in LEARNED:
         known, new = getattr(learned, name), getattr(pool._model, name)
         new[..., : known.shape[-1]] = known
-    pool.error_share = share
+    look_anew(pool)
+    begin_stage(pool, share)
+    pool.__dict__.pop("_fingerprint", None)
+
+
+def begin_stage(pool: "PoolPicker", share: float) -> None:
+    """Begin the bets anew, with the labels that are known, and with this share of the error."""
+    pool._share_error(share)
+    begin_bets(pool)
+    pool._begin_parts()
+
+
+def begin_bets(pool: "PoolPicker") -> None:
+    """A new proof, which is told what is known."""
+    pool._proof = new_proof(pool)
+    _note_labels(pool)
+
+
+def look_anew(pool: "PoolPicker") -> None:
+    """Look at a new sample of the items, as a pool that was just made of them."""
     pool._resampled = 0
     pool._sample = pool._draw_sample()
     make_room(pool)
-    pool._proof = new_proof(pool)
-    _note_labels(pool)
-    pool.__dict__.pop("_fingerprint", None)
 
 
 def make_room(pool: "PoolPicker") -> None:
@@ -170,15 +228,18 @@ def make_room(pool: "PoolPicker") -> None:
     pool._stale = True
 
 
+def needs_new_bets(pool: "PoolPicker", tolerance: float, confidence: float) -> bool:
+    """Whether bets begin anew for another goal: what is allowed depends on it."""
+    return tolerance != pool.tolerance or (pool.label_noise > 0.0 and confidence != pool.confidence)
+
+
 def set_goal(pool: "PoolPicker", tolerance: float, confidence: float, share: float) -> None:
     """Work for another goal. Bets for another tolerance begin anew, with the labels that are known."""
-    other = tolerance != pool.tolerance or (pool.label_noise > 0.0 and confidence != pool.confidence)
-    pool.confidence = confidence
-    if other:
-        pool.tolerance, pool.error_share = tolerance, share
-        pool._proof = new_proof(pool)
-        _note_labels(pool)
-    pool._stale = True
+    anew = needs_new_bets(pool, tolerance, confidence)
+    for one in (pool, *pool._parts):
+        one.tolerance, one.confidence, one._stale = tolerance, confidence, True
+    if anew:
+        begin_stage(pool, share)
 
 
 def _note_labels(pool: "PoolPicker") -> None:
@@ -229,6 +290,8 @@ def progress_of(pool: "PoolPicker") -> dict[str, Any]:
         "label_model": {name: getattr(pool._model, name).tolist() for name in LEARNED},
         "proof": pool._proof.state(),
         "audit": pool._audit.state(),
+        # The guess at labels is that of the whole pool.
+        **({"parts": [progress_of(part) | {"label_model": {}} for part in pool._parts]} if pool._parts else {}),
     }
 
 
@@ -256,3 +319,5 @@ def load_progress(pool: "PoolPicker", blob: Mapping[str, Any]) -> None:
     _note_labels(pool)
     pool._proof.load(blob["proof"])
     pool._audit.load(blob.get("audit"))
+    for part, progress in zip(pool._parts, blob.get("parts", ()), strict=True):
+        load_progress(part, progress)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from modelpicker.certificates.certificate import rounded_up
+from modelpicker.certificates.certificate import if_few_are_wrong, rounded_up
 from modelpicker.encoding import ModelName
 from modelpicker.errors import NotFoundError, brief
 
@@ -58,7 +58,7 @@ class SliceRow:
 
     def document(self) -> dict[str, Any]:
         """The slice for programs."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        return {name: getattr(self, name) for name in (*self.__slots__, "proved", "verdict")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,11 @@ class SliceTable:
     tolerance: float
     confidence: float
     rows: tuple[SliceRow, ...]
+    allowed: float
+    """By how much a model may be worse that is said to be near the best: the tolerance, and what wrong labels may
+    mislead by."""
+    label_noise: float = 0.0
+    """The probability that a label is wrong, at most."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -97,7 +102,9 @@ class SliceTable:
     def sentence(self) -> str:
         """The answer, in plain words."""
         sure = f"with confidence {100 * self.confidence:.12g}% for all slices together"
+        sure += if_few_are_wrong(self.label_noise)
         near = f"within {rounded_up(self.tolerance)} of the best model" if self.tolerance else "the best model"
+        near += " but for what wrong labels may hide" if self.label_noise else ""
         yes = [row for row in self.rows if row.same]
         others = [row for row in self.rows if row.same is False]
         count = f"{len(self):,} slice{'' if len(self) == 1 else 's'}"
@@ -135,7 +142,9 @@ class SliceTable:
             "same_everywhere": self.same_everywhere,
             "sentence": self.sentence,
             "tolerance": self.tolerance,
+            "allowed": self.allowed,
             "confidence": self.confidence,
+            "label_noise": self.label_noise,
             "slices": [row.document() for row in self.rows],
         }
 

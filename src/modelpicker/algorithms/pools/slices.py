@@ -6,30 +6,43 @@ The whole file goes first. Then labels are asked for the slices that are not dec
 """
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
 
-from modelpicker.algorithms.pools.picker import STATE_VERSION, PoolPicker
-from modelpicker.algorithms.pools.pool_state import PoolDraw, PoolQuestion, load_progress, progress_of, take_out
+from modelpicker.algorithms.pools.gain import OUT, UNKNOWABLE
+from modelpicker.algorithms.pools.outlook import LabelsToGo
+from modelpicker.algorithms.pools.picker import PoolPicker
+from modelpicker.algorithms.pools.pool_labels import ReadLabel
+from modelpicker.algorithms.pools.pool_state import (
+    PoolDraw,
+    PoolQuestion,
+    SliceQuestion,
+    allowed_items,
+    begin_bets,
+    begin_stage,
+    look_anew,
+    replay_draw,
+    replay_question,
+    take_out,
+)
 from modelpicker.algorithms.pools.slice_table import SliceRow, SliceState, SliceTable
+from modelpicker.algorithms.pools.slice_values import SliceValues, read_slices
 from modelpicker.algorithms.validation import Models, check_count
 from modelpicker.certificates.certificate import rounded_up
-from modelpicker.encoding import as_array
-from modelpicker.errors import InputError, StateError, brief
+from modelpicker.errors import StateError
 from modelpicker.kernels.primitives import Ints
 from modelpicker.label import AnyLabel
-from modelpicker.losses import read_loss
 from modelpicker.options import LARGEST_SEED
 
 # The share of the error for the statement about the whole file; the slices have the rest.
 WHOLE_SHARE = 0.5
 # A slice that is too small for bets is labelled all the same if no more labels than this can settle it.
 CHEAP = 10
-MISSING = "(no value)"
-MOST_SLICES = 1_000
+# Slices whose labels to go are estimated; each takes some time.
+FORESEEN = 12
 # Seeds of slices are so far apart: about 2**128 over the golden ratio.
 SPREAD = 0x9E3779B97F4A7C15F39CC0605CEDC835
 
@@ -47,7 +60,8 @@ class SlicePicker(PoolPicker):
     Args:
         predictions: as for `PoolPicker`.
         slices: one value per item: a language, a customer. None, NaN and "" are a slice of their own.
-        models: as for `PoolPicker`, as are `seed`, `judge` and `loss`.
+        models: as for `PoolPicker`, as are `seed`, `judge`, `loss`, `price` and `label_noise`. With prices, the
+            model of a slice is the cheapest one that is certified there.
         confidence: of everything that is said to be proved, together.
         tolerance: how much less accurate than the best model the pick may be, in the file and in each slice.
         column: what the values are, for the table.
@@ -74,47 +88,119 @@ class SlicePicker(PoolPicker):
         tolerance: float = 0.01,
         judge: object = None,
         loss: object = None,
+        price: object = None,
+        label_noise: float = 0.0,
         column: str = "",
     ) -> None:
-        goal: dict[str, Any] = {"seed": seed, "confidence": confidence, "tolerance": tolerance}
-        super().__init__(predictions, models, **goal, judge=judge, loss=loss)
+        super().__init__(
+            predictions,
+            models,
+            seed=seed,
+            confidence=confidence,
+            tolerance=tolerance,
+            judge=judge,
+            loss=loss,
+            price=price,
+            label_noise=label_noise,
+        )
         self.column = column
-        self.values, self._slice_of = read_slices(slices, len(self), column)
-        self._places: list[Ints] = [np.flatnonzero(self._slice_of == at) for at in range(len(self.values))]
-        # With one value the slice is the file.
-        self._parts = [self._make_part(at) for at in range(len(self.values))] if len(self.values) > 1 else []
-        self._share_error()
+        self._parts: list[SlicePart] = []
+        self._set_values(read_slices(slices, len(self), column))
+        begin_stage(self, 1.0)
 
-    def _share_error(self) -> None:
-        """Half of the error is for the whole file, the rest for slices that are bet upon; counting needs none."""
-        bet_upon = [bool(part.contested) and not self._small(part) for part in self._parts]
-        if any(bet_upon):
-            self.error_share = WHOLE_SHARE
-        for part, chosen in zip(self._parts, bet_upon, strict=True):
-            part.error_share = (1.0 - WHOLE_SHARE) / sum(bet_upon) if chosen else 0.0
+    def add_values(self, values: Iterable[object]) -> None:
+        """The values of more items, which the pool is about to grow by."""
+        self._set_values(self._values.extended(values))
+
+    def _set_values(self, values: SliceValues) -> None:
+        self._values = values
+        order = np.argsort(values.of, kind="stable")
+        ends = np.cumsum(self._sizes)
+        self._places: list[Ints] = np.split(order, ends[:-1])
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The values, in the order in which they came first."""
+        return self._values.names
+
+    @property
+    def _sizes(self) -> Ints:
+        """How many items each slice has."""
+        return np.bincount(self._values.of, minlength=len(self.values))
+
+    # Stages of the proof.
+
+    def _share_error(self, share: float) -> None:
+        """Half of the error is for the whole file, the rest for slices that are bet upon; counting needs none.
+
+        Where labels may be wrong, what is counted may be wrong too: every slice has a share for that.
+        """
+        self._part_shares = np.zeros((2, len(self.values)))
+        self.error_share = self.noise_share = share
+        if len(self.values) == 1:  # the slice is the file
+            return
+        contested = np.bincount(self._values.of[self._contested], minlength=len(self.values)) > 0
+        small = [self._is_small(int(size)) for size in self._sizes]
+        for place, chosen in enumerate((contested & ~np.array(small), contested)):
+            if chosen.any():
+                self._part_shares[place, chosen] = share * ((1.0 - WHOLE_SHARE) / chosen.sum())
+        self.error_share, self.noise_share = (
+            share * (WHOLE_SHARE if shares.any() else 1.0) for shares in self._part_shares
+        )
+
+    def _begin_parts(self) -> None:
+        """The slices anew, with the labels that are known. Coins are not used twice."""
+        before = [(part._asked, part._led) for part in self._parts]
+        several = len(self.values) > 1
+        self._parts = [self._make_part(at) for at in range(len(self.values))] if several else []
+        for part, (asked, led) in zip(self._parts, before, strict=False):
+            part._asked, part._led = asked, led
+        if self._parts:
+            self._tell_parts()
+        for part in self._parts:
+            begin_bets(part)
+
+    def _tell_parts(self) -> None:
+        """Tell the slices what the whole file has learned."""
+        for place in self._learned:
+            at, local = self._find(int(self._contested[place]))
+            part, label = self._parts[at], ReadLabel(int(self._labels[place]), self._graded.get(place))
+            part._note(part._place(local), label)
+        for item, code in self._agreed.items():
+            at, local = self._find(item)
+            self._parts[at]._agreed[local] = code
+        for part, places in zip(self._parts, self._places, strict=True):
+            known = self._labels[np.searchsorted(self._contested, places[part._contested])]
+            waits = (known == OUT) | (known == UNKNOWABLE)
+            part._labels[waits] = known[waits]
+            if part._learned or waits.any():
+                look_anew(part)
 
     def _make_part(self, at: int) -> SlicePart:
         """The pool of one slice, with coins of its own."""
         places = self._places[at]
-        codes = self.source.codes[places]
+        names = [str(name) for name in self.models]
         part = SlicePart(
-            SimpleNamespace(predictions=codes, labels=None, models=self.models, classes=self.classes),
+            SimpleNamespace(predictions=self.source.codes[places], labels=None, models=names, classes=self.classes),
             seed=(self.seed + (at + 1) * SPREAD) % (LARGEST_SEED + 1),
             confidence=self.confidence,
             tolerance=self.tolerance,
             judge=None if self.judge is None else self.judge[places],
             loss=self.loss,
+            price=self.price,
+            label_noise=self.label_noise,
         )
-        part._model = self._model
+        part.models, part._model = self.models, self._model
+        part.error_share, part.noise_share = self._part_shares[:, at].tolist()
         return part
 
-    def _small(self, part: PoolPicker) -> bool:
+    def _is_small(self, size: int) -> bool:
         """Whether a slice has so few items that the tolerance is less than one: bets are hardly ever won then."""
-        return self.tolerance > 0.0 and part._proof.allowed < 1
+        return self.tolerance > 0.0 and allowed_items(self.tolerance, size, self.loss) < 1
 
     def _given_up(self, part: PoolPicker) -> bool:
         """Whether no label is asked for a slice alone: it is small, and counting would take many labels."""
-        return self._small(part) and part.contested > CHEAP
+        return self._is_small(len(part)) and part.contested > CHEAP
 
     # What it knows.
 
@@ -129,14 +215,61 @@ class SlicePicker(PoolPicker):
     @property
     def slices(self) -> SliceTable:
         """What is known about each slice, the largest first."""
-        rows = [self._row(at) for at in range(len(self.values))]
-        return SliceTable(self.column, self.recommended, self.tolerance, self.confidence, tuple(rows))
+        sizes = self._sizes.tolist()
+        order = sorted(range(len(sizes)), key=lambda at: (-sizes[at], self.values[at]))
+        rows = tuple(self._row(at) for at in order)
+        return SliceTable(
+            column=self.column,
+            model=self.recommended,
+            tolerance=self.tolerance,
+            confidence=self.confidence,
+            rows=rows,
+            allowed=self._allowed,
+            label_noise=self.label_noise,
+        )
+
+    @property
+    def _allowed(self) -> float:
+        """By how much a model may be worse that counts as near the best, in any slice."""
+        if not self.label_noise:
+            return self.tolerance
+        parts: Sequence[PoolPicker] = self._parts or [self]
+        return max(float(part._proof.allowed) * self.loss.unit / len(part) for part in parts)
+
+    @property
+    def undecided_parts(self) -> int:
+        """For how many slices labels are still asked for, or awaited."""
+        return sum(self._wants_labels(part) for part in self._parts)
+
+    def labels_to_go(self) -> LabelsToGo | None:
+        """About how many more labels are needed until all is decided that can be; None if it is too early to say.
+
+        A label counts in the file and in its slice, so the larger of the two estimates is taken. It has not been
+        measured how good it is.
+        """
+        whole = super().labels_to_go()
+        wanting = [part for part in self._parts if self._wants_labels(part)]
+        if not wanting:
+            return whole
+        if whole is None or len(wanting) > FORESEEN:
+            return None
+        found = [to_go for part in wanting if (to_go := part.labels_to_go()) is not None]
+        if len(found) < len(wanting):
+            return None
+        return LabelsToGo(
+            max(whole.expected, sum(one.expected for one in found)),
+            max(whole.low, sum(one.low for one in found)),
+            max(whole.high, sum(one.high for one in found)),
+        )
 
     def _row(self, at: int) -> SliceRow:
         part = self._parts[at] if self._parts else self
         certified, overall = part.certified, self.recommended_index
         gap = part.certificate(self.confidence).gap
-        behind = part.standing[self.recommended]
+        standing = part.standing
+        behind = standing[self.recommended]
+        if self.price is not None:  # the pick of the slice may be a cheaper one than the best
+            behind -= min(standing.values())
         within = part._certified(overall)
         worse = certified and behind > self.tolerance
         state, reason = self._state(part, certified)
@@ -185,13 +318,16 @@ class SlicePicker(PoolPicker):
 
     def _next_of_all(self) -> PoolQuestion | None:
         """The next item for the whole file; when that is settled, for the slice whose turn it is."""
-        waiting = [at for at, part in enumerate(self._parts) if part.left and self._wants_labels(part)]
-        if waiting and super().done:
-            return self._ask_for_slice(min(waiting, key=self._turn))
+        if self._parts and super().done:
+            waiting = [at for at, part in enumerate(self._parts) if part.left and self._wants_labels(part)]
+            if waiting:
+                return self._ask_for_slice(min(waiting, key=self._turn))
+            if not self.done:  # labels that are out decide the slices: no other item would help
+                return None
         question = self._next()
-        if question is not None and self._parts:
-            self._take_from_slice(question)
-        return question
+        if question is None or not self._parts:
+            return question
+        return question._replace(own=self._take_from_slice(question))
 
     def _turn(self, at: int) -> float:
         """Slices are asked about in turn, large ones more often: by the root of how many items are contested."""
@@ -204,20 +340,41 @@ class SlicePicker(PoolPicker):
         if question is None:
             return None
         item = int(self._places[at][question.item])
-        take_out(self, item)
-        return PoolQuestion(item, self._led)
+        self._take_out(self._place(item))
+        return PoolQuestion(item, self._leader(), own=SliceQuestion(question.leader, question.draw))
 
-    def _take_from_slice(self, question: PoolQuestion) -> None:
+    def _take_from_slice(self, question: PoolQuestion) -> SliceQuestion | None:
         """An item is asked about for the whole file: its slice bets on it too, if it was drawn at random."""
         at, local = self._find(question.item)
-        part = self._parts[at]
+        part, draw = self._parts[at], None
         if question.draw is not None and part.error_share:
-            _bet_too(part, local, question.draw)
+            draw = _bet_too(part, local, question.draw)
         take_out(part, local)
+        return None if draw is None else SliceQuestion(None, draw)
+
+    def _replay_part(self, question: PoolQuestion) -> None:
+        if not self._parts:
+            return
+        at, local = self._find(question.item)
+        part, own = self._parts[at], question.own
+        if own is not None and own.leader is not None:
+            replay_question(part, PoolQuestion(local, own.leader, own.draw))
+            return
+        if question.draw is not None and part.error_share:
+            part._proof.trial(question.draw.trial)
+        if own is not None and own.draw is not None:
+            replay_draw(part, part._place(local), own.draw)
+        take_out(part, local)
+
+    def _pools_of(self, item: int) -> list[tuple[PoolPicker, int]]:
+        if not self._parts:
+            return [(self, item)]
+        at, local = self._find(item)
+        return [(self, item), (self._parts[at], local)]
 
     def _find(self, item: int) -> tuple[int, int]:
         """The slice of an item, and its number there."""
-        at = int(self._slice_of[item])
+        at = int(self._values.of[item])
         return at, int(np.searchsorted(self._places[at], item))
 
     def _tell(self, item: int, label: AnyLabel | None, where: str) -> None:
@@ -230,90 +387,33 @@ class SlicePicker(PoolPicker):
 
     # How it is kept.
 
-    def state_dict(self) -> dict[str, Any]:
-        """Everything but the predictions, the slices and what a judge says, in a form that JSON can hold."""
-        parts = [progress_of(part) | {"label_model": {}} for part in self._parts]
-        return super().state_dict() | {"slices": self._slices_checksum, "parts": parts}
-
     @classmethod
     def from_state_dict(
         cls, blob: object, predictions: object, *, judge: object = None, slices: object = None, column: str = ""
     ) -> Self:
         """The picker that `state_dict` described, over the same predictions and slices, with the same judge."""
-        if not isinstance(blob, Mapping) or "parts" not in blob:
+        if not isinstance(blob, Mapping) or "slices" not in blob:
             raise StateError(
                 "this is not the state of a pool with slices; pass what SlicePicker.state_dict() gave."
             )
-        if blob.get("version") != STATE_VERSION:
-            raise StateError(
-                f"this state has version {blob.get('version')!r}, but this modelpicker reads version "
-                f"{STATE_VERSION}; use the modelpicker that saved it."
-            )
-        try:
-            goal = {name: blob[name] for name in ("seed", "confidence", "tolerance")}
-            loss = read_loss(blob["loss"]) if "loss" in blob else None
-            pool = cls(predictions, slices, blob["models"], **goal, judge=judge, loss=loss, column=column)
-            if blob["pool"] != pool._fingerprint or blob["slices"] != pool._slices_checksum:
-                raise StateError(
-                    "this state belongs to other predictions, slices or another judge; pass those it was made of."
-                )
-            load_progress(pool, blob)
-            for part, progress in zip(pool._parts, blob["parts"], strict=True):
-                load_progress(part, progress)
-        except StateError:
-            raise
-        except (KeyError, TypeError, ValueError, IndexError) as error:
-            raise StateError(f"this state of a pool is damaged: {error!r}.") from error
-        return pool
+        return cls._restored(
+            blob,
+            lambda **given: cls(predictions, slices, judge=judge, column=column, **given),
+            "predictions, slices",
+        )
 
     @property
-    def _slices_checksum(self) -> int:
-        places = np.ascontiguousarray(self._slice_of, dtype="<i8").tobytes()
-        return zlib.crc32(places, zlib.crc32(repr(self.values).encode()))
+    def _marks(self) -> dict[str, Any]:
+        places = np.ascontiguousarray(self._values.of, dtype="<i8").tobytes()
+        return {**super()._marks, "slices": zlib.crc32(places, zlib.crc32(repr(self.values).encode()))}
 
 
-def _bet_too(part: PoolPicker, item: int, draw: PoolDraw) -> None:
+def _bet_too(part: PoolPicker, item: int, draw: PoolDraw) -> PoolDraw | None:
     """Bet in a slice on an item that was drawn for the whole file: within the slice it is drawn at random too."""
     part._look()
     trial = part._proof.trial(draw.trial)
     playing = np.zeros(len(part.models), dtype=np.bool_)
     playing[draw.playing] = True
     playing &= ~part._proof.beaten(trial, part._strict(part.confidence))
-    if playing.any():
-        part._bet(part._place(item), trial, playing)
-
-
-def read_slices(slices: object, items: int, column: str = "") -> tuple[tuple[str, ...], Ints]:
-    """The values of slices, those of many items first; and the place of each item's value among them."""
-    what = f"slice {brief(column)}" if column else "slices"
-    if isinstance(slices, str | bytes | Mapping) or not hasattr(slices, "__len__"):
-        raise InputError(f"{what}: {brief(slices)} is not one value per item; pass a list.", parameter="slice")
-    given: Any = slices if isinstance(slices, list | tuple) else as_array(slices, "slices")
-    if len(given) != items:
-        raise InputError(
-            f"{what}: there are {len(given):,} values, but {items:,} items; pass one per item.", parameter="slice"
-        )
-    names = [_name_of(value) for value in given]
-    found, of, counts = np.unique(np.array(names, dtype=object), return_inverse=True, return_counts=True)
-    if items > 1 and len(found) == items:
-        raise InputError(
-            f"{what}: every item has another value, such as {brief(names[0])} and {brief(names[1])}. Slices must "
-            "have several items each, such as those of a language or a customer.",
-            parameter="slice",
-        )
-    if len(found) > MOST_SLICES:
-        raise InputError(
-            f"{what}: there are {len(found):,} values for {items:,} items, but at most {MOST_SLICES:,} slices are "
-            "possible. Pass a coarser column.",
-            parameter="slice",
-        )
-    order = np.argsort(-counts, kind="stable")
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    return tuple(str(found[place]) for place in order), rank[of.ravel()]
-
-
-def _name_of(value: object) -> str:
-    """The name of a value; what is missing has one too."""
-    missing = value is None or (isinstance(value, float) and value != value)
-    return MISSING if missing or not str(value).strip() else str(value)
+    # By these levels the item was drawn, whoever is in play in the slice.
+    return part._bet(part._place(item), trial, playing, draw.levels) if playing.any() else None

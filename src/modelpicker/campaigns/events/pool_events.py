@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from modelpicker.algorithms.pools.pool_state import PoolDraw, PoolQuestion
+from modelpicker.algorithms.pools.pool_state import PoolDraw, PoolQuestion, SliceQuestion
 from modelpicker.campaigns.input.rows import Rows, some_rows
 from modelpicker.campaigns.results.pick import Item
 from modelpicker.encoding import ClassName, Matrix, said_classes
@@ -38,6 +38,8 @@ class Items:
     """The checksum of the settings that the campaign had."""
     judge: Rows | None = None
     """What the judge says of each of them, as one column; None if there is no judge."""
+    slices: Rows | None = None
+    """What slice each of them is in, as one column; None if there are no slices."""
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -56,10 +58,11 @@ class Items:
             "classes": self.classes,
             "settings": self.settings,
         }
-        if self.judge is None:
-            return joined(header, _little(self.codes))
-        header["judge"] = {"dtype": self.judge.codes.dtype.name, "classes": self.judge.classes}
-        return joined(header, _little(self.codes), _little(self.judge.codes))
+        columns = {name: column for name in ("judge", "slices") if (column := getattr(self, name)) is not None}
+        header |= {
+            name: {"dtype": column.codes.dtype.name, "classes": column.classes} for name, column in columns.items()
+        }
+        return joined(header, _little(self.codes), *(_little(column.codes) for column in columns.values()))
 
     @classmethod
     def decode(cls, content: bytes) -> Self:
@@ -68,12 +71,15 @@ class Items:
         shape = header["items"], header["models"]
         dtype = np.dtype(header["dtype"]).newbyteorder("<")
         codes = np.frombuffer(content, dtype=dtype, count=shape[0] * shape[1], offset=at).reshape(shape)
-        judge = None
-        if (about := header.get("judge")) is not None:
-            kind = np.dtype(about["dtype"]).newbyteorder("<")
-            said = np.frombuffer(content, dtype=kind, count=shape[0], offset=at + codes.nbytes).reshape(-1, 1)
-            judge = Rows(said, about["classes"])
-        return cls(header["first"], codes, header["classes"], header["settings"], judge)
+        at += codes.nbytes
+        columns: dict[str, Rows] = {}
+        for name in ("judge", "slices"):
+            if (about := header.get(name)) is not None:
+                kind = np.dtype(about["dtype"]).newbyteorder("<")
+                said = np.frombuffer(content, dtype=kind, count=shape[0], offset=at).reshape(-1, 1)
+                columns[name] = Rows(said, about["classes"])
+                at += said.nbytes
+        return cls(header["first"], codes, header["classes"], header["settings"], **columns)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,33 +141,49 @@ class Question:
     """How many different people label it."""
     pair: list[ClassName] | None = None
     """The answers that are compared, where a preference is asked for."""
+    own: dict[str, Any] | None = None
+    """What the question did in the slice of the item: who led there, if it was asked for its sake; how it bet."""
 
     @classmethod
     def of(cls, question: PoolQuestion, number: int, needed: int = 1, pair: list[ClassName] | None = None) -> Self:
         """The event of a question."""
-        draw = question.draw
-        stored = None
-        if draw is not None:
-            stored = {
-                "trial": draw.trial,
-                "playing": draw.playing.tolist(),
-                "expected": _packed(draw.expected),
-                "variance": _packed(draw.variance),
-            }
-        return cls(question.item, number, question.leader, stored, needed, pair)
+        own = question.own
+        stored = None if own is None else {"leader": own.leader, "draw": _stored_draw(own.draw)}
+        return cls(question.item, number, question.leader, _stored_draw(question.draw), needed, pair, stored)
 
     @property
     def question(self) -> PoolQuestion:
         """The question, as a pool takes it."""
-        draw = None
-        if self.draw is not None:
-            draw = PoolDraw(
-                int(self.draw["trial"]),
-                np.array(self.draw["playing"], dtype=np.int64),
-                _unpacked(self.draw["expected"]),
-                _unpacked(self.draw["variance"]),
-            )
-        return PoolQuestion(self.round, self.leader, draw)
+        own = None
+        if self.own is not None:
+            own = SliceQuestion(self.own["leader"], _read_draw(self.own["draw"]))
+        return PoolQuestion(self.round, self.leader, _read_draw(self.draw), own)
+
+
+def _stored_draw(draw: PoolDraw | None) -> dict[str, Any] | None:
+    """How an item was drawn, as it is stored."""
+    if draw is None:
+        return None
+    return {
+        "trial": draw.trial,
+        "playing": draw.playing.tolist(),
+        "expected": _packed(draw.expected),
+        "variance": _packed(draw.variance),
+        **({} if draw.levels is None else {"levels": draw.levels.tolist()}),
+    }
+
+
+def _read_draw(stored: dict[str, Any] | None) -> PoolDraw | None:
+    """How an item was drawn, as a pool takes it."""
+    if stored is None:
+        return None
+    return PoolDraw(
+        int(stored["trial"]),
+        np.array(stored["playing"], dtype=np.int64),
+        _unpacked(stored["expected"]),
+        _unpacked(stored["variance"]),
+        np.array(stored["levels"], dtype=np.int64) if "levels" in stored else None,
+    )
 
 
 def _little(codes: Matrix) -> bytes:
@@ -197,13 +219,15 @@ def item_events(
     keys: Sequence[str | None] | None,
     settings: str,
     judge: Rows | None = None,
+    slices: Rows | None = None,
 ) -> Iterator[Items | ItemFields]:
     """The events that items are stored as, from the number of the first of them on."""
     for start in range(0, len(rows.codes), ITEMS_AT_ONCE):
         stop = min(len(rows.codes), start + ITEMS_AT_ONCE)
         places = range(start, stop)
-        some, said = some_rows(rows, places), None if judge is None else some_rows(judge, places)
-        yield Items(first + start, some.codes, some.classes, settings, said)
+        some = some_rows(rows, places)
+        said, own = (None if column is None else some_rows(column, places) for column in (judge, slices))
+        yield Items(first + start, some.codes, some.classes, settings, said, own)
         yield from _pages(first, start, stop, items, keys)
 
 

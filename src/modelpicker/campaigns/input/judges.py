@@ -33,7 +33,7 @@ def fields_at(whole: ModelCollection, place: int) -> dict[str, Any]:
 def names_at(whole: ModelCollection, place: int) -> list[ClassName | None]:
     """What the models say of an item."""
     codes = whole.predictions[place].tolist()
-    return [None if code == ABSTAINED else whole.classes[code] for code in codes]
+    return [None if code < 0 else whole.classes[code] for code in codes]
 
 
 def with_judge_apart(
@@ -59,7 +59,8 @@ def with_judge_apart(
     models = [whole.models[place] for place in rest]
     fields = {name: values for name, values in whole.fields.items() if name != judge}
     codes = whole.predictions if len(rest) == len(whole.models) else whole.predictions[:, rest]
-    return ModelCollection.of_codes(codes, whole.labels, models, whole.classes, fields, whole.notes), said
+    bare = ModelCollection.of_codes(codes, whole.labels, models, whole.classes, fields, whole.notes)
+    return bare.with_measured(None if whole.measured is None else whole.measured.of_models(rest, models)), said
 
 
 def column_of(whole: ModelCollection, judge: str) -> list[ClassName | None]:
@@ -67,9 +68,9 @@ def column_of(whole: ModelCollection, judge: str) -> list[ClassName | None]:
     check_column(judge, [*whole.fields, *whole.models])
     if judge in whole.fields:
         # Not the classes of labels: these may come later, and what the judge says must stay the same.
-        said = [whole.classes[code] for code in np.unique(whole.predictions).tolist() if code != ABSTAINED]
+        said = [whole.classes[code] for code in np.unique(whole.predictions).tolist() if code >= 0]
         return as_answers(whole.fields[judge], said or whole.classes, f"column {brief(judge)}")
-    names = [*whole.classes, None]
+    names = [*whole.classes, None, None]  # -1 and -2 are the last
     return [names[code] for code in whole.predictions[:, whole.models.index(judge)].tolist()]
 
 

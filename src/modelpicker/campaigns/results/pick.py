@@ -177,6 +177,7 @@ class Pick:
             "racing": list(self.racing),
             "calls": self.calls,
             "saved_per_item": self.saved_per_item,
+            "slices": None if self.slices is None else self.slices.document(),
             "standing": [
                 {
                     "model": entry.model,

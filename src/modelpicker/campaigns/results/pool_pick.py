@@ -30,6 +30,8 @@ from modelpicker.losses import ACCURATE, MOST_CLASSES
 
 # Models are level if their estimates differ by less than this share of an item.
 LEVEL = 1e-6
+# Models that a remark names.
+MOST_NAMED = 4
 # Labels are offered in such steps.
 FEW = 10
 
@@ -70,11 +72,12 @@ def make_pool_pick(pool: PoolPicker, *, budget: int | None, skipped: int, spent:
         certified=certified,
         reached=certified,
         state=certified_status(in_short(certificate)) if certified else _status(pool, budget, skipped, spent),
-        to_go=None if certified else pool.labels_to_go(),
+        to_go=None if certified and pool.done else pool.labels_to_go(),
         more=what_more_buys(pool, budget) if spent and not certified else None,
         remark=_remark(pool, best),
         judge=measure_judge(pool),
         racing=pool.racing,
+        calls=items * len(pool.models) - sum(pool.never_run.values()) if pool.never_run else None,
         saved_per_item=pool.saved_per_item,
         slices=pool.slices if isinstance(pool, SlicePicker) else None,
     )
@@ -98,12 +101,13 @@ def campaign_pick(projection: PoolProjection) -> Pick:
     elif projection.terms.finished:
         proved = in_short(made.certificate) if made.certified else ""
         made = replace(made, state=finished_status(proved, counts.conflicts))
-    elif not made.certified:
+    elif not made.certified or _asks_for_slices(pool):
         made = replace(made, state=PAUSED if projection.terms.paused else _campaign_status(projection))
-        if made.state.name == "budget-spent":
+        if made.state.name == "budget-spent" and not made.certified:
             made = replace(made, more=what_more_buys(pool, budget))
     return replace(
         made,
+        reached=made.certified and not _asks_for_slices(pool),
         labels_used=projection.bought,
         references=counts.references,
         pending=counts.waiting,
@@ -113,8 +117,27 @@ def campaign_pick(projection: PoolProjection) -> Pick:
     )
 
 
+def _asks_for_slices(pool: PoolPicker) -> bool:
+    """Whether labels are still asked for the sake of slices."""
+    return isinstance(pool, SlicePicker) and pool.undecided_parts > 0
+
+
+def _of_slices(pool: PoolPicker) -> str:
+    """How many slices labels are still asked for, once the pick is proved; empty if none."""
+    if not (isinstance(pool, SlicePicker) and pool.certified and pool.undecided_parts):
+        return ""
+    found, slices = pool.undecided_parts, len(pool.values)
+    are = "is" if found == 1 else "are"
+    return f"The pick of all items is proved; {found:,} of {slices:,} slices {are} not decided. "
+
+
 def _campaign_status(projection: PoolProjection) -> Status:
-    """Why a campaign on a pool that is not certified asks, or does not ask."""
+    """Why a campaign on a pool asks, or does not ask: it is not certified, or slices are not decided."""
+    status, more = _asking_status(projection), _of_slices(projection.picker)
+    return replace(status, reason=f"{more}{status.reason}") if more else status
+
+
+def _asking_status(projection: PoolProjection) -> Status:
     pool, counts, budget = projection.picker, projection.counts, projection.terms.budget
     waits = _waits(projection)
     if budget is not None and not projection.can_pay:
@@ -160,6 +183,8 @@ def _next_label(projection: PoolProjection) -> str:
 def _spent_unproved(budget: int, pool: PoolPicker, left: int) -> Status:
     """All labels are bought and the goal is not reached: how sure it is by then, and what more would buy."""
     spent = budget_spent(budget)
+    if pool.certified:  # only slices are not decided
+        return replace(spent, next="Raise the budget, or use what is proved by now.")
     if left:
         few = f"{budget - left:,} of the {budget:,} labels of the budget are bought"
         spent = replace(spent, reason=f"{few}; the rest is too few for another item that several people label.")
@@ -241,11 +266,26 @@ def _best_estimate(pool: PoolPicker) -> ModelName:
     return min(behind, key=lambda name: behind[name])
 
 
+def _not_run(pool: PoolPicker) -> list[str]:
+    """Why no label can show that the pick is good enough, if models were not run on too many items."""
+    unprovable, counts = pool.unprovable, pool.never_run
+    if not unprovable or pool.certified:
+        return []
+    involved = [name for name in (pool.recommended, *unprovable) if name in counts]
+    lacking = ", ".join(f"{name} on {counts[name]:,}" for name in involved[:MOST_NAMED])
+    more = f", and {len(involved) - MOST_NAMED:,} more" if len(involved) > MOST_NAMED else ""
+    return [
+        f"No number of labels can certify the pick: too many models were not run ({lacking}{more} of {len(pool):,} "
+        "items). Run them there, or leave them out."
+    ]
+
+
 def _remark(pool: PoolPicker, best: ModelName) -> str:
     """Which models cannot be told from the pick, by name."""
+    remarks = _not_run(pool)
     same = next((group for group in pool.identical if best in group), ())
     names = listed_models([str(name) for name in same]) if same else ""
-    remarks = [f"{names} give the same answer to every item: no label can tell them apart."] if same else []
+    remarks += [f"{names} give the same answer to every item: no label can tell them apart."] if same else []
     if pool.saved_per_item:
         remarks.append(
             f"{best} costs {pool.saved_per_item:.3g} less per item than {_best_estimate(pool)}, "

@@ -4,12 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from modelpicker.algorithms.pools.slice_values import MISSING, check_number, check_values
 from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Reference
 from modelpicker.campaigns.events.pool_events import Items, item_events
 from modelpicker.campaigns.input.judges import as_answers, as_spelt, encode_answers, split_items
 from modelpicker.campaigns.input.pool_source import PoolSource
-from modelpicker.campaigns.input.rows import ClassCodes, Rows, check_all_run, encode_many, some_rows
+from modelpicker.campaigns.input.rows import ClassCodes, Rows, encode_many, some_rows
+from modelpicker.campaigns.input.slices import encode_values, read_field
 from modelpicker.campaigns.input.validation import check_keys
 from modelpicker.campaigns.results.chart_samples import Sample, add_sample
 from modelpicker.campaigns.results.pick import AddedItems, Item
@@ -20,7 +22,7 @@ from modelpicker.campaigns.state.transactions import Transaction
 from modelpicker.campaigns.storage.backup import Progress
 from modelpicker.encoding import ClassName, check_same_kind
 from modelpicker.errors import ConflictError, brief
-from modelpicker.kernels.primitives import ABSTAINED
+from modelpicker.kernels.primitives import NOT_RUN
 
 
 def first_items(
@@ -40,6 +42,8 @@ def first_items(
     change = Transaction(store, state, head, at)
     vocabulary = ClassCodes(settings.classes, settings.rule)
     add_source(change, vocabulary, source, use_labels=use_labels, progress=progress, given=given)
+    if settings.slice is not None:
+        check_values(sorted(change.pool.slice_names), change.head.rounds, settings.slice)
     store.move(change.head)
     store.keep(change.state.document())
     add_sample(store, Sample.take(change.state))
@@ -59,12 +63,12 @@ def add_source(
     labels: dict[int, ClassName] = {}
     for piece in source.pieces():
         total = len(piece.predictions)
-        rows = check_all_run(encode_many(piece.predictions, change.state.models, vocabulary))
+        rows = encode_many(piece.predictions, change.state.models, vocabulary)
         before = change.head.rounds
         stored = None if progress is None else partial(_report, progress, done, len(source))
         # A collection's fields are plain values, and need no check of their own.
         keys = check_keys(piece.keys, total)
-        numbers = add_rows(change, vocabulary, rows, piece.items, keys, piece.judge, stored)
+        numbers = add_rows(change, vocabulary, rows, piece.items, keys, piece.judge, stored, piece.slices)
         labels.update(
             (numbers[at - done], label) for at, label in (given or {}).items() if done <= at < done + total
         )
@@ -110,6 +114,7 @@ def add_rows(
     keys: list[str | None] | None,
     judge: Sequence[Any] | None = None,
     stored: Callable[[int], None] | None = None,
+    slices: Sequence[Any] | None = None,
 ) -> Sequence[int]:
     """Store items, except those whose keys are known; the number of each.
 
@@ -121,6 +126,7 @@ def add_rows(
         keys: of the items.
         judge: what the judge says of each, where that is not a field of the items.
         stored: told how many are stored, as it goes.
+        slices: what slice each is in, where that is not a field of the items.
     """
     change.touched = True
     change.state.settings.costs.check_classes(len({*change.pool.classes, *rows.classes}))
@@ -128,6 +134,7 @@ def add_rows(
     if name is not None:
         items, said = split_items(items, name, len(rows.codes))
         judged = _answers(change, vocabulary, rows, said if judge is None else judge)
+    sliced = _slices(change, items, slices, len(rows.codes))
     first, total = change.head.rounds, len(rows.codes)
     places: Sequence[int] = range(total)
     numbers: Sequence[int] = range(first, first + total)
@@ -135,7 +142,8 @@ def add_rows(
         known = change.store.rounds_of({key for key in keys if key is not None})
         older = set(known)
         places, numbers = new_ones(keys, known, first)
-        _check_same(change.store, rows, judged, keys, places, numbers, older)
+        settled = {"judge": judged, "slices": sliced}
+        _check_same(change.store, rows, settled, keys, places, numbers, older)
     some = some_rows(rows, places)
     for event in item_events(
         first,
@@ -143,7 +151,7 @@ def add_rows(
         None if items is None else [items[place] for place in places],
         None if keys is None else [keys[place] for place in places],
         change.state.settings.checksum,
-        None if judged is None else some_rows(judged, places),
+        *(None if column is None else some_rows(column, places) for column in (judged, sliced)),
     ):
         change.add(event)
         if isinstance(event, Items):
@@ -151,6 +159,18 @@ def add_rows(
             if stored is not None:
                 stored(event.first + len(event) - first)
     return numbers
+
+
+def _slices(
+    change: Transaction, items: Sequence[Item | None] | None, given: Sequence[Any] | None, total: int
+) -> Rows | None:
+    """What slices the items are in; None if the campaign has none."""
+    name = change.state.settings.slice
+    if name is None:
+        return None
+    found = read_field(items, name, total) if given is None else encode_values(given)
+    check_number(len({*change.pool.slice_names, *map(str, found.classes)}), change.head.rounds + total, name)
+    return found
 
 
 def _answers(change: Transaction, vocabulary: ClassCodes, rows: Rows, said: Sequence[Any]) -> Rows:
@@ -169,13 +189,13 @@ def _answers(change: Transaction, vocabulary: ClassCodes, rows: Rows, said: Sequ
 def _check_same(
     store: EventStore,
     rows: Rows,
-    judged: Rows | None,
+    settled: Mapping[str, Rows | None],
     keys: Sequence[str | None],
     places: Sequence[int],
     numbers: Sequence[int],
     older: set[str],
 ) -> None:
-    """Items whose keys were met before must have the predictions that they had then."""
+    """Items whose keys were met before must have the predictions that they had then, and what else is settled."""
     if len(places) == len(keys):
         return
     place_of = {numbers[place]: place for place in places}
@@ -190,42 +210,49 @@ def _check_same(
                 f"the key {brief(key)} stands for two items with different predictions: {brief(before)}, and "
                 f"{brief(said)}. Give them keys that differ."
             )
-        if judged is not None:
-            of_first = None if key in older else place_of[numbers[place]]
-            _check_same_answer(store, judged, key, place, numbers[place], of_first)
+        of_first = None if key in older else place_of[numbers[place]]
+        for kind, column in settled.items():
+            if column is not None:
+                _check_settled(store, kind, column, key, place, numbers[place], of_first)
 
 
-def _check_same_answer(
-    store: EventStore, judged: Rows, key: str | None, place: int, number: int, first: int | None
+def _check_settled(
+    store: EventStore, kind: str, column: Rows, key: str | None, place: int, number: int, first: int | None
 ) -> None:
-    """A judge who says something of an item that is there already must say what was said then.
+    """What the judge says of an item that is there already, and its slice, must be what was said then, or nothing.
 
     Args:
         store: of the campaign.
-        judged: what the judge says now.
+        kind: what it is about: `judge` or `slices`.
+        column: what is said now.
         key: of the item.
         place: of the item among those that came now.
         number: of the item.
         first: where it came first among those that came now; None if it was there before.
     """
-    says = _names(judged, place)[0]
+    says = _names(column, place)[0]
     if first is not None:
-        before = _names(judged, first)[0]
+        before = _names(column, first)[0]
     else:
         event = store.round_event(number).event
-        known = event.judge if isinstance(event, Items) else None
+        known = getattr(event, kind) if isinstance(event, Items) else None
         before = None if known is None or not isinstance(event, Items) else _names(known, number - event.first)[0]
-    if says is not None and says != before:
-        then = "nothing" if before is None else brief(before)
-        raise ConflictError(
-            f"the key {brief(key)}: the judge says {brief(says)} of this item, and said {then} when it was added. "
-            "What a judge says is settled when an item is added: the proof rests on it. Leave it out, or create "
-            "another campaign."
-        )
+    if says in (None, MISSING) or says == before:
+        return
+    then, now = "nothing" if before is None else brief(before), brief(says)
+    told, what = {
+        "judge": (f"the judge says {now} of this item, and said {then}", "What a judge says"),
+        "slices": (f"the item is in slice {now}, and was in {then}", "The slice of an item"),
+    }[kind]
+    raise ConflictError(
+        f"the key {brief(key)}: {told} when it was added. {what} is settled when an item is added: the proof rests "
+        "on it. Leave it out, or create another campaign."
+    )
 
 
 def _names(rows: Rows, place: int) -> list[ClassName | None]:
-    return [None if code == ABSTAINED else rows.classes[code] for code in rows.codes[place].tolist()]
+    names = [*rows.classes, NOT_RUN, None]  # -1 is the last
+    return [names[code] for code in rows.codes[place].tolist()]
 
 
 def _stored_names(store: EventStore, number: int) -> list[ClassName | None]:

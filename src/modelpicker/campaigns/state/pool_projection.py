@@ -20,20 +20,25 @@ from modelpicker.algorithms.pools.forecast import FORECAST_FROM
 from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.algorithms.pools.pool_state import (
     PoolQuestion,
+    begin_stage,
     error_share,
     grow,
     has_bets,
     load_progress,
+    needs_new_bets,
     progress_of,
     replay_question,
     set_goal,
 )
+from modelpicker.algorithms.pools.slice_values import SliceValues
+from modelpicker.algorithms.pools.slices import SlicePicker
 from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Answer, Opinion, Reference, Retraction, Revision, Withdrawal
 from modelpicker.campaigns.events.pool_events import Items, Question
 from modelpicker.campaigns.events.recent_events import Stored
 from modelpicker.campaigns.input.judges import silent
 from modelpicker.campaigns.input.rows import Rows
+from modelpicker.campaigns.input.slices import no_values, value_names
 from modelpicker.campaigns.results.pick import CampaignCounts
 from modelpicker.campaigns.settings import CampaignSettings, PoolGoal
 from modelpicker.campaigns.state.base import NO_TERMS, CampaignState, check_settings
@@ -42,7 +47,7 @@ from modelpicker.campaigns.terms import Terms
 from modelpicker.collections import ModelCollection
 from modelpicker.encoding import Array, ClassName, ModelName, smallest_type
 from modelpicker.errors import ModelPickerError, StateError, StorageError
-from modelpicker.kernels.primitives import ABSTAINED, Floats
+from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN, Floats
 from modelpicker.label import AnyLabel
 
 # What a pool takes in memory, as a multiple of its codes; docs/pools.md has the numbers.
@@ -100,9 +105,10 @@ class PoolProjection(CampaignState):
         before = self.goal
         super().revise(changes)
         if self.goal != before and self.known is not None:
-            if self.goal.tolerance != before.tolerance and has_bets(self.picker):
+            goal = (self.goal.tolerance, self.goal.confidence)
+            if needs_new_bets(self.picker, *goal) and has_bets(self.picker):
                 self.growths += 1
-            set_goal(self.picker, self.goal.tolerance, self.goal.confidence, error_share(self.growths))
+            set_goal(self.picker, *goal, error_share(self.growths))
             self._shown = None
 
     @property
@@ -140,8 +146,9 @@ class PoolProjection(CampaignState):
 
     @property
     def nbytes(self) -> int:
-        """The memory that it takes, roughly."""
-        return 0 if self.known is None else MEMORY * self.known.source.codes.nbytes
+        """The memory that it takes, roughly; slices hold their items once more."""
+        copies = 1 if self.settings.slice is None else 2
+        return 0 if self.known is None else copies * MEMORY * self.known.source.codes.nbytes
 
     @property
     def sample_ready(self) -> bool:
@@ -190,12 +197,12 @@ class PoolProjection(CampaignState):
         joined: Array = np.empty((sum(map(len, self._waiting)), len(self.models)), dtype=dtype)
         done = 0
         for event in self._waiting:
-            codes = np.array([*(place[name] for name in event.classes), ABSTAINED], dtype=dtype)
+            codes = np.array([*(place[name] for name in event.classes), NOT_RUN, ABSTAINED], dtype=dtype)
             joined[done : done + len(event)] = codes[event.codes]
             done += len(event)
-        judge = self._take_judge(place)
+        judge, values = self._take_judge(place), self._take_values()
         if self.known is None:
-            self.known = self._new_pool(joined, classes, judge)
+            self.known = self._new_pool(joined, classes, judge, values)
         else:
             if has_bets(self.known):
                 self.growths += 1
@@ -204,6 +211,8 @@ class PoolProjection(CampaignState):
                 self.known.source = old._replace(codes=old.codes.astype(dtype))
             if judge is not None:  # a class that it said may be known only now
                 self.known.judge, judge = np.split(judge, [len(self.known)])
+            if isinstance(self.known, SlicePicker):
+                self.known.add_values(values)
             grow(self.known, joined, classes, error_share(self.growths), judge)
         self._waiting = []
 
@@ -222,6 +231,20 @@ class PoolProjection(CampaignState):
         ]
         return np.concatenate(found)
 
+    def _take_values(self) -> list[str]:
+        """What slices the items are in that wait; empty if there are none."""
+        if self.settings.slice is None:
+            return []
+        rows = [no_values(len(event)) if event.slices is None else event.slices for event in self._waiting]
+        return [name for some in rows for name in value_names(some)]
+
+    @property
+    def slice_names(self) -> set[str]:
+        """The slices so far."""
+        known = self.known.values if isinstance(self.known, SlicePicker) else ()
+        waiting = (name for event in self._waiting if event.slices is not None for name in event.slices.classes)
+        return {*known, *map(str, waiting)}
+
     @property
     def classes(self) -> tuple[ClassName, ...]:
         """All classes so far, in the order in which they came."""
@@ -231,18 +254,25 @@ class PoolProjection(CampaignState):
             names.update(dict.fromkeys(event.classes))
         return tuple(names)
 
-    def _new_pool(self, codes: Array, classes: tuple[ClassName, ...], judge: Array | None) -> PoolPicker:
+    def _new_pool(
+        self, codes: Array, classes: tuple[ClassName, ...], judge: Array | None, values: list[str]
+    ) -> PoolPicker:
         collection = ModelCollection.of_codes(codes, None, [str(name) for name in self.models], classes)
-        pool = PoolPicker(
-            collection,
-            seed=self.settings.seed,
-            confidence=self.goal.confidence,
-            tolerance=self.goal.tolerance,
-            judge=judge,
+        goal: dict[str, Any] = {
+            "seed": self.settings.seed,
+            "confidence": self.goal.confidence,
+            "tolerance": self.goal.tolerance,
+            "judge": judge,
             **self.settings.costs.goal(self.settings.ask_for),
+        }
+        column = self.settings.slice
+        pool = (
+            PoolPicker(collection, **goal)
+            if column is None
+            else SlicePicker(collection, SliceValues.group(values), column=column, **goal)
         )
         pool.models = self.models
-        pool.error_share = error_share(self.growths)
+        begin_stage(pool, error_share(self.growths))
         return pool
 
     @property
@@ -258,10 +288,10 @@ class PoolProjection(CampaignState):
     def ask(self, most: int) -> Iterator[tuple[PoolQuestion, int]]:
         """New questions, the best first, and how many people each needs; each must be noted before the next.
 
-        None if it is certified, paused, or the budget is spent.
+        None if all is certified that can be, it is paused, or the budget is spent.
         """
         most = int(min(most, self.affordable))
-        if most < 1 or self.terms.idle or self.picker.certified:
+        if most < 1 or self.terms.idle or self.picker.done:
             return
         self._shown = self._compared()
         while most > 0 and (found := self.picker.questions(1)):

@@ -24,6 +24,7 @@ from modelpicker.errors import ConflictError, FileError, InputError, NotFoundErr
 from modelpicker.options import Option
 
 if TYPE_CHECKING:
+    from modelpicker.algorithms import SliceTable
     from modelpicker.campaigns import Campaign, Pick
 
 SETTINGS = Path("modelpicker.toml")
@@ -274,6 +275,26 @@ def print_pick(pick: "Pick", *, seen: str | None = None, step: str | None = None
     if pick.judge is not None:
         typer.echo("")
         print_sentence(pick.judge.sentence)
+    if pick.slices is not None and pick.named:
+        print_slices(pick.slices)
+
+
+def print_slices(table: "SliceTable") -> None:
+    """The best model of each slice, and whether it is the pick, for people."""
+    typer.echo("")
+    for line in table.lines:
+        typer.echo(visible(line))
+    typer.echo("")
+    for sentence in (table.sentence, *table.reasons):
+        print_sentence(sentence)
+    typer.echo("")
+
+
+def decided(pick: "Pick") -> str:
+    """How many slices are decided; empty if there are none."""
+    if pick.slices is None:
+        return ""
+    return f" · {sum(row.certified for row in pick.slices):,} of {len(pick.slices):,} slices certified"
 
 
 def _counted(pick: "Pick") -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from modelpicker.cli.shared import prompts
-from modelpicker.cli.shared.campaign_options import in_words, leader
+from modelpicker.cli.shared.campaign_options import decided, in_words, leader
 from modelpicker.cli.shared.cards import judge
 from modelpicker.cli.shared.terminal import WIDTH, count, say, visible, waiting
 from modelpicker.errors import ConflictError, brief
@@ -201,7 +201,7 @@ class LabelSession:
     def _head(self, query: "Query") -> str:
         pick = self.campaign.best()
         if self.pool:
-            return visible(f"{self.campaign.name} · {self._progress(pick)} · {leader(pick)}")
+            return visible(f"{self.campaign.name} · {self._progress(pick)} · {leader(pick)}{decided(pick)}")
         budget = "" if pick.budget is None else f" of {pick.budget:,}"
         labels = f"{pick.labels_used:,}{budget} labels" if budget else count(pick.labels_used, "label")
         items = self.campaign.settings.expected_rounds

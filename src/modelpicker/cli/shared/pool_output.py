@@ -7,10 +7,9 @@ import typer
 
 from modelpicker.cli.shared.campaign_options import print_pick
 from modelpicker.cli.shared.pick_output import GO_ON, NO_PICK, not_reached
-from modelpicker.cli.shared.terminal import count, print_sentence, visible
+from modelpicker.cli.shared.terminal import count, visible
 
 if TYPE_CHECKING:
-    from modelpicker.algorithms import SliceTable
     from modelpicker.campaigns import Pick
     from modelpicker.campaigns.pool_costs import PoolCosts
 
@@ -58,7 +57,6 @@ class PoolReport:
             "stopped": self.stopped,
             "goal": {"gap": self.tolerance, "confidence": self.confidence, "kind": "pool"},
             "standing": [{**entry, "loss": entry["estimate"]} for entry in found["standing"]],
-            **({} if self.pick.slices is None else {"slices": self.pick.slices.document()}),
             "out": self.out,
         }
 
@@ -69,21 +67,8 @@ class PoolReport:
             step = NO_PICK
         typer.echo("")
         print_pick(self.pick, seen=_seen(self), step=step, goal=_shortfall(self))
-        if self.pick.slices is not None:
-            print_slices(self.pick.slices)
         if self.out is not None:
             typer.echo(visible(f"{'Your answers are' if self.asked else 'Every decision is'} in {self.out}."))
-
-
-def print_slices(table: "SliceTable") -> None:
-    """The best model of each slice, and whether it is the pick, for people."""
-    typer.echo("")
-    for line in table.lines:
-        typer.echo(visible(line))
-    typer.echo("")
-    for sentence in (table.sentence, *table.reasons):
-        print_sentence(sentence)
-    typer.echo("")
 
 
 def _seen(report: PoolReport) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from modelpicker.cli.shared import prompts
-from modelpicker.cli.shared.campaign_options import leader
+from modelpicker.cli.shared.campaign_options import decided, leader
 from modelpicker.cli.shared.cards import judge
 from modelpicker.cli.shared.label_session import may_stop, standing_line, took_back
 from modelpicker.cli.shared.terminal import count, say, visible, waiting
@@ -203,19 +203,12 @@ class PoolSession:
         labels = count(pick.labels_used, "label") if self.budget is None else f"{paid:,} of {self.budget:,} labels"
         to_go = "" if pick.to_go is None else f", {pick.to_go.words}"
         place = f"{self.name} · item {item + 1:,} of {len(self.whole):,}"
-        return visible(f"{place} · {labels}{to_go} · {leader(pick)}{_decided(pick)}")
+        return visible(f"{place} · {labels}{to_go} · {leader(pick)}{decided(pick)}")
 
     def _shown(self, item: int) -> dict[str, Any]:
         """What is shown of an item."""
         fields = {name: values[item] for name, values in self.whole.fields.items()}
         return fields or {"row": item + 1}
-
-
-def _decided(pick: "Pick") -> str:
-    """How many slices are decided; empty if there are none."""
-    if pick.slices is None:
-        return ""
-    return f" · {sum(row.certified for row in pick.slices):,} of {len(pick.slices):,} slices certified"
 
 
 def _identity_of(whole: "ModelCollection") -> str | None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from modelpicker.algorithms import ModelPicker, PoolOutlook
+from modelpicker.algorithms import ModelPicker, PoolOutlook, SliceRow, SliceTable
 from modelpicker.campaigns.setting_options import BY_NAME
 from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.server.api.documents.settings import algorithm_document, option_document
@@ -53,6 +53,17 @@ _QUERY = {
     "leased_until": 1773480713.5,
     "leased_by": "desk 2",
 }
+_SLICES = SliceTable(
+    column="language",
+    model="gpt",
+    tolerance=0.02,
+    confidence=0.95,
+    rows=(
+        SliceRow("en", 1240, 210, 38, "gpt", True, 0.0194, "certified", "It is proved.", True, 0.0),
+        SliceRow("de", 600, 130, 19, "bert", True, 0.02, "certified", "It is proved.", False, 0.041),
+    ),
+    allowed=0.02,
+).document()
 _STANDING = [
     {"model": "gpt", "estimate": 101.25, "gap": 0.0, "low": None, "high": None, "weight": 0.91},
     {"model": "bert", "estimate": 138.5, "gap": 0.0202, "low": 0.0031, "high": 0.0373, "weight": 0.08},
@@ -188,6 +199,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "remark": "",
         "saved_per_item": None,
         "judge": None,
+        "slices": _SLICES,
         "racing": ["gpt", "bert", "roberta"],
         "calls": 5_550,
         "standing": [entry | {"labels": 57, "since": 0, "covered": 1720.5} for entry in _STANDING],

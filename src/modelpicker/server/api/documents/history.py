@@ -11,6 +11,11 @@ OfOpinions: TypeAlias = Annotated[
     bool, Field(description="Whether several people labelled it: they agreed, or an owner settled it.")
 ]
 
+PairField: TypeAlias = Annotated[
+    list[Called] | None,
+    Field(description="The answers that are compared, where a preference is asked for; the leader's first."),
+]
+
 
 class Happened(BaseModel):
     """What all records have."""
@@ -31,6 +36,7 @@ class AskRecord(Happened):
     probability: Chance
     prediction: Called | None
     recommended: Called
+    pair: PairField = None
     pace: Annotated[
         list[float] | None, Field(description="How the budget's pace stands, after the last round of an event.")
     ] = None
@@ -45,6 +51,7 @@ class ItemRecord(Happened):
     judge: Annotated[
         Called | None, Field(description="What the judge says of it; null or absent where it says nothing.")
     ] = None
+    slice: Annotated[str | None, Field(description="The slice that it is in; absent where there are none.")] = None
 
 
 class FieldsRecord(Happened):
@@ -56,6 +63,16 @@ class FieldsRecord(Happened):
     item: dict[str, Any] | None
 
 
+class SliceQuestionDocument(BaseModel):
+    """What a question did in the slice of its item."""
+
+    leader: Annotated[
+        Called | None,
+        Field(description="The best model of the slice by then; null if it was asked for the sake of all items."),
+    ]
+    draw: Annotated[Any, Field(description="How the slice bet on it, for the proof; null if it did not.")]
+
+
 class QuestionRecord(Happened):
     """An item of a pool that was asked about."""
 
@@ -65,9 +82,10 @@ class QuestionRecord(Happened):
     leader: Annotated[Called, Field(description="The best model by then.")]
     draw: Annotated[Any, Field(description="How it was drawn, for the proof; null if it was chosen.")]
     needed: Annotated[int, Field(ge=1, description="How many different people label it.")] = 1
-    pair: Annotated[
-        list[Called] | None,
-        Field(description="The answers that are compared, where a preference is asked for; the leader's first."),
+    pair: PairField = None
+    in_slice: Annotated[
+        SliceQuestionDocument | None,
+        Field(description="What the question did in the slice of the item; absent if nothing was bet there."),
     ] = None
 
 

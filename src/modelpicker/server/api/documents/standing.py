@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
+from modelpicker.algorithms.pools.slice_table import SliceState
 from modelpicker.server.api.documents.campaigns import ConflictCount, MoreField, StateDocument, ToGoField
 from modelpicker.server.api.documents.fields import Called, Chance, Count
 
@@ -66,6 +67,49 @@ class JudgeDocument(BaseModel):
     classes: Annotated[list[JudgedClassDocument], Field(description="The most frequent class first.")]
 
 
+class SliceDocument(BaseModel):
+    """The best model of one slice."""
+
+    value: Annotated[str, Field(description='The value of the column; "(no value)" where it is missing.')]
+    items: Count
+    contested: Annotated[Count, Field(description="Items on which models differ.")]
+    labels: Annotated[Count, Field(description="Items of the slice that have a label.")]
+    model: Annotated[Called, Field(description="The best model, as far as can be told.")]
+    certified: Annotated[bool, Field(description="Whether it is proved to be near the best model of the slice.")]
+    gap: Annotated[Chance, Field(description="By how much another can be better, as is proved; 1 if nothing is.")]
+    state: Annotated[SliceState, Field(description="not yet: labels are asked for. undecided: none are.")]
+    reason: Annotated[str, Field(description="Why, in a sentence.")]
+    same: Annotated[
+        bool | None,
+        Field(
+            description="Whether the pick of all items will do here: true if that is proved; false if another "
+            "model is certified, and the pick is thought to be worse; null if it is open."
+        ),
+    ]
+    behind: Annotated[float, Field(description="How far the pick of all items is behind here: an estimate.")]
+    proved: Annotated[str, Field(description="What is proved, in a word or two.")]
+    verdict: Annotated[str, Field(description="Whether the pick of all items will do here, in a word or two.")]
+
+
+class SliceTableDocument(BaseModel):
+    """The best model of each slice. All that is said to be proved holds together, with the confidence."""
+
+    column: Annotated[str, Field(description="What the slices are of; empty if that has no name.")]
+    same_everywhere: Annotated[
+        bool | None,
+        Field(description="Whether the pick of all items will do in every slice; null if that is open."),
+    ]
+    sentence: Annotated[str, Field(description="The answer, for people.")]
+    tolerance: Chance
+    allowed: Annotated[
+        float,
+        Field(description="The tolerance, and what wrong labels may mislead by, at most."),
+    ]
+    confidence: Chance
+    label_noise: Annotated[Chance, Field(description="How often labels are wrong, at most.")]
+    slices: Annotated[list[SliceDocument], Field(description="The largest first.")]
+
+
 class StandingDocument(BaseModel):
     """The best model so far, and how all stand."""
 
@@ -94,6 +138,9 @@ class StandingDocument(BaseModel):
         Field(description="How much cheaper the pick is, per item, than the best estimate; null without prices."),
     ]
     judge: Annotated[JudgeDocument | None, Field(description="How good the judge was; null if there is none.")]
+    slices: Annotated[
+        SliceTableDocument | None, Field(description="The best model of each slice; null where there are none.")
+    ]
     racing: Annotated[list[Called], Field(description="The models still in the race; the others need not be run.")]
     calls: Annotated[
         Count | None, Field(description="How many predictions models were asked for; null where that is not known.")

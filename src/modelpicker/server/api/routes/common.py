@@ -73,7 +73,7 @@ def describe(campaign: Campaign, caller: Caller) -> dict[str, Any]:
         name: words for name, words in campaign.settings.costs.facts().items() if not (secret and name == "price")
     }
     if secret:  # who labels need not know what a judge says, nor where to look for it; prices name the models
-        hidden = (JUDGE, "price") if campaign.settings.pool is not None else (JUDGE,)
+        hidden = (JUDGE, "price")
         settings["options"] = {name: value for name, value in settings["options"].items() if name not in hidden}
     return {
         "name": campaign.name,

@@ -17,6 +17,7 @@ from modelpicker.campaigns.pool_costs import loss_from_text, price_from_text
 from modelpicker.campaigns.setting_options import BY_NAME, TOLERANCE, AskFor, OverlapRule
 from modelpicker.certificates.stop_rule import CONFIDENCE, LABEL_NOISE
 from modelpicker.collections.files import open_with
+from modelpicker.encoding import Missing
 from modelpicker.options import LARGEST_COUNT, LARGEST_SEED
 from modelpicker.server.access.callers import Owner
 from modelpicker.server.api.documents.fields import CampaignNameField, Guidelines
@@ -51,6 +52,7 @@ class NewPool(BaseModel):
     overlap_rule: Annotated[OverlapRule, Field(description=BY_NAME["overlap_rule"].help)] = "all"
     ask_for: Annotated[AskFor, Field(description=BY_NAME["ask_for"].help)] = "class"
     same: Annotated[SameField, Field(description=BY_NAME["same"].help)] = "exact"
+    missing: Annotated[Missing, Field(description=BY_NAME["missing"].help)] = "abstained"
     use_labels: Annotated[
         bool, Field(description="Whether labels in the file are known from the start; else they are left out.")
     ] = False
@@ -61,6 +63,15 @@ class NewPool(BaseModel):
             max_length=LONGEST_COLUMN,
             description="The column with cheap labels that may be wrong: it is no model, and who labels does not "
             "see it. Items that come later have them in the field of that name.",
+        ),
+    ] = None
+    slice: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            max_length=LONGEST_COLUMN,
+            description="The column whose values are the slices, such as a language: the best model of each is "
+            "found too. It is no model. Items that come later have it in the field of that name.",
         ),
     ] = None
     loss: Annotated[
@@ -120,8 +131,9 @@ async def create_pool(
     request: Request, caller: Owner, service: Service, wanted: Annotated[NewPool, Query()]
 ) -> Response:
     """Begin a campaign on the items of a file: all of them are stored, or there is no campaign."""
-    fields = () if wanted.judge is None else (wanted.judge,)
-    reading = late_reading(wanted.same, columns=chosen_roles(wanted.columns), fields=fields)
+    fields = tuple(column for column in (wanted.judge, wanted.slice) if column is not None)
+    columns = chosen_roles(wanted.columns)
+    reading = late_reading(wanted.same, columns=columns, fields=fields, missing=wanted.missing)
     async with received(request, wanted.filename, service.configuration.largest_file) as file:
 
         def stored(done: int, total: int) -> None:

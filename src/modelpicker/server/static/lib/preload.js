@@ -22,7 +22,7 @@
     standing: [
       'lib/media', 'lib/plot', 'lib/save', 'parts/campaign_head', 'parts/chart', 'parts/disagreement',
       'parts/headline', 'parts/interval_bar', 'parts/item', 'parts/leader_board', 'parts/markdown',
-      'parts/moving_rows', 'parts/next_steps', 'parts/standing_charts', 'parts/state_badge', 'parts/text',
+      'parts/moving_rows', 'parts/next_steps', 'parts/slice_table', 'parts/standing_charts', 'parts/state_badge', 'parts/text',
       'state/live_standing', 'state/media', 'state/model_colours', 'views/standing',
     ],
     labels: [

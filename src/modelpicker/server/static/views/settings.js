@@ -138,8 +138,9 @@ function GuidelinesForm({ campaign: { guidelines }, change }) {
   </form>`;
 }
 
-/** Options of a pool that are said in words. */
-const SAID = ['tolerance', 'confidence', 'judge', 'loss', 'price', 'label_noise'];
+/** Options that are said in words. */
+const SAID = ['judge', 'slice', 'loss', 'price', 'label_noise'];
+const GOAL = ['tolerance', 'confidence'];
 const ASKED = { class: 'the class of an item', grades: 'a grade for each different answer', preference: 'which of two answers is better' };
 const MEASURED = { class: 'accuracy', grades: 'the mean grade', preference: 'how often an answer is preferred' };
 const MISSING = { abstained: 'the model has no answer, which counts as wrong', 'not-run': 'the model was not run for this item' };
@@ -175,7 +176,7 @@ function About({ campaign }) {
   const facts = [
     ['Created', campaign.created.slice(0, 16).replace('T', ' ') + ' UTC'],
     ['Algorithm', campaign.algorithm],
-    ...Object.entries(options).filter(([name]) => !pool || !SAID.includes(name)).map(([name, value]) => /** @type {[string, string]} */ ([name, String(value ?? 'none')])),
+    ...Object.entries(options).filter(([name]) => !SAID.includes(name) && !(pool && GOAL.includes(name))).map(([name, value]) => /** @type {[string, string]} */ ([name, String(value ?? 'none')])),
     ['Seed', campaign.seed],
     ['Models', list(models, 'hidden')],
     ...(campaign.ask_for === 'class' ? fact('Classes', list(classes, 'whatever models and labels say')) : []),
@@ -187,7 +188,8 @@ function About({ campaign }) {
     ...fact('Prices', costs.price && `${costs.price}. The pick is the cheapest model that is proved to be close enough to the best.`),
     ...fact('Wrong labels', costs.label_noise),
     ...(pool && session.seesStanding ? fact('Judge', 'judge' in options ? `the column or field “${String(options.judge)}”; those who label do not see it` : 'none') : []),
-    ...(pool ? [] : fact('Missing predictions', MISSING[campaign.missing])),
+    ...fact('Slices', 'slice' in options && options.slice !== null ? `by the column or field “${String(options.slice)}”` : ''),
+    ...fact('Missing predictions', MISSING[campaign.missing]),
     ...(pool ? [] : fact('Expected items', campaign.expected_rounds === null ? 'not said' : number(campaign.expected_rounds))),
     ['People per item', peopleWords(campaign)],
     ['Items', number(campaign.rounds)],

@@ -8,6 +8,7 @@ import { certainty, headline, leftOut } from '../parts/headline.js';
 import { LeaderBoard } from '../parts/leader_board.js';
 import { Failure, Loading } from '../parts/loading.js';
 import { LabelsChart, RecentChart, WeightsChart } from '../parts/standing_charts.js';
+import { SliceTable } from '../parts/slice_table.js';
 import { AskMore, Finish, GoOn, ReportLink } from '../parts/next_steps.js';
 import { asks, isFinished, isIdle, isOver, StateLine } from '../parts/state_badge.js';
 import { useLiveStanding } from '../state/live_standing.js';
@@ -26,6 +27,7 @@ export function StandingView({ name }) {
     const slots = slotsOf(name, charts?.weights.models ?? [], standing.standing);
     return html`
       <${Summary} name=${name} standing=${standing} />
+      ${standing.slices && standing.pick !== null && html`<${SliceTable} table=${standing.slices} />`}
       <div class="standing-grid">
         <${LeaderBoard} standing=${standing} slots=${slots} />
         ${charts ? html`<${Charts} charts=${charts} slots=${slots} loss=${standing.certificate.loss} items=${standing.certificate.kind === 'pool' ? standing.rounds : null} />` : html`<${Loading} what="the charts" />`}

@@ -184,7 +184,8 @@ class PoolProof:
         bound = (trial.tally.open - trial.tally.known - self.bad) / left
         bet = np.minimum(best_bet(expected, variance, bound), 0.9 / np.maximum(1.0 + bound, 1e-9))
         growth = np.maximum(0.5 * bet * (expected - bound), 1e-6)
-        needed = np.clip(doublings(1.0 / ((1.0 - confidence) * trial.best)), 0.1, None) / growth
+        missing = 1.0 / np.maximum((1.0 - confidence) * trial.best, 1.0 / MOST)
+        needed = np.maximum(doublings(missing), 0.1) / growth
         return levels_of(playing, trial.model, np.minimum(needed / left, 1.0))
 
     def take_out(self, item: int) -> None:

@@ -682,7 +682,7 @@ class PoolPicker:
     def _draw_for_gain(self, coin: float) -> int:
         """An item drawn in proportion to what its label would tell."""
         self._look()
-        chosen = int(choose(self._rows, self._labels, self._sample, self._found, coin))
+        chosen = int(choose(self._rows, self._labels, self._sample, self._found, self._asked, coin))
         if chosen >= 0:
             return int(self._sample[chosen])
         left = np.flatnonzero(self._labels == UNKNOWN)

@@ -19,7 +19,7 @@ from benchmarks.pools import LEVELS, MOST, Given, file_of, needed, pool_cases
 from modelpicker.algorithms.pools import gain, label_model, picker
 from modelpicker.algorithms.pools.gain import weigh_models
 from modelpicker.kernels.compiler import CompiledKernel
-from modelpicker.kernels.primitives import Codes, Floats, Ints
+from modelpicker.kernels.primitives import Codes, Ints
 
 
 def beside_leader(rows: Codes, i: int, whole: float, found: gain.ModelComparison) -> float:  # noqa: ARG001 - as worth_of

@@ -1,8 +1,8 @@
 """What is proved about a pool: of exactly these items, whenever you look (proof: docs/pools.md).
 
 The items are fixed; the only chance is which of them are drawn. A model is *bad* if another has more than `allowed`
-items more right. Labels that are known simply count. The rest is bet upon: an item is drawn at random from those on
-which the model on trial differs from one that is still in play. Every model i has an opponent o: the model on
+items more right. Labels that are known simply count. The rest is bet upon: an item is drawn at random, by weights
+(pool_draws.py), from those on which the model on trial differs from one that is still in play. Every model i has an opponent o: the model on
 trial; and for that one it is the runner-up. Let x be 1 if only o is right, -1 if only i is, else 0. With another
 loss, x is what i loses more than o. That is between -1 and 1 as well, and nothing else changes (docs/losses.md).
 

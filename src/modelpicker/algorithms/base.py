@@ -25,6 +25,7 @@ from modelpicker.certificates.certificate import (
     state,
 )
 from modelpicker.certificates.recorder import Recorder
+from modelpicker.certificates.stop_rule import LABEL_NOISE
 from modelpicker.certificates.wealth import power
 from modelpicker.coins import check_seed, draw_coins
 from modelpicker.encoding import ClassName, ModelName, Row, encode_row
@@ -243,7 +244,9 @@ class Algorithm(ABC):
         models = len(self.models)
         return Tally(self.losses, np.zeros(models, dtype=np.int64), np.full(models, covered), 0)
 
-    def certificate(self, confidence: float = 0.95, kind: CertificateKind = "stream") -> Certificate:
+    def certificate(
+        self, confidence: float = 0.95, kind: CertificateKind = "stream", *, label_noise: float = 0.0
+    ) -> Certificate:
         """How sure the recommended model is, in a statement that holds whenever one looks.
 
         Queries that wait, were skipped, or were never made count as the worst that they could have been. All rounds
@@ -253,14 +256,17 @@ class Algorithm(ABC):
             confidence: the probability, at least, that no statement of this kind, made at any time, is ever wrong.
             kind: "stream" speaks of the items seen so far, and assumes nothing of them; "population" speaks of the
                 models' accuracies, if items are drawn independently from one distribution.
+            label_noise: the probability that a label is wrong, at most, each independently of the others: the
+                statement is of the right labels, and wider.
         """
         check_kind(kind)
+        label_noise = float(LABEL_NOISE.check(label_noise))
         proved = self.proof(check_confidence(confidence), kind)
         if proved is not None:
-            seen = self.rounds
-            return state(self.recommended, proved, confidence, kind, seen, seen, changes=0, loss=self.loss)
+            gap, seen = min(1.0, proved + 2.0 * label_noise * self.loss.unit), self.rounds
+            return state(self.recommended, gap, confidence, kind, seen, seen, 0, self.loss, label_noise)
         best = self.models.index(self.recommended)
-        return self.recorder.certificate(self.models, best, confidence, kind)
+        return self.recorder.certificate(self.models, best, confidence, kind, label_noise=label_noise)
 
     @property
     def remark(self) -> str:

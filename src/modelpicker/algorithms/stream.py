@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from modelpicker.algorithms.run_modes import (
 from modelpicker.algorithms.runner import Outcome, Record, RunMode, new_outcome, runner
 from modelpicker.algorithms.stream_input import Chunk, LookUpLabel, StreamInput
 from modelpicker.certificates.certificate import Certificate, Certified
+from modelpicker.certificates.stop_rule import LABEL_NOISE
 from modelpicker.certificates.stop_rules import new_watch
 from modelpicker.coins import draw_coins
 from modelpicker.encoding import ClassName, ModelName
@@ -61,6 +62,13 @@ class Trace:
         return f"Trace(rounds={len(self)}, labels_used={self.labels_used}, winner={self.winner!r})"
 
 
+class StopRule(NamedTuple):
+    """When a stream is stopped early, if at all, and how many labels may be wrong."""
+
+    rule: Certified | None
+    label_noise: float
+
+
 class Batches(Protocol):
     """Predictions that come in consecutive pieces, such as a collection or a file that is read batch by batch."""
 
@@ -83,6 +91,7 @@ def run_stream(
     *,
     budget: int | Budget | None = None,
     stop_when: Certified | None = None,
+    label_noise: float = 0.0,
 ) -> Trace:
     """Let a picker decide a whole stream, and learn each label it asks for before the next round.
 
@@ -101,14 +110,17 @@ def run_stream(
             labels last for the stream.
         stop_when: where to stop early: after the first round with a certificate that is good enough. The trace ends
             there, and holds the certificate.
+        label_noise: the probability that a label is wrong, at most: that certificate allows for it, so it takes
+            more labels, or is never reached.
     """
     if not isinstance(picker, Algorithm):
         raise InputError(f"{brief(picker)} is not a picker; pass an algorithm such as mp.ModelPicker(models=8).")
     _check_rule(picker, stop_when)
+    goal = StopRule(stop_when, float(LABEL_NOISE.check(label_noise)))
     allowed = as_budget(budget)
     kept = kept_by(allowed, picker.rounds, picker.labels_used, spread=picker.spreads)
     if hasattr(predictions, "batches"):
-        return _run_batches(picker, cast("Batches", predictions), labels, stop_when, kept)
+        return _run_batches(picker, cast("Batches", predictions), labels, goal, kept)
     columns = as_columns(predictions)
     if columns is not None:
         predictions, told = pick_columns(columns, picker.models)
@@ -116,7 +128,7 @@ def run_stream(
     if labels is None:
         raise InputError("labels: None is no table; pass a list with one label per round, -1 where there is none.")
     with picker.all_or_nothing():
-        return _run(picker, StreamInput(predictions, labels, len(picker.models), picker.loss), stop_when, kept)
+        return _run(picker, StreamInput(predictions, labels, len(picker.models), picker.loss), goal, kept)
 
 
 def _check_rule(picker: Algorithm, stop_when: object) -> None:
@@ -135,7 +147,7 @@ def _check_rule(picker: Algorithm, stop_when: object) -> None:
 
 
 def _run_batches(
-    picker: Algorithm, source: Batches, labels: object, stop_when: Certified | None, budget: Cap | Paced
+    picker: Algorithm, source: Batches, labels: object, goal: StopRule, budget: Cap | Paced
 ) -> Trace:
     """Play a collection piece by piece; the trace is that of the whole."""
     look_up = labels if callable(labels) else None
@@ -155,7 +167,7 @@ def _run_batches(
         for batch in source.batches():
             predictions, known = _piece(batch)
             labels = known if look_up is None else _shifted(look_up, sum(map(len, parts)))
-            parts.append(_run(picker, StreamInput(predictions, labels, len(names), picker.loss), stop_when, budget))
+            parts.append(_run(picker, StreamInput(predictions, labels, len(names), picker.loss), goal, budget))
             if parts[-1].stopped != "end":
                 break
     return Trace(
@@ -185,19 +197,19 @@ def _piece(batch: Any) -> tuple[Any, Any]:
     return batch.predictions, batch.labels
 
 
-def _run(picker: Algorithm, stream: StreamInput, stop_when: Certified | None, budget: Cap | Paced) -> Trace:
+def _run(picker: Algorithm, stream: StreamInput, goal: StopRule, budget: Cap | Paced) -> Trace:
     """Move the picker on by a stream, or until it may stop."""
     outcome = new_outcome(len(stream))
     labels_before = picker.labels_used
-    if stop_when is not None:
+    if goal.rule is not None:
         picker.recorder.own()
     done = 0
     stopped: Stopped = "won" if picker.finished else "end"
     for chunk in () if stopped != "end" else stream.chunks():
-        done, stopped = _play(picker, stream, chunk, outcome, stop_when, budget)
+        done, stopped = _play(picker, stream, chunk, outcome, goal, budget)
         stop = chunk.start + len(chunk.rows)
         if done < stop and stopped == "end":
-            done, stopped = _play(picker, stream, stream.retry(done, stop), outcome, stop_when, budget)
+            done, stopped = _play(picker, stream, stream.retry(done, stop), outcome, goal, budget)
         if stopped != "end":
             break
         if done < stop:
@@ -215,8 +227,8 @@ def _run(picker: Algorithm, stream: StreamInput, stop_when: Certified | None, bu
         winner=picker.recommended,
         classes=classes,
         certificate=(
-            picker.certificate(stop_when.confidence, stop_when.kind)
-            if stop_when and stopped == "certified"
+            picker.certificate(goal.rule.confidence, goal.rule.kind, label_noise=goal.label_noise)
+            if goal.rule and stopped == "certified"
             else None
         ),
         stopped=stopped,
@@ -224,13 +236,14 @@ def _run(picker: Algorithm, stream: StreamInput, stop_when: Certified | None, bu
 
 
 def _mode(
-    picker: Algorithm, outcome: Outcome, stop_when: Certified | None, budget: Cap | Paced, *, interpreted: bool
+    picker: Algorithm, outcome: Outcome, goal: StopRule, budget: Cap | Paced, *, interpreted: bool
 ) -> tuple[RunMode, Record]:
     """How the runner plays this stream, and what it writes to."""
     paced = isinstance(budget, Paced)
-    if stop_when is None:
+    if goal.rule is None:
         return PACED_STREAM if paced else STREAM, outcome
-    watch = new_watch(stop_when, picker.recorder.take_in(), unit=picker.loss.unit, interpreted=interpreted)
+    evidence, unit, noise = picker.recorder.take_in(), picker.loss.unit, goal.label_noise
+    watch = new_watch(goal.rule, evidence, unit=unit, label_noise=noise, interpreted=interpreted)
     return PACED_CERTIFIED_STREAM if paced else CERTIFIED_STREAM, Watched(outcome, watch)
 
 
@@ -239,7 +252,7 @@ def _play(
     stream: StreamInput,
     chunk: Chunk,
     outcome: Outcome,
-    stop_when: Certified | None,
+    goal: StopRule,
     budget: Cap | Paced,
 ) -> tuple[int, Stopped]:
     """Move the picker on by one chunk, as far as its codes can be taken; how far, and why it stopped there."""
@@ -247,7 +260,7 @@ def _play(
     columns: list[npt.NDArray[Any]] = [column[chunk.start : stop] for column in outcome]
     part = Outcome(*columns)
     first, looked_up = picker.rounds, stream.asked(chunk)
-    mode, record = _mode(picker, part, stop_when, budget, interpreted=looked_up is not None)
+    mode, record = _mode(picker, part, goal, budget, interpreted=looked_up is not None)
     played_by = runner(picker.kernel, mode)
     labels = chunk.labels if looked_up is None else looked_up.codes
     scratch = new_scratch(len(picker.models), chunk.classes, chunk.graded)
@@ -264,7 +277,7 @@ def _play(
             *(picker.first_spare, picker.scale, listed(scratch)._replace(graded=looked_up.graded), budget, record),
         )
     picker.spared[0] += count_spared(chunk.rows[:done])
-    if stop_when is None:  # a stop rule takes rounds into the evidence as they go by
+    if goal.rule is None:  # a stop rule takes rounds into the evidence as they go by
         graded = chunk.graded if looked_up is None else looked_up.table(len(picker.models))
         picker.recorder.saw_stream(
             *(chunk.rows[:done], first, labels[:done], part.queried[:done], part.probability[:done]), graded=graded

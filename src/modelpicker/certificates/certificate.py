@@ -139,6 +139,7 @@ def state(
     rounds: int,
     changes: int,
     loss: Loss = ACCURATE,
+    label_noise: float = 0.0,
 ) -> Certificate:
     """A certificate in words: of `seen` items, `rounds` of which at least every comparison rests on."""
     late = rounds < seen
@@ -148,7 +149,9 @@ def state(
         sentence = _sentence(str(model), gap, items, seen, confidence, kind, late, changes)
     else:
         sentence = _priced_sentence(str(model), gap, seen, confidence, kind, late, changes, loss)
-    return Certificate(model, gap, confidence, kind, rounds, items, sentence, loss.name)
+    if gap < 1.0:
+        sentence += if_few_are_wrong(label_noise)
+    return Certificate(model, gap, confidence, kind, rounds, items, sentence, loss.name, label_noise)
 
 
 def _priced_sentence(

@@ -51,9 +51,9 @@ NEAR = 0.98
 STEPS = 100_000
 HAIR = 1e-9  # what a product of floats may have missed a whole number by
 
-# Fields of `seen`: rounds, those of them not closed beforehand, the first that all models take part in, and whether
-# losses may be parts of a mistake.
-ROUNDS, OPEN, COMPLETE, PARTS = range(4)
+# Fields of `seen`: rounds, those of them not closed beforehand, the first that all models take part in, whether
+# losses may be parts of a mistake, and the rounds on which models differ.
+ROUNDS, OPEN, COMPLETE, PARTS, CONTESTED = range(5)
 # What an entry tells: a round not queried, one that was, a label for such a one, both at once, a closed round.
 PASSED, ASKED, TOLD, ANSWERED, CLOSED = range(5)
 NOT_YET = -1
@@ -125,7 +125,7 @@ def no_evidence(models: int, since: Ints | None = None, parts: bool = False) -> 
         closed=np.zeros((1, models, models), dtype=np.int32),
         since=first,
         opened=np.where(first == 0, 0, NOT_YET),
-        seen=np.array([0, 0, first.max(), int(parts)]),
+        seen=np.array([0, 0, first.max(), int(parts), 0]),
     )
 
 
@@ -256,6 +256,7 @@ def gather_entry(
         evidence.seen[OPEN] += kind != CLOSED
     if not differing(row):
         return
+    evidence.seen[CONTESTED] += kind != TOLD
     level = level_of(tables.edges, probability)
     complete = number >= evidence.seen[COMPLETE]
     if kind != ANSWERED:

@@ -29,6 +29,7 @@ from modelpicker.certificates.evidence import (
     ANSWERED,
     ASKED,
     CLOSED,
+    CONTESTED,
     PASSED,
     ROUNDS,
     STREAM,
@@ -48,6 +49,7 @@ from modelpicker.certificates.evidence_kernels import (
     steps_of,
     viewed,
 )
+from modelpicker.certificates.stream_noise import stream_noise, told_confidence, widened_by
 from modelpicker.encoding import ModelName
 from modelpicker.errors import StateError
 from modelpicker.kernels.primitives import GRADED, SKIPPED, Codes, Floats, Grades, Ints, no_grades
@@ -89,6 +91,15 @@ def _narrow(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """A copy in the smallest type that holds the codes: there may be much of it before it is taken in."""
     largest = int(rows.max(initial=0))
     return rows.astype(np.min_scalar_type(-1 - largest))
+
+
+def _with_contested(raw: bytes, arrays: list[npt.NDArray[Any]]) -> bytes:
+    """Stored evidence; in that of older versions, which did not count contested rounds, all are said to be so."""
+    fields, size = len(arrays[-1]), arrays[-1].itemsize
+    if len(raw) != sum(array.nbytes for array in arrays) - size:
+        return raw
+    first = len(raw) - (fields - 1) * size
+    return raw + raw[first + ROUNDS * size : first + (ROUNDS + 1) * size]
 
 
 class Kept(NamedTuple):
@@ -232,24 +243,43 @@ class Recorder:
         confidence: float,
         kind: CertificateKind,
         past: Past | None = None,
+        label_noise: float = 0.0,
     ) -> Certificate:
-        """What is known of one of the models."""
+        """What is known of one of the models, if each label is wrong with at most a given probability."""
         confidence = check_confidence(confidence)
         number = check_kind(kind)
         if not self.watches:
             reason = f"Nothing can be said of {models[best]}: certificates are for at most {MOST_MODELS} models."
-            return Certificate(models[best], 1.0, confidence, kind, 0, None, reason, self.loss.name)
+            return Certificate(models[best], 1.0, confidence, kind, 0, None, reason, self.loss.name, label_noise)
         evidence = self.take_in()
         ever, changes = past or Past(self.models)
         gap, seen = 1.0, int(evidence.seen[ROUNDS])
+        rounds = self._rounds_of(evidence, best)
         if seen:
-            found = evidence_kernels().gap(evidence, number, best, bar_for(ever, confidence, number, changes))
-            gap = min(1.0, found * self.loss.unit)
-        others = (place for place in range(self.models) if place != best)
-        rounds = min(rounds_of(evidence, STREAM, best, other) for other in others)
-        return state(models[best], gap, confidence, kind, seen, rounds, changes, self.loss)
+            bar = bar_for(ever, told_confidence(label_noise, confidence), number, changes)
+            found = evidence_kernels().gap(evidence, number, best, bar)
+            wider = widened_by(
+                stream_noise(label_noise, confidence, number), self._contested(evidence, changes), rounds
+            )
+            gap = min(1.0, (found + wider) * self.loss.unit)
+        return state(models[best], gap, confidence, kind, seen, rounds, changes, self.loss, label_noise)
 
-    def meets(self, best: int, rule: Certified, past: Past) -> bool:
+    def _rounds_of(self, evidence: Evidence, best: int) -> int:
+        """On how many rounds at least a model can be compared with each other one."""
+        others = (place for place in range(self.models) if place != best)
+        return min(rounds_of(evidence, STREAM, best, other) for other in others)
+
+    @staticmethod
+    def _contested(evidence: Evidence, changes: int) -> int:
+        """On how many rounds models differ; all, if models changed: who left or joined was perhaps chosen by looking."""
+        return int(evidence.seen[ROUNDS if changes else CONTESTED])
+
+    @property
+    def contested(self) -> int:
+        """On how many rounds models differ."""
+        return self._contested(self.take_in(), 0) if self.watches else 0
+
+    def meets(self, best: int, rule: Certified, past: Past, label_noise: float = 0.0) -> bool:
         """Whether one of the models is certified as a rule wants it; quick to say no.
 
         Takes in what was written down in place: if that fails, the recorder must not be used any more.
@@ -258,9 +288,12 @@ class Recorder:
             return False
         evidence = self.take_in(in_place=True)
         kind = KINDS[rule.kind]
-        bar = bar_for(past.models, rule.confidence, kind, past.changes)
+        bar = bar_for(past.models, told_confidence(label_noise, rule.confidence), kind, past.changes)
+        noise, contested = stream_noise(label_noise, rule.confidence, kind), self._contested(evidence, past.changes)
+        gap = rule.gap / self.loss.unit - widened_by(noise, contested, self._rounds_of(evidence, best))
+        if gap < 0.0:
+            return False
         room, views = listed_room(self.models), viewed(evidence)
-        gap = rule.gap / self.loss.unit
         found = challenger(views, listed_tables(), room, kind, best, gap, rule.least_rounds, bar, self._rival)
         self._rival = max(0, found)
         return found < 0
@@ -281,7 +314,7 @@ class Recorder:
             return made
         arrays: list[npt.NDArray[Any]] = list(made.take_in())
         try:
-            raw = zlib.decompress(base64.b85decode(str(text)))
+            raw = _with_contested(zlib.decompress(base64.b85decode(str(text))), arrays)
             if len(raw) != sum(array.nbytes for array in arrays):
                 raise ValueError(f"it has {len(raw)} bytes")
         except (ValueError, zlib.error) as error:

@@ -1,0 +1,73 @@
+"""How much wider a statement about a stream is if labels may be wrong, whenever one looks.
+
+Each label is wrong with at most a given probability, independently of the others and of all coins. On a round on
+which models differ, a wrong label moves the difference of two losses by at most 2; on the others by nothing. So the
+truth is at most twice as far from what the labels say as there are wrong labels among such rounds: *contested* ones.
+
+Of n contested rounds at most W_n have a wrong label. For each s > 0, exp(s W_n) / (1 + p (e^s - 1))^n is a
+nonnegative supermartingale that begins at 1, so by Ville's inequality it is always below 1/d, but for a probability
+of d. That bounds W_n by a line in n; several s share the error, and the lowest line counts. Of a population the share
+of contested items is bounded in the same way. The proofs are in docs/certificates.md.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from modelpicker.certificates.evidence import HAIR, STREAM
+from modelpicker.certificates.label_noise import NOISE_SHARE
+from modelpicker.kernels.primitives import Floats
+
+# The values of s: each suits another number of rounds.
+TILTS = 2.0 ** np.arange(2, -9, -1)
+# Contested rounds are counted as they went by, and anew, as all rounds, once models have changed.
+COUNTS = 2
+
+
+class StreamNoise(NamedTuple):
+    """By how much wrong labels may mislead, as lines in the number of contested rounds; no lines if none are wrong."""
+
+    slopes: Floats
+    starts: Floats
+    most: float
+    """A gap is never widened by more."""
+    whole: int
+    """Whether what the lines bound is a whole number, so that they may be rounded down."""
+
+
+NO_STREAM_NOISE = StreamNoise(np.empty(0), np.empty(0), 0.0, 0)
+
+
+def stream_noise(label_noise: float, confidence: float, kind: int) -> StreamNoise:
+    """What labels of a stream that are wrong with at most this probability do to statements of a kind."""
+    if not label_noise:
+        return NO_STREAM_NOISE
+    allowed = math.log(COUNTS * len(TILTS)) - math.log(NOISE_SHARE) - math.log(1.0 - confidence)
+    if kind == STREAM:
+        return StreamNoise(np.log1p(label_noise * np.expm1(TILTS)) / TILTS, allowed / TILTS, 1.0, 1)
+    share = -label_noise / np.expm1(-TILTS)
+    return StreamNoise(share * TILTS, share * allowed, min(1.0, 2.0 * label_noise), 0)
+
+
+def told_confidence(label_noise: float, confidence: float) -> float:
+    """The confidence of what the labels say: the rest of the error is for wrong ones."""
+    return 1.0 - (1.0 - NOISE_SHARE) * (1.0 - confidence) if label_noise else confidence
+
+
+def widened_by(noise: StreamNoise, contested: int, rounds: int) -> float:
+    """By how much the gap may be larger than labels say, as a share of so many rounds. A kernel."""
+    lines = len(noise.slopes)
+    if lines == 0 or rounds == 0:
+        return noise.most
+    wrong = noise.slopes[0] * contested + noise.starts[0]
+    for line in range(1, lines):
+        wrong = min(wrong, noise.slopes[line] * contested + noise.starts[line])
+    if noise.whole > 0:
+        wrong = float(math.floor(wrong + HAIR))
+    return float(min(noise.most, 2.0 * wrong / rounds))
+
+
+def least_widening(label_noise: float, contested: int, rounds: int) -> float:
+    """What a statement stays wider by, however many items come, if as many of them are contested as so far."""
+    return 2.0 * label_noise * contested / rounds if rounds else 0.0

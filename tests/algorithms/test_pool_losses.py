@@ -349,8 +349,6 @@ def test_pick_takes_loss_price_and_noise() -> None:
         mp.pick(collection, price=price, setting="stream")
     raced = mp.pick(collection, price=price, setting="stream", algorithm="race", options={"tolerance": 0.1})
     assert raced.saved_per_item is not None
-    with pytest.raises(InputError, match="label_noise: only a pool"):
-        mp.pick(collection, label_noise=0.1, setting="stream")
     with pytest.raises(InputError, match="has a label"):
         mp.pick(mp.ModelCollection(collection.predictions), labels=lambda _: 0, loss="balanced")
 

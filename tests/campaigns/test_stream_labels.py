@@ -337,7 +337,11 @@ def test_classes_that_are_numbers_may_be_named_by_their_text(memory: str) -> Non
         ({"price": {"small": 1, "large": 2, "huge": 3}}, "only race uses prices"),
         ({"price": {"small": 1}, "algorithm": "race"}, "give a price for every model"),
         ({"price": [1, 2, -3], "algorithm": "race"}, "must be a number from 0"),
-        ({"label_noise": 0.1}, "label_noise goes with pool= only"),
+        ({"label_noise": 0.5}, "label_noise=0.5 is out of range"),
+        ({"label_noise": -0.1}, "label_noise=-0.1 is out of range"),
+        ({"label_noise": float("nan")}, "label_noise=nan is out of range"),
+        ({"label_noise": 0.1, "stop_when": mp.Certified(0.0)}, "a gap that is never closed"),
+        ({"options": {"label_noise": 0.1}}, "pass label_noise= itself"),
         ({"ask_for": "stars"}, "stars"),
     ],
 )

@@ -134,7 +134,8 @@ def test_a_campaign_is_created_shown_and_reported_with_its_costs(folder: Path) -
         (("--price", '{"good": 1}'), 1, "give a price for every model"),
         (("--label-noise", "0.7"), 2, "less than or equal to 0.5"),
         (("--label-noise", "0.5"), 1, "below 0.5"),
-        (("--loss", WEIGHTS, "--as", "stream"), 2, "only a pool can use it"),
+        (("--price", PRICES, "--as", "stream"), 1, "only race uses prices"),
+        (("--label-noise", "0.6", "--as", "stream"), 2, "less than or equal to 0.5"),
     ],
 )
 def test_costs_that_make_no_sense_are_refused(

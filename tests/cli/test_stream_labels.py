@@ -95,7 +95,8 @@ def test_a_loss_may_be_typed_or_in_a_file_and_is_shown(folder: Path) -> None:
         (("--ask-for", "stars"), 2, "stars"),
         (("--price", '{"ada": 1}'), 1, "give a price for every model"),
         (("--price", '{"ada": 1, "ben": 1, "cat": 1, "dan": 1}'), 1, "only race uses prices"),
-        (("--label-noise", "0.1"), 2, "goes with --pool FILE only"),
+        (("--label-noise", "0.5"), 1, "below 0.5"),
+        (("--label-noise", "0.1", "--stop-gap", "0"), 1, "a gap that is never closed"),
     ],
 )
 def test_what_makes_no_sense_makes_no_campaign(

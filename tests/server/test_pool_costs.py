@@ -81,9 +81,15 @@ def test_costs_that_make_no_sense_make_no_campaign(
     assert server.get(f"/campaigns/{name}").status_code == 404
 
 
-def test_a_stream_is_told_why_it_takes_no_noise(server: Running, name: str) -> None:
-    answer = server.post("/campaigns", {"name": name, "models": ["a", "b"], "label_noise": 0.1})
-    assert (answer.status_code, "label_noise goes with pool= only" in answer.text) == (422, True)
+def test_a_stream_takes_noise_and_says_so(server: Running, name: str) -> None:
+    body = {"name": name, "models": ["a", "b"], "label_noise": 0.1}
+    answer = server.post("/campaigns", body)
+    assert (answer.status_code, answer.json()["options"]["label_noise"]) == (201, 0.1), answer.text
+    assert answer.json()["costs"]["label_noise"] == "each label is wrong with a probability of at most 10%"
+    assert server.get(f"/campaigns/{name}/certificate").json()["label_noise"] == 0.1
+    for wrong in (-0.1, 0.5, "much"):
+        refused = server.post("/campaigns", body | {"name": f"{name}-2", "label_noise": wrong})
+        assert (refused.status_code, "label_noise" in refused.text) == (422, True), refused.text
 
 
 def test_annotators_do_not_learn_the_models_from_their_prices() -> None:

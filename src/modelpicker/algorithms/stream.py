@@ -21,6 +21,7 @@ from modelpicker.algorithms.stream_input import Chunk, LookUpLabel, StreamInput
 from modelpicker.certificates.certificate import Certificate, Certified
 from modelpicker.certificates.stop_rule import LABEL_NOISE
 from modelpicker.certificates.stop_rules import new_watch
+from modelpicker.certificates.stream_noise import check_reachable
 from modelpicker.coins import draw_coins
 from modelpicker.encoding import ClassName, ModelName
 from modelpicker.errors import InputError, ModelPickerError, brief
@@ -117,6 +118,7 @@ def run_stream(
         raise InputError(f"{brief(picker)} is not a picker; pass an algorithm such as mp.ModelPicker(models=8).")
     _check_rule(picker, stop_when)
     goal = StopRule(stop_when, float(LABEL_NOISE.check(label_noise)))
+    check_reachable(*goal)
     allowed = as_budget(budget)
     kept = kept_by(allowed, picker.rounds, picker.labels_used, spread=picker.spreads)
     if hasattr(predictions, "batches"):
@@ -146,9 +148,7 @@ def _check_rule(picker: Algorithm, stop_when: object) -> None:
         raise InputError(f"stop_when={brief(stop_when)}: {picker.certificate().sentence}")
 
 
-def _run_batches(
-    picker: Algorithm, source: Batches, labels: object, goal: StopRule, budget: Cap | Paced
-) -> Trace:
+def _run_batches(picker: Algorithm, source: Batches, labels: object, goal: StopRule, budget: Cap | Paced) -> Trace:
     """Play a collection piece by piece; the trace is that of the whole."""
     look_up = labels if callable(labels) else None
     if labels is not None and look_up is None:

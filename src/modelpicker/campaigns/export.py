@@ -19,10 +19,9 @@ from modelpicker.campaigns.events.event_types import changes_the_past, rounds_in
 from modelpicker.campaigns.events.history import HistoryRecord, as_time, events_of, from_time, records_of
 from modelpicker.campaigns.events.recent_events import Stored
 from modelpicker.campaigns.names import check_name
-from modelpicker.campaigns.pool_costs import COSTS
 from modelpicker.campaigns.registry import make_campaign
 from modelpicker.campaigns.results.chart_samples import Sample, add_sample
-from modelpicker.campaigns.setting_options import JUDGE, POOL_ALGORITHM, POOL_GOAL, SLICE, STREAM_COSTS
+from modelpicker.campaigns.setting_options import COSTS, JUDGE, POOL_ALGORITHM, POOL_GOAL, SLICE
 from modelpicker.campaigns.settings import CampaignSettings, known_algorithm, settings_checksum, stored_settings
 from modelpicker.campaigns.state.possible_events import PossibleEvents
 from modelpicker.campaigns.state.states import rebuild
@@ -146,7 +145,7 @@ def _settings(header: HistoryRecord, algorithm: type[Algorithm] | None) -> Campa
         made = CampaignSettings.check_pool(**given, **options)
     else:
         given["algorithm"] = algorithm or known_algorithm(header["algorithm"])
-        priced = {name: value for name, value in stored["options"].items() if name in STREAM_COSTS}
+        priced = {name: value for name, value in stored["options"].items() if name in COSTS}
         given["options"] = {name: value for name, value in stored["options"].items() if name not in priced}
         made = CampaignSettings.check(source=header.get("source"), **priced, **given)
     if made.source is not None:

@@ -57,11 +57,15 @@ def begin_file_campaign(
     kind = find_algorithm(algorithm)
     usual = usual_options(kind, len(collection.classes))
     suited = suited_options(collection, kind, goal.budget, play_unlabelled=True)
+    given = dict(options)
+    costs = {name: given.pop(name) for name in ("loss", "price") if name in given}
     settings = CampaignSettings.check(
+        **costs,
+        label_noise=goal.label_noise,
         models=list(collection.models),
         classes=list(collection.classes) if source.reading.get("classes") else None,
         algorithm=kind,
-        options=usual | suited | dict(options),
+        options=usual | suited | given,
         seed=seed,
         budget=goal.budget,
         expected_rounds=len(collection),

@@ -6,7 +6,7 @@ that asks for other labels than the file has.
 
 import json
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -40,6 +40,7 @@ from modelpicker.collections.spelling import EXACT
 from modelpicker.encoding import ClassName, check_missing
 from modelpicker.errors import ConflictError, FileError, InputError, NotFoundError
 from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN
+from modelpicker.losses import ACCURATE, Loss
 
 RESULT = "modelpicker pick 1"
 LONGEST_HEADER = 2**24
@@ -209,6 +210,7 @@ def _of_result(path: Path) -> Report:
         settings = {
             "algorithm": f"{header['algorithm']}{f' ({options})' if options else ''}",
             "seed": str(header["seed"]),
+            **PoolCosts.load(header.get("costs") or {}).words(),
             "order": "random" if header.get("shuffle") else "as in the file",
             "budget": "none" if budget is None else f"{budget:,} labels",
         }
@@ -294,16 +296,29 @@ def _play_stream(
     seen = ModelCollection.of_codes(codes, labels, whole.models, whole.classes)
     rule = None if header.get("stop_when") is None else Certified(**header["stop_when"])
     kind = find_algorithm(header["algorithm"])
-    picker = make_algorithm(kind, seen.models, header["seed"], header["options"], len(seen.classes))
+    costs = PoolCosts.load(header.get("costs") or {})
+    options = {**header["options"], **_coded_loss(costs, seen.classes)}
+    picker = make_algorithm(kind, seen.models, header["seed"], options, len(seen.classes))
     usual = Certified(**header["told"]) if header.get("told") else rule or USUAL
     missing = check_missing(header.get("missing", "abstained"))
-    run = Run(seen, picker, Goal(header.get("budget"), rule, usual), play_unlabelled=True, missing=missing)
+    goal = Goal(header.get("budget"), rule, usual, costs.label_noise)
+    run = Run(seen, picker, goal, play_unlabelled=True, missing=missing)
     queried = [asked for trace, _, _ in run.play() for asked in trace.queried.tolist()]
     if queried != decided.queried:
         raise ConflictError(_other_questions(path))
-    goal = rule or picker.aim
+    aim = rule or picker.aim
     contested = int((codes != codes[:, :1]).any(axis=1).sum())
-    return PlayedAgain(run.pick(), None if goal is None else ProofGoal(goal.gap, goal.confidence), contested)
+    return PlayedAgain(run.pick(), None if aim is None else ProofGoal(aim.gap, aim.confidence), contested)
+
+
+def _coded_loss(costs: PoolCosts, classes: Sequence[ClassName]) -> dict[str, Loss]:
+    """The loss as an option of the algorithm, whose classes are codes; what was typed may name others."""
+    if costs.loss == ACCURATE:
+        return {}
+    codes = {name: code for code, name in enumerate(classes)}
+    for name in costs.loss.classes:
+        codes.setdefault(name, len(codes))
+    return {"loss": costs.loss.coded(codes)}
 
 
 # The file that a pick is of.
@@ -364,7 +379,7 @@ def _pool_settings_of(header: Mapping[str, Any], budget: int | None) -> dict[str
         "algorithm": "pool-picker",
         "seed": str(header["seed"]),
         "goal": goal_in_words(ProofGoal(options["tolerance"], options["confidence"])),
-        **{name.replace("_", " "): words for name, words in PoolCosts.load(options).facts().items()},
+        **PoolCosts.load(options).words(),
         "budget": "none" if budget is None else f"{budget:,} labels",
     }
 

@@ -34,7 +34,8 @@ from modelpicker.campaigns.setting_options import refuse_judge_of_stream
 from modelpicker.campaigns.slicing import SliceChoice, fields_with_slice, make_pool
 from modelpicker.campaigns.storage.sqlite_files import is_sqlite
 from modelpicker.certificates.certificate import CertificateKind, Certified
-from modelpicker.certificates.stop_rule import GAP
+from modelpicker.certificates.stop_rule import GAP, LABEL_NOISE
+from modelpicker.certificates.stream_noise import check_reachable
 from modelpicker.collections import ModelCollection
 from modelpicker.collections.collection import read_missing
 from modelpicker.collections.column_name_hints import IDENTITIES
@@ -69,6 +70,8 @@ class Goal:
     stop_when: Certified | None
     usual: Certified
     """What certificate is told where there is no goal."""
+    label_noise: float = 0.0
+    """The probability that a label is wrong, at most."""
 
 
 def make_goal(
@@ -79,18 +82,20 @@ def make_goal(
     tolerance: float | None,
     confidence: float,
     certificate: CertificateKind | None,
+    label_noise: float = 0.0,
 ) -> tuple[Goal, dict[str, Any]]:
     """The goal, and the options of the algorithm: one that stops by itself takes the tolerance as its own."""
-    given = dict(options)
+    given, noise = dict(options), float(LABEL_NOISE.check(label_noise))
     if budget is not None:
         budget = check_count("budget", budget)
     if kind.stops:
         given = {"confidence": confidence, **({} if tolerance is None else {"tolerance": tolerance}), **given}
         usual = Certified(USUAL_GAP, float(given["confidence"]), certificate or "population")
-        return Goal(budget, None, usual), given
+        return Goal(budget, None, usual, noise), given
     usual = Certified(USUAL_GAP, confidence, certificate or "stream")
     rule = None if tolerance is None else Certified(tolerance, confidence, certificate or "population")
-    return Goal(budget, rule, rule or usual), given
+    check_reachable(rule, noise)
+    return Goal(budget, rule, rule or usual, noise), given
 
 
 @dataclass
@@ -128,7 +133,8 @@ class Run:
             left = None if budget is None else budget - self.picker.labels_used
             labels = np.full(len(piece), ABSTAINED) if piece.labels is None else np.asarray(piece.labels)
             rows = self._said(piece.predictions)
-            trace = run_stream(self.picker, rows, labels, budget=left, stop_when=self.goal.stop_when)
+            rule, noise = self.goal.stop_when, self.goal.label_noise
+            trace = run_stream(self.picker, rows, labels, budget=left, stop_when=rule, label_noise=noise)
             self._note(trace, rows, labels)
             self.stopped = trace.stopped
             yield trace, piece, places
@@ -206,8 +212,8 @@ class Run:
             found: int | Label = told[row]
             return found
 
-        budget, rule = self.goal.budget, self.goal.stop_when
-        trace = run_stream(self.picker, rows, look_up, budget=budget, stop_when=rule)
+        budget, rule, noise = self.goal.budget, self.goal.stop_when, self.goal.label_noise
+        trace = run_stream(self.picker, rows, look_up, budget=budget, stop_when=rule, label_noise=noise)
         self.stopped = trace.stopped
         self._note(trace, rows, told)
 
@@ -227,7 +233,13 @@ class Run:
             labelled=self.labelled,
         )
         wanted = Wanted(self.goal.budget, self.to_play, self.goal.stop_when, self.goal.usual)
-        pick = assemble(picker, evidence, wanted, lambda _, rule: picker.certificate(rule.confidence, rule.kind))
+        noise = self.goal.label_noise
+        pick = assemble(
+            picker,
+            evidence,
+            wanted,
+            lambda _, rule: picker.certificate(rule.confidence, rule.kind, label_noise=noise),
+        )
         course = joined([*self.course, Course((pick.labels_used,), (pick.model,))])
         return replace(pick, course=course.thinned())
 
@@ -356,9 +368,10 @@ def pick(
         loss: what mistakes cost: "accuracy" (the default), "grades", "preference", weights by class, costs by class
             and answer, or a `Loss`. "balanced" counts all classes the same, by how frequent they are among the
             labels of the source. The tolerance and the certificate speak of it.
-        price: what each model costs per item, by its name, for a pool: the pick is then the cheapest model that is
-            certified. "cost" or "latency": the mean that the results of an evaluation tool give.
-        label_noise: the probability that a label is wrong, at most, for a pool: the certificate allows for it.
+        price: what each model costs per item, by its name: the pick is then the cheapest model that is certified.
+            For a pool, and for a stream with the algorithm race. "cost" or "latency": the mean that the results of
+            an evaluation tool give.
+        label_noise: the probability that a label is wrong, at most: the certificate allows for it, and is wider.
         slice: for a pool: also find the best model of each slice (`Pick.slices`). The name of a column, such as a
             language; a function, which gets the same as one for `labels`; or one value per item.
         shuffle: take the items of a stream in random order.
@@ -414,13 +427,15 @@ def pick(
     check_can_choose(opened, name)
     found = find_algorithm(algorithm or USUAL_ALGORITHM)
     wanted, given = make_goal(
-        found, options or {}, budget=budget, tolerance=tolerance, confidence=confidence, certificate=kind
+        found,
+        options or {},
+        budget=budget,
+        tolerance=tolerance,
+        confidence=confidence,
+        certificate=kind,
+        label_noise=label_noise,
     )
-    if loss is not None:
-        given["loss"] = find_loss(loss, read_whole(opened))
-    if price is not None:
-        check_priced(found)
-        given["price"] = price
+    given |= stream_costs(opened, found, loss, price)
     played = play_unlabelled or callable(labels)
     run = make_run(opened, found, given, wanted, seed=seed, shuffle=shuffle, play_unlabelled=played)
     if callable(labels):
@@ -429,9 +444,20 @@ def pick(
     return run.play_all()
 
 
+def stream_costs(source: CollectionSource, kind: type[Algorithm], loss: object, price: object) -> dict[str, Any]:
+    """What mistakes and models cost, as options of an algorithm on a stream; only what is given."""
+    found: dict[str, Any] = {}
+    if loss is not None:
+        found["loss"] = find_loss(loss, read_whole(source))
+    if price is not None:
+        check_priced(kind)
+        found["price"] = find_price(price, read_whole(source))
+    return found
+
+
 @dataclass(frozen=True)
 class PoolOptions:
-    """What only a pool can use, but for the prices, which Race uses as well."""
+    """What only a pool can use, but for the prices, which Race uses as well, and the noise."""
 
     judge: object
     warm: object
@@ -446,13 +472,8 @@ class PoolOptions:
             return
         refuse_judge_of_stream(self.judge)
         refuse_warm_of_stream(self.warm)
-        given = {
-            "label_noise": self.label_noise != 0.0,
-            "slice": self.slice is not None,
-        }
-        for option, used in given.items():
-            if used:
-                raise InputError(f"{option}: only a pool can use it; leave it out, or take the items as a pool.")
+        if self.slice is not None:
+            raise InputError("slice: only a pool can use it; leave it out, or take the items as a pool.")
 
     def make(
         self, whole: ModelCollection, reading: Mapping[str, Any], name: str, goal: dict[str, Any]

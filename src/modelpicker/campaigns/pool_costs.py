@@ -1,4 +1,4 @@
-"""What mistakes and models of a pool cost, and how often labels are wrong: checked, stored, shown, read again."""
+"""What mistakes and models cost, and how often labels are wrong: checked, stored, shown, read again."""
 
 import json
 import math
@@ -21,15 +21,13 @@ from modelpicker.losses import BALANCED as BALANCED_ACCURACY
 SHOWN_PRICES = 8
 # The loss whose shares are typed after it.
 BALANCED = "balanced"
-# The options of a pool that are stored where they are given.
-COSTS = ("loss", "price", "label_noise")
 # Prices that the file of an evaluation tool gives.
 MEASURED = ("cost", "latency")
 
 
 @dataclass(frozen=True)
 class PoolCosts:
-    """What decides beside the goal of a pool: the loss, the price of each model, and how many labels are wrong."""
+    """What decides beside the goal: the loss, the price of each model, and how many labels are wrong."""
 
     loss: Loss = ACCURATE
     price: tuple[tuple[str, float], ...] | None = None
@@ -80,6 +78,7 @@ class PoolCosts:
         cls,
         loss: object,
         price: object,
+        label_noise: object,
         *,
         models: Sequence[ModelName],
         ask_for: str,
@@ -92,7 +91,7 @@ class PoolCosts:
                 'how frequent each class is: mp.Loss.balanced({"fraud": 0.01, "fine": 0.99}).',
                 parameter="loss",
             )
-        found = cls.check(loss, price, 0.0, models=models, ask_for=ask_for)
+        found = cls.check(loss, price, label_noise, models=models, ask_for=ask_for)
         return replace(found, loss=found.loss.spelt_as(classes))
 
     @classmethod
@@ -162,6 +161,10 @@ class PoolCosts:
     def facts(self) -> dict[str, str]:
         """In words, by name; what has its default is left out."""
         return {name: self._told(name) for name in self.document()}
+
+    def words(self) -> dict[str, str]:
+        """The same, by names for people."""
+        return {name.replace("_", " "): words for name, words in self.facts().items()}
 
     def _told(self, name: str) -> str:
         if name == "loss":

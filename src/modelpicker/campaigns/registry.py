@@ -31,7 +31,6 @@ from modelpicker.campaigns.setting_options import (
     check_slice_name,
     check_stored_same,
     refuse_judge_of_stream,
-    refuse_noise_of_stream,
     refuse_slice_of_stream,
 )
 from modelpicker.campaigns.settings import CampaignSettings, stored_document
@@ -153,7 +152,7 @@ def create_campaign(
             pool, on a stream pass `Loss.balanced` with a share for each class.
         price: what each model costs per item, by its name: the pick is then the cheapest model that is certified.
             For a pool, and for a stream with the algorithm race.
-        label_noise: the probability that a label is wrong, at most: the certificate allows for it. For a pool.
+        label_noise: the probability that a label is wrong, at most: certificates allow for it, and are wider.
         guidelines: what annotators read beside the item.
         progress: told how many items of the pool are stored, and of how many.
 
@@ -215,8 +214,8 @@ def create_campaign(
     refuse_slice_of_stream(slice)
     refuse_warm_of_stream(warm)
     _check_stream(models, tolerance, confidence, use_labels)
-    refuse_noise_of_stream(label_noise)
-    return begin_campaign(storage, name, CampaignSettings.check(**given, loss=loss, price=price), guidelines)
+    settings = CampaignSettings.check(**given, loss=loss, price=price, label_noise=label_noise)
+    return begin_campaign(storage, name, settings, guidelines)
 
 
 def pool_loss(loss: object, source: PoolSource, given: Mapping[int, ClassName]) -> object:

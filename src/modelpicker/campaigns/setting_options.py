@@ -213,6 +213,10 @@ def refuse_slice_of_stream(chosen: object) -> None:
         )
 
 
+# The options of a campaign that are stored beside those of its algorithm, where they are given.
+COSTS = ("loss", "price", "label_noise")
+
+
 def refuse_judge_of_stream(judge: object) -> None:
     """A stream has no judge yet."""
     if judge is not None:
@@ -220,16 +224,4 @@ def refuse_judge_of_stream(judge: object) -> None:
             f"judge={brief(judge)}: only a pool can use a judge, as its proof has to know what the judge says of "
             "all items. Leave it out, or take the items as a pool.",
             parameter="judge",
-        )
-
-
-# The options of a stream that are stored beside those of its algorithm: what mistakes and models cost.
-STREAM_COSTS = ("loss", "price")
-
-
-def refuse_noise_of_stream(label_noise: object) -> None:
-    """Noise is for a pool: docs/losses.md says why."""
-    if label_noise:
-        raise InputError(
-            "label_noise goes with pool= only; pass the items as a pool, or leave it out.", parameter="label_noise"
         )

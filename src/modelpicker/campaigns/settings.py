@@ -19,10 +19,11 @@ from modelpicker.algorithms.registry import (
 )
 from modelpicker.algorithms.validation import check_models
 from modelpicker.campaigns.input.rows import ClassCodes
-from modelpicker.campaigns.pool_costs import COSTS, PoolCosts, check_priced
+from modelpicker.campaigns.pool_costs import PoolCosts, check_priced
 from modelpicker.campaigns.setting_options import (
     ADDED_LATER,
     BY_NAME,
+    COSTS,
     JUDGE,
     PLAIN,
     POOL_ALGORITHM,
@@ -30,7 +31,6 @@ from modelpicker.campaigns.setting_options import (
     POOL_SETTINGS,
     SETTINGS,
     SLICE,
-    STREAM_COSTS,
     AskFor,
     OverlapRule,
     check_judge_name,
@@ -42,6 +42,7 @@ from modelpicker.campaigns.setting_options import (
 from modelpicker.campaigns.sources import FileSource
 from modelpicker.certificates.certificate import MOST_MODELS, Certified
 from modelpicker.certificates.stop_rule import STOP_RULE
+from modelpicker.certificates.stream_noise import check_reachable
 from modelpicker.coins import check_seed
 from modelpicker.collections.same_answers import SameAnswers
 from modelpicker.collections.spelling import EXACT
@@ -118,18 +119,13 @@ class CampaignSettings:
 
     @cached_property
     def costs(self) -> PoolCosts:
-        """The loss; of a pool, the prices and the noise as well."""
-        return PoolCosts.load({name: self.options[name] for name in self._costly if name in self.options})
-
-    @property
-    def _costly(self) -> tuple[str, ...]:
-        """The options that `costs` has; of a stream, others of these names are the algorithm's own."""
-        return COSTS if self.pool is not None else STREAM_COSTS
+        """The loss, the prices and the noise."""
+        return PoolCosts.load({name: self.options[name] for name in COSTS if name in self.options})
 
     @property
     def plain_options(self) -> dict[str, Any]:
         """The options that are one value each; `costs` has the others, and `facts` tells of them."""
-        apart = {*self._costly, *(() if self.pool is None else (SLICE,))}
+        apart = {*COSTS, *(() if self.pool is None else (SLICE,))}
         return {name: value for name, value in self.options.items() if name not in apart}
 
     @cached_property
@@ -198,7 +194,15 @@ class CampaignSettings:
         )
 
     @classmethod
-    def check(cls, *, source: object = None, loss: object = None, price: object = None, **given: Any) -> Self:
+    def check(
+        cls,
+        *,
+        source: object = None,
+        loss: object = None,
+        price: object = None,
+        label_noise: object = 0.0,
+        **given: Any,
+    ) -> Self:
         """Settings that make sense, or an error that says what does not; they are named as `SETTINGS` has them."""
         if strange := given.keys() - BY_NAME.keys():
             raise TypeError(f"a campaign has no setting {', '.join(sorted(strange))}")
@@ -207,7 +211,7 @@ class CampaignSettings:
         known = ClassCodes(given["classes"]).classes
         models = check_models(given["models"])
         asked = BY_NAME["ask_for"].check(given["ask_for"])
-        costs = PoolCosts.check_stream(loss, price, models=models, ask_for=asked, classes=known or ())
+        costs = PoolCosts.check_stream(loss, price, label_noise, models=models, ask_for=asked, classes=known or ())
         if costs.price is not None:
             check_priced(kind)
         made = cls(
@@ -241,6 +245,7 @@ class CampaignSettings:
     def check_goal(self) -> None:
         """Refuse a stopping rule that does not go with the models or the algorithm."""
         picker = self.make(self.models)
+        check_reachable(self.stop_when, self.costs.label_noise)
         if self.stop_when is not None and len(self.models) > MOST_MODELS:
             raise InputError(f"stop_when: certificates are for at most {MOST_MODELS} models; leave it out.")
         if self.stop_when is not None and picker.aim is not None:
@@ -344,7 +349,7 @@ def _checked_options(options: object) -> dict[str, Any]:
         return {}
     if not (isinstance(options, Mapping) and all(isinstance(name, str) for name in options)):
         raise InputError(f"options {brief(options)}: pass them by name, such as {{'query_scale': 2.0}}.")
-    if refused := [name for name in STREAM_COSTS if name in options]:
+    if refused := [name for name in COSTS if name in options]:
         raise InputError(f"options: {refused[0]} is no option of an algorithm; pass {refused[0]}= itself.")
     return dict(options)
 

@@ -271,7 +271,7 @@ class Recorder:
 
     @staticmethod
     def _contested(evidence: Evidence, changes: int) -> int:
-        """On how many rounds models differ; all, if models changed: who left or joined was perhaps chosen by looking."""
+        """On how many rounds models differ; all, if models changed: that was perhaps decided by looking."""
         return int(evidence.seen[ROUNDS if changes else CONTESTED])
 
     @property

@@ -1,13 +1,13 @@
 """How much wider a statement about a stream is if labels may be wrong, whenever one looks.
 
-Each label is wrong with at most a given probability, independently of the others and of all coins. On a round on
-which models differ, a wrong label moves the difference of two losses by at most 2; on the others by nothing. So the
-truth is at most twice as far from what the labels say as there are wrong labels among such rounds: *contested* ones.
+Each label is wrong with at most a given probability, independently of the others and of all coins. Where models
+differ, a wrong label moves the difference of two losses by at most 2; elsewhere by nothing. Call such rounds
+*contested*: the truth and what the labels say differ by at most twice the wrong labels of contested rounds.
 
 Of n contested rounds at most W_n have a wrong label. For each s > 0, exp(s W_n) / (1 + p (e^s - 1))^n is a
 nonnegative supermartingale that begins at 1, so by Ville's inequality it is always below 1/d, but for a probability
-of d. That bounds W_n by a line in n; several s share the error, and the lowest line counts. Of a population the share
-of contested items is bounded in the same way. The proofs are in docs/certificates.md.
+of d. That bounds W_n by a line in n; several s share the error, and the lowest line counts. Of a population the
+share of contested items is bounded in the same way. The proofs are in docs/certificates.md.
 """
 
 import math
@@ -15,18 +15,20 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modelpicker.certificates.certificate import Certified, rounded_up
 from modelpicker.certificates.evidence import HAIR, STREAM
 from modelpicker.certificates.label_noise import NOISE_SHARE
+from modelpicker.errors import InputError
 from modelpicker.kernels.primitives import Floats
 
 # The values of s: each suits another number of rounds.
-TILTS = 2.0 ** np.arange(2, -9, -1)
+TILTS: Floats = np.exp2(np.arange(2.0, -9.0, -1.0))
 # Contested rounds are counted as they went by, and anew, as all rounds, once models have changed.
 COUNTS = 2
 
 
 class StreamNoise(NamedTuple):
-    """By how much wrong labels may mislead, as lines in the number of contested rounds; no lines if none are wrong."""
+    """How many labels mislead, as lines in the number of contested rounds; no lines if none are wrong."""
 
     slopes: Floats
     starts: Floats
@@ -66,6 +68,28 @@ def widened_by(noise: StreamNoise, contested: int, rounds: int) -> float:
     if noise.whole > 0:
         wrong = float(math.floor(wrong + HAIR))
     return float(min(noise.most, 2.0 * wrong / rounds))
+
+
+def check_reachable(rule: Certified | None, label_noise: float) -> None:
+    """Refuse a goal that no number of labels can reach: nothing is certain if labels may be wrong."""
+    if rule is not None and rule.gap == 0.0 and label_noise:
+        raise InputError(
+            f"gap={rule.gap:g} with label_noise={label_noise:g}: wrong labels leave a gap that is never closed. "
+            "Name a gap above 0, or leave label_noise out.",
+            parameter="label_noise",
+        )
+
+
+def out_of_reach(rule: Certified, label_noise: float, contested: int, rounds: int, unit: float) -> str:
+    """That a goal cannot be reached for wrong labels, if items go on as they came, in a sentence; else empty."""
+    least = least_widening(label_noise, contested, rounds) * unit
+    if rounds < rule.least_rounds or least < rule.gap:
+        return ""
+    return (
+        f"The goal of {rounded_up(rule.gap)} is out of reach: models differ on {contested / rounds:.0%} of items, so "
+        f"wrong labels alone leave {rounded_up(least)} open. Name a larger gap, or have several people label each "
+        "item."
+    )
 
 
 def least_widening(label_noise: float, contested: int, rounds: int) -> float:

@@ -66,7 +66,6 @@ OF_POOLS = {
     "judge": "--judge",
     "slice_by": "--slice",
     "warm": "--warm",
-    "label_noise": "--label-noise",
     "fields": "--fields",
     "normalise": "--normalise",
     "text": "--text",
@@ -168,7 +167,7 @@ def create(
                 "it does not go with a budget on a stream; pass --pool.", param_hint="--overlap"
             )
         given = _stream(models, stop_gap, confidence, kind, algorithm, option)
-        given |= {**typed_costs(loss, price, 0.0)}
+        given |= {**typed_costs(loss, price, label_noise)}
     else:
         _refuse(typed, OF_STREAMS, "is for streams; leave it out with --pool.")
         closed = classes if same == BY_NAME["same"].default else None  # the campaign finds them in any spelling

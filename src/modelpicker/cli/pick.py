@@ -11,7 +11,7 @@ from modelpicker.campaigns.setting_options import AskFor
 from modelpicker.cli.shared import algorithm_options, pick_campaign
 from modelpicker.cli.shared.campaign_options import AnnotatorOption
 from modelpicker.cli.shared.pick_output import PickReport
-from modelpicker.cli.shared.pick_pool import find_journal, pick_pool, refuse_for_stream
+from modelpicker.cli.shared.pick_pool import find_journal, pick_pool, read_costs, refuse_for_stream
 from modelpicker.cli.shared.pick_reading import is_answers, read_labelled, some_names, with_old_answers
 from modelpicker.cli.shared.pick_request import PickRequest
 from modelpicker.cli.shared.pool_costs import typed_costs
@@ -135,7 +135,7 @@ def pick(
         if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
     }
     given = algorithm_options.parse_options(option or [])
-    goal, options = _goal(algorithm, given, budget, stop_gap, confidence, kind)
+    goal, options = _goal(algorithm, given, budget, stop_gap, confidence, kind, label_noise)
     typed["option"] = given
     typed |= {name: getattr(reading, name) for name in ("models", "classes") if name in typed}
     request = PickRequest(
@@ -163,11 +163,6 @@ def pick(
     as_pool = _setting(setting, typed, bool(given)) == "pool" and not _is_begun_stream(request, setting, ask)
     if not as_pool:
         refuse_for_stream(judge, warm)
-        for name in {"loss", "price", "label_noise"} & typed.keys():
-            raise typer.BadParameter(
-                "on the command line only a pool can use it; leave it out, or add --as pool.",
-                param_hint=f"--{name.replace('_', '-')}",
-            )
     if slice_by is not None and not as_pool:
         raise typer.BadParameter(
             "only a pool can have slices; leave it out, or add --as pool.", param_hint="--slice"
@@ -214,6 +209,7 @@ def _goal(
     stop_gap: float | None,
     confidence: float,
     kind: str | None,
+    label_noise: float,
 ) -> "tuple[Goal, dict[str, Any]]":
     """When to stop, and the options of the algorithm; what makes no sense is wrong usage."""
     from modelpicker.algorithms.registry import find_algorithm
@@ -229,6 +225,7 @@ def _goal(
         tolerance=stop_gap,
         confidence=confidence,
         certificate=None if kind is None else rule.kind,
+        label_noise=label_noise,
     )
 
 
@@ -241,6 +238,7 @@ def _pick(request: PickRequest, ask: bool) -> PickReport:
     begun = pick_campaign.find_begun(place, request.source) if asks else None
     request = _as_begun(request, begun)
     collection, request = read_labelled(request)
+    request = _with_costs(request, collection)
     print_notes(collection.notes)
     say(f"models: {some_names(collection.models)}")
     check_can_choose(collection, request.source)
@@ -272,6 +270,27 @@ def _as_begun(request: PickRequest, begun: "Campaign | None") -> PickRequest:
     return replace(request, reading=reading, labels=labels)
 
 
+def _with_costs(request: PickRequest, collection: "CollectionSource") -> PickRequest:
+    """The same request; what mistakes and models cost is among the options of the algorithm, where it was typed."""
+    from modelpicker.algorithms.registry import find_algorithm
+    from modelpicker.campaigns.offline import read_whole
+    from modelpicker.campaigns.pool_costs import check_priced
+    from modelpicker.campaigns.setting_options import COSTS
+
+    typed = [name for name in COSTS if name in request.typed]
+    if not typed:
+        return request
+    costs = read_costs(read_whole(collection), request, {})
+    if costs.price is not None:
+        check_priced(find_algorithm(request.algorithm))
+    found, stored = costs.goal(), costs.document()
+    options = {
+        **request.options,
+        **{name: found[name] for name in ("loss", "price") if name in typed and name in stored},
+    }
+    return replace(request, options=options, typed={**request.typed, **{name: stored.get(name) for name in typed}})
+
+
 def _look_up(collection: "CollectionSource", request: PickRequest) -> PickReport:
     """Play a collection whose labels are known; every decision is written down if somebody asks for it."""
     from modelpicker.algorithms.registry import find_algorithm
@@ -291,7 +310,8 @@ def _look_up(collection: "CollectionSource", request: PickRequest) -> PickReport
     if request.out is None:
         return _played(run, request)
     with result_file(request.out) as written:
-        written.write_header(run, seed=request.seed, shuffle=request.shuffle, **request.reading_again())
+        costs = {"costs": found} if (found := _costs_of(request)) else {}
+        written.write_header(run, seed=request.seed, shuffle=request.shuffle, **costs, **request.reading_again())
         report = _played(run, request, written)
         written.write_summary(report.document())
     return report
@@ -299,6 +319,8 @@ def _look_up(collection: "CollectionSource", request: PickRequest) -> PickReport
 
 def _played(run: "Run", request: PickRequest, written: "ResultFile | None" = None) -> PickReport:
     """What comes of a run."""
+    from modelpicker.campaigns.pool_costs import PoolCosts
+
     passed_over = False
     with progress("Playing", run.to_play) as bar:
 
@@ -322,4 +344,12 @@ def _played(run: "Run", request: PickRequest, written: "ResultFile | None" = Non
         goal=request.goal.stop_when or run.picker.aim,
         out=None if request.out is None else str(request.out),
         passed_over=passed_over,
+        costs=PoolCosts.load(_costs_of(request)),
     )
+
+
+def _costs_of(request: PickRequest) -> dict[str, Any]:
+    """What mistakes and models cost, and how many labels may be wrong: only what was typed."""
+    from modelpicker.campaigns.setting_options import COSTS
+
+    return {name: request.typed[name] for name in COSTS if request.typed.get(name)}

@@ -13,13 +13,12 @@ from urllib.parse import urlencode
 
 from modelpicker.algorithms.budgets import BudgetWay
 from modelpicker.campaigns.setting_options import (
+    COSTS,
     POOL_ALGORITHM,
     SETTINGS,
-    STREAM_COSTS,
     AskFor,
     OverlapRule,
     refuse_judge_of_stream,
-    refuse_noise_of_stream,
     refuse_slice_of_stream,
 )
 from modelpicker.certificates.certificate import Certified
@@ -116,7 +115,6 @@ class Client:
         """
         if pool is None:
             refuse_judge_of_stream(judge)
-            refuse_noise_of_stream(label_noise)
             refuse_slice_of_stream(slice)
         else:
             streams = {"models": models, "classes": classes, "expected_rounds": expected_rounds, "options": options}
@@ -149,7 +147,7 @@ class Client:
             "seed": seed,
             "algorithm": algorithm,
             "options": dict(options or {}),
-            **_costs(loss, price, 0.0, classes or ()),
+            **_costs(loss, price, label_noise, classes or ()),
         }
         made = self._transport.call("POST", "/campaigns", body, done=ConflictError)
         campaign = RemoteCampaign(self._transport, name)
@@ -210,5 +208,5 @@ def _is_same(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     if isinstance(wanted["models"], int):
         shown["models"] = len(found["models"])
     names = [option.name for option in SETTINGS if option.name != "options"]
-    known = all(found["options"].get(name) == wanted.get(name) for name in STREAM_COSTS)
+    known = all(found["options"].get(name) == wanted.get(name) for name in COSTS)
     return known and all(shown[name] == wanted[name] for name in names)

@@ -14,6 +14,7 @@ from modelpicker.campaigns.results.status import Facts, Idle, find_status, in_sh
 from modelpicker.campaigns.state.projection import Projection, joined_late
 from modelpicker.campaigns.terms import Terms
 from modelpicker.certificates.certificate import Certificate, Certified
+from modelpicker.certificates.stream_noise import out_of_reach
 from modelpicker.encoding import ModelName
 from modelpicker.kernels.primitives import Codes
 
@@ -116,8 +117,7 @@ def assemble(
     goal = wanted.stop_when or picker.aim
     rule = goal or wanted.usual
     certificate = certify(best, rule)
-    # A race that is won has proved its own goal, however few rounds that took.
-    proved = certificate.gap <= rule.gap if picker.aim is not None else rule.met_by(certificate)
+    proved = _race_is_proved(picker, certificate, rule) if picker.aim is not None else rule.met_by(certificate)
     certified = proved and counts.labels > 0
     lowest = min(losses)
     order = sorted(range(len(losses)), key=lambda place: (place != best, losses[place]))
@@ -167,12 +167,25 @@ def assemble(
                 half=counts.half,
             )
         ),
-        remark=picker.remark,
+        remark=" ".join(filter(None, (picker.remark, _out_of_reach(picker, wanted.stop_when, certificate)))),
         conflicts=counts.conflicts,
         racing=picker.racing,
         calls=None if joined else picker.calls,
         saved_per_item=picker.saved_per_item,
     )
+
+
+def _race_is_proved(picker: Algorithm, certificate: Certificate, rule: Certified) -> bool:
+    """A race that is won has proved its own goal, however few rounds that took: by the labels, right or wrong."""
+    return certificate.gap < 1.0 and certificate.gap <= rule.gap + 2.0 * certificate.label_noise * picker.loss.unit
+
+
+def _out_of_reach(picker: Algorithm, rule: Certified | None, certificate: Certificate) -> str:
+    """That wrong labels keep a goal from being reached; empty if they do not, or nobody knows yet."""
+    noise, seen = certificate.label_noise, picker.rounds
+    if rule is None or not noise or rule.met_by(certificate):
+        return ""
+    return out_of_reach(rule, noise, picker.recorder.contested, seen, picker.loss.unit)
 
 
 def best_place(store: EventStore, projection: Projection) -> int:

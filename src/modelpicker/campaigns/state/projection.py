@@ -290,16 +290,17 @@ class Projection(CampaignState):
 
     def certificate(self, best: int, confidence: float, kind: CertificateKind) -> Certificate:
         """What is known of one of the models."""
+        noise = self.settings.costs.label_noise
         if not self.changes and best == self.picker.models.index(self.picker.recommended):
-            return self.picker.certificate(confidence, kind)
+            return self.picker.certificate(confidence, kind, label_noise=noise)
         if kind == "population" and self.picker.aim is not None:  # its error was spent on the models there were
             seen = self.picker.rounds
-            return state(self.picker.models[best], 1.0, confidence, kind, seen, seen, 1, self.picker.loss)
-        return self.picker.recorder.certificate(self.picker.models, best, confidence, kind, self.past)
+            return state(self.picker.models[best], 1.0, confidence, kind, seen, seen, 1, self.picker.loss, noise)
+        return self.picker.recorder.certificate(self.picker.models, best, confidence, kind, self.past, noise)
 
     def certifies(self, best: int, rule: Certified) -> bool:
         """Whether one of the models is certified well enough."""
-        return self.picker.recorder.meets(best, rule, self.past)
+        return self.picker.recorder.meets(best, rule, self.past, self.settings.costs.label_noise)
 
     def observe(self, codes: list[int], plan: BudgetPlan) -> tuple[bool, float, int, int]:
         """Decide one round, interpreted: query, probability, recommended model, code of the prediction."""

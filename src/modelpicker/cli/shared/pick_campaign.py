@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from modelpicker.campaigns.setting_options import COSTS
 from modelpicker.campaigns.storage.sqlite_files import is_sqlite
 from modelpicker.cli.shared.label_session import ANNOTATOR, LabelSession
 from modelpicker.cli.shared.pick_output import PickReport
@@ -171,6 +172,7 @@ def _compared(begun: "Campaign", request: PickRequest) -> dict[str, tuple[Any, A
         "stop_gap": options.get("tolerance") if own else None if rule is None else rule.gap,
         "models": list(settings.models),
         "classes": None if settings.classes is None else list(settings.classes),
+        **{name: settings.costs.document().get(name) for name in COSTS},
     }
     if own:
         then["confidence"] = options.get("confidence")
@@ -207,4 +209,5 @@ def _report(campaign: "Campaign", feeder: "Feeder", request: PickRequest, stoppe
         out=str(place),
         known=len(answers_by(campaign, FILE)),
         campaign={"campaign": campaign.name, "storage": campaign.storage.url},
+        costs=settings.costs,
     )

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from modelpicker.campaigns import Pick
+    from modelpicker.campaigns.pool_costs import PoolCosts
     from modelpicker.certificates.certificate import Certified
 
 GO_ON = "The same command goes on from here."
@@ -39,6 +40,8 @@ class PickReport:
     """How many of the labels were known before, where a person is asked."""
     passed_over: bool = False
     """Whether there were rounds that might have been asked about, and were not."""
+    costs: "PoolCosts | None" = None
+    """What mistakes and models cost, and how many labels may be wrong."""
     campaign: "dict[str, str]" = field(default_factory=dict)
     """The campaign and its storage, where a person is asked."""
 
@@ -49,7 +52,7 @@ class PickReport:
             **found,
             "setting": "stream",
             "algorithm": self.algorithm,
-            "options": dict(self.options),
+            "options": {**self.options, **({} if self.costs is None else self.costs.document())},
             "seed": self.seed,
             "items": self.items,
             "items_played": self.to_play,
@@ -85,7 +88,14 @@ def _seen(report: PickReport) -> str:
         told += f", {report.known:,} of which {'was' if report.known == 1 else 'were'} known before"
     if pick.skipped:
         told += f"; {count(pick.skipped, 'label')} that it asked for {_is_are(pick.skipped)} missing"
+    told += told_costs(report.costs)
     return f"{told}."
+
+
+def told_costs(costs: "PoolCosts | None") -> str:
+    """What mistakes and models cost, each on a line of its own."""
+    facts = {} if costs is None else costs.facts()
+    return "".join(f".\n{name.replace('_', ' ').capitalize()}: {words}" for name, words in facts.items())
 
 
 def _is_are(number: int) -> str:

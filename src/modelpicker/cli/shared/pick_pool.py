@@ -168,7 +168,7 @@ def _make_pool(
     return make_pool(whole, request.slice, request.reading.document(), **goal)
 
 
-def _costs(
+def read_costs(
     whole: "ModelCollection", request: PickRequest, given: "dict[int, ClassName]", ask_for: str = "class"
 ) -> "PoolCosts":
     """What mistakes and models cost, as it was typed; "balanced" is by the labels that exist already."""
@@ -196,7 +196,7 @@ def _look_up(whole: "ModelCollection", judge: "Answers", request: PickRequest) -
     grades = known_grades(whole)
     ask_for = "class" if grades is None else "grades"
     settings, given = _settings(request), given_labels(whole, request.warm, request.reading.same)
-    costs = _costs(whole, request, given, ask_for)
+    costs = read_costs(whole, request, given, ask_for)
     with waiting("Looking at the models"):
         pool = _make_pool(whole, settings, request, judge, costs, ask_for)
         give_labels(pool, given)
@@ -287,7 +287,7 @@ def _begin(
     if journal.torn:
         say(visible(f"{journal.path}: the last line was not whole, as after a crash. It was dropped."))
     if journal.header is None:
-        costs = _costs(whole, request, given, request.ask_for)
+        costs = read_costs(whole, request, given, request.ask_for)
         journal.begin(
             {
                 "version": modelpicker.__version__,
@@ -343,12 +343,13 @@ def _costs_of(
     given: "dict[int, ClassName]",
 ) -> "PoolCosts":
     """The costs that a journal was begun with; an error if others were typed."""
-    from modelpicker.campaigns.pool_costs import COSTS, PoolCosts
+    from modelpicker.campaigns.pool_costs import PoolCosts
+    from modelpicker.campaigns.setting_options import COSTS
 
     begun = PoolCosts.load(header)
     then = begun.facts()
     if typed := [name for name in COSTS if name in request.typed]:
-        here = _costs(whole, request, given, str(header["ask_for"]))
+        here = read_costs(whole, request, given, str(header["ask_for"]))
         for name in typed:
             if here.document().get(name) != begun.document().get(name):
                 option, now = f"--{name.replace('_', '-')}", here.facts().get(name, "the default")

@@ -42,7 +42,7 @@ class PickRequest:
     missing: "Missing" = "abstained"
     """What an empty cell of a stream stands for."""
     costs: Mapping[str, Any] = field(default_factory=dict)
-    """The loss, the prices and the noise of a pool, as they were typed."""
+    """The loss, the prices and the noise, as they were typed."""
 
     def reading_again(self) -> dict[str, Any]:
         """What is needed to read the same items and labels again, for the first line of a result."""

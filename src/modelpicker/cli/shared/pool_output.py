@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from modelpicker.cli.shared.campaign_options import print_pick
-from modelpicker.cli.shared.pick_output import GO_ON, NO_PICK, not_reached
+from modelpicker.cli.shared.pick_output import GO_ON, NO_PICK, not_reached, told_costs
 from modelpicker.cli.shared.terminal import count, visible
 
 if TYPE_CHECKING:
@@ -81,9 +81,7 @@ def _seen(report: PoolReport) -> str:
         told += f", {report.known:,} of which {'was' if report.known == 1 else 'were'} known before"
     if pick.skipped:
         told += f"; {count(pick.skipped, 'label')} that it asked for {'is' if pick.skipped == 1 else 'are'} missing"
-    if report.costs is not None:
-        for name, words in report.costs.facts().items():
-            told += f".\n{name.replace('_', ' ').capitalize()}: {words}"
+    told += told_costs(report.costs)
     differ = f"Models differ on {report.contested:,} of {count(pick.rounds, 'item')}."
     saved = 1.0 - (pick.labels_used + pick.references) / pick.rounds
     return f"{told}.\n{differ}\nLabelling everything takes {count(pick.rounds, 'label')}: {saved:.1%} saved."

@@ -86,8 +86,8 @@ PriceOption: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="JSON|FILE|cost|latency",
-        help="For a pool, and with --algorithm race: what each model costs per item, as JSON or in a file: "
-        """'{"large": 0.03, "small": 0.002}'. Or the mean cost or latency that the results of an evaluation tool """
+        help="For a pool, and for a stream with --algorithm race: what each model costs per item, as JSON or "
+        """in a file: '{"large": 0.03, "small": 0.002}'. Or the mean cost or latency that the results of an evaluation tool """
         "give. The pick is then the cheapest model that is certified.",
         show_default=False,
     ),
@@ -97,7 +97,7 @@ LabelNoiseOption: TypeAlias = Annotated[
     typer.Option(
         min=0.0,
         max=0.5,
-        help="For a pool: the probability that a label is wrong, at most. Statements allow for it.",
+        help="The probability that a label is wrong, at most. Statements allow for it.",
     ),
 ]
 ModelsOption: TypeAlias = Annotated[

@@ -5,11 +5,8 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import BaseModel, Field, StrictInt, model_validator
 
 from modelpicker.campaigns.results.status import StateName
-from modelpicker.campaigns.setting_options import (
-    refuse_judge_of_stream,
-    refuse_noise_of_stream,
-    refuse_slice_of_stream,
-)
+from modelpicker.campaigns.setting_options import refuse_judge_of_stream, refuse_slice_of_stream
+from modelpicker.certificates.stop_rule import LABEL_NOISE
 from modelpicker.options import LARGEST_COUNT
 from modelpicker.server.api.documents.fields import (
     LONGEST_NAME,
@@ -47,15 +44,15 @@ class NewCampaign(SettingsTaken):  # type: ignore[misc]  # its other fields are 
             examples=[{"large": 0.03, "small": 0.002}],
         ),
     ] = None
+    label_noise: Annotated[float, Field(ge=0, lt=0.5, description=LABEL_NOISE.help)] = LABEL_NOISE.default
 
     @model_validator(mode="before")
     @classmethod
     def _refuse_judge(cls, body: Any) -> Any:
-        """Say why a stream has no judge, slices and noise: an unknown field would be refused without a reason."""
+        """Say why a stream has no judge and no slices: an unknown field would be refused without a reason."""
         if isinstance(body, dict):
             refuse_judge_of_stream(body.get("judge"))
             refuse_slice_of_stream(body.get("slice"))
-            refuse_noise_of_stream(body.get("label_noise"))
         return body
 
 

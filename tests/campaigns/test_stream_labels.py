@@ -1,5 +1,6 @@
 """Campaigns on streams whose labels are more than right and wrong: grades, preferences, costs."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -323,6 +324,74 @@ def test_classes_that_are_numbers_may_be_named_by_their_text(memory: str) -> Non
         check(campaign, memory)
     assert state(one)["picker"]["state"] == state(other)["picker"]["state"]
     assert any(cost % 1 for cost in state(one)["picker"]["state"]["losses"])
+
+
+def test_a_campaign_that_admits_wrong_labels_says_so_after_a_restart_and_an_import(tmp_path: Path) -> None:
+    storage, file = f"sqlite:///{tmp_path}/c.db", tmp_path / "c.jsonl"
+    campaign = mp.create_campaign(
+        storage,
+        "c",
+        models=["one", "two"],
+        algorithm="label-efficient",
+        options={"probability": 1.0},
+        stop_when=mp.Certified(0.15),
+        label_noise=0.1,
+    )
+    assert campaign.settings.facts == {"label_noise": "each label is wrong with a probability of at most 10%"}
+    for number in range(40):
+        decision = campaign.ask(["ham", "ham" if number % 10 else "spam"])
+        if decision.query:
+            campaign.tell(decision.id, "ham")
+    check(campaign, storage)
+    campaign.export(file)
+    mp.import_campaign("memory://noisy-import", file)
+    for one in (campaign, mp.open_campaign(storage, "c"), mp.open_campaign("memory://noisy-import", "c")):
+        certificate = one.certificate(kind="population")
+        assert (certificate.label_noise, one.best().certificate) == (0.1, certificate)
+        assert one.certificate(0.9, "stream").sentence.endswith("with a probability of at most 10%.")
+
+
+def test_a_campaign_asks_on_until_the_wider_gap_is_small_enough(memory: str) -> None:
+    labels = {}
+    for noise in (0.0, 0.02):
+        options: Any = {"models": ["one", "two"], "stop_when": mp.Certified(0.15), "label_noise": noise}
+        campaign = mp.create_campaign(memory, f"c{noise}", **options)
+        for number in range(150):
+            decision = campaign.ask(["ham", "spam" if number % 3 else "ham"])
+            if decision.query:
+                campaign.tell(decision.id, "ham")
+        pick = campaign.best()
+        assert pick.reached
+        assert ("each label is wrong" in pick.state.reason) == (noise > 0.0)
+        labels[noise] = pick.labels_used
+    assert labels[0.02] > labels[0.0]
+
+
+def test_a_goal_that_wrong_labels_put_out_of_reach_is_remarked_upon(memory: str) -> None:
+    campaign = mp.create_campaign(memory, "c", models=["one", "two"], stop_when=mp.Certified(0.05), label_noise=0.1)
+    assert campaign.best().remark == ""
+    for _ in range(25):
+        decision = campaign.ask(["ham", "spam"])
+        if decision.query:
+            campaign.tell(decision.id, "ham")
+    assert campaign.best().remark.startswith(
+        "The goal of 5% is out of reach: models differ on 100% of the items, so wrong labels alone leave 20% open."
+    )
+    with pytest.raises(InputError, match="never closed"):
+        campaign.change(stop_when=mp.Certified(0.0))
+
+
+def test_a_race_in_a_campaign_is_won_by_its_labels(memory: str) -> None:
+    campaign = mp.create_campaign(
+        memory, "c", models=["one", "two"], algorithm="race", options={"tolerance": 0.2}, label_noise=0.05
+    )
+    for _ in range(100):
+        decision = campaign.ask(["ham", "spam"])
+        if decision.query:
+            campaign.tell(decision.id, "ham")
+    pick = campaign.best()
+    assert (pick.state.name, pick.reached, pick.certificate.gap) == ("won", True, pytest.approx(0.3))
+    assert "each label is wrong with a probability of at most 5%" in pick.state.reason
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,51 @@ def test_pick_names_the_loss_and_its_result_is_reported_and_repeated(
     assert {"loss", "price", "label_noise"} & set(again["options"])
 
 
+@pytest.mark.parametrize(
+    ("options", "facts"),
+    [
+        (("--loss", WEIGHTS), {"Loss": "weighted accuracy (a mistake costs 5 where spam is right, 1 elsewhere)"}),
+        (("--loss", "balanced", "--label-noise", "0.01"), {"Loss": "balanced accuracy"}),
+        (("--label-noise", "0.02"), {"Label noise": "each label is wrong with a probability of at most 2%"}),
+        (("--algorithm", "race", "--price", PRICES, "--label-noise", "0"), {"Price": "good 3, fair 1, poor 0.5"}),
+    ],
+)
+def test_a_stream_takes_costs_and_its_result_is_reported_and_repeated(
+    folder: Path, options: tuple[str, ...], facts: dict[str, str]
+) -> None:
+    goal = ("--as", "stream", "--tolerance", "0.2", *options)
+    found = document(folder, "pick", "items.csv", *goal, "--out", "out.jsonl")
+    noise = float(options[-1]) if "--label-noise" in options else 0.0
+    assert found["certificate"]["label_noise"] == found["options"].get("label_noise", 0.0) == noise
+    said = " ".join(call(folder, "pick", "items.csv", *goal).stdout.split())
+    done = call(folder, "report", "out.jsonl", "--out", "out.html")
+    assert done.returncode == 0, done.stderr
+    page = (folder / "out.html").read_text()
+    for name, words in facts.items():
+        assert f"{name}: {words}" in said
+        assert f"<td>{name.lower()}</td>" in page
+    header = json.loads((folder / "out.jsonl").read_text().splitlines()[0])
+    typed = shlex.split(pick_command(header, ["good", "fair", "poor"]))[1:]
+    again = document(folder, *typed)
+    assert [again[part] for part in ("pick", "certificate", "labels_used")] == [
+        found[part] for part in ("pick", "certificate", "labels_used")
+    ]
+
+
+def test_a_person_labels_a_stream_with_costs_and_goes_on_without_naming_them(folder: Path) -> None:
+    options = ("--as", "stream", "--loss", WEIGHTS, "--label-noise", "0.01")
+    begun = document(folder, "pick", "bare.csv", *options, typed="spam\nq\n")
+    on = document(folder, "pick", "bare.csv", typed="spam\nq\n")
+    for found in (begun, on):
+        assert (found["certificate"]["loss"], found["options"]["label_noise"]) == ("weighted accuracy", 0.01)
+    assert on["labels_used"] == 2
+    assert call(folder, "pick", "bare.csv", *options, typed="q\n").returncode == 0
+    for other in (("--loss", "accuracy"), ("--label-noise", "0.1")):
+        refused = call(folder, "pick", "bare.csv", "--as", "stream", *other, typed="q\n")
+        said = " ".join(refused.stderr.split())
+        assert (refused.returncode, f"Leave {other[0]} out to go on" in said) == (4, True), said
+
+
 def test_the_command_that_repeats_a_pick_gives_the_same_pick(folder: Path) -> None:
     options = ("--loss", "balanced", "--price", PRICES, "--label-noise", "0.01", "--tolerance", "0.1")
     first = document(folder, "pick", "items.csv", *options, "--out", "out.jsonl")

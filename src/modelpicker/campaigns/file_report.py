@@ -206,7 +206,7 @@ def _of_result(path: Path) -> Report:
     if pool:
         settings = _judge_setting(header) | _pool_settings_of(header, budget)
     else:
-        options = ", ".join(f"{name}={value}" for name, value in header["options"].items())
+        options = ", ".join(f"{name}={value}" for name, value in header["options"].items() if name != "price")
         settings = {
             "algorithm": f"{header['algorithm']}{f' ({options})' if options else ''}",
             "seed": str(header["seed"]),

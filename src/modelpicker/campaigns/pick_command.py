@@ -36,9 +36,10 @@ def _stream_options(header: Mapping[str, Any]) -> list[str]:
     stops = find_algorithm(header["algorithm"]).stops
     words = ["--algorithm", header["algorithm"]]
     for name, value in header["options"].items():
-        if value is not None:
+        if value is not None and name != "price":  # which is among the costs
             own = stops and name in ("tolerance", "confidence")
             words += [f"--{name}", str(value)] if own else ["--option", f"{name}={value}"]
+    words += PoolCosts.load(header.get("costs") or {}).typed()
     words += ["--missing", header["missing"]] if header.get("missing") else []
     told = header.get("told") or {}
     if header.get("stop_when"):

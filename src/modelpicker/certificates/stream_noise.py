@@ -85,10 +85,10 @@ def out_of_reach(rule: Certified, label_noise: float, contested: int, rounds: in
     least = least_widening(label_noise, contested, rounds) * unit
     if rounds < rule.least_rounds or least < rule.gap:
         return ""
+    wanted, left, share = rounded_up(rule.gap), rounded_up(least), f"{contested / rounds:.0%}"
     return (
-        f"The goal of {rounded_up(rule.gap)} is out of reach: models differ on {contested / rounds:.0%} of items, so "
-        f"wrong labels alone leave {rounded_up(least)} open. Name a larger gap, or have several people label each "
-        "item."
+        f"The goal of {wanted} is out of reach: models differ on {share} of the items, so wrong labels alone leave "
+        f"{left} open. Name a larger gap, or have several people label each item."
     )
 
 

@@ -284,11 +284,11 @@ def _with_costs(request: PickRequest, collection: "CollectionSource") -> PickReq
     if costs.price is not None:
         check_priced(find_algorithm(request.algorithm))
     found, stored = costs.goal(), costs.document()
-    options = {
-        **request.options,
-        **{name: found[name] for name in ("loss", "price") if name in typed and name in stored},
-    }
-    return replace(request, options=options, typed={**request.typed, **{name: stored.get(name) for name in typed}})
+    options = dict(request.options)
+    options |= {name: found[name] for name in ("loss", "price") if name in typed and name in stored}
+    spelt = dict(request.typed)
+    spelt |= {name: stored.get(name) for name in typed}
+    return replace(request, options=options, typed=spelt)
 
 
 def _look_up(collection: "CollectionSource", request: PickRequest) -> PickReport:

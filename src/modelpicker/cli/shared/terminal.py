@@ -86,9 +86,9 @@ PriceOption: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="JSON|FILE|cost|latency",
-        help="For a pool, and for a stream with --algorithm race: what each model costs per item, as JSON or "
-        """in a file: '{"large": 0.03, "small": 0.002}'. Or the mean cost or latency that the results of an evaluation tool """
-        "give. The pick is then the cheapest model that is certified.",
+        help="What each model costs per item, as JSON or in a file: "
+        """'{"large": 0.03, "small": 0.002}'. Or the mean cost or latency that the results of an evaluation tool """
+        "give. The pick is then the cheapest model that is certified. A stream needs --algorithm race for that.",
         show_default=False,
     ),
 ]

@@ -354,8 +354,15 @@ def test_a_campaign_that_admits_wrong_labels_says_so_after_a_restart_and_an_impo
 def test_a_campaign_asks_on_until_the_wider_gap_is_small_enough(memory: str) -> None:
     labels = {}
     for noise in (0.0, 0.02):
-        options: Any = {"models": ["one", "two"], "stop_when": mp.Certified(0.15), "label_noise": noise}
-        campaign = mp.create_campaign(memory, f"c{noise}", **options)
+        campaign = mp.create_campaign(
+            memory,
+            f"c{noise}",
+            models=["one", "two"],
+            algorithm="label-efficient",
+            options={"probability": 0.9},
+            stop_when=mp.Certified(0.15),
+            label_noise=noise,
+        )
         for number in range(150):
             decision = campaign.ask(["ham", "spam" if number % 3 else "ham"])
             if decision.query:
@@ -378,7 +385,7 @@ def test_a_goal_that_wrong_labels_put_out_of_reach_is_remarked_upon(memory: str)
         "The goal of 5% is out of reach: models differ on 100% of the items, so wrong labels alone leave 20% open."
     )
     with pytest.raises(InputError, match="never closed"):
-        campaign.change(stop_when=mp.Certified(0.0))
+        campaign.revise(stop_when=mp.Certified(0.0))
 
 
 def test_a_race_in_a_campaign_is_won_by_its_labels(memory: str) -> None:

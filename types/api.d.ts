@@ -373,6 +373,7 @@ declare namespace Api {
     guidelines?: string;
     loss?: string | Record<string, unknown> | null;
     price?: Record<string, number> | null;
+    label_noise?: number;
   }
 
   interface NewLabel {

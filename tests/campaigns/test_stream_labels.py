@@ -397,7 +397,8 @@ def test_a_race_in_a_campaign_is_won_by_its_labels(memory: str) -> None:
         if decision.query:
             campaign.tell(decision.id, "ham")
     pick = campaign.best()
-    assert (pick.state.name, pick.reached, pick.certificate.gap) == ("won", True, pytest.approx(0.3))
+    assert (pick.state.name, pick.reached) == ("won", True)
+    assert pick.certificate.gap == pytest.approx(0.3)
     assert "each label is wrong with a probability of at most 5%" in pick.state.reason
 
 

@@ -205,7 +205,7 @@ def test_rounds_of_agreement_leave_nothing_but_their_count() -> None:
         recorder.saw([1, 1, 1], number, 0.0, False)
     evidence = recorder.take_in()
     assert not any(array.any() for array in evidence[:5])
-    assert evidence.seen.tolist() == [5, 5, 0, 0]
+    assert evidence.seen.tolist() == [5, 5, 0, 0, 0]
 
 
 def test_closed_rounds_count_against_the_stream_and_not_for_the_population() -> None:

@@ -35,7 +35,6 @@ from modelpicker.campaigns.slicing import SliceChoice, fields_with_slice, make_p
 from modelpicker.campaigns.storage.sqlite_files import is_sqlite
 from modelpicker.certificates.certificate import CertificateKind, Certified
 from modelpicker.certificates.stop_rule import GAP, LABEL_NOISE
-from modelpicker.certificates.stream_noise import check_reachable
 from modelpicker.collections import ModelCollection
 from modelpicker.collections.collection import read_missing
 from modelpicker.collections.column_name_hints import IDENTITIES
@@ -94,7 +93,6 @@ def make_goal(
         return Goal(budget, None, usual, noise), given
     usual = Certified(USUAL_GAP, confidence, certificate or "stream")
     rule = None if tolerance is None else Certified(tolerance, confidence, certificate or "population")
-    check_reachable(rule, noise)
     return Goal(budget, rule, rule or usual, noise), given
 
 

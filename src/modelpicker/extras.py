@@ -21,11 +21,15 @@ EXTRAS = MappingProxyType(
     {
         "client": Extra("the client", ("httpx2",)),
         "dask": Extra("engine 'dask'", ("distributed",)),
+        "datasets": Extra("Hugging Face datasets", ("datasets",)),
         "figures": Extra("drawing figures", ("matplotlib", "plotly")),
+        "mlflow": Extra("MLflow", ("mlflow",)),
+        "notebook": Extra("labelling in a notebook", ("anywidget", "traitlets")),
         "postgresql": Extra("PostgreSQL", ("psycopg",)),
         "server": Extra(
             "the server", ("fastapi", "httptools", "prometheus_client", "pydantic", "starlette", "uvicorn")
         ),
+        "sklearn": Extra("the estimator for scikit-learn", ("sklearn",)),
     }
 )
 

@@ -14,6 +14,7 @@ from modelpicker.collections.writers import replacing
 from modelpicker.errors import InputError, brief
 from modelpicker.experiments.labels_needed import Factor, Outcomes, factor, labels_needed, without_infinities
 from modelpicker.experiments.metrics import metrics_of
+from modelpicker.frames import Backend, columns_of, make_frame
 
 OWN_METHODS = {"stream": "model-picker", "pool": "pool-picker"}
 
@@ -80,16 +81,16 @@ class Results:
     def _places(self) -> dict[tuple[str, int], int]:
         return {(row["method"], row["budget"]): place for place, row in enumerate(self.rows)}
 
-    def to_frame(self) -> Any:
+    def to_frame(self, backend: Backend | None = None) -> Any:
         """A row a (method, budget) with all metrics and their standard errors.
 
-        A pandas data frame where pandas is installed, else a PyArrow table.
+        A data frame of "pandas", "polars" or "pyarrow": by default of pandas where it is installed, else of PyArrow.
         """
-        return _as_frame(self.rows)
+        return make_frame(columns_of(self.rows), backend)
 
-    def curves_to_frame(self) -> Any:
+    def curves_to_frame(self, backend: Backend | None = None) -> Any:
         """A row a (method, budget, round) with all metrics and their standard errors."""
-        return _as_frame(self._curve_rows())
+        return make_frame(columns_of(self._curve_rows()), backend)
 
     def _curve_rows(self) -> list[dict[str, Any]]:
         return [
@@ -144,16 +145,6 @@ class Results:
             parquet.write_table(pa.Table.from_pylist(self._curve_rows()), path, compression="zstd")
         with replacing(folder / "results.json") as path:
             path.write_text(json.dumps(self.document(), indent=1, ensure_ascii=False), encoding="utf-8")
-
-
-def _as_frame(rows: list[dict[str, Any]]) -> Any:
-    try:
-        import pandas as pd
-    except ImportError:
-        import pyarrow as pa
-
-        return pa.Table.from_pylist(rows)
-    return pd.DataFrame(rows)
 
 
 def check_level(level: object) -> None:

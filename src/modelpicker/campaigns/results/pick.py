@@ -14,6 +14,7 @@ from modelpicker.campaigns.results.judge_quality import JudgeQuality
 from modelpicker.campaigns.results.status import Status
 from modelpicker.certificates.certificate import Certificate
 from modelpicker.encoding import ClassName, ModelName
+from modelpicker.frames import Backend, make_frame
 from modelpicker.label import AnyLabel
 
 TOO_EARLY = "It is too early to say how many more labels are needed."
@@ -141,6 +142,19 @@ class Pick:
         """How many items have a label that was asked for; fewer than `labels_used` where several people label."""
         unasked = self.references if self.certificate.kind == "pool" else 0
         return self.rounds - self.labels_saved - self.pending - self.conflicts - unasked
+
+    def to_frame(self, backend: Backend | None = None) -> Any:
+        """How the models stand, one row per model, the pick first.
+
+        A data frame of "pandas", "polars" or "pyarrow": by default of pandas where it is installed, else of PyArrow.
+        """
+        return make_frame(
+            {
+                **{name: [getattr(one, name) for one in self.standing] for name in Standing.__slots__},
+                "racing": [one.model in self.racing for one in self.standing],
+            },
+            backend,
+        )
 
     def report(self, title: str = "") -> str:
         """One page for whoever has to decide, as HTML; `title` names the data.

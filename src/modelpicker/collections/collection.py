@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,9 @@ from modelpicker.encoding import Array, ClassName, Matrix, encode_labels, encode
 from modelpicker.errors import InputError, brief
 from modelpicker.frames import Backend, make_frame
 from modelpicker.kernels.primitives import ABSTAINED
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FieldValue: TypeAlias = str | int | float | bool | None
 Fields: TypeAlias = Mapping[str, Sequence[FieldValue]]
@@ -276,6 +279,18 @@ class ModelCollection:
         if self.labels is not None:
             columns["label"] = [names[code] for code in self.labels.tolist()]
         return make_frame(columns, backend)
+
+    def plot(self) -> "Figure":
+        """How good and how alike the models are: a figure of matplotlib."""
+        from modelpicker.collections.description import describe
+        from modelpicker.collections.plots import draw_collection
+
+        return draw_collection(self, describe(self))
+
+    def _repr_html_(self) -> str:
+        from modelpicker.collections.card import collection_card
+
+        return collection_card(self)
 
     def save(self, path: str | Path) -> None:
         """Write the collection to a file whose ending says how: .npz, .parquet, .arrow, .csv or .jsonl."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,9 @@ from modelpicker.errors import InputError, brief
 from modelpicker.experiments.labels_needed import Factor, Outcomes, factor, labels_needed, without_infinities
 from modelpicker.experiments.metrics import metrics_of
 from modelpicker.frames import Backend, columns_of, make_frame
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 OWN_METHODS = {"stream": "model-picker", "pool": "pool-picker"}
 
@@ -87,6 +90,27 @@ class Results:
         A data frame of "pandas", "polars" or "pyarrow": by default of pandas where it is installed, else of PyArrow.
         """
         return make_frame(columns_of(self.rows), backend)
+
+    def plot(self) -> "Figure":
+        """Identification probability and accuracy gap of every method, by budget: a figure of matplotlib."""
+        from modelpicker.extras import require
+
+        require("figures")
+        from modelpicker.experiments.figures import caption, plot_by_budget
+        from modelpicker.pictures import Picture
+
+        figure = Picture(figsize=(10, 4), layout="constrained", facecolor="white")
+        left, right = figure.subplots(1, 2)
+        plot_by_budget(left, self, "identification_probability")
+        plot_by_budget(right, self, "accuracy_gap")
+        left.legend(fontsize=8)
+        figure.suptitle(caption(self), fontsize=9, wrap=True, parse_math=False)
+        return figure
+
+    def _repr_html_(self) -> str:
+        from modelpicker.experiments.results_card import results_card
+
+        return results_card(self)
 
     def curves_to_frame(self, backend: Backend | None = None) -> Any:
         """A row a (method, budget, round) with all metrics and their standard errors."""

@@ -5,7 +5,7 @@ The client needs these, and neither SQLAlchemy nor Arrow: nothing here may impor
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
 from modelpicker.algorithms.pools.slice_table import SliceTable
@@ -16,6 +16,9 @@ from modelpicker.certificates.certificate import Certificate
 from modelpicker.encoding import ClassName, ModelName
 from modelpicker.frames import Backend, make_frame
 from modelpicker.label import AnyLabel
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 TOO_EARLY = "It is too early to say how many more labels are needed."
 Item: TypeAlias = dict[str, Any]
@@ -155,6 +158,17 @@ class Pick:
             },
             backend,
         )
+
+    def plot(self) -> "Figure":
+        """How the models stand, and what was proved after how many labels: a figure of matplotlib."""
+        from modelpicker.campaigns.results.pick_plot import plot_pick
+
+        return plot_pick(self)
+
+    def _repr_html_(self) -> str:
+        from modelpicker.campaigns.results.pick_card import pick_card
+
+        return pick_card(self)
 
     def report(self, title: str = "") -> str:
         """One page for whoever has to decide, as HTML; `title` names the data.

@@ -22,6 +22,7 @@ EXTRAS = MappingProxyType(
         "client": Extra("the client", ("httpx2",)),
         "dask": Extra("engine 'dask'", ("distributed",)),
         "datasets": Extra("Hugging Face datasets", ("datasets",)),
+        "excel": Extra("reading a sheet of Excel", ("openpyxl",)),
         "figures": Extra("drawing figures", ("matplotlib", "plotly")),
         "mlflow": Extra("MLflow", ("mlflow",)),
         "notebook": Extra("labelling in a notebook", ("anywidget", "traitlets")),

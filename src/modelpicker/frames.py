@@ -46,7 +46,7 @@ def as_columns(source: object) -> "Columns | None":
 
 
 def make_frame(columns: Mapping[str, Any], backend: Backend | None = None) -> Any:
-    """A data frame of columns: of pandas where it is installed, else an Arrow table, unless the backend is named."""
+    """A data frame of columns: of pandas if it is installed, else an Arrow table, unless the backend is named."""
     import narwhals as nw
     import pyarrow as pa
 

@@ -47,14 +47,16 @@ def html_page(title: str, body: Iterable[str], style: str, policy: str = POLICY)
 """
 
 
-# A card takes the colours of the page that it stands in, which may be light or dark: it has no background, greys are
-# the text's own colour thinned, and colours are mid tones.
+# A card takes the colours of the page that it stands in, which may be light or dark: it has no background, greys
+# are the text's own colour thinned, and colours are mid tones.
 CARD_STYLE = """
 .mp-card { max-width: 46rem; font: 14px/1.45 system-ui, sans-serif; color: inherit; overflow-wrap: anywhere;
   border: 1px solid color-mix(in srgb, currentColor 22%, transparent); border-radius: 8px; padding: .7rem 1rem; }
 .mp-card h4 { font-size: 1.2rem; line-height: 1.25; margin: 0 0 .35rem; font-weight: 650; color: inherit; }
 .mp-card p { margin: .3rem 0; }
 .mp-card .quiet, .mp-card caption, .mp-card th { color: color-mix(in srgb, currentColor 72%, transparent); }
+.mp-card small { display: block; font-size: 11px; color: color-mix(in srgb, currentColor 72%, transparent); }
+.mp-card img { display: block; max-width: 64px; max-height: 64px; min-width: 28px; }
 .mp-card .sure { border-left: 4px solid #0b8a63; padding-left: .6rem; }
 .mp-card .sure.open { border-color: #c27a12; }
 .mp-card dl { display: flex; flex-wrap: wrap; gap: .4rem 1.6rem; margin: .6rem 0; }
@@ -70,7 +72,8 @@ CARD_STYLE = """
   border-bottom: 1px solid color-mix(in srgb, currentColor 14%, transparent); white-space: nowrap; }
 .mp-card th { font-weight: 500; }
 .mp-card th:first-child, .mp-card td:first-child { text-align: left; padding-left: 0; white-space: normal; }
-.mp-card table.text th, .mp-card table.text td { text-align: left; white-space: normal; vertical-align: top; }
+.mp-card table.text th, .mp-card table.text td { text-align: left; white-space: normal; vertical-align: top;
+  overflow-wrap: normal; min-width: 2rem; }
 .mp-card tr.best td:first-child { font-weight: 700; }
 .mp-card .track { position: relative; display: block; height: 1rem; min-width: 9rem; }
 .mp-card .track i { position: absolute; }

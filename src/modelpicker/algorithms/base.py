@@ -105,6 +105,8 @@ class Algorithm(ABC):
     """Whether a budget is to be spread over a stream; otherwise it is spent as fast as the algorithm asks."""
     stops: ClassVar[bool] = False
     """Whether it stops by itself, with a proof: its options `tolerance` and `confidence` say of what."""
+    priced: ClassVar[bool] = False
+    """Whether it takes `price=`, what each model costs per item."""
     signed: ClassVar[tuple[str, ...]] = ()
     """Arrays of its state, of numbers that are not whole, which may be below zero."""
     uniform: ClassVar[bool] = False
@@ -289,6 +291,11 @@ class Algorithm(ABC):
         return None
 
     @property
+    def saved_per_item(self) -> float | None:
+        """By how much cheaper per item the recommended model is than the best estimate; None without prices."""
+        return None
+
+    @property
     def aim(self) -> Certified | None:
         """The statement with which the algorithm stops by itself, if it does."""
         return None
@@ -321,6 +328,11 @@ class Algorithm(ABC):
         options += "" if self.loss == ACCURATE else f", loss={self.loss.name!r}"
         seen = f"{self.rounds} rounds, {self.labels_used} labels"
         return f"<{type(self).__name__}({len(self.models)} models, seed={self.seed}{options}): {seen}>"
+
+    def _repr_html_(self) -> str:
+        from modelpicker.algorithms.card import algorithm_card
+
+        return algorithm_card(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_state_dict, (self.state_dict(),)

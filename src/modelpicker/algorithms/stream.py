@@ -60,7 +60,7 @@ class Trace:
     def to_frame(self, backend: Backend | None = None) -> Any:
         """One row per round; models and classes are places, as in the arrays.
 
-        A data frame of "pandas", "polars" or "pyarrow": by default of pandas where it is installed, else of PyArrow.
+        A data frame of "pandas", "polars" or "pyarrow": by default of pandas if it is installed, else of PyArrow.
         """
         names = ("queried", "probability", "recommended", "predicted")
         columns = {"round": range(len(self)), **{name: getattr(self, name) for name in names}}

@@ -7,7 +7,6 @@ import numpy as np
 from modelpicker.collections.collection import ModelCollection
 from modelpicker.encoding import Array
 from modelpicker.html_pages import html_bar, html_card, html_table, html_tiles, safe
-from modelpicker.kernels.primitives import ABSTAINED
 
 MOST_MODELS, MOST_ITEMS, MOST_COLUMNS, LONGEST = 12, 4, 6, 60
 
@@ -32,7 +31,7 @@ def _models(collection: ModelCollection) -> str:
     """How good each model is; without labels, how often each sides with most models."""
     scores = collection.accuracies
     what = "accuracy on the labels"
-    if scores is None:
+    if scores is None or np.isnan(scores).any():
         scores, what = _siding(collection.predictions), "says what most models say"
     order = np.argsort(-scores, kind="stable")
     rows = [(safe(collection.models[at]), f"{scores[at]:.1%}", html_bar(scores[at])) for at in order[:MOST_MODELS]]
@@ -62,14 +61,16 @@ def _items(collection: ModelCollection) -> str:
 
 def _cells(collection: ModelCollection, place: int, fields: Sequence[str], models: Sequence[str]) -> Iterator[str]:
     for name in fields:
-        yield safe(_cut(collection.fields[name][place]))
+        value = str(collection.fields[name][place])
+        picture = value.startswith("data:image/")
+        yield f'<img alt="{safe(name)}" src="{safe(value)}">' if picture else safe(_cut(value))
     codes = collection.predictions[place, : len(models)].tolist()
     if collection.labels is not None:
         codes.append(int(collection.labels[place]))
     for code in codes:
-        yield "–" if code == ABSTAINED else safe(_cut(collection.classes[code]))
+        yield "-" if code < 0 else safe(_cut(collection.classes[code]))
 
 
 def _cut(value: object) -> str:
-    text = "" if value is None else str(value)
+    text = str(value)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

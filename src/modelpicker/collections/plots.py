@@ -14,6 +14,7 @@ from modelpicker.extras import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 INK, QUIET, ACCENT = "#1f2937", "#9ca3af", "#2563eb"
 # Models whose names can be read on one axis.

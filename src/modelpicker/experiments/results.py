@@ -87,7 +87,7 @@ class Results:
     def to_frame(self, backend: Backend | None = None) -> Any:
         """A row a (method, budget) with all metrics and their standard errors.
 
-        A data frame of "pandas", "polars" or "pyarrow": by default of pandas where it is installed, else of PyArrow.
+        A data frame of "pandas", "polars" or "pyarrow": by default of pandas if it is installed, else of PyArrow.
         """
         return make_frame(columns_of(self.rows), backend)
 
@@ -96,14 +96,14 @@ class Results:
         from modelpicker.extras import require
 
         require("figures")
-        from modelpicker.experiments.figures import caption, plot_by_budget
+        from modelpicker.experiments.figures import caption, method_keys, plot_by_budget
         from modelpicker.pictures import Picture
 
         figure = Picture(figsize=(10, 4), layout="constrained", facecolor="white")
         left, right = figure.subplots(1, 2)
         plot_by_budget(left, self, "identification_probability")
         plot_by_budget(right, self, "accuracy_gap")
-        left.legend(fontsize=8)
+        figure.legend(handles=method_keys(self.methods), loc="outside lower center", ncols=3, frameon=False)
         figure.suptitle(caption(self), fontsize=9, wrap=True, parse_math=False)
         return figure
 

@@ -76,13 +76,13 @@ def move_alias(
     """
     if not pick.certified:
         raise StateError(
-            f"the alias {brief(alias)} was not moved: {pick.model} is not certified. {pick.state.next or ''}".strip()
+            f"the alias {brief(alias)} was not moved: {pick.model} is not certified. {pick.state.next}".strip()
         )
     found = {str(model): _read_version(str(model), uri) for model, uri in versions.items()}
     if str(pick.model) not in found:
         raise InputError(
-            f"versions: the pick is {brief(pick.model)}, which is not among {brief(list(found))}; pass the registered "
-            "version of every model.",
+            f"versions: the pick is {brief(pick.model)}, which is not among {brief(list(found))}; pass the "
+            "registered version of every model.",
             parameter="versions",
         )
     client = _client(registry_uri, registry=True)
@@ -178,8 +178,8 @@ def _read_version(model: str, uri: Any) -> tuple[str, str]:
     read = VERSION.fullmatch(uri) if isinstance(uri, str) else None
     if read is None:
         raise InputError(
-            f"versions: {brief(uri)}, of model {brief(model)}, is no registered version; write models:/NAME/VERSION, "
-            "such as models:/tickets/3.",
+            f"versions: {brief(uri)}, of model {brief(model)}, is no registered version; write "
+            "models:/NAME/VERSION, such as models:/tickets/3.",
             parameter="versions",
         )
     return read["name"], read["version"]

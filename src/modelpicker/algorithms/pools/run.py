@@ -46,9 +46,9 @@ class PoolTrace:
         return len(self.items)
 
     def to_frame(self, backend: Backend | None = None) -> Any:
-        """One row per label: the item, the place of the model that was recommended then, and the gap that was proved.
+        """One row per label: the item, the place of the model recommended then, and the gap that was proved.
 
-        A data frame of "pandas", "polars" or "pyarrow": by default of pandas where it is installed, else of PyArrow.
+        A data frame of "pandas", "polars" or "pyarrow": by default of pandas if it is installed, else of PyArrow.
         """
         columns = {"item": self.items, "recommended": self.recommended, "gap": self.gaps}
         return make_frame(columns, backend)

@@ -149,7 +149,7 @@ class Pick:
     def to_frame(self, backend: Backend | None = None) -> Any:
         """How the models stand, one row per model, the pick first.
 
-        A data frame of "pandas", "polars" or "pyarrow": by default of pandas where it is installed, else of PyArrow.
+        A data frame of "pandas", "polars" or "pyarrow": by default of pandas if it is installed, else of PyArrow.
         """
         return make_frame(
             {

@@ -13,6 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from tools.install_size import measure
 
 import modelpicker as mp
 
@@ -238,6 +239,8 @@ def test_the_wheel_works_outside_the_checkout(wheel: Path, tmp_path: Path) -> No
     script = f"""
 import sys
 sys.path = [{str(target)!r}] + [path for path in sys.path if not path.endswith("src")]
+from tools.install_size import measure
+
 import modelpicker as mp
 assert mp.__file__.startswith({str(target)!r})
 print(mp.run_stream(mp.ModelPicker(2, 0), [[0, 1]] * 200, [1] * 200).winner, mp.__version__)
@@ -280,6 +283,8 @@ def test_the_wheel_works_in_an_empty_environment(wheel: Path, tmp_path: Path) ->
     own.done("python", "-m", "pip", "install", "--quiet", str(wheel))
     left_out = {imported_name(requirement) for requirement in OPTIONAL}
     assert own.installed() & left_out == {"pydantic"}, "which typer brings"
+    size = measure(tmp_path / "env/bin/python")
+    assert size.fine, size.sentence
     assert json.loads(own.done("modelpicker", "demo", "--json"))["rounds"] == 10_000
 
     rows = "".join(f"m{n},{n % 2},{n % 3 % 2},{n % 2}\n" for n in range(40))

@@ -186,7 +186,6 @@ REASON = "its models are fitted before, so it cannot learn the classes and featu
 EXPECTED = {
     "check_classifiers_train": REASON,
     "check_classifiers_classes": REASON,
-    "check_supervised_y_2d": REASON,
 }
 
 

@@ -1,5 +1,6 @@
 """Examples of what goes over the wire, by the name of the document: one campaign, some messages into it."""
 
+from importlib.metadata import version
 from typing import Any
 
 from modelpicker.algorithms import ModelPicker, PoolOutlook, SliceRow, SliceTable
@@ -86,6 +87,7 @@ _CERTIFICATE = {
     "sentence": "The accuracy of gpt is within 6.25% of the best model's, with confidence 95%, whenever "
     "you look, if items are drawn independently from one distribution.",
     "loss": "accuracy",
+    "label_noise": 0.0,
 }
 
 _SETTINGS: dict[str, Any] = {
@@ -161,6 +163,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     | {
         "withdrawn": 0,
         "labels_known": 57,
+        "costs": {},
         "paused": False,
         "archived": False,
         "finished": False,
@@ -239,6 +242,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "FileLook": {
         "items": 5509,
         "models": ["bert", "roberta", "gpt"],
+        "answers": 2,
         "classes": ["ham", "spam"],
         "fields": ["id", "text"],
         "labelled": False,
@@ -302,7 +306,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "tokens_needed": True,
         "media_hosts": ["cdn.example.org"],
         "demo": False,
-        "version": "0.1.0",
+        "version": version("modelpicker"),
     },
     "Health": {"status": "ok"},
 }

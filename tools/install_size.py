@@ -1,4 +1,4 @@
-"""How large a plain install is: python -m tools.install_size dist/modelpicker-*.whl
+"""How large a plain install is: python -m tools.install_size WHEEL.
 
 Installs the wheel into an empty environment, runs its demo, and counts packages and bytes. It fails past the bar.
 """

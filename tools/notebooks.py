@@ -13,7 +13,7 @@ NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 def executed(path: Path, folder: Path) -> Any:
     """A notebook as it is after all its cells were run, in a folder where it may write."""
-    notebook = nbformat.read(path, as_version=4)
+    notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
     client = NotebookClient(
         notebook, timeout=300, record_timing=False, resources={"metadata": {"path": str(folder)}}
     )
@@ -36,7 +36,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             notebook = executed(path, Path(folder))
         notebook.metadata = {"language_info": {"name": "python"}}
-        nbformat.write(notebook, path)
+        nbformat.write(notebook, path)  # type: ignore[no-untyped-call]
         sys.stdout.write(f"{path.name}: {len(notebook.cells)} cells\n")
 
 

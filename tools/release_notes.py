@@ -1,4 +1,4 @@
-"""What the changelog says of this version: python -m tools.release_notes"""
+"""What the changelog says of this version: python -m tools.release_notes."""
 
 import re
 import sys

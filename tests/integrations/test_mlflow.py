@@ -32,7 +32,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         mlflow.set_tracking_uri(uri)
         client.create_experiment("modelpicker", artifact_location=folder.as_uri())
         yield client
-    mlflow.set_tracking_uri(None)
+    mlflow.set_tracking_uri("")  # as it was
 
 
 pytestmark = pytest.mark.filterwarnings("ignore")

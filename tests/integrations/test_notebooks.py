@@ -14,7 +14,7 @@ from tools.notebooks import NOTEBOOKS, executed, printed
     ids=lambda path: path.stem,
 )
 def test_a_notebook_runs_and_prints_what_it_shows(path: Path, tmp_path: Path) -> None:
-    shown = printed(nbformat.read(path, as_version=4))
+    shown = printed(nbformat.read(path, as_version=4))  # type: ignore[no-untyped-call]
     assert len(shown) > 3
     assert printed(executed(path, tmp_path)) == shown, "run python -m tools.notebooks"
 

@@ -189,7 +189,7 @@ EXPECTED = {
 }
 
 
-@parametrize_with_checks(
+@parametrize_with_checks(  # type: ignore[untyped-decorator]
     [BestModelClassifier({"zero": Always(0), "one": Always(1)}, budget=5)],
     expected_failed_checks=lambda _: EXPECTED,
 )

@@ -53,6 +53,15 @@ class BestModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         random_state: the seed of all randomness.
     """
 
+    classes_: Values
+    """All classes that models or labels have."""
+    items_used_: Values
+    """The items whose labels were looked at, in order."""
+    pool_: PoolPicker
+    """What chooses the items."""
+    models_: dict[str, object]
+    n_features_in_: int
+
     def __init__(
         self,
         models: Mapping[str, object] | None = None,
@@ -109,7 +118,7 @@ class BestModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if label is None:
             self.pool_.tell(item, None)
             return self
-        value = label.item() if isinstance(label, np.generic) else label
+        value: Any = label.item() if isinstance(label, np.generic) else label
         found = np.flatnonzero([one == value for one in self.classes_.tolist()])
         if not len(found):
             self.classes_ = np.append(self.classes_, value)

@@ -136,6 +136,15 @@ def drawn(page: Page, widget: LabelWidget) -> None:
     page.evaluate("shown => { window.state = {shown}; window.draw(); }", widget.shown)
 
 
+def test_classes_of_one_letter_are_their_own_keys(page: Page) -> None:
+    widget = LabelWidget(mp.ModelCollection([[0, 1]] * 30))
+    shown_in(page, widget)
+    page.focus(".mp-label")
+    page.keyboard.press("0")
+    page.keyboard.press("7")
+    assert list(widget.labels.values()) == [0]
+
+
 def test_somebody_labels_with_mouse_and_keys_and_sees_the_pick(page: Page) -> None:
     widget = LabelWidget(MAILS, tolerance=0.05)
     shown_in(page, widget)

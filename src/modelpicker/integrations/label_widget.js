@@ -37,8 +37,10 @@ function button(text, press, key, kind = "") {
 function choices(shown, send) {
   const row = make("div", "", "mp-choices");
   const tell = (label) => send({ item: shown.item, label });
+  const ownKeys = shown.classes.every((label) => label.length === 1 && !"su".includes(label));
   shown.classes.forEach((label, place) => {
-    row.append(button(label, () => tell(label), place < 9 ? String(place + 1) : ""));
+    const key = ownKeys ? label : place < 9 ? String(place + 1) : "";
+    row.append(button(label, () => tell(label), key));
   });
   if (shown.typed) {
     const box = make("input");

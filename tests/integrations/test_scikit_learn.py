@@ -195,3 +195,4 @@ EXPECTED = {
 )
 def test_it_passes_the_checks_of_scikit_learn(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)
+    assert list(estimator.models) == ["zero", "one"]  # clones share them, and leave them as they are

@@ -1,5 +1,6 @@
 """Examples of what goes over the wire, by the name of the document: one campaign, some messages into it."""
 
+from importlib.metadata import version
 from typing import Any
 
 from modelpicker.algorithms import ModelPicker, PoolOutlook, SliceRow, SliceTable
@@ -305,7 +306,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "tokens_needed": True,
         "media_hosts": ["cdn.example.org"],
         "demo": False,
-        "version": "0.1.0",
+        "version": version("modelpicker"),
     },
     "Health": {"status": "ok"},
 }

@@ -68,6 +68,16 @@ def serve(
             show_default=False,
         ),
     ] = None,
+    label_studio_secret: Annotated[
+        str | None,
+        typer.Option(
+            envvar="MODELPICKER_LABEL_STUDIO_SECRET",
+            metavar="SECRET",
+            help="What webhooks of Label Studio have to send in the header X-Modelpicker-Secret. Better set as a "
+            "variable: others on this machine can read command lines.",
+            show_default=False,
+        ),
+    ] = None,
     log_format: Annotated[
         Literal["text", "json"] | None,
         typer.Option(
@@ -104,6 +114,7 @@ def serve(
         "tokens": tokens,
         "allowed_hosts": tuple(allowed_hosts) if allowed_hosts else None,
         "media_hosts": tuple(media_hosts) if media_hosts else None,
+        "label_studio_secret": label_studio_secret,
         "log_format": log_format,
         "access_log": access_log,
     }

@@ -135,7 +135,9 @@ def _label(asked: Asked, mark: ItemMark, values: Mapping[str, Any], where: str) 
         if place is None or len(mark.answers) != 2:
             raise InputError(f"{where}: the answer to {BETTER!r} is one of {', '.join(CHOICES)}.")
         one, other = mark.answers
-        return Label.equal(one, other) if place == 2 else Label.better(*(mark.answers if place == 0 else (other, one)))
+        return (
+            Label.equal(one, other) if place == 2 else Label.better(*(mark.answers if place == 0 else (other, one)))
+        )
     said = values.get(LABEL) if LABEL in values or len(values) != 1 else next(iter(values.values()))
     chosen = said if isinstance(said, list) else [said]
     if not chosen or not all(isinstance(one, str) for one in chosen):

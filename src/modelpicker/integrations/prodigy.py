@@ -101,5 +101,7 @@ def _binary(asked: Asked, row: Mapping[str, Any], where: str) -> LabelGiven | No
         return said
     others = [name for name in asked.known.values() if name != said]
     if len(others) != 1 or len(asked.known) != 2:
-        raise InputError(f"{where}: not {label!r}; that leaves more than one class. Use Prodigy's choice interface.")
+        raise InputError(
+            f"{where}: not {label!r}; that leaves more than one class. Use Prodigy's choice interface."
+        )
     return others[0]

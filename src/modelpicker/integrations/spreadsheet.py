@@ -130,7 +130,11 @@ def _rows(cells: Sequence[Sequence[str]], path: Path) -> list[dict[str, str]]:
 
 
 def annotations(
-    asked: Asked, rows: Sequence[Mapping[str, Any]], *, label: str | None = None, id: str | None = None  # noqa: A002
+    asked: Asked,
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    label: str | None = None,
+    id: str | None = None,  # noqa: A002
 ) -> Iterator[Annotation | None]:
     """What the rows say; None for a row that nobody has filled in."""
     if not rows:
@@ -235,4 +239,6 @@ def _grade(text: str, where: str) -> float:
     try:
         return float(text.replace(",", "."))
     except ValueError:
-        raise InputError(f"{where}: {brief(text)} is no grade; write a number from 0 (wrong) to 1 (right).") from None
+        raise InputError(
+            f"{where}: {brief(text)} is no grade; write a number from 0 (wrong) to 1 (right)."
+        ) from None

@@ -28,6 +28,7 @@ from modelpicker.server.api.routes import (
     standing,
     terms,
     tokens,
+    webhooks,
 )
 from modelpicker.server.api.routes.common import VERSION
 from modelpicker.server.configuration import Configuration
@@ -46,6 +47,7 @@ ROUTERS = (
     conflicts.router,
     conflicts.settling,
     notes.router,
+    webhooks.router,
     pools.router,
     campaigns.router,
     campaigns.leaving,

@@ -9,6 +9,7 @@ from modelpicker.errors import InputError, brief
 
 MEBIBYTE = 2**20
 LARGEST = 2**40
+SHORTEST_SECRET = 16
 # A name or an address, without a scheme, a port or a path.
 HOST_NAME = re.compile(r"[\w-]+(\.[\w-]+)*|\[[0-9A-Fa-f:.]+\]")
 # The same for hosts of pictures, as browsers take them: letters of other alphabets in their xn-- form.
@@ -28,6 +29,8 @@ class Configuration:
     """Names by which browsers may call it, besides those of this machine."""
     media_hosts: tuple[str, ...] = ()
     """Hosts from which the page may show pictures and play audio; by default only what an item itself contains."""
+    label_studio_secret: str | None = None
+    """What webhooks of Label Studio have to send; without it they need a token."""
     demo: bool = False
     largest_body: int = 16 * MEBIBYTE
     largest_file: int = 256 * MEBIBYTE
@@ -62,6 +65,14 @@ class Configuration:
         for what, size in (("largest_body", self.largest_body), ("largest_file", self.largest_file)):
             if not _is_whole(size) or not 1 <= size <= LARGEST:
                 raise InputError(f"{what}={brief(size)}: pass how many bytes, from 1 to 2**40.", parameter=what)
+        secret = self.label_studio_secret
+        if secret is not None and (
+            len(secret) < SHORTEST_SECRET or not secret.isascii() or not secret.isprintable()
+        ):
+            raise InputError(
+                f"the secret of Label Studio's webhooks needs at least {SHORTEST_SECRET} ASCII letters or digits.",
+                parameter="label_studio_secret",
+            )
         for name in self.allowed_hosts:
             if not HOST_NAME.fullmatch(name):
                 raise InputError(f"allowed host {brief(name)}: pass a bare name, such as picker.example.org.")

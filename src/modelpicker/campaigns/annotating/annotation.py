@@ -1,6 +1,6 @@
 """What people said in another tool, taken in: what is new, what is there already, and what cannot be."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -181,14 +181,16 @@ def _take(campaign: Campaign, number: int, one: Annotation, replace: bool, taken
         taken.labels += 1
 
 
-def answering(campaign: Campaign, number: int, one: Annotation, *, replace: bool) -> "list[Any]":
+def answering(
+    campaign: Campaign, number: int, one: Annotation, *, replace: bool
+) -> list[Callable[[Campaign], Any]]:
     """What has to be done, in transactions of their own, so that what somebody said holds.
 
     Where several people label an item that has its label, a person's other opinion is taken back before: otherwise it
     would take the place of the label that all of them gave.
     """
     own = opinion_of(campaign, number, one.by)
-    steps: list[Any] = []
+    steps: list[Callable[[Campaign], Any]] = []
     label: AnyLabel | None = None if one.label is None else campaign.as_stored(number, one.label)
     if own is not None and own != (label,) and replace and campaign.label_of(number) is not None:
         steps.append(lambda campaign: campaign.retract(number, annotator=one.by))

@@ -19,9 +19,7 @@ PLACE = re.compile(r"_(\d+)$")
 EQUAL = "equal"
 
 
-def annotations_of(
-    asked: Asked, task: Mapping[str, Any], found: Sequence[Any], where: str
-) -> Iterator[Annotation]:
+def annotations_of(asked: Asked, task: Mapping[str, Any], found: Sequence[Any], where: str) -> Iterator[Annotation]:
     """What people said of one task; drafts, and annotations without a result, are left out."""
     data = task.get("data")
     if not isinstance(data, Mapping):
@@ -34,27 +32,26 @@ def annotations_of(
         if not skipped and not result:
             continue
         label = None if skipped else label_of(asked, mark, result, where)
-        at = one.get("updated_at") or one.get("created_at") or ""
-        yield Annotation(mark, label, signature(one), str(at))
+        yield Annotation(mark, label, signature(one), time_of(one))
 
 
 def signature(annotation: Mapping[str, Any]) -> str:
-    """Who annotated, and which annotation it is: an update and a deletion are known by that.
+    """Who annotated, which annotation it is, and as of when: updates and deletions are known by that.
 
-    >>> signature({"id": 17, "completed_by": {"id": 3, "email": "mia@example.org"}})
-    'label-studio-3/annotation-17'
+    >>> signature({"id": 17, "completed_by": {"id": 3}, "updated_at": "2026-11-18T21:15:01Z"})
+    'label-studio-3/annotation-17 2026-11-18T21:15:01Z'
     """
     who = annotation.get("completed_by")
     if isinstance(who, Mapping):
         who = who.get("id", who.get("email"))
     person = "label-studio" if who is None else f"label-studio-{str(who).replace('/', '-')}"
     number = annotation.get("id")
-    return person if number is None else f"{person}/{annotation_name(number)}"
+    return person if number is None else f"{person}/annotation-{number} {time_of(annotation)}".rstrip()
 
 
-def annotation_name(number: object) -> str:
-    """How an annotation is told from others in a signature."""
-    return f"annotation-{number}"
+def time_of(annotation: Mapping[str, Any]) -> str:
+    """When an annotation was last changed."""
+    return str(annotation.get("updated_at") or annotation.get("created_at") or "")[:40]
 
 
 def label_of(asked: Asked, mark: ItemMark, result: object, where: str) -> LabelGiven:

@@ -121,6 +121,7 @@ SERVER_SETTINGS: dict[str, type | tuple[type, ...]] = {
     "tokens": bool,
     "allowed_hosts": list,
     "media_hosts": list,
+    "label_studio_secret": str,
     "largest_body": int,
     "largest_file": int,
     "log_format": str,

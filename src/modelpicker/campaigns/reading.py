@@ -53,6 +53,20 @@ class CampaignReading(CampaignTransactions):
             return state.racing
 
     @property
+    def drifted(self) -> int | None:
+        """After how many items it was seen that another model is the best by now; None if it was not (`Race`)."""
+        with self.reading_state() as (_, state):
+            found: int | None = getattr(state.picker, "drifted", None)
+        return found
+
+    @property
+    def changed_at(self) -> float:
+        """When something happened last, in seconds since 1970."""
+        with self.looking() as store:
+            last = store.head().events
+            return store.page(last - 1, last)[-1].at / 1e6 if last else self.created / 1e6
+
+    @property
     def classes(self) -> tuple[ClassName, ...] | None:
         """The classes that may occur; None if they are whatever is said."""
         return self.settings.classes

@@ -55,12 +55,14 @@ def tasks(
         found, paths = write_tasks(campaign, out, chosen, count=how_many, hours=hours, force=force)
     if as_json:
         facts = {"tasks": len(found.tasks), "format": chosen, "paths": [str(path) for path in paths]}
-        state = campaign.best().state.document()
-        print_json({"campaign": name, **facts, "ids": [task.id for task in found.tasks], "state": state})
+        ids = [task.id for task in found.tasks]
+        print_json({"campaign": name, **facts, "ids": ids, "state": campaign.best().state.document()})
         return
     if not found.tasks:
         state = campaign.best().state
-        say(visible(f"No item to label now, so no file was written. {state.title}: {state.reason} {state.next}"))
+        say(visible(f"No item is free now, so no file was written. {state.title}: {state.reason}"))
+        if state.name == "waiting-for-labels":
+            say("Items of earlier tasks are kept for whoever has them, by default for 24 hours.")
         return
     say(visible(f"Wrote {count(len(found.tasks), 'task')} to {' and '.join(map(str, paths))}."))
     say(visible(f"  {command(f'annotations {called_by(name, storage)} FILE')}  takes the labels back"))
@@ -83,7 +85,7 @@ def annotations(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="Label Studio's JSON export, Prodigy's JSON lines, Argilla's records, or a table with id and label.",
+            help="Label Studio's JSON export, Prodigy's JSON lines, records of Argilla, or a table.",
             show_default=False,
         ),
     ],
@@ -108,9 +110,9 @@ def annotations(
 ) -> None:
     """Take in the labels that people gave in another tool; which one it is, is seen by the content.
 
-    The same file twice changes nothing. If anything in the file cannot be understood, nothing is taken. Items that are
-    not in the campaign, and answers that contradict others, are named, and the rest is taken; the exit code is then 3
-    or 4.
+    The same file twice changes nothing. If anything in the file cannot be understood, nothing is taken. Items that
+    are not in the campaign, and answers that contradict others, are named, and the rest is taken; the exit code is
+    then 3 or 4.
     """
     from modelpicker.integrations.annotation_files import read_annotations
 

@@ -1,4 +1,4 @@
-"""Tasks to files for another tool, and its annotations back from files: which tool it is, is seen by the content."""
+"""Tasks to files for another tool, and its annotations back: which tool it is, is seen by the content."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -32,6 +32,14 @@ TEXTS: dict[str, Callable[[TaskSet], str]] = {
     "prodigy": prodigy.tasks,
     "argilla": argilla.tasks,
 }
+
+Rows: TypeAlias = Sequence[Any]
+# How an export is recognised, and read.
+TOOLS: tuple[tuple[Callable[[Rows], bool], Callable[[Asked, Rows], Iterator[Annotation | None]]], ...] = (
+    (label_studio.is_export, label_studio.annotations),
+    (prodigy.is_export, prodigy.annotations),
+    (argilla.is_export, argilla.annotations),
+)
 
 
 def write_tasks(
@@ -96,7 +104,7 @@ def read_annotations(
 ) -> Taken:
     """Take in the annotations of a file that another tool wrote.
 
-    If anything in it cannot be understood, nothing is taken. What is understood and cannot be taken, such as an item
+    If anything in it cannot be understood, nothing is taken. What cannot be taken, such as the label of an item
     that the campaign does not have, is listed, and the rest is taken.
 
     Args:
@@ -127,14 +135,14 @@ def _read(asked: Asked, path: Path, label: str | None, item: str | None) -> Iter
     rows = _json(text)
     if rows is None:
         return spreadsheet.annotations(asked, spreadsheet.read_csv(path, text), label=label, id=item)
-    for tool in (label_studio, prodigy, argilla):
-        if tool.is_export(rows):
-            return tool.annotations(asked, rows)
+    for is_export, annotations in TOOLS:
+        if is_export(rows):
+            return annotations(asked, rows)
     if rows and all(isinstance(row, dict) for row in rows) and (label is not None or "label" in rows[0]):
         return spreadsheet.annotations(asked, rows, label=label, id=item)
     raise InputError(
-        f"{path} is none of what is known: Label Studio's JSON export (not JSON-MIN), Prodigy's JSON lines, records "
-        "of Argilla, or a table with the columns id and label."
+        f"{path} is none of what is known: Label Studio's JSON export (not JSON-MIN), Prodigy's JSON lines, "
+        "records of Argilla, or a table with the columns id and label."
     )
 
 

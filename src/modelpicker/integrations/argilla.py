@@ -85,7 +85,9 @@ def annotations(asked: Asked, rows: Sequence[Any]) -> Iterator[Annotation | None
             Annotation(mark, None if skipped else _label(asked, mark, values, where), f"argilla-{user}")
             for user, (skipped, values) in _by_user(row, where).items()
         ]
-        yield from said or [None]
+        yield from said
+        if not said:
+            yield None
 
 
 def _mark(row: Mapping[str, Any], where: str) -> object:
@@ -139,8 +141,8 @@ def _label(asked: Asked, mark: ItemMark, values: Mapping[str, Any], where: str) 
             Label.equal(one, other) if place == 2 else Label.better(*(mark.answers if place == 0 else (other, one)))
         )
     said = values.get(LABEL) if LABEL in values or len(values) != 1 else next(iter(values.values()))
-    chosen = said if isinstance(said, list) else [said]
-    if not chosen or not all(isinstance(one, str) for one in chosen):
+    chosen = [one for one in (said if isinstance(said, list) else [said]) if isinstance(one, str)]
+    if not chosen:
         raise InputError(f"{where}: the answer to {LABEL!r} is {brief(said)}, which is no class.")
     return asked.label(chosen)
 

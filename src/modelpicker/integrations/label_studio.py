@@ -112,4 +112,6 @@ def annotations(asked: Asked, rows: Sequence[Any]) -> Iterator[Annotation | None
         if not isinstance(found, list):
             raise InputError(f"{where}: its annotations are no list.")
         said = list(annotations_of(asked, task, found, where))
-        yield from said or [None]
+        yield from said
+        if not said:
+            yield None

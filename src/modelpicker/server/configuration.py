@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from modelpicker.errors import InputError, brief
+from modelpicker.server.outgoing.target import WebhookTarget, check_secret
 
 MEBIBYTE = 2**20
 LARGEST = 2**40
 SHORTEST_SECRET = 16
+LONGEST_IDLE = 365 * 24 * 60.0
 # A name or an address, without a scheme, a port or a path.
 HOST_NAME = re.compile(r"[\w-]+(\.[\w-]+)*|\[[0-9A-Fa-f:.]+\]")
 # The same for hosts of pictures, as browsers take them: letters of other alphabets in their xn-- form.
@@ -31,6 +33,12 @@ class Configuration:
     """Hosts from which the page may show pictures and play audio; by default only what an item itself contains."""
     label_studio_secret: str | None = None
     """What webhooks of Label Studio have to send; without it they need a token."""
+    webhooks: tuple[str, ...] = ()
+    """Addresses that are told when a campaign is certified, its budget is spent, drift is noticed or labels wait."""
+    webhook_secret: str | None = None
+    """What webhooks are signed with."""
+    webhook_idle: float = 60.0
+    """Minutes without any label after which labels count as waited for."""
     demo: bool = False
     largest_body: int = 16 * MEBIBYTE
     largest_file: int = 256 * MEBIBYTE
@@ -73,6 +81,11 @@ class Configuration:
                 f"the secret of Label Studio's webhooks needs at least {SHORTEST_SECRET} ASCII letters or digits.",
                 parameter="label_studio_secret",
             )
+        for address in self.webhooks:
+            WebhookTarget.parse(address)
+        check_secret(self.webhook_secret)
+        if not 0 < self.webhook_idle < LONGEST_IDLE:
+            raise InputError(f"webhook_idle={brief(self.webhook_idle)}: pass minutes, above 0 and below a year.")
         for name in self.allowed_hosts:
             if not HOST_NAME.fullmatch(name):
                 raise InputError(f"allowed host {brief(name)}: pass a bare name, such as picker.example.org.")

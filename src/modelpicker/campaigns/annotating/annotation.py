@@ -120,8 +120,8 @@ def _find_typed(campaign: Campaign, text: str) -> int:
 def take_annotations(campaign: Campaign, found: Iterable[Annotation], *, replace: bool = False) -> Taken:
     """Take in what people said: labels, and skips.
 
-    Twice the same changes nothing. What cannot be taken is listed, and the rest is taken. Where one person labels an
-    item, and the annotations of several differ, none of them is taken. Of one person's, the last one holds.
+    Twice the same changes nothing. What cannot be taken is listed, and the rest is taken. Where one person labels
+    an item, and the annotations of several differ, none of them is taken. Of one person's, the last one holds.
 
     Args:
         campaign: of this machine.
@@ -186,8 +186,8 @@ def answering(
 ) -> list[Callable[[Campaign], Any]]:
     """What has to be done, in transactions of their own, so that what somebody said holds.
 
-    Where several people label an item that has its label, a person's other opinion is taken back before: otherwise it
-    would take the place of the label that all of them gave.
+    Where several people label an item that has its label, a person's other opinion is taken back before: otherwise
+    it would take the place of the label that all of them gave.
     """
     own = opinion_of(campaign, number, one.by)
     steps: list[Callable[[Campaign], Any]] = []

@@ -67,8 +67,8 @@ def next_tasks(campaign: Campaign, count: int, *, hours: float = 24.0) -> TaskSe
     Args:
         campaign: of this machine.
         count: how many at most; fewer if no more are asked for now.
-        hours: for how long nobody else is given them, so that the next tasks are others; 0 keeps none. An annotation
-            counts whenever it comes.
+        hours: for how long nobody else is given them, so that the next tasks are others; 0 keeps none. An
+            annotation counts whenever it comes.
     """
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise InputError(f"count={brief(count)}: pass how many tasks are wanted, at least 1.", parameter="count")
@@ -80,7 +80,7 @@ def next_tasks(campaign: Campaign, count: int, *, hours: float = 24.0) -> TaskSe
         as_time(campaign.created),
         campaign.settings.ask_for,
         tuple(campaign.known_classes()),
-        campaign.terms.guidelines or "",
+        campaign.terms.guidelines,
         tuple(Task(one.id, one.key, dict(one.item or {}), tuple(one.candidates)) for one in queries),
     )
 

@@ -16,8 +16,8 @@ class LabelStudioEvent(BaseModel):
         StrictStr,
         Field(
             max_length=100,
-            description="`ANNOTATION_CREATED`, `ANNOTATIONS_CREATED`, `ANNOTATION_UPDATED` or `ANNOTATIONS_DELETED`; "
-            "all others are ignored.",
+            description="`ANNOTATION_CREATED`, `ANNOTATIONS_CREATED`, `ANNOTATION_UPDATED` or "
+            "`ANNOTATIONS_DELETED`; all others are ignored.",
             examples=["ANNOTATION_CREATED"],
         ),
     ]

@@ -1,6 +1,6 @@
-"""Calls of models, beside labels: UCB-E, and Race with models left out once they are beaten.
+"""Calls of models, beside labels: UCB-E, UCB-E-LRF, and Race and pools with models left out once they are beaten.
 
-    python -m benchmarks.calls [--files 100] [--case digits]
+    python -m benchmarks.calls [--files 100] [--case digits] [--only pool]
 
 The table of docs/calls.md. UCB-E (Zhou et al., ICLR 2025; the bandit is Audibert and Bubeck's, COLT 2010) chooses
 which model to run on which item next. It needs the label of every item that any model is run on. Written from the
@@ -11,7 +11,8 @@ item is drawn from those it was not run on. The model with the largest mean is n
 import argparse
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,8 @@ import numpy.typing as npt
 import modelpicker as mp
 from benchmarks.collections import Case
 from benchmarks.pools import MOST, Given, pool_cases
+from benchmarks.ucb_e_lrf import run_ucb_e_lrf
+from modelpicker.algorithms.pools.pool_state import error_share, grow, has_bets
 from modelpicker.experiments.plan import pool_of
 from modelpicker.experiments.realizations import Realization, draw, key_of
 from modelpicker.experiments.tasks import EVALUATION
@@ -30,6 +33,12 @@ LEVELS = (0.8, 0.9, 0.95)
 CASES = ("emocontext", "drift", "digits", "cifar10")
 EXPLORATIONS = (0.1, 1.0, 10.0)
 SEED = 0
+# A pool in parts gets the next part after so many labels.
+PARTS, LABELS_PER_PART = 10, 20
+# A model that is out of the race there is not run any more if it is behind by so many standard deviations.
+CLEARLY = 3.0
+# UCB-E-LRF fits all scores after every 32 calls, which takes long with more models.
+MOST_MODELS = 20
 Mask = npt.NDArray[np.bool_]
 
 
@@ -125,6 +134,58 @@ def pool(file: Realization, seed: int) -> Course:
     return Course(np.full(len(named), file.rows.size), np.arange(len(named)), named)
 
 
+def pool_in_parts(file: Realization, seed: int) -> Course:
+    """A pool that grows by a tenth of the file after every few labels; who is beaten is not run any more."""
+    items, models = file.rows.shape
+    size = -(-items // PARTS)
+    classes = tuple(range(1 + int(max(file.rows.max(), file.labels.max()))))
+    whole = np.asarray(file.rows)
+    picker = mp.PoolPicker(mp.ModelCollection(whole[:size], classes=classes), seed=seed % 2**32, tolerance=0.0)
+    racing, known = np.ones(models, dtype=np.bool_), whole[:size].size
+    calls, named, growths, told = [known], [_is_best(file, picker)], 0, 0
+    while picker.labels_used < MOST:
+        asked = [] if picker.done else picker.ask(1)
+        for item in asked:
+            picker.tell(item, int(file.labels[item]))
+            told += 1
+            calls.append(known)
+            named.append(_is_best(file, picker))
+        grown = len(picker)
+        if (not asked or told >= LABELS_PER_PART) and (grown == items or racing.sum() == 1):
+            if not asked:
+                break
+        elif not asked or told >= LABELS_PER_PART:
+            racing &= ~_clearly_beaten(picker, whole[:grown])
+            added = np.where(racing, whole[grown : grown + size], mp.NOT_RUN)
+            if racing.sum() > 1:
+                growths += has_bets(picker)
+                grow(picker, added, classes, error_share(growths))
+                known += int(racing.sum()) * len(added)
+            told = 0
+    return Course(np.array(calls), np.arange(len(calls)), np.array(named, dtype=np.bool_))
+
+
+def _clearly_beaten(picker: mp.PoolPicker, rows: npt.NDArray[Any]) -> Mask:
+    """The models that are out of the race on the items so far, and further behind than these happen to differ.
+
+    The items so far are drawn at random from the file: by their number, the gap on them spreads around that on all.
+    """
+    best = picker.recommended_index
+    out = ~np.isin(np.arange(rows.shape[1]), [picker.models.index(name) for name in picker.racing])
+    spread = np.sqrt((rows != rows[:, [best]]).sum(axis=0)) / len(rows)
+    return np.asarray(out & (np.array(list(picker.standing.values())) > CLEARLY * spread))
+
+
+def _is_best(file: Realization, picker: mp.PoolPicker) -> bool:
+    return bool(file.mistakes[picker.recommended_index] == file.mistakes[file.best])
+
+
+def ucb_e_lrf(file: Realization, seed: int) -> Course:
+    """UCB-E-LRF on one file."""
+    calls, labels, named = run_ucb_e_lrf((file.rows != file.labels[:, None]).astype(np.float64), seed % 2**32)
+    return Course(calls, labels, file.mistakes[named] == file.mistakes[file.best])
+
+
 def all_models(file: Realization) -> Course:
     """Every model on one item after the other, in random order."""
     items, models = file.rows.shape
@@ -167,16 +228,27 @@ def _for_good(share: Floats, level: float) -> int | None:
     return first if first < len(share) else None
 
 
-def methods(case: Case, files: int) -> Iterator[tuple[str, list[Course]]]:
-    """Every method on the same files."""
+def methods(case: Case, files: int, only: str | None = None) -> Iterator[tuple[str, list[Course]]]:
+    """Every method on the same files, or only one of them."""
     source = pool_of(case.collection)
     drawn = [draw(source, case.stream_size, SEED, EVALUATION, number) for number in range(files)]
-    yield "all models", [all_models(file) for file in drawn]
-    for a in EXPLORATIONS:
-        yield f"UCB-E, a = {a:g}", [ucb_e(file, a, key_of(SEED, n, "ucb-e")) for n, file in enumerate(drawn)]
-    for name, options in (("Race", {}), ("Race, patience 10", {"patience": 10})):
-        yield name, [race(file, key_of(SEED, n, "race"), **options) for n, file in enumerate(drawn)]
-    yield "pool", [pool(file, key_of(SEED, n, "pool")) for n, file in enumerate(drawn)]
+    played: dict[str, tuple[str, Callable[[Realization, int], Course]]] = {
+        "all models": ("all", lambda file, _: all_models(file)),
+        **{f"UCB-E, a = {a:g}": ("ucb-e", partial(_ucb_e, a)) for a in EXPLORATIONS},
+        "UCB-E-LRF": ("ucb-e-lrf", ucb_e_lrf),
+        "Race": ("race", race),
+        "Race, patience 10": ("race", partial(race, patience=10)),
+        "pool": ("pool", pool),
+        "pool in parts": ("pool", pool_in_parts),
+    }
+    for name, (key, play) in played.items():
+        slow = name == "UCB-E-LRF" and drawn[0].rows.shape[1] > MOST_MODELS
+        if only in (None, name) and not slow:
+            yield name, [play(file, key_of(SEED, number, key)) for number, file in enumerate(drawn)]
+
+
+def _ucb_e(a: float, file: Realization, seed: int) -> Course:
+    return ucb_e(file, a, seed)
 
 
 def main() -> None:
@@ -184,6 +256,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--files", type=int, default=100)
     parser.add_argument("--case", choices=CASES)
+    parser.add_argument("--only")
     given = parser.parse_args()
     print("| collection | method | " + " | ".join(f"{level:.0%}" for level in LEVELS) + " |")
     print("|---|---|" + "---:|" * len(LEVELS))
@@ -191,7 +264,7 @@ def main() -> None:
         if case.name not in CASES:
             continue
         every = case.stream_size * len(case.collection.models)
-        for name, courses in methods(case, given.files):
+        for name, courses in methods(case, given.files, given.only):
             cells = [reached(courses, level) for level in LEVELS]
             shown = [
                 f"{cell.calls / every:.1%}, {cell.labels:,.0f}" if cell.labels < math.inf else "never"

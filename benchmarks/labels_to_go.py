@@ -1,10 +1,11 @@
 """How good `labels_to_go` is: the estimate on the way to the proof, beside the labels that were needed in the end.
 
-    python -m benchmarks.labels_to_go [--files 24] [--case digits] [--speed]
+    python -m benchmarks.labels_to_go [--files 24] [--case digits] [--judge 0.9] [--speed]
 
 The tables of docs/pools.md. Every file is played to its proof, one label at a time. At a quarter, half and three
 quarters of the way the estimates are compared with the truth. A ratio of 2 is an estimate that is twice too large.
-With --speed: how long an estimate takes, on large pools.
+With --judge, a judge who is right on that share of the items speaks of all of them. With --speed: how long an
+estimate takes, on large pools.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import numpy as np
 
 import modelpicker as mp
 from benchmarks.collections import Case
+from benchmarks.judges import right_so_often
 from benchmarks.pools import Given, file_of, large_pool, pool_cases
 from modelpicker.algorithms.pools.forecast import play_from, start_of
 from modelpicker.algorithms.pools.picker import PoolPicker
@@ -92,10 +94,12 @@ class Record(NamedTuple):
     truth: int
 
 
-def play_file(case: Case, number: int) -> list[Record]:
-    """Play one file to its proof."""
+def play_file(case: Case, number: int, accuracy: float | None = None) -> list[Record]:
+    """Play one file to its proof, perhaps with a judge who is right so often."""
     rows, truth = file_of(case, number)
-    pool = mp.PoolPicker(rows, seed=number)
+    classes = 1 + int(max(rows.max(), truth.max()))
+    said = None if accuracy is None else right_so_often(accuracy)(rows, truth, classes, number)
+    pool = mp.PoolPicker(rows, seed=number, judge=None if said is None else said.tolist())
     seen: dict[int, dict[str, Guess | None]] = {}
     while not pool.done:
         item = pool.ask(1)[0]
@@ -153,6 +157,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--files", type=int, default=24)
     parser.add_argument("--case")
+    parser.add_argument("--judge", type=float)
     parser.add_argument("--speed", action="store_true")
     given = parser.parse_args()
     if given.speed:
@@ -160,7 +165,7 @@ def main() -> None:
         return
     records: list[Record] = []
     for case in pool_cases(Given(given.files, 0, given.case)):
-        mine = [one for number in range(given.files) for one in play_file(case, number)]
+        mine = [one for number in range(given.files) for one in play_file(case, number, given.judge)]
         records += mine
         print(f"\n{case.name}:\n", *table(mine, [case.name]), sep="\n", flush=True)
     names = list(dict.fromkeys(one.case for one in records))

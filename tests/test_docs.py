@@ -15,7 +15,7 @@ from tests.cli.running import run
 from tests.server.servers import serving
 
 ROOT = Path(__file__).parents[1]
-PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 CHECKS = [str(check) for check in check_algorithm(mp.ModelPicker)]

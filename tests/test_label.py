@@ -46,6 +46,8 @@ def test_sums_of_losses_do_not_depend_on_their_order() -> None:
         (lambda: Label.graded({"a": math.nan}), "from 0"),
         (lambda: Label.graded({None: 1}), "always wrong"),
         (lambda: Label.better("a", than="a"), "two different answers"),
+        (lambda: Label.ranked("a"), "at least two answers"),
+        (lambda: Label.ranked("a", ["b", "a"]), "each of them once"),
         (lambda: Label.any_of("a", 1), "string"),
         (lambda: read_label({"kind": "grades", "grades": []}), "no answer has a grade"),
         (lambda: read_label({"kind": "preference", "grades": [["a", 1]]}), "two answers"),
@@ -67,6 +69,13 @@ def test_sums_of_losses_do_not_depend_on_their_order() -> None:
 def test_bad_labels_and_losses_are_refused_by_name(make: object, says: str) -> None:
     with pytest.raises(InputError, match=says):
         make()  # type: ignore[operator]
+
+
+def test_the_grade_of_a_rank_is_the_share_of_the_others_that_are_beaten() -> None:
+    assert Label.ranked("a", "b", "c").grades == (("a", 1.0), ("b", 0.5), ("c", 0.0))
+    assert Label.ranked(["a", "b"], "c").grades == (("a", 0.75), ("b", 0.75), ("c", 0.0))
+    assert Label.ranked(["a", "b"]).grades == (("a", 0.5), ("b", 0.5))
+    assert Label.ranked("a", "b").losses(["b", "a", None, "c"])[:3].tolist() == [1.0, 0.0, 1.0]
 
 
 def test_costs_are_divided_by_the_dearest_mistake() -> None:

@@ -42,6 +42,7 @@ declare namespace Api {
     probability: number;
     prediction: number | string | null;
     recommended: number | string;
+    pair?: Array<number | string> | null;
     pace?: Array<number> | null;
   }
 
@@ -367,6 +368,8 @@ declare namespace Api {
     options?: Record<string, unknown> | null;
     name: string;
     guidelines?: string;
+    loss?: string | Record<string, unknown> | null;
+    price?: Record<string, number> | null;
   }
 
   interface NewLabel {

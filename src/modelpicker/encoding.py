@@ -264,8 +264,8 @@ def encode_table(matrix: Array, column: Array | None, classes: Sequence[ClassNam
     known = None if classes is None else check_classes(classes)
     if matrix.dtype.kind in "buif":
         return _encode_numbers(matrix, column, known)
-    names = [_names(row, f"predictions, row {place}") for place, row in enumerate(matrix.tolist())]
-    said = {name for row in names for name in row if name is not None}
+    names = [_said(row, f"predictions, row {place}") for place, row in enumerate(matrix.tolist())]
+    said = {name for row in names for name in row if name not in (None, NOT_RUN)}
     if not any(isinstance(name, str) for name in said):
         numbers = np.array([[ABSTAINED if name is None else name for name in row] for row in names], dtype=np.int64)
         return _encode_numbers(numbers, column, known)
@@ -282,7 +282,7 @@ def encode_table(matrix: Array, column: Array | None, classes: Sequence[ClassNam
 def _encode_numbers(matrix: Array, column: Array | None, known: tuple[ClassName, ...] | None) -> Encoded:
     """Whole numbers, which are codes; but numbers too large to be counted are names."""
     codes = as_integers(matrix, "predictions", 0)
-    refuse(codes < ABSTAINED, codes, "predictions", 0)
+    refuse(codes < NOT_RUN, codes, "predictions", 0)
     labels = None if column is None else _label_codes(column, known)
     largest = max(int(values.max(initial=0)) for values in (codes, labels) if values is not None)
     if known is None and largest < MOST_COUNTED:
@@ -334,9 +334,14 @@ def _names(values: list[Any], where: str) -> list[ClassName | None]:
     return [value if type(value) is str else plain(value, where) for value in values]
 
 
+def _said(values: list[Any], where: str) -> list[ClassName | None]:
+    """The names of predictions; NOT_RUN stays as it is."""
+    return [value if type(value) is str or is_not_run(value) else plain(value, where) for value in values]
+
+
 def _places(names: list[ClassName | None], place_of: dict[ClassName, int], where: str) -> list[int]:
     try:
-        return [ABSTAINED if name is None else place_of[name] for name in names]
+        return [ABSTAINED if name is None else NOT_RUN if name == NOT_RUN else place_of[name] for name in names]
     except KeyError as error:
         raise InputError(
             f"{where}: {brief(error.args[0])} is not one of the {len(place_of)} classes; "

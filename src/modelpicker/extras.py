@@ -21,7 +21,7 @@ EXTRAS = MappingProxyType(
     {
         "client": Extra("the client", ("httpx2",)),
         "dask": Extra("engine 'dask'", ("distributed",)),
-        "excel": Extra("reading and writing Excel's workbooks", ("openpyxl",)),
+        "excel": Extra("reading a sheet of Excel", ("openpyxl",)),
         "figures": Extra("drawing figures", ("matplotlib", "plotly")),
         "postgresql": Extra("PostgreSQL", ("psycopg",)),
         "server": Extra(

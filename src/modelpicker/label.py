@@ -6,7 +6,7 @@ answer without a grade may be right or wrong: it counts at its worst.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self, TypeAlias
 
@@ -24,7 +24,9 @@ STEP = 2.0**-20
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A label that is more than one class. Make one with `any_of`, `graded`, `all_wrong`, `better` or `equal`.
+    """A label that is more than one class.
+
+    Make one with `any_of`, `graded`, `ranked`, `all_wrong`, `better` or `equal`.
 
     >>> Label.graded({"Paris": 1, "Paris, France": 0.8, "Lyon": 0})
     Label(kind='grades', grades=(('Paris', 1.0), ('Paris, France', 0.8), ('Lyon', 0.0)), otherwise=None)
@@ -57,6 +59,26 @@ class Label:
         return cls("grades", _checked(grades.items()), rest)
 
     @classmethod
+    def ranked(cls, *answers: ClassName | Sequence[ClassName]) -> Self:
+        """All answers to an item, the best first; those in one list are equally good.
+
+        The grade of an answer is the share of the others that it beats; an equal one counts half.
+
+        >>> Label.ranked("Paris", ["Lyon", "Nice"]).grades
+        (('Paris', 1.0), ('Lyon', 0.25), ('Nice', 0.25))
+        """
+        groups = [[group] if isinstance(group, int | str) else list(group) for group in answers]
+        names = [name for group in groups for name in group]
+        if len(names) < 2 or len(set(names)) < len(names):
+            raise InputError(f"ranked {brief(answers)}: name at least two answers, each of them once.")
+        grades, left = [], len(names)
+        for group in groups:
+            left -= len(group)
+            beaten = left + (len(group) - 1) / 2.0
+            grades += [(name, beaten / (len(names) - 1)) for name in group]
+        return cls("grades", _checked(grades), None)
+
+    @classmethod
     def all_wrong(cls) -> Self:
         """No model has it right."""
         return cls("grades", (), 0.0)
@@ -83,6 +105,10 @@ class Label:
             for answer in answers
         ]
         return np.round(np.array(found, dtype=np.float64) / STEP) * STEP
+
+    def coded(self, code_of: Callable[[ClassName], int]) -> Self:
+        """The same label, of codes in the place of classes and answers."""
+        return type(self)(self.kind, tuple((code_of(name), grade) for name, grade in self.grades), self.otherwise)
 
     def to_json(self) -> dict[str, Any]:
         """The label as a document; `read_label` reads it again."""

@@ -143,6 +143,19 @@ class Loss:
         )
         return replace(self, table=table)
 
+    def coded(self, codes: Mapping[ClassName, int]) -> "Loss":
+        """The same loss, of codes in the place of classes."""
+        table = tuple(
+            (codes[label], tuple((None if name is None else codes[name], cost) for name, cost in row))
+            for label, row in self.table
+        )
+        return replace(self, table=table)
+
+    @property
+    def classes(self) -> list[ClassName]:
+        """The classes that it names."""
+        return [name for label, row in self.table for name in (label, *(one for one, _ in row)) if name is not None]
+
     def losses(self, label: AnyLabel, answers: Sequence[ClassName | None]) -> Floats:
         """The loss of each answer if this is the label, from 0 to 1; NaN where it is not known."""
         if not isinstance(label, Label):

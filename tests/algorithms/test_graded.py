@@ -353,3 +353,34 @@ def test_every_false_certificate_of_a_bounded_race_is_rarer_than_it_says() -> No
             most = max(most, wealth.wealth_against(state, settings, 0, 1, t))
         over += most >= 2.0
     assert over / len(items) ** 6 <= 0.5
+
+
+class TestPrices:
+    """Race picks the cheapest model that it proves to be close enough."""
+
+    def test_it_never_wins_with_a_model_that_is_too_far_behind_more_often_than_allowed(self) -> None:
+        """Allowed: 40 % of 60 streams whose cheapest model is 12 points behind, with a tolerance of 10."""
+        false = 0
+        for seed in range(60):
+            draw = np.random.default_rng(seed)
+            right = draw.random((1_500, 3)) < [0.9, 0.86, 0.78]
+            race = mp.Race(3, seed, tolerance=0.1, confidence=0.6, price=[3, 2, 1])
+            trace = mp.run_stream(race, np.where(right, 0, 1), np.zeros(1_500, dtype=int))
+            false += trace.stopped == "won" and trace.winner == 2
+        assert false <= 24
+
+    def test_equal_prices_change_nothing(self) -> None:
+        predictions, labels = make_stream(3, rounds=400, models=4, classes=3)
+        plain, priced = mp.Race(4, tolerance=0.1), mp.Race(4, tolerance=0.1, price=[2, 2, 2, 2])
+        for race in (plain, priced):
+            mp.run_stream(race, predictions, labels)
+        assert plain.state_dict()["state"] == priced.state_dict()["state"]
+
+    def test_both_speeds_decide_the_same(self) -> None:
+        predictions, labels = make_stream(9, rounds=300, models=4, classes=3, abstaining=0.1, skipped=0.1)
+        compare_speeds(lambda m, s: mp.Race(m, s, tolerance=0.2, price=[4, 3, 2, 1]), 4, 2, predictions, labels)
+
+    @pytest.mark.parametrize("price", [[1], {0: 1, 1: 2}, ["much", 1, 1], [1, 2, float("nan")], [1, 2, -1]])
+    def test_prices_that_make_no_sense_are_refused(self, price: Any) -> None:
+        with pytest.raises(InputError, match="price"):
+            mp.Race(3, price=price)

@@ -210,6 +210,27 @@ def test_the_pick_is_the_cheapest_model_that_is_certified() -> None:
         assert again.recommended == pool.recommended
 
 
+def test_a_cheap_model_between_half_and_the_whole_tolerance_is_found_before_all_is_labelled() -> None:
+    """It is 60 % of the tolerance behind. With a proof that would take too long, the dearer pick stands."""
+    found, labels, stopped = 0, [], set()
+    for seed in range(4):
+        collection = some_digits(seed, 1_000)
+        right = (collection.predictions == np.asarray(collection.labels)[:, None]).sum(axis=0)
+        cheap = int(np.argsort(-right, kind="stable")[2])
+        price = [0.1 if place == cheap else 1.0 for place in range(len(right))]
+        behind = max(1, int(right.max() - right[cheap]))
+        pool = mp.PoolPicker(collection, price=price, tolerance=behind / 0.6 / 1_000, seed=seed)
+        stopped.add(mp.run_pool(pool).stopped)
+        found += pool.recommended_index == cheap
+        labels.append(pool.labels_used)
+        close = mp.PoolPicker(collection, price=price, tolerance=max(0.01, behind / 1.05 / 1_000), seed=seed)
+        stopped.add(mp.run_pool(close, budget=250).stopped)
+        assert right.max() - right[close.recommended_index] <= 1_000 * close.tolerance + 1e-9
+    assert stopped == {"certified"}
+    assert found >= 3
+    assert max(labels) < 250
+
+
 def test_a_price_never_makes_the_pick_dearer() -> None:
     collection = some_digits(1, 300)
     plain = mp.PoolPicker(collection, tolerance=0.03)
@@ -324,8 +345,12 @@ def test_pick_takes_loss_price_and_noise() -> None:
     price = {model: 1.0 + place for place, model in enumerate(collection.models)}
     cheap = mp.pick(collection, tolerance=0.1, price=price, label_noise=0.001)
     assert cheap.saved_per_item is not None
-    with pytest.raises(InputError, match="price: only a pool"):
+    with pytest.raises(InputError, match="only race uses prices"):
         mp.pick(collection, price=price, setting="stream")
+    raced = mp.pick(collection, price=price, setting="stream", algorithm="race", options={"tolerance": 0.1})
+    assert raced.saved_per_item is not None
+    with pytest.raises(InputError, match="label_noise: only a pool"):
+        mp.pick(collection, label_noise=0.1, setting="stream")
     with pytest.raises(InputError, match="no labels"):
         mp.pick(mp.ModelCollection(collection.predictions), labels=lambda _: 0, loss="balanced")
 

@@ -70,7 +70,7 @@ def test_names_given_are_names_returned() -> None:
         ([0, 1, 2], None, "one row per item"),
         ([[0, float("nan")]], None, "NaN"),
         ([[0, 1.5]], None, "whole number"),
-        ([[0, -2]], None, "-2"),
+        ([[0, -3]], None, "-3"),
         ([[0, 1]], ["a"], "at least two"),
         ([[0, 1]], ["a", "b", "c"], "3 models"),
         ([[0, 1]], ["a", "a"], "twice"),

@@ -265,15 +265,6 @@ def test_many_labels_are_told_together_or_none(memory: str) -> None:
     assert campaign.counts().labels == 5
 
 
-def test_a_stream_says_that_it_asks_for_classes_only(memory: str) -> None:
-    with pytest.raises(mp.InputError, match="goes with a pool only"):
-        mp.create_campaign(memory, "stream", models=["a", "b"], ask_for="grades")
-    campaign = mp.create_campaign(memory, "stream", models=["a", "b"])
-    decision = campaign.ask(["x", "y"])
-    with pytest.raises(mp.InputError, match="one class per item"):
-        campaign.tell(decision.id, mp.Label.any_of("x", "z"))
-
-
 @pytest.mark.parametrize(
     ("name", "value"), [("ask_for", "stars"), ("ask_for", None), ("same", "fuzzy"), ("same", -1)]
 )

@@ -127,15 +127,6 @@ def test_without_the_setting_a_model_that_is_missing_is_refused() -> None:
         race("memory://strange").ask({"good": 0, "worse": 1})
 
 
-def test_a_pool_needs_all_predictions() -> None:
-    pool = mp.create_campaign("memory://pool", "a", pool=np.array([[0, 1], [1, 1]]))
-    with pytest.raises(InputError, match="a pool needs the predictions of all models"):
-        pool.ask([0, mp.NOT_RUN])
-    with pytest.raises(InputError, match="missing='not-run' does not go with a pool"):
-        mp.create_campaign("memory://pool", "b", pool=np.array([[0, 1], [1, 1]]), missing="not-run")
-    assert pool.racing == pool.models
-
-
 def test_a_pick_takes_empty_cells_as_not_run_if_told_so(tmp_path: Path) -> None:
     rows, labels = items(300)
     path = tmp_path / "items.csv"

@@ -99,7 +99,7 @@ def test_the_settings_have_a_field_for_each_plain_one() -> None:
 
 def test_what_the_api_takes_and_sends_has_every_setting() -> None:
     taken = NewCampaign.model_json_schema()
-    assert set(taken["properties"]) == {"name", "guidelines", *NAMES}
+    assert set(taken["properties"]) == {"name", "guidelines", "loss", "price", *NAMES}
     assert set(taken["required"]) == {"name", *(option.name for option in SETTINGS if option.required)}
     assert set(NAMES) <= set(Described.model_json_schema()["required"])
     for option in SETTINGS:

@@ -89,7 +89,7 @@ BAD: dict[str, tuple[str, bytes, str]] = {
     "long form twice": ("x.csv", b"item,model,prediction\n1,a,0\n1,b,1\n1,a,1\n", "row 3: model 'a' answers item '1' again, as in row 1"),
     "long form without item": ("x.csv", b"item,model,prediction\n1,a,0\n,b,1\n", 'row 2, column "item": empty'),
     "long form, two truths": ("x.csv", b"item,model,prediction,label\n1,a,0,0\n1,b,1,1\n", 'row 2, column "label": 1, but an earlier row'),
-    "unknown ending": ("x.xlsx", b"PK\x03\x04", ".xlsx is not known. Save the sheet as CSV."),
+    "unknown ending": ("x.xlsx", b"PK\x03\x04", "it is no workbook of Excel"),
     "no ending": ("x", b"a,b\n", "no ending is not known. Endings that can be read are .csv"),
     "npz that is none": ("x.npz", b"a,b\n0,1\n", "no zip archive"),
     "truncated npz": ("x.npz", npz_bytes(predictions=np.zeros((50, 2)))[:-40], "damaged or cut short"),

@@ -161,7 +161,7 @@ def test_probabilities_become_the_most_likely_class_and_decisions_are_counted() 
         ({"predictions": [1, 2, 3]}, "row per item"),
         ({"predictions": [[0, 1], [2]]}, "row 1 has 1 entries"),
         ({"predictions": np.zeros((2, 2, 2))}, "from_probabilities"),
-        ({"predictions": [[0, -2]]}, "-2 is not a class"),
+        ({"predictions": [[0, -3]]}, "-3 is not a class"),
         ({"predictions": [[0, 0.5]]}, "not a whole number"),
         ({"predictions": [[0, float("nan")]]}, "NaN"),
         ({"predictions": [["a", 1]]}, "one form"),

@@ -105,6 +105,8 @@ class Algorithm(ABC):
     """Whether a budget is to be spread over a stream; otherwise it is spent as fast as the algorithm asks."""
     stops: ClassVar[bool] = False
     """Whether it stops by itself, with a proof: its options `tolerance` and `confidence` say of what."""
+    priced: ClassVar[bool] = False
+    """Whether it takes `price=`, what each model costs per item."""
     signed: ClassVar[tuple[str, ...]] = ()
     """Arrays of its state, of numbers that are not whole, which may be below zero."""
     uniform: ClassVar[bool] = False
@@ -286,6 +288,11 @@ class Algorithm(ABC):
     @property
     def won(self) -> int | None:
         """After how many rounds it stopped by itself, with a proof; None if it has not, or never does."""
+        return None
+
+    @property
+    def saved_per_item(self) -> float | None:
+        """By how much cheaper per item the recommended model is than the best estimate; None without prices."""
         return None
 
     @property

@@ -16,7 +16,7 @@ import numpy as np
 from modelpicker.algorithms.base import Algorithm, Tally
 from modelpicker.algorithms.description import AlgorithmDescription
 from modelpicker.algorithms.runner import Kernel
-from modelpicker.algorithms.validation import Models
+from modelpicker.algorithms.validation import Models, read_price
 from modelpicker.certificates.certificate import CertificateKind, Certified
 from modelpicker.certificates.stop_rule import CONFIDENCE
 from modelpicker.certificates.wealth import (
@@ -60,6 +60,9 @@ FIRST_PLACE, NOW, WON, BROKEN, ASKED, WARM = range(6)
 IN, BEATEN, GIVEN_UP = range(3)
 
 UNDECIDED = -1
+# With prices, the leader is the cheapest model that is thought to be behind the best by at most this share of the
+# tolerance; the one that leads stays a little longer.
+CLOSE, CLOSE_LEADER = 0.5, 0.75
 WARM_UP = 10  # labels that are asked for before the first bet: a leader of fewer is a coin's
 STICKY = 0.5  # rounds as a leader count so much of the tolerance each, when it is asked who leads
 WATCH_BET = 0.5
@@ -98,6 +101,8 @@ class RaceSettings(NamedTuple):
     bets: Floats
     trust: Floats
     growth: Floats  # 1 / (1 - bε), a bet
+    priced: bool
+    price: Floats  # a model; all 0 where nothing was said
 
 
 def contested(state: RaceState, row: Codes, leader: int) -> bool:
@@ -180,7 +185,21 @@ def front(state: RaceState, settings: RaceSettings) -> int:
             worth * state.led[i] - state.behind[i] > worth * state.led[leader] - state.behind[leader] + 1e-9
         ):
             leader = i
-    return int(leader)
+    return cheapest_close(state, settings, int(leader)) if settings.priced else int(leader)
+
+
+def cheapest_close(state: RaceState, settings: RaceSettings, ahead: int) -> int:
+    """The cheapest model in the race that is thought to be close to the one ahead; if none is cheaper, that one."""
+    found, allowed = ahead, settings.tolerance * state.race[NOW]
+    for i in range(len(state.places)):
+        share = CLOSE_LEADER if i == state.race[FIRST_PLACE] else CLOSE
+        if (
+            state.places[i] == IN
+            and settings.price[i] < settings.price[found]
+            and state.behind[i] - state.behind[ahead] <= share * allowed
+        ):
+            found = i
+    return int(found)
 
 
 def hand_over(state: RaceState, leader: int) -> None:
@@ -369,6 +388,8 @@ class Race(Algorithm):
         exploration: the probability of asking about rounds on which only models differ that are out, to see whether
             the assumption still holds; 0 for never. If one of them is better now, Race goes on as Model Picker.
         loss: what a mistake costs: "accuracy", weights by class, costs by class and answer, or an `mp.Loss`.
+        price: what each model costs per item: numbers by model, or one per model. The winner is then the cheapest
+            model that is thought to be within half the tolerance of the best, proved to be within the whole.
 
     >>> race = Race(models=["small", "large"], seed=1, tolerance=0.05)
     >>> for number in range(200):
@@ -423,6 +444,7 @@ class Race(Algorithm):
     drops: ClassVar[bool] = True
     spreads: ClassVar[bool] = False
     stops: ClassVar[bool] = True
+    priced: ClassVar[bool] = True
     signed: ClassVar[tuple[str, ...]] = ("behind",)
     kernel: ClassVar[Kernel] = Kernel(decide, recommend, learn, finished)
     state: RaceState
@@ -437,6 +459,7 @@ class Race(Algorithm):
         patience: float | None = None,
         exploration: float = 0.0,
         loss: object = None,
+        price: object = None,
     ) -> None:
         self._raced: tuple[tuple[bytes, int], tuple[ModelName, ...]] = ((b"", -1), ())
         super().__init__(
@@ -448,6 +471,9 @@ class Race(Algorithm):
             patience=patience,
             exploration=exploration,
         )
+        self.price = read_price(price, self.models)
+        if self.price is not None:
+            self.options["price"] = self.price.tolist()
 
     def start(self, models: int) -> RaceState:
         """Everybody in the race and tied, no bet made."""
@@ -482,6 +508,8 @@ class Race(Algorithm):
             bets=bets,
             trust=np.array(TRUST),
             growth=1.0 / (1.0 - bets * tolerance),
+            priced=self.price is not None,
+            price=np.zeros(len(self.models)) if self.price is None else self.price,
         )
 
     def check_state(self) -> None:
@@ -550,13 +578,23 @@ class Race(Algorithm):
         return self._raced[1]
 
     @property
+    def saved_per_item(self) -> float | None:
+        """By how much cheaper per item the recommended model is than the one with the best estimate."""
+        if self.price is None:
+            return None
+        best = int(np.argmin(self.losses))
+        return float(self.price[best] - self.price[self.models.index(self.recommended)])
+
+    @property
     def remark(self) -> str:
         """How the race stands."""
         if self.drifted is not None:
             return f"After {self.drifted:,} items another model was seen to be better; it goes on as Model Picker."
         if self.won is not None:
             watch = "a watch is kept" if self.options["exploration"] else "nothing more need be asked"
-            return f"The race was won after {self.won:,} items, and {watch}."
+            saved = self.saved_per_item
+            cheaper = f" It costs {saved:.3g} less per item than the model with the best estimate." if saved else ""
+            return f"The race was won after {self.won:,} items, and {watch}.{cheaper}"
         if len(self.racing) == 1:
             return "Nobody else is left in the race, but some were given up without a proof."
         return f"The race is not over: {len(self.racing):,} of {len(self.models):,} models are still in it."

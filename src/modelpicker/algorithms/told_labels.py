@@ -1,12 +1,13 @@
 """What somebody says of a round, as kernels take it: the code of a class, or the loss of every model."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from modelpicker.encoding import ClassName, Row, check_same_kind, encode_label
-from modelpicker.kernels.primitives import GRADED, SKIPPED, Codes, Grades
+from modelpicker.kernels.primitives import GRADED, NOT_RUN, SKIPPED, Codes, Floats, Grades
 from modelpicker.label import AnyLabel, Label, read_label
 from modelpicker.losses import Loss
 
@@ -30,6 +31,13 @@ def tell(label: object, row: Row, loss: Loss, where: str) -> ToldLabel:
     check_answers(known, row.classes[:1], where)
     answers = [None if code < 0 else row.classes[code] for code in row.codes]
     return ToldLabel(GRADED, tuple(loss.losses(known, answers).tolist()))
+
+
+def losses_by(told: ToldLabel, codes: npt.NDArray[Any]) -> Floats:
+    """What a label says of every model of a row: its loss, NaN where it is not known."""
+    lost: Floats = np.array(told.losses) if told.code == GRADED else (codes != told.code).astype(np.float64)
+    lost[codes == NOT_RUN] = np.nan
+    return lost
 
 
 def check_answers(label: AnyLabel, classes: Sequence[ClassName], where: str) -> None:

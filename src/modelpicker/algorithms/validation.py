@@ -1,13 +1,14 @@
 """What an algorithm is made with, checked: models and numbers that make sense."""
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from modelpicker.encoding import ModelName
 from modelpicker.errors import InputError, brief
+from modelpicker.kernels.primitives import Floats
 from modelpicker.options import LARGEST_COUNT, Option, scale
 
 Models: TypeAlias = int | Sequence[ModelName]
@@ -69,3 +70,38 @@ def check_count(option: str, value: object, most: int = LARGEST_COUNT) -> int:
 def check_choice(option: str, value: object, choices: Sequence[str]) -> None:
     """An option that is one of a few words."""
     Option(option, str, choices=tuple(choices)).check(value)
+
+
+def read_price(price: Any, models: Sequence[ModelName]) -> Floats | None:
+    """What each model costs per item, checked; None if nothing was said.
+
+    Args:
+        price: numbers by model, or one per model.
+        models: their names.
+    """
+    if price is None:
+        return None
+    if isinstance(price, Mapping):
+        missing = [name for name in models if name not in price]
+        strange = [name for name in price if name not in models]
+        if missing or strange:
+            fault = f"{brief(missing[0])} has none" if missing else f"{brief(strange[0])} is not a model"
+            raise InputError(f"price: {fault}; give a price for every model: {list(models)}.", parameter="price")
+        price = [price[name] for name in models]
+    try:
+        found = np.array(list(price), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"price {brief(price)}: pass numbers by model, or one per model.", parameter="price"
+        ) from error
+    if found.shape != (len(models),):
+        raise InputError(
+            f"there are {len(found)} prices, but {len(models)} models; pass one per model.", parameter="price"
+        )
+    bad = np.flatnonzero(~(np.isfinite(found) & (found >= 0.0)))
+    if len(bad):
+        raise InputError(
+            f"the price of {brief(models[int(bad[0])])} is {found[bad[0]]:g}; it must be a number from 0.",
+            parameter="price",
+        )
+    return found

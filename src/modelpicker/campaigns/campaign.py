@@ -187,7 +187,7 @@ class Campaign(CampaignTelling, CampaignLeasing, CampaignRevising):
         columns = as_columns(predictions)
         if columns is None:
             return predictions, items, keys
-        batch = frame_batch(columns, *self.known_models())
+        batch = frame_batch(columns, *self.known_models(), self.settings.missing)
         return batch.predictions, batch.items if items is None else items, batch.keys if keys is None else keys
 
     def export(self, path: str | os.PathLike[str]) -> None:

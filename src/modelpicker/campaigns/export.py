@@ -22,7 +22,7 @@ from modelpicker.campaigns.names import check_name
 from modelpicker.campaigns.pool_costs import COSTS
 from modelpicker.campaigns.registry import make_campaign
 from modelpicker.campaigns.results.chart_samples import Sample, add_sample
-from modelpicker.campaigns.setting_options import JUDGE, POOL_ALGORITHM, POOL_GOAL, SLICE
+from modelpicker.campaigns.setting_options import JUDGE, POOL_ALGORITHM, POOL_GOAL, SLICE, STREAM_COSTS
 from modelpicker.campaigns.settings import CampaignSettings, known_algorithm, settings_checksum, stored_settings
 from modelpicker.campaigns.state.possible_events import PossibleEvents
 from modelpicker.campaigns.state.states import rebuild
@@ -146,7 +146,9 @@ def _settings(header: HistoryRecord, algorithm: type[Algorithm] | None) -> Campa
         made = CampaignSettings.check_pool(**given, **options)
     else:
         given["algorithm"] = algorithm or known_algorithm(header["algorithm"])
-        made = CampaignSettings.check(source=header.get("source"), **given)
+        priced = {name: value for name, value in stored["options"].items() if name in STREAM_COSTS}
+        given["options"] = {name: value for name, value in stored["options"].items() if name not in priced}
+        made = CampaignSettings.check(source=header.get("source"), **priced, **given)
     if made.source is not None:
         stored["source"] = header["source"]
     if header.get("checksum") not in (None, settings_checksum(stored)):  # older files have none

@@ -76,9 +76,10 @@ def fingerprint_of(collection: ModelCollection) -> str:
     """What stands for the models, the items and their predictions: labels, and their classes, may come later."""
     said, codes = np.unique(collection.predictions, return_inverse=True)
     codes = codes.reshape(collection.predictions.shape)
-    abstained = int(bool(said.size) and said[0] == ABSTAINED)
-    classes = [collection.classes[code] for code in said[abstained:].tolist()]
-    predictions = ModelCollection.of_codes(codes - abstained, None, collection.models, classes).fingerprint
+    silent = int((said < 0).sum())  # an abstention, and a model that was not run
+    classes = [collection.classes[code] for code in said[silent:].tolist()]
+    codes = np.where(collection.predictions < 0, collection.predictions, codes - silent)
+    predictions = ModelCollection.of_codes(codes, None, collection.models, classes).fingerprint
     items = items_of(collection)
     if items is None:
         return predictions

@@ -38,7 +38,7 @@ from modelpicker.certificates.certificate import Certified
 from modelpicker.collections import ModelCollection, load_collection
 from modelpicker.encoding import ClassName, check_missing
 from modelpicker.errors import ConflictError, FileError, InputError, NotFoundError
-from modelpicker.kernels.primitives import ABSTAINED
+from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN
 
 RESULT = "modelpicker pick 1"
 LONGEST_HEADER = 2**24
@@ -259,7 +259,7 @@ def _with_labels(
     classes = tuple(header.get("classes") or ())
     code_of = {name: code for code, name in enumerate(classes)}
     same = len(whole) == header.get("items") and list(whole.models) == header.get("models")
-    said = {whole.classes[code] for code in np.unique(whole.predictions).tolist() if code != ABSTAINED}
+    said = {whole.classes[code] for code in np.unique(whole.predictions).tolist() if code >= 0}
     items = [*decided.labels, *decided.items, *decided.given]
     if (
         not same
@@ -267,7 +267,7 @@ def _with_labels(
         or not all(0 <= item < len(whole) for item in items)
     ):
         raise ConflictError(_other(path, header.get("collection")))
-    known = np.array([code_of.get(name, ABSTAINED) for name in whole.classes] + [ABSTAINED])
+    known = np.array([code_of.get(name, ABSTAINED) for name in whole.classes] + [NOT_RUN, ABSTAINED])
     labels = np.full(len(whole), ABSTAINED)
     for item, label in decided.labels.items():
         labels[item] = code_of[label]

@@ -104,6 +104,5 @@ class CampaignLeasing(CampaignReading):
         """The answers to grade, or the two to compare, shuffled; none where a class is asked for."""
         if self.settings.ask_for == "class":
             return ()
-        asked = store.question_of(number) if self.settings.ask_for == "preference" else None
-        shown = said if asked is None or asked.pair is None else asked.pair
-        return shuffled_answers(shown, f"{self.name} {self.settings.seed}", number)
+        pair = store.pair_of(number) if self.settings.ask_for == "preference" else None
+        return shuffled_answers(said if pair is None else pair, f"{self.name} {self.settings.seed}", number)

@@ -6,23 +6,27 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from modelpicker.algorithms import Algorithm, Trace, run_stream
 from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.algorithms.registry import AlgorithmChoice, find_algorithm, make_algorithm
+from modelpicker.algorithms.told_labels import check_answers, losses_by, tell
 from modelpicker.algorithms.validation import check_count
 from modelpicker.campaigns.input.judges import fields_at, judge_reading, with_judge_apart
 from modelpicker.campaigns.offline_pool import (
     AskLabel,
     ask_pool,
     find_loss,
+    find_price,
     give_labels,
+    graded_items,
+    known_grades,
     known_places,
     look_up_pool,
     use_answers,
 )
 from modelpicker.campaigns.pick_setting import Setting, choose_setting
+from modelpicker.campaigns.pool_costs import check_priced
 from modelpicker.campaigns.results.assembly import Counted, PickEvidence, Wanted, assemble
 from modelpicker.campaigns.results.course import Course, joined
 from modelpicker.campaigns.results.pick import Pick
@@ -32,6 +36,7 @@ from modelpicker.campaigns.storage.sqlite_files import is_sqlite
 from modelpicker.certificates.certificate import CertificateKind, Certified
 from modelpicker.certificates.stop_rule import GAP
 from modelpicker.collections import ModelCollection
+from modelpicker.collections.collection import read_missing
 from modelpicker.collections.column_name_hints import IDENTITIES
 from modelpicker.collections.column_roles import Reading
 from modelpicker.collections.files import open_with
@@ -40,10 +45,11 @@ from modelpicker.collections.labels import add_labels, is_result
 from modelpicker.collections.same_answers import SameAnswer, SameAnswers, merge_answers
 from modelpicker.collections.spelling import EXACT
 from modelpicker.collections.wide_tables import CollectionReader
-from modelpicker.encoding import Array, ClassName, Missing, check_missing, check_same_kind, plain
+from modelpicker.encoding import Array, ClassName, Missing, Row, check_missing
 from modelpicker.errors import InputError, brief
-from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN
-from modelpicker.label import Label
+from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN, Floats
+from modelpicker.label import Label, read_label
+from modelpicker.losses import Loss
 
 # Rounds that are played together, so that somebody may watch.
 PIECE = 2**14
@@ -99,14 +105,16 @@ class Run:
     play_unlabelled: bool = False
     """Whether items without a label are played: asking about one is a skip."""
     missing: Missing = "abstained"
-    """What a prediction that is missing stands for."""
+    """What an abstention of the source stands for: where `missing` was not said when it was read."""
     stopped: str = "end"
     unanswered: dict[int, float] = field(default_factory=dict)
     """Rounds whose label was asked for and is not there, with the probabilities of their queries."""
-    labelled: dict[int, npt.NDArray[np.bool_]] = field(default_factory=dict)
-    """Rounds whose label was bought, with which models were wrong."""
+    labelled: dict[int, Floats] = field(default_factory=dict)
+    """Rounds whose label was bought, with what it says of every model, where models are dropped."""
     course: list[Course] = field(default_factory=list)
     """Who was recommended, in the pieces that were played."""
+    codes: dict[ClassName, int] = field(default_factory=dict)
+    """The code of every class: of those of the source, then of others that labels or the loss name."""
 
     @property
     def to_play(self) -> int:
@@ -132,14 +140,19 @@ class Run:
         return codes if self.missing == "abstained" else np.where(codes == ABSTAINED, NOT_RUN, codes)
 
     def _note(self, trace: Trace, rows: Array, labels: Array) -> None:
-        """Note who was wrong on the labels that were bought, and which of those that were asked for are missing."""
+        """Note what the labels say that were bought, and which of those that were asked for are missing."""
         first = self.picker.rounds - len(trace)
         self.course.append(self._course_of(trace, labels))
         for place in np.flatnonzero(trace.queried).tolist():
             if labels[place] == ABSTAINED:
                 self.unanswered[first + place] = float(trace.probability[place])
             elif self.picker.drops:
-                self.labelled[first + place] = rows[place] != labels[place]
+                self.labelled[first + place] = self._losses_by(labels[place], rows[place])
+
+    def _losses_by(self, label: object, row: Array) -> Floats:
+        """What a label says of every model."""
+        said = Row(row.tolist(), list(range(int(row.max()) + 1)))
+        return losses_by(tell(label, said, self.picker.loss, "label"), row)
 
     def _course_of(self, trace: Trace, labels: Array) -> Course:
         """Who was recommended when each label came, and at the end; ties may be broken anew each round."""
@@ -182,21 +195,25 @@ class Run:
         whole = read_whole(self.source)
         places = np.arange(len(whole)) if self.order is None else self.order
         rows = self._said(whole.predictions[places])
-        told = np.full(len(rows), ABSTAINED)
-        codes = {name: code for code, name in enumerate(whole.classes)}
+        told = np.full(len(rows), ABSTAINED, dtype=object)  # codes, and labels that are more than a class
 
-        def look_up(row: int) -> int:
-            place = int(places[row])
-            label = plain(ask(fields_at(whole, place)), f"label of item {place}")
+        def look_up(row: int) -> int | Label:
+            where = f"label of item {places[row]}"
+            label = read_label(ask(fields_at(whole, int(places[row]))), where)
             if label is not None:
-                check_same_kind(label, whole.classes, f"label of item {place}")
-                told[row] = codes.setdefault(label, len(codes))
-            return int(told[row])
+                check_answers(label, whole.classes, where)
+                told[row] = label.coded(self.code_of) if isinstance(label, Label) else self.code_of(label)
+            found: int | Label = told[row]
+            return found
 
         budget, rule = self.goal.budget, self.goal.stop_when
         trace = run_stream(self.picker, rows, look_up, budget=budget, stop_when=rule)
         self.stopped = trace.stopped
         self._note(trace, rows, told)
+
+    def code_of(self, name: ClassName) -> int:
+        """The code of a class; one that is new gets the next."""
+        return self.codes.setdefault(name, len(self.codes))
 
     def pick(self) -> Pick:
         """What came of it so far."""
@@ -223,7 +240,7 @@ def read_whole(source: CollectionSource) -> ModelCollection:
 def names_at(whole: ModelCollection, place: int) -> list[ClassName | None]:
     """What the models say of an item."""
     codes = whole.predictions[place].tolist()
-    return [None if code == ABSTAINED else whole.classes[code] for code in codes]
+    return [None if code < 0 else whole.classes[code] for code in codes]
 
 
 def known_labels(source: CollectionSource) -> int:
@@ -280,8 +297,16 @@ def make_run(
 ) -> Run:
     """A collection about to be played, and a picker with options that suit the budget."""
     suited = suited_options(source, kind, goal.budget, play_unlabelled=play_unlabelled)
-    picker = make_algorithm(kind, source.models, seed, suited | dict(options), len(source.classes))
-    return Run(source, picker, goal, shuffled(len(source), seed) if shuffle else None, play_unlabelled, missing)
+    codes = {name: code for code, name in enumerate(source.classes)}
+    given = dict(options)
+    if "loss" in given:
+        loss = Loss.of(given["loss"]).spelt_as(source.classes)
+        for name in loss.classes:
+            codes.setdefault(name, len(codes))
+        given["loss"] = loss.coded(codes)
+    picker = make_algorithm(kind, source.models, seed, suited | given, len(source.classes))
+    order = shuffled(len(source), seed) if shuffle else None
+    return Run(source, picker, goal, order, play_unlabelled, missing, codes=codes)
 
 
 def pick(
@@ -320,7 +345,7 @@ def pick(
         setting: "pool": all items are there, and the one most worth a label is asked about next. The certificate
             speaks of exactly these items. A label that is asked for and missing counts at its worst. "stream": the
             items are played once, in their order. By default a pool, unless one of `kind`, `algorithm`, `options`,
-            `shuffle`, `play_unlabelled` and `missing` is given: only a stream has these.
+            `shuffle` and `play_unlabelled` is given: only a stream has these.
         budget: at most so many labels are bought.
         tolerance: stop once the pick is certified to be so close to the best model: 0.01 is 1 % of accuracy, and
             what a pool aims at by default. A stream is played to its end by default.
@@ -338,7 +363,7 @@ def pick(
             and answer, or a `Loss`. "balanced" counts all classes the same, by how frequent they are among the
             labels of the source. The tolerance and the certificate speak of it.
         price: what each model costs per item, by its name, for a pool: the pick is then the cheapest model that is
-            certified.
+            certified. "cost" or "latency": the mean that the results of an evaluation tool give.
         label_noise: the probability that a label is wrong, at most, for a pool: the certificate allows for it.
         slice: for a pool: also find the best model of each slice (`Pick.slices`). The name of a column, such as a
             language; a function, which gets the same as one for `labels`; or one value per item.
@@ -347,8 +372,8 @@ def pick(
             By default they are left out.
         same: what counts as the same answer to an item: "exact", "normalised", a tolerance for numbers, or a
             function of two answers, as `merge_answers` has it. Labels go through the same rule.
-        missing: for a stream: what an empty cell stands for. "abstained": the model has no answer, which counts as
-            wrong. "not-run": it was not run for this item, and nothing is known of it.
+        missing: what an empty cell stands for. "abstained": the model has no answer, which counts as wrong.
+            "not-run": it was not run for this item, and nothing is known of it.
         reading: how the source is read, as `load_collection` has it: `models`, `fields`, `label`, `id`, …
 
     >>> found = pick("digits", tolerance=0.05)
@@ -366,20 +391,29 @@ def pick(
             "options": options is not None,
             "shuffle": shuffle,
             "play_unlabelled": play_unlabelled,
-            "missing": check_missing(missing) != "abstained",
         },
     )
     pools = PoolOptions(judge, warm, price, label_noise, slice)
     pools.check(chosen)
     named = dict(reading)
-    if not isinstance(source, ModelCollection):
+    if isinstance(source, ModelCollection):
+        source = read_missing(source, missing)
+    else:
+        reading["missing"] = check_missing(missing)
         reading = judge_reading(fields_with_slice(reading, slice), judge)
     opened, labels = _open_answered(source, labels, reading, SameAnswers.of(same))
     name = brief(source) if isinstance(source, str | Path) else "the collection"
-    if not callable(labels) and not known_labels(opened):
+    graded = labels is None and bool(graded_items(opened))
+    if graded and chosen == "stream":
+        raise InputError(
+            f"{name} has scores, which are grades; only a pool can use them. Leave out what makes it a stream, "
+            "or pass labels=."
+        )
+    if not callable(labels) and not known_labels(opened) and not graded:
         raise InputError("there are no labels: pass labels=, an array, a mapping, a file, or a function to ask.")
     if chosen == "pool":
         near = GAP.default if tolerance is None else tolerance
+        loss = "grades" if graded and loss is None else loss
         goal = {"seed": seed, "confidence": confidence, "tolerance": near, "loss": loss}
         whole, pool = pools.make(read_whole(opened), named, name, goal)
         return _pick_pool(whole, labels, pool, budget, given_labels(whole, warm))
@@ -390,10 +424,11 @@ def pick(
     )
     if loss is not None:
         given["loss"] = find_loss(loss, read_whole(opened))
+    if price is not None:
+        check_priced(found)
+        given["price"] = price
     played = play_unlabelled or callable(labels)
-    run = make_run(
-        opened, found, given, wanted, seed=seed, shuffle=shuffle, play_unlabelled=played, missing=missing
-    )
+    run = make_run(opened, found, given, wanted, seed=seed, shuffle=shuffle, play_unlabelled=played)
     if callable(labels):
         run.ask(labels)
         return run.pick()
@@ -402,7 +437,7 @@ def pick(
 
 @dataclass(frozen=True)
 class PoolOptions:
-    """What only a pool can use."""
+    """What only a pool can use, but for the prices, which Race uses as well."""
 
     judge: object
     warm: object
@@ -417,7 +452,6 @@ class PoolOptions:
         refuse_judge_of_stream(self.judge)
         refuse_warm_of_stream(self.warm)
         given = {
-            "price": self.price is not None,
             "label_noise": self.label_noise != 0.0,
             "slice": self.slice is not None,
         }
@@ -432,7 +466,7 @@ class PoolOptions:
         bare, said = with_judge_apart(whole, self.judge)
         check_several(bare, name)
         goal = {**goal, "loss": find_loss(goal["loss"], bare), "judge": said}
-        goal |= {"price": self.price, "label_noise": self.label_noise}
+        goal |= {"price": find_price(self.price, bare), "label_noise": self.label_noise}
         return bare, make_pool(bare, self.slice, reading, **goal)
 
 
@@ -542,7 +576,7 @@ def _pick_pool(
         return ask_pool(pool, whole, labels, budget, len(given))
     if isinstance(labels, str | Path) and is_answers(Path(labels)):
         return use_answers(pool, whole, budget, given)
-    return look_up_pool(pool, budget, len(given))[0]
+    return look_up_pool(pool, budget, len(given), known_grades(whole))[0]
 
 
 def is_answers(path: Path) -> bool:

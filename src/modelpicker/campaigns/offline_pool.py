@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from modelpicker.algorithms.pools.picker import PoolPicker
-from modelpicker.algorithms.pools.run import PoolTrace, run_pool
+from modelpicker.algorithms.pools.run import PoolTrace, TellLabel, run_pool
 from modelpicker.algorithms.validation import check_count
 from modelpicker.campaigns.input.judges import fields_at
 from modelpicker.campaigns.pool_journal import PoolAnswer
@@ -15,6 +15,7 @@ from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.pick import Pick
 from modelpicker.campaigns.results.pool_pick import make_pool_pick, with_course
 from modelpicker.collections import ModelCollection
+from modelpicker.collections.measurements import Measurements
 from modelpicker.encoding import ClassName
 from modelpicker.errors import ConflictError, InputError
 from modelpicker.kernels.primitives import ABSTAINED
@@ -25,15 +26,40 @@ AskLabel: TypeAlias = Callable[[dict[str, Any]], AnyLabel | None]
 """Asked for the label of one item: gets its fields and its place, and gives a class, or None if nobody can tell."""
 
 
-def look_up_pool(pool: PoolPicker, budget: int | None, given: int = 0) -> tuple[Pick, PoolTrace]:
+def look_up_pool(
+    pool: PoolPicker, budget: int | None, given: int = 0, grades: TellLabel | None = None
+) -> tuple[Pick, PoolTrace]:
     """Play a pool with the labels that it came with; a label that is asked for and missing is a skip.
 
     Args:
         pool: moved on.
         budget: how many labels may be asked for.
         given: how many labels it was given before: they are not bought.
+        grades: looks up the grades of an item, where the file has these instead of labels.
     """
-    return _picked(pool, run_pool(pool, budget=budget), budget, given)
+    return _picked(pool, run_pool(pool, grades, budget=budget), budget, given)
+
+
+def known_grades(whole: ModelCollection) -> TellLabel | None:
+    """Looks up the grades that an evaluation tool gave; None if there are labels, or no grades."""
+    measured = whole.measured
+    if whole.labelled or measured is None or not measured.graded:
+        return None
+    return lambda item: measured.label_at(item, whole.predictions, whole.classes)
+
+
+def graded_items(source: object) -> int:
+    """How many items have grades from an evaluation tool, and no labels."""
+    measured = source.measured if isinstance(source, ModelCollection) and not source.labelled else None
+    return 0 if measured is None else measured.graded
+
+
+def find_price(price: object, source: object) -> object:
+    """What each model costs; "cost" and "latency" stand for what the file of an evaluation tool says."""
+    if not isinstance(price, str):
+        return price
+    measured = source.measured if isinstance(source, ModelCollection) else None
+    return (measured or Measurements()).price(price)
 
 
 def find_loss(loss: object, whole: ModelCollection) -> Loss:

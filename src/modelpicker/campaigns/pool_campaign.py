@@ -16,7 +16,7 @@ from modelpicker.campaigns.events.event_types import Answer
 from modelpicker.campaigns.events.pool_events import Question
 from modelpicker.campaigns.events.round_states import RoundState
 from modelpicker.campaigns.input.pool_source import PoolSource
-from modelpicker.campaigns.input.rows import check_all_run, count_rows, encode_many, encode_one
+from modelpicker.campaigns.input.rows import ClassCodes, count_rows, encode_many, encode_one
 from modelpicker.campaigns.input.validation import (
     Decisions,
     check_annotator,
@@ -73,8 +73,9 @@ class PoolCampaign(Campaign):
         """Add more items, all of them or none; the certificate speaks of all items from then on.
 
         Args:
-            source: a file, a collection, a data frame or a matrix with predictions of the same models. Items whose
-                keys are there already are left out, so that adding a file again is safe.
+            source: a file, a collection, a data frame or a matrix with predictions of the same models; with
+                missing="not-run", some of them may be missing. Items whose keys are there already are left out, so
+                that adding a file again is safe.
             use_labels: whether labels that come with the items are known from now on.
             judge: what the judge of the campaign says of them, where the source has no column for it: a function of
                 an item, or one class per item, None where it says nothing.
@@ -87,11 +88,14 @@ class PoolCampaign(Campaign):
         if isinstance(slice, str) or (slice is not None and self.settings.slice is None):
             raise InputError(self._wrong_slice(slice), parameter="slice")
         settings, text = self.settings, is_tolerance(self.settings.same)
-        opened = PoolSource.open(source, settings.models, settings.judge, slice=settings.slice, text=text)
+        opened = PoolSource.open(
+            source, settings.models, settings.judge, slice=settings.slice, text=text, missing=settings.missing
+        )
         opened = opened.judged_by(judge).sliced_by(slice)
+        read = ClassCodes(settings.classes, settings.rule)  # the source knows what is missing
         with self.writing() as change:
             change.state.terms.check_asks()
-            return add_source(change, self.vocabulary, opened, use_labels=use_labels, progress=progress)
+            return add_source(change, read, opened, use_labels=use_labels, progress=progress)
 
     def _wrong_judge(self, judge: object) -> str:
         """Why more items cannot have this judge."""
@@ -136,7 +140,7 @@ class PoolCampaign(Campaign):
         key, item = check_key(key), check_item(item)
         with self.writing() as change:
             change.state.terms.check_asks()
-            rows = check_all_run(encode_one(predictions, self.settings.models, self.vocabulary))
+            rows = encode_one(predictions, self.settings.models, self.vocabulary)
             numbers = add_rows(
                 change, self.vocabulary, rows, None if item is None else [item], None if key is None else [key]
             )
@@ -157,7 +161,7 @@ class PoolCampaign(Campaign):
             change.state.terms.check_asks()
             numbers: Sequence[int] = []
             if total:
-                rows = check_all_run(encode_many(predictions, self.settings.models, self.vocabulary))
+                rows = encode_many(predictions, self.settings.models, self.vocabulary)
                 numbers = add_rows(change, self.vocabulary, rows, checked_items, checked_keys)
             return self._decisions(change, numbers)
 

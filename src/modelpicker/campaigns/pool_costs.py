@@ -3,13 +3,14 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self, TypeGuard
 
-from modelpicker.algorithms.pools.pool_input import read_price
+from modelpicker.algorithms import ALGORITHMS, Algorithm
+from modelpicker.algorithms.validation import read_price
 from modelpicker.campaigns.setting_options import loss_of
 from modelpicker.certificates.stop_rule import LABEL_NOISE
-from modelpicker.encoding import ModelName
+from modelpicker.encoding import ClassName, ModelName
 from modelpicker.errors import InputError, brief
 from modelpicker.losses import ACCURATE, GRADES, PREFERENCE, Loss, read_loss
 
@@ -17,6 +18,8 @@ from modelpicker.losses import ACCURATE, GRADES, PREFERENCE, Loss, read_loss
 SHOWN_PRICES = 8
 # The options of a pool that are stored where they are given.
 COSTS = ("loss", "price", "label_noise")
+# Prices that the file of an evaluation tool gives.
+MEASURED = ("cost", "latency")
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,26 @@ class PoolCosts:
         prices = read_price(price, names)
         told = None if prices is None else tuple(zip(names, prices.tolist(), strict=True))
         return cls(found, told, float(LABEL_NOISE.check(0.0 if label_noise is None else label_noise)))
+
+    @classmethod
+    def check_stream(
+        cls,
+        loss: object,
+        price: object,
+        *,
+        models: Sequence[ModelName],
+        ask_for: str,
+        classes: Sequence[ClassName] = (),
+    ) -> Self:
+        """What a user gave for a stream: a loss that needs no labels of a file. Its classes are spelt as those."""
+        if loss == "balanced":
+            raise InputError(
+                'loss="balanced" is found from the labels of a file, and a stream has none before it begins; say '
+                'how frequent each class is: mp.Loss.balanced({"fraud": 0.01, "fine": 0.99}).',
+                parameter="loss",
+            )
+        found = cls.check(loss, price, 0.0, models=models, ask_for=ask_for)
+        return replace(found, loss=found.loss.spelt_as(classes))
 
     @classmethod
     def load(cls, document: Mapping[str, Any]) -> Self:
@@ -120,6 +143,16 @@ class PoolCosts:
         ]
 
 
+def check_priced(kind: type[Algorithm]) -> None:
+    """Refuse prices for an algorithm on a stream that cannot use them."""
+    if not kind.priced:
+        able = ", ".join(name for name, one in ALGORITHMS.items() if one.priced)
+        raise InputError(
+            f"price: on a stream only {able} uses prices, not {kind.name}; choose {able}, or leave price out.",
+            parameter="price",
+        )
+
+
 def is_loss_document(loss: object) -> TypeGuard[Mapping[str, Any]]:
     """Whether it is what `Loss.to_json` gave, and not weights or costs."""
     return isinstance(loss, Mapping) and set(loss) == {"name", "table", "dearest", "unit"}
@@ -145,7 +178,9 @@ def loss_from_text(text: str) -> object:
 
 
 def price_from_text(text: str) -> object:
-    """Prices as they are typed: JSON with a number for each model."""
+    """Prices as they are typed: JSON with a number for each model, or what the file says them in."""
+    if text.strip() in MEASURED:
+        return text.strip()
     return _from_json("price", text, '{"large": 0.03, "small": 0.002}')
 
 

@@ -20,17 +20,18 @@ from modelpicker.campaigns.input.pool_source import PoolSource
 from modelpicker.campaigns.input.slices import slice_name
 from modelpicker.campaigns.names import NAME, check_name
 from modelpicker.campaigns.offline import given_labels, read_whole, refuse_warm_of_stream
-from modelpicker.campaigns.offline_pool import find_loss
+from modelpicker.campaigns.offline_pool import find_loss, find_price
 from modelpicker.campaigns.pool_campaign import PoolCampaign
 from modelpicker.campaigns.setting_options import (
+    BY_NAME,
     JUDGE,
     AskFor,
     OverlapRule,
     check_judge_name,
     check_slice_name,
     is_tolerance,
-    refuse_costs_of_stream,
     refuse_judge_of_stream,
+    refuse_noise_of_stream,
     refuse_slice_of_stream,
 )
 from modelpicker.campaigns.settings import CampaignSettings, stored_document
@@ -96,7 +97,7 @@ def create_campaign(
 
     A pool is a file, a collection or a data frame. What is asked next is decided when somebody is ready to answer,
     and it ends when the pick is proved for exactly these items. Only models, classes, budget, overlap,
-    overlap_rule, ask_for, same and seed go with it.
+    overlap_rule, ask_for, same, missing and seed go with it.
 
     Args:
         storage: `sqlite:///file.db` (made where there is none), `postgresql://…`, or `memory://` for tests.
@@ -117,7 +118,7 @@ def create_campaign(
             the same. majority: more than half of them say the same; then nobody else is asked. Otherwise the owner
             settles it.
         ask_for: What people are asked for: the class of an item; a grade for each of the different answers to it;
-            or which of two answers is better. Grades and preferences need a pool.
+            or which of two answers is better.
         same: What counts as the same answer to an item: exact; normalised, where capitals, white space and
             punctuation at the ends do not matter; or a number: answers that are numbers and at most so far apart.
             The most frequent spelling is kept.
@@ -147,9 +148,10 @@ def create_campaign(
             with `use_labels`. For a pool.
         loss: what mistakes cost: "accuracy" (the default), weights by class, costs by class and answer, or a
             `Loss`. "balanced" counts all classes the same, by how frequent they are among the labels of the source.
-            The tolerance and the certificate speak of it. For a pool that asks for classes.
+            The tolerance and the certificate speak of it. For a campaign that asks for classes; "balanced" is for a
+            pool, on a stream pass `Loss.balanced` with a share for each class.
         price: what each model costs per item, by its name: the pick is then the cheapest model that is certified.
-            For a pool.
+            For a pool, and for a stream with the algorithm race.
         label_noise: the probability that a label is wrong, at most: the certificate allows for it. For a pool.
         guidelines: what annotators read beside the item.
         progress: told how many items of the pool are stored, and of how many.
@@ -188,13 +190,24 @@ def create_campaign(
         check_name(name)
         judge_name = judge if judge is None or isinstance(judge, str) else JUDGE
         sliced = check_slice_name(slice_name(slice), judge=check_judge_name(judge_name))
-        source = PoolSource.open(pool, models, judge_name, slice=sliced, text=is_tolerance(same))
+        source = PoolSource.open(
+            pool,
+            models,
+            judge_name,
+            slice=sliced,
+            text=is_tolerance(same),
+            missing=BY_NAME["missing"].check(missing),
+        )
         if isinstance(pool, str | Path):
             source.check_slice()
         source = source.judged_by(judge).sliced_by(slice)
         goal: dict[str, Any] = {"tolerance": tolerance, "confidence": confidence}
         goal |= {"judge": judge_name, "slice": sliced}
-        goal |= {"loss": pool_loss(loss, source), "price": price, "label_noise": label_noise}
+        goal |= {
+            "loss": pool_loss(loss, source),
+            "price": find_price(price, source.found),
+            "label_noise": label_noise,
+        }
         settings = CampaignSettings.check_pool(**given | {"models": source.models}, **goal)
         known = given_labels(read_whole(source.found), warm) if warm is not None else {}
         return _begin_pool(storage, name, settings, source, use_labels, known, guidelines, progress)
@@ -202,8 +215,8 @@ def create_campaign(
     refuse_slice_of_stream(slice)
     refuse_warm_of_stream(warm)
     _check_stream(models, tolerance, confidence, use_labels)
-    refuse_costs_of_stream(loss, price, label_noise)
-    return begin_campaign(storage, name, CampaignSettings.check(**given), guidelines)
+    refuse_noise_of_stream(label_noise)
+    return begin_campaign(storage, name, CampaignSettings.check(**given, loss=loss, price=price), guidelines)
 
 
 def pool_loss(loss: object, source: PoolSource) -> object:

@@ -154,7 +154,9 @@ TOLERANCE = replace(
     help="How much less accurate than the best model the pick may be: 0.01 is 1 % of accuracy.",
 )
 POOL_GOAL = (TOLERANCE, CONFIDENCE)
-POOL_SETTINGS = frozenset({"models", "classes", "budget", "overlap", "overlap_rule", "ask_for", "same", "seed"})
+POOL_SETTINGS = frozenset(
+    {"models", "classes", "budget", "overlap", "overlap_rule", "ask_for", "same", "missing", "seed"}
+)
 POOL_ALGORITHM = "pool-picker"
 # Those that have checks of their own. The others are one value each, and checked by what is said above.
 CHECKED_APART = frozenset({"models", "classes", "stop_when", "overlap", "same", "seed", "algorithm", "options"})
@@ -221,14 +223,13 @@ def refuse_judge_of_stream(judge: object) -> None:
         )
 
 
-def refuse_costs_of_stream(loss: object, price: object, label_noise: object) -> None:
-    """Losses, prices and noise are for a pool: a campaign on a stream cannot use them yet."""
-    for name, used in {
-        "loss": loss is not None,
-        "price": price is not None,
-        "label_noise": bool(label_noise),
-    }.items():
-        if used:
-            raise InputError(
-                f"{name} goes with pool= only; pass the items as a pool, or leave it out.", parameter=name
-            )
+# The options of a stream that are stored beside those of its algorithm: what mistakes and models cost.
+STREAM_COSTS = ("loss", "price")
+
+
+def refuse_noise_of_stream(label_noise: object) -> None:
+    """Noise is for a pool: docs/losses.md says why."""
+    if label_noise:
+        raise InputError(
+            "label_noise goes with pool= only; pass the items as a pool, or leave it out.", parameter="label_noise"
+        )

@@ -1,20 +1,25 @@
 """What a campaign is made with: checked once, stored as JSON, and never changed."""
 
 import hashlib
-import importlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
 
-from modelpicker.algorithms import ALGORITHMS, Algorithm
+from modelpicker.algorithms import Algorithm
 from modelpicker.algorithms.budgets import BudgetWay
 from modelpicker.algorithms.pools.picker import PoolPicker
-from modelpicker.algorithms.registry import find_algorithm, make_algorithm, usual_options
+from modelpicker.algorithms.registry import (
+    algorithm_name,
+    find_algorithm,
+    known_names,
+    make_algorithm,
+    usual_options,
+)
 from modelpicker.algorithms.validation import check_models
 from modelpicker.campaigns.input.rows import ClassCodes
-from modelpicker.campaigns.pool_costs import COSTS, PoolCosts
+from modelpicker.campaigns.pool_costs import COSTS, PoolCosts, check_priced
 from modelpicker.campaigns.setting_options import (
     ADDED_LATER,
     BY_NAME,
@@ -25,12 +30,14 @@ from modelpicker.campaigns.setting_options import (
     POOL_SETTINGS,
     SETTINGS,
     SLICE,
+    STREAM_COSTS,
     AskFor,
     OverlapRule,
     check_judge_name,
     check_overlap,
     check_slice_name,
     check_stored_same,
+    loss_of,
 )
 from modelpicker.campaigns.sources import FileSource
 from modelpicker.certificates.certificate import MOST_MODELS, Certified
@@ -40,9 +47,7 @@ from modelpicker.collections.same_answers import SameAnswers
 from modelpicker.collections.spelling import EXACT
 from modelpicker.encoding import ClassName, Missing, ModelName
 from modelpicker.errors import InputError, NotFoundError, StorageError, brief
-
-# What a stream learns from.
-STREAMS_ASK_FOR: tuple[AskFor, ...] = ("class",)
+from modelpicker.losses import ACCURATE, Loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,18 +118,28 @@ class CampaignSettings:
 
     @cached_property
     def costs(self) -> PoolCosts:
-        """The loss, the prices and the noise of a pool."""
-        return PoolCosts() if self.pool is None else PoolCosts.load(self.options)
+        """The loss; of a pool, the prices and the noise as well."""
+        return PoolCosts.load({name: self.options[name] for name in self._costly if name in self.options})
+
+    @property
+    def _costly(self) -> tuple[str, ...]:
+        """The options that `costs` has; of a stream, others of these names are the algorithm's own."""
+        return COSTS if self.pool is not None else STREAM_COSTS
 
     @property
     def plain_options(self) -> dict[str, Any]:
         """The options that are one value each; `costs` has the others, and `facts` tells of them."""
-        apart = {*COSTS, SLICE}
-        return {name: value for name, value in self.options.items() if self.pool is None or name not in apart}
+        apart = {*self._costly, *(() if self.pool is None else (SLICE,))}
+        return {name: value for name, value in self.options.items() if name not in apart}
+
+    @cached_property
+    def loss(self) -> Loss:
+        """What labels say about models: what mistakes cost, or what people are asked for."""
+        return self.costs.loss if self.ask_for == "class" else Loss.of(loss_of(self.ask_for))
 
     @property
     def facts(self) -> dict[str, str]:
-        """The slices, the loss, the prices and the noise of a pool in words, by name."""
+        """The slices, the loss, the prices and the noise in words, by name."""
         return {**({} if self.slice is None else {"slices": self.slice}), **self.costs.facts()}
 
     @property
@@ -179,21 +194,27 @@ class CampaignSettings:
             overlap_rule=BY_NAME["overlap_rule"].check(given.get("overlap_rule", "all")),
             ask_for=asked,
             same=check_stored_same(given.get("same")),
+            missing=BY_NAME["missing"].check(given.get("missing", "abstained")),
         )
 
     @classmethod
-    def check(cls, *, source: object = None, **given: Any) -> Self:
+    def check(cls, *, source: object = None, loss: object = None, price: object = None, **given: Any) -> Self:
         """Settings that make sense, or an error that says what does not; they are named as `SETTINGS` has them."""
         if strange := given.keys() - BY_NAME.keys():
             raise TypeError(f"a campaign has no setting {', '.join(sorted(strange))}")
         given = {option.name: option.default for option in SETTINGS if not option.required} | given
         kind, options = find_algorithm(given["algorithm"]), _checked_options(given["options"])
         known = ClassCodes(given["classes"]).classes
+        models = check_models(given["models"])
+        asked = BY_NAME["ask_for"].check(given["ask_for"])
+        costs = PoolCosts.check_stream(loss, price, models=models, ask_for=asked, classes=known or ())
+        if costs.price is not None:
+            check_priced(kind)
         made = cls(
-            models=check_models(given["models"]),
+            models=models,
             classes=known,
             kind=kind,
-            options=usual_options(kind, None if known is None else len(known)) | options,
+            options=usual_options(kind, None if known is None else len(known)) | options | costs.document(),
             seed=check_seed(given["seed"]),
             stop_when=stopping_rule(given["stop_when"]),
             overlap=check_overlap(given["overlap"]),
@@ -208,7 +229,6 @@ class CampaignSettings:
         """Refuse settings that do not go with each other, or that cannot be stored."""
         self.check_goal()
         self.check_paid(self.budget)
-        self._check_asks()
         if self.budget is None and self.budget_way != BY_NAME["budget_way"].default:
             raise InputError(
                 f"budget_way={self.budget_way!r}: there is no budget to keep; pass one, or leave it out."
@@ -229,14 +249,6 @@ class CampaignSettings:
                 "confidence."
             )
 
-    def _check_asks(self) -> None:
-        """Refuse labels that a stream does not learn from yet."""
-        if self.ask_for not in STREAMS_ASK_FOR:
-            raise InputError(
-                f"ask_for={self.ask_for!r} goes with a pool only; pass the items as pool=, or ask for classes.",
-                parameter="ask_for",
-            )
-
     def check_paid(self, budget: int | None) -> None:
         """Refuse a budget for a stream whose items several people label: its pace counts items, not labels."""
         if self.overlap != 1 and budget is not None and self.pool is None:
@@ -247,17 +259,20 @@ class CampaignSettings:
 
     def make(self, models: Sequence[ModelName]) -> Algorithm:
         """The picker that a campaign of these models starts with."""
-        return make_algorithm(self.stream_kind, list(models), self.seed, self.options)
+        priced: dict[str, Any] = {} if self.loss == ACCURATE else {"loss": self.loss}
+        if self.costs.price is not None:
+            by_name = dict(self.costs.price)
+            priced["price"] = [by_name[str(name)] for name in models]
+        return make_algorithm(self.stream_kind, list(models), self.seed, {**self.plain_options, **priced})
 
     def document(self) -> dict[str, Any]:
         """The settings as they are stored."""
-        own = self.pool is not None or ALGORITHMS.get(self.kind.name) is self.kind
         stored = {
             "models": list(self.models),
             "classes": None if self.classes is None else list(self.classes),
             "stop_when": None if self.stop_when is None else self.stop_when.document(),
             "seed": str(self.seed),  # may be larger than what other readers of JSON can hold
-            "algorithm": self.kind.name if own else f"{self.kind.__module__}:{self.kind.__qualname__}",
+            "algorithm": self.kind.name if self.pool is not None else algorithm_name(self.stream_kind),
             "options": dict(self.options),
         }
         document = {option.name: stored.get(option.name, getattr(self, option.name, None)) for option in SETTINGS}
@@ -329,6 +344,8 @@ def _checked_options(options: object) -> dict[str, Any]:
         return {}
     if not (isinstance(options, Mapping) and all(isinstance(name, str) for name in options)):
         raise InputError(f"options {brief(options)}: pass them by name, such as {{'query_scale': 2.0}}.")
+    if refused := [name for name in STREAM_COSTS if name in options]:
+        raise InputError(f"options: {refused[0]} is no option of an algorithm; pass {refused[0]}= itself.")
     return dict(options)
 
 
@@ -343,26 +360,20 @@ def stopping_rule(stop_when: object) -> Certified | None:
 
 
 def known_algorithm(name: str) -> type[Algorithm]:
-    """An algorithm of modelpicker's own: what a file names is not imported from anywhere else."""
-    if name not in ALGORITHMS:
-        raise NotFoundError(f"there is no algorithm {brief(name)} here; there are {', '.join(ALGORITHMS)}.")
-    return ALGORITHMS[name]
+    """An algorithm that is installed here: what a file or a request names is not imported from anywhere else."""
+    if name not in known_names():
+        raise NotFoundError(f"there is no algorithm {brief(name)} here; there are {', '.join(known_names())}.")
+    return find_algorithm(name)
 
 
 def _found(name: str) -> type[Algorithm] | type[PoolPicker]:
     """The class of an algorithm that a campaign was made with."""
     if name == POOL_ALGORITHM:
         return PoolPicker
-    if name in ALGORITHMS:
-        return ALGORITHMS[name]
-    module, _, path = name.partition(":")
     try:
-        found: Any = importlib.import_module(module)
-        for part in path.split("."):
-            found = getattr(found, part)
-        return find_algorithm(found)
-    except (ImportError, AttributeError, ValueError) as error:
+        return find_algorithm(name)
+    except InputError as error:
         raise NotFoundError(
-            f"the campaign's algorithm {name} cannot be imported here: {error}. "
-            "Make it importable, or pass the class: open_campaign(…, algorithm=YourAlgorithm)."
+            f"the campaign was made with algorithm {name}, which is not installed here. {str(error).rstrip('.')}. "
+            "Install the package that has it, or pass the class: open_campaign(…, algorithm=YourAlgorithm)."
         ) from error

@@ -14,13 +14,32 @@ from modelpicker.certificates.pool_scores import Flags
 from modelpicker.kernels.primitives import Floats
 
 # A bet risks at most this share of the money.
-BOLDEST = 0.8
+BOLDEST = 0.95
+# The mean of x is thought to be at least so far from what would make a bet safe; x is 1 or -1 at least so often.
+NEAREST, SELDOM = 1e-6, 0.01
 # Where losses are not 0 or 1, what must be made up for is rounded up to a multiple of this: so there are few cases
 # while labels are awaited. Being more, it is no less true.
 GRAIN = 0.25
 PLACES = ("number", "model", "runner_up")
 ARRAYS = ("shortfall", "left", "expected", "variance", "mean", "spread", "betting", "worst", "fewer", "more")
 JUDGED = ("above", "highest")
+WEIGHTED = ("ratio", "most_ratio")
+
+
+def best_bet(mean: Any, variance: Any, bound: Any) -> Any:
+    """The bet on x against `bound` that lets money grow fastest, if x is 1, 0 or -1 with such a mean and variance.
+
+    Works for arrays and, compiled, for numbers. It is the root of a quadratic equation (docs/pools.md).
+    """
+    bound = np.minimum(np.maximum(bound, NEAREST - 1.0), 1.0 - NEAREST)
+    often = np.minimum(np.maximum(variance + mean * mean, np.maximum(np.abs(mean), SELDOM)), 1.0)
+    up, down = 0.5 * (often + mean), np.maximum(0.5 * (often - mean), SELDOM)
+    zero = 1.0 - up - down
+    won, kept, lost = 1.0 - bound, -bound, 1.0 + bound
+    edge = up * won + zero * kept - down * lost
+    slope = up * won * (kept - lost) + zero * kept * (won - lost) - down * lost * (won + kept)
+    root = np.sqrt(np.maximum(0.0, slope * slope + 4.0 * won * kept * lost * edge))
+    return 2.0 * np.maximum(edge, 0.0) / np.maximum(root - slope, 1e-9)
 
 
 @dataclass
@@ -59,6 +78,10 @@ class ProofDraw:
     above: Floats
     """By how much the judge puts x above its mean, as far as it is trusted: that is taken from x (judge.py)."""
     highest: Floats
+    """The most that this may be, on any item that could have been drawn."""
+    ratio: Floats
+    """What x is multiplied by, for the item was drawn more often or more seldom than others (pool_draws.py)."""
+    most_ratio: Floats
     """The most that this may be, on any item that could have been drawn."""
     awaited: set[int] = field(default_factory=set)
     """The items that were asked for before and have no label yet."""
@@ -112,7 +135,7 @@ class ProofDraw:
 
     def settle(self) -> None:
         """The least that money and credit are multiplied by, whatever the labels that are awaited say."""
-        x = (self.worst if self.x is None else self.x) - self.above
+        x = self.ratio * ((self.worst if self.x is None else self.x) - self.above)
         most, least = self._rounded(self.shortfall), self._rounded(self.shortfall - self.fewer - self.more)
         steps = np.arange(1 + round(float((most - least).max(initial=0.0)) / self.grain))[:, None]
         shortfall = np.maximum(most - steps * self.grain, least)
@@ -129,14 +152,18 @@ class ProofDraw:
 
     def _bets(self, bound: Floats, lower: Floats) -> Floats:
         """A bet on each model: half by what is expected, half by the draws so far alone."""
-        most = BOLDEST / np.maximum(1.0 + bound + self.highest, 1e-9)
+        furthest = self.most_ratio * (1.0 + self.highest)
+        most = BOLDEST / np.maximum(furthest + bound, 1e-9)
+        # Weights let x spread more: about half-way between not at all and as far as it may go.
+        wider, unit = 0.5 * (1.0 + self.most_ratio), self.most_ratio
         total = np.zeros_like(bound)
         for middle, size in ((self.expected, self.variance), (self.mean, self.spread)):
-            edge = middle - lower
-            total += np.clip(edge / np.maximum(size + edge * edge, 1e-9), 0.0, most)
+            spread = wider * (size + middle * middle) - middle * middle
+            bet = best_bet(middle / unit, spread / (unit * unit), lower / unit) / unit
+            total += np.minimum(bet, most)
         bets: Floats = 0.5 * total
         own = bound[:, self.model]
-        highest = BOLDEST / (1.0 + np.maximum(0.0, own) + self.highest[self.model])
+        highest = BOLDEST / (np.maximum(0.0, own) + furthest[self.model])
         bets[:, self.model] = np.clip(self.expected[self.model] - own, 0.0, highest)
         return np.where(self.betting, bets, 0.0)
 
@@ -144,7 +171,7 @@ class ProofDraw:
         """All of it, in a form that JSON can hold."""
         return {
             **{name: getattr(self, name) for name in (*PLACES, "bad", "grain")},
-            **{name: getattr(self, name).tolist() for name in ARRAYS + JUDGED},
+            **{name: getattr(self, name).tolist() for name in ARRAYS + JUDGED + WEIGHTED},
             "awaited": sorted(self.awaited),
             "x": None if self.x is None else self.x.tolist(),
         }
@@ -155,6 +182,8 @@ class ProofDraw:
         arrays: dict[str, Any] = {name: np.array(state[name]) for name in ARRAYS}
         for name in JUDGED:  # states that were saved before there were judges have none
             arrays[name] = np.array(state.get(name, np.zeros_like(arrays["left"])))
+        for name in WEIGHTED:  # as long as all items were drawn alike
+            arrays[name] = np.array(state.get(name, np.ones_like(arrays["left"])))
         x = None if state["x"] is None else np.array(state["x"])
         places: dict[str, Any] = {name: int(state[name]) for name in PLACES}
         bad = float(state["bad"] if "bad" in state else state["allowed"] + 1)  # what it was called at first

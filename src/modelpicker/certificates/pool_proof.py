@@ -19,13 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from modelpicker.certificates.judge import trust_judge, verdicts
-from modelpicker.certificates.pool_bets import GRAIN, ProofDraw
+from modelpicker.certificates.judge import JudgeTrust, trust_judge, verdicts
+from modelpicker.certificates.pool_bets import GRAIN, ProofDraw, best_bet
+from modelpicker.certificates.pool_draws import DrawWeights, levels_of, weigh_draws
 from modelpicker.certificates.pool_scores import PIECE, Flags, PoolScores
 from modelpicker.kernels.primitives import Codes, Floats, Ints
 
 # Of the draws so far this many are thought to have been before, without a difference.
-DOUBT = 20.0
+DOUBT = 8.0
 # A draw waits for labels of the last so many items that were asked for; others count at their worst for good.
 # When so many times more have been asked for, it is closed as it is.
 WINDOW, WINDOWS = 64, 4
@@ -74,21 +75,19 @@ def tally(scores: PoolScores, drawable: Flags, labelled: Flags, model: int, judg
     return counts
 
 
-def differing_items(scores: PoolScores, model: int, others: Flags) -> Flags:
-    """The items on which a model differs from one of the others."""
-    found = np.zeros(len(scores.rows), dtype=np.bool_)
-    for start in range(0, len(found), PIECE):
-        piece = slice(start, start + PIECE)
-        found[piece] = (scores.differs(piece, model) & others).any(axis=1)
-    return found
-
-
 def may_win(scores: PoolScores, labelled: Flags, model: int) -> Floats:
     """By how much a model may beat each other one on the items without a label."""
     found = scores.never_told(model) + scores.untold(model, scores.may_win)
     for start in range(0, len(scores.rows), PIECE):
         piece = slice(start, start + PIECE)
         found += scores.may_win(piece, model)[~labelled[piece]].sum(axis=0)
+    return found
+
+
+def doublings(times: Floats) -> Floats:
+    """About how often 1 must be doubled to be so much: the same on every machine, unlike a logarithm."""
+    mantissa, exponent = np.frexp(times)
+    found: Floats = exponent - 2.0 + 2.0 * mantissa
     return found
 
 
@@ -137,7 +136,7 @@ class PoolProof:
     awaited: dict[int, int] = field(default_factory=dict)
     """The items that are asked for and have no label yet: how many had been asked for before each."""
     asked: int = 0
-    _last_differing: tuple[tuple[int, bytes], Flags] | None = None
+    _weights: DrawWeights | None = None
 
     def __post_init__(self) -> None:
         self.rows = self.scores.rows
@@ -170,16 +169,23 @@ class PoolProof:
         safe[trial.model] = True
         return safe
 
-    def eligible(self, trial: Trial, playing: Flags) -> Ints:
-        """The items that may be drawn: on which the model differs from one that is still in play."""
-        return np.flatnonzero(self._differing(trial.model, playing) & self.drawable)
+    def weights(self, trial: Trial, levels: Ints) -> DrawWeights:
+        """How often each item is drawn: those on which the model differs from one that is still in play.
 
-    def _differing(self, model: int, playing: Flags) -> Flags:
-        """The items on which a model differs from one in play; kept, for models seldom leave."""
-        key = (model, playing.tobytes())
-        if self._last_differing is None or self._last_differing[0] != key:
-            self._last_differing = (key, differing_items(self.scores, model, playing))
-        return self._last_differing[1]
+        Kept up to date: models seldom leave, and levels seldom change.
+        """
+        if self._weights is None or not self._weights.fits(trial.model, levels):
+            self._weights = weigh_draws(self.scores, self.drawable, trial.model, levels)
+        return self._weights
+
+    def levels(self, trial: Trial, playing: Flags, expected: Floats, variance: Floats, confidence: float) -> Ints:
+        """How hard each rival is to beat, by what is thought of x: its place in the weights of the next draw."""
+        left = np.maximum(1, trial.tally.left)
+        bound = (trial.tally.open - trial.tally.known - self.bad) / left
+        bet = np.minimum(best_bet(expected, variance, bound), 0.9 / np.maximum(1.0 + bound, 1e-9))
+        growth = np.maximum(0.5 * bet * (expected - bound), 1e-6)
+        needed = np.clip(doublings(1.0 / ((1.0 - confidence) * trial.best)), 0.1, None) / growth
+        return levels_of(playing, trial.model, np.minimum(needed / left, 1.0))
 
     def take_out(self, item: int) -> None:
         """An item is asked for: it can no longer be drawn."""
@@ -198,6 +204,8 @@ class PoolProof:
         """Count an item among those that can be drawn, or among those that are out."""
         self.drawable[item] = drawable
         sign = 1 if drawable else -1
+        if self._weights is not None:
+            self._weights.move(item, self.scores.differs([item], self._weights.model)[0], sign)
         for model, counts in self.tallies.items():
             lost = self.scores.may_lose([item], model)[0]
             differs = self.scores.differs([item], model)[0]
@@ -207,8 +215,16 @@ class PoolProof:
             if self.judge is not None:
                 counts.judged += sign * differs * verdicts(self.rows[[item]], self.judge[[item]], model)[0]
 
-    def draw(self, item: int, trial: Trial, playing: Flags, expected: Floats, variance: Floats) -> None:
-        """Bet on an item that was drawn at random from those that are eligible.
+    def draw(
+        self,
+        item: int,
+        trial: Trial,
+        playing: Flags,
+        expected: Floats,
+        variance: Floats,
+        levels: Ints | None = None,
+    ) -> None:
+        """Bet on an item that was drawn at random, in proportion to its weight.
 
         Args:
             item: that was drawn.
@@ -216,6 +232,7 @@ class PoolProof:
             playing: the models that were in play, when it was drawn.
             expected: what the mean of x over the items that are left is thought to be, one per other model.
             variance: likewise.
+            levels: of the models, by which the items were weighed; None if all of them were drawn alike.
         """
         own, counts = trial.model, trial.tally
         left = np.maximum(1, counts.left).astype(np.float64)
@@ -225,6 +242,9 @@ class PoolProof:
         expected = expected.copy()
         expected[own] = np.clip(-expected[runner_up], -1.0, 1.0)
         mean, spread = self._draws_before(own)
+        if levels is None:
+            levels = levels_of(playing, own, np.zeros(len(left)))
+        ratio, most_ratio = self.weights(trial, levels).shares(item, counts.left, runner_up)
         above, highest, unexplained = self._judge(item, trial, runner_up, playing)
         differs = self.scores.differs([item], own)[0]
         betting = differs & playing
@@ -252,6 +272,8 @@ class PoolProof:
             awaited=set(awaited),
             above=above,
             highest=highest,
+            ratio=ratio,
+            most_ratio=most_ratio,
         )
         self.take_out(item)
         self.draws[item] = drawn
@@ -276,14 +298,18 @@ class PoolProof:
         own, none = trial.model, np.zeros(self.rows.shape[1])
         if self.judge is None:
             return none, none, none + 1.0
-        done = np.flatnonzero(self.labelled)
-        scores = self.scores.at(done)
-        trust = trust_judge(self.rows[done], scores, self.judge[done], own, np.flatnonzero(playing))
+        trust, middle = self.trust(trial.tally, own, playing)
         y = verdicts(self.rows[[item]], self.judge[[item]], own)[0].astype(np.float64)
-        middle = trial.tally.judged / np.maximum(1, trial.tally.left)
         share = trust.share.copy()
         y[own], middle[own], share[own] = -y[runner_up], -middle[runner_up], share[runner_up]
         return share * (y - middle), share * (1.0 - middle), trust.unexplained
+
+    def trust(self, counts: PairCounts, model: int, playing: Flags) -> tuple[JudgeTrust, Floats]:
+        """How far a judge is trusted on a model beside those in play, and the mean of what it says."""
+        done = np.flatnonzero(self.labelled)
+        judged = np.full(len(done), -1) if self.judge is None else self.judge[done]
+        trust = trust_judge(self.rows[done], self.scores.at(done), judged, model, np.flatnonzero(playing))
+        return trust, counts.judged / np.maximum(1, counts.left)
 
     def _reversed(self, trial: Trial, runner_up: int) -> tuple[float, int]:
         """What the items that are left must make up for if the model on trial is the best, beside the runner-up."""
@@ -342,6 +368,16 @@ class PoolProof:
         enough = best * (1.0 - confidence) >= 1.0
         proved = float(np.where(enough, np.minimum(worst, self.allowed), worst).max(initial=0.0))
         return proved, proved == certain
+
+    def least_worst(self, model: int) -> list[float]:
+        """By how many items a model may still be worse than each other one, if all labels to come speak for it."""
+        scores, counts = self.scores, self.counts(model)
+        known = scores.never_told(model) + scores.untold(model, scores.may_lose) - counts.known
+        left = (
+            may_win(scores, self.labelled, model) - scores.never_told(model) - scores.untold(model, scores.may_win)
+        )
+        found: list[float] = (known - left).tolist()
+        return found
 
     def confidence_in(self, model: int, share: float) -> float:
         """The largest confidence with which a model is proved to be worse by no more than is allowed.

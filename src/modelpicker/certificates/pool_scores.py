@@ -45,6 +45,8 @@ class PoolScores:
     """The scores of items whose label is more than one class."""
     partial: list[int] = field(default_factory=list)
     """Those on which some score is not known."""
+    _never_told: dict[int, Floats] = field(default_factory=dict)
+    """What was counted before, by model: it never changes."""
 
     @cached_property
     def usual_spread(self) -> float:
@@ -69,6 +71,8 @@ class PoolScores:
             for row, place in enumerate(places.tolist()):
                 if place in self.graded:
                     found[row] = self.graded[place]
+        if self.absent is not None:
+            found[self.absent[places]] = np.nan
         return found
 
     def differs(self, items: Places, model: int) -> Flags:
@@ -107,6 +111,11 @@ class PoolScores:
 
         Those on which one of the two was not run; and as many as wrong labels may mislead by.
         """
+        if model not in self._never_told:
+            self._never_told[model] = self._count_never_told(model)
+        return self._never_told[model].copy()
+
+    def _count_never_told(self, model: int) -> Floats:
         found = np.zeros(self.rows.shape[1])
         if self.everywhere is not None:
             found += (self.everywhere | self.everywhere[:, [model]]).sum(axis=0)

@@ -16,6 +16,7 @@ from modelpicker.cli.compare import compare
 from modelpicker.cli.conflicts import conflicts, settle
 from modelpicker.cli.create import create
 from modelpicker.cli.demo import demo
+from modelpicker.cli.gate import compare_runs, gate
 from modelpicker.cli.join import join, leave
 from modelpicker.cli.label import label
 from modelpicker.cli.pick import pick
@@ -39,6 +40,8 @@ app = typer.Typer(
 app.command()(demo)
 app.command(cls=AlgorithmHelp)(pick)
 app.command(cls=ComparisonHelp)(compare)
+app.command()(gate)
+app.command("compare-runs")(compare_runs)
 app.command()(reproduce)
 app.command()(bounds)
 app.add_typer(collections.app, name="collections")

@@ -182,7 +182,7 @@ def _add(campaign: "Campaign", file: str, read: dict[str, Any], use_labels: bool
     from modelpicker.cli.shared.read_collection import read_collection
     from modelpicker.collections.files import open_with
 
-    found = read_collection(open_with, file, None, file_reading(campaign, read))
+    found = read_collection(open_with, file, None, file_reading(campaign, read, file))
     print_notes(found.notes)
     with storing(len(found)) as progress:
         added = campaign.add_items(found, use_labels=use_labels, progress=progress)
@@ -198,11 +198,14 @@ def _add(campaign: "Campaign", file: str, read: dict[str, Any], use_labels: bool
     say(visible(f"{pick.state.title}: {pick.state.reason} {pick.state.next}"))
 
 
-def file_reading(campaign: "Campaign", read: dict[str, Any]) -> "Reading":
-    """How a file is read whose models are those of a campaign."""
+def file_reading(campaign: "Campaign", read: dict[str, Any], file: str) -> "Reading":
+    """How a file is read whose models are those of a campaign; some of them may be missing, if that is meant."""
+    from modelpicker.campaigns.input.pool_source import models_there
     from modelpicker.collections.column_roles import Reading
 
-    return Reading(**{**read, "models": [str(model) for model in campaign.models]})
+    models, missing = [str(model) for model in campaign.models], campaign.settings.missing
+    there = models if missing == "abstained" else models_there(file, models)
+    return Reading(**{**read, "models": there, "missing": missing})
 
 
 def decided(campaign: "Campaign", file: str, read: dict[str, Any]) -> Iterator[tuple[str | None, "Decision"]]:
@@ -215,7 +218,7 @@ def decided(campaign: "Campaign", file: str, read: dict[str, Any]) -> Iterator[t
         return
     from modelpicker.campaigns.input.files import batches_of
 
-    for batch in batches_of(file, campaign, file_reading(campaign, read)):
+    for batch in batches_of(file, campaign, file_reading(campaign, read, file)):
         made = campaign.ask_many(batch.predictions, items=batch.items, keys=batch.keys)
         yield from zip(batch.keys or [None] * len(made), made, strict=True)
 
@@ -243,7 +246,7 @@ def keep_file(campaign: "Campaign", file: str, read: dict[str, Any]) -> "AskedFi
     from modelpicker.campaigns.input.batches import KeptFile
 
     if not file.lower().endswith(LINE_ENDINGS):
-        return ask_file(campaign, file, file_reading(campaign, read))
+        return ask_file(campaign, file, file_reading(campaign, read, file))
     return ask_batches(campaign, KeptFile(Path(file).name, file_mark(file)), _line_batches(file, campaign.models))
 
 

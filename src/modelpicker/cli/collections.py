@@ -150,6 +150,8 @@ def _print(found: "Description", collection: "ModelCollection", everything: bool
     if collection.fields:
         facts.add_row("shown with an item", _some(tuple(collection.fields)))
     facts.add_row("labels", known if found.labelled else "none")
+    if found.graded:
+        facts.add_row("grades", f"{found.graded:,} items have them: score {visible(found.score)}")
     facts.add_row(
         "models disagree on",
         f"{found.divided_rounds:,} items ({found.disagreement:.1%}): only there can a label matter",
@@ -189,12 +191,13 @@ def _some(names: Sequence[int | str]) -> str:
 
 
 def _print_accuracies(found: "Description", everything: bool) -> None:
-    if found.accuracies is None:
+    means = found.grades if found.accuracies is None else found.accuracies
+    if means is None:
         return
-    ranked = sorted(found.accuracies.items(), key=lambda entry: -entry[1])
+    ranked = sorted(means.items(), key=lambda entry: -entry[1])
     best = ranked[0][1]
     shown = ranked if everything else ranked[:FIRST_MODELS]
-    made = table("model", "accuracy", "behind the best")
+    made = table("model", "mean grade" if found.accuracies is None else "accuracy", "behind the best")
     for model, accuracy in shown:
         made.add_row(visible(model), f"{accuracy:.2%}", "-" if accuracy == best else f"{best - accuracy:.2%}")
     print_table(made)
@@ -209,7 +212,8 @@ def _print_hardness(found: "Description") -> None:
             typer.echo("λ, Δ and θ need two models.")
         else:
             typer.echo("Without labels nothing is known of accuracies, nor of λ, Δ and θ.")
-            typer.echo(f"Next: {command('pick FILE')} asks for the few that matter.")
+            bought = "looks up the few grades" if found.graded else "asks for the few"
+            typer.echo(f"Next: {command('pick FILE')} {bought} that matter.")
         return
     typer.echo("How hard is the best to find? (the paper's measures, on the labelled items)")
     typer.echo(f"  Δ = {hard.gap:.4f}   how far the best is ahead of the second")

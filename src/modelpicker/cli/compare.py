@@ -1,6 +1,6 @@
 """`modelpicker compare`: the paper's protocol on your own collection."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -227,29 +227,40 @@ def parse_method_options(pairs: list[str], setting: str) -> dict[str, dict[str, 
     names = method_names(setting) if pairs else ()
     options: dict[str, dict[str, Any]] = {}
     for pair in pairs:
-        method, mark, rest = pair.partition(".")
-        if not mark or method not in names:
+        typed, equals, value = pair.partition("=")
+        method, mark, option = typed.rpartition(".")
+        if not mark or (method not in names and not _is_own(method, setting)):
             raise typer.BadParameter(
                 f"{pair}: pass it as METHOD.NAME=VALUE, such as {EXAMPLES[setting]}; methods are "
                 f"{', '.join(names)}.",
                 param_hint="--option",
             )
-        options.setdefault(method, {}).update(algorithm_options.parse_options([rest]))
+        options.setdefault(method, {}).update(algorithm_options.parse_options([f"{option}{equals}{value}"]))
     return options
+
+
+def _is_own(method: str, setting: str) -> bool:
+    """Whether a name is that of somebody's own algorithm for streams."""
+    from modelpicker.algorithms.registry import installed_algorithms
+
+    return setting == "stream" and (":" in method or method in installed_algorithms())
 
 
 def chosen_methods(
     names: list[str] | None, options: dict[str, dict[str, Any]], setting: str
 ) -> "list[AnyMethod | str] | None":
     """Methods by name, with their options; None where all that suit are to be compared as they are."""
-    from modelpicker.experiments.methods import METHODS
+    from modelpicker.experiments.methods import METHODS, as_methods
     from modelpicker.experiments.pool_methods import POOL_METHODS
 
     if names is None and not options:
         return None
-    known: Mapping[str, AnyMethod] = METHODS if setting == "stream" else POOL_METHODS
+    known: dict[str, AnyMethod] = {**METHODS} if setting == "stream" else {**POOL_METHODS}
     chosen = list(known) if names is None else names
     for name in chosen:
+        if name not in known and _is_own(name, setting):
+            algorithm_options.check_name(name, "--methods")
+            known[name] = as_methods([name])[0]
         if name not in known:
             other = "pool" if setting == "stream" else "stream"
             hint = f" It is for --setting {other}." if name in {**METHODS, **POOL_METHODS} else ""

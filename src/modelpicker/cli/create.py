@@ -60,15 +60,12 @@ OF_STREAMS = {
     "kind": "--kind",
     "expected_rounds": "--expected-rounds",
     "budget_way": "--budget-way",
-    "missing": "--missing",
 }
 OF_POOLS = {
     "use_labels": "--use-labels",
     "judge": "--judge",
     "slice_by": "--slice",
     "warm": "--warm",
-    "loss": "--loss",
-    "price": "--price",
     "label_noise": "--label-noise",
     "fields": "--fields",
     "normalise": "--normalise",
@@ -171,10 +168,12 @@ def create(
                 "it does not go with a budget on a stream; pass --pool.", param_hint="--overlap"
             )
         given = _stream(models, stop_gap, confidence, kind, algorithm, option)
+        given |= {**typed_costs(loss, price, 0.0)}
     else:
         _refuse(typed, OF_STREAMS, "is for streams; leave it out with --pool.")
         text = text or isinstance(same, float)
         read = how_to_read(models, fields, classes, normalise, text, label, id_column, ignore)
+        read["missing"] = settings["missing"]
         named = set(read["fields"])
         for column in (judge, slice_by):
             if column is not None:

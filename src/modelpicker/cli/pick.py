@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from modelpicker.campaigns.setting_options import BY_NAME, AskFor
+from modelpicker.campaigns.setting_options import AskFor
 from modelpicker.cli.shared import algorithm_options, pick_campaign
 from modelpicker.cli.shared.campaign_options import AnnotatorOption
 from modelpicker.cli.shared.pick_output import PickReport
@@ -59,8 +59,8 @@ def pick(
             "--as",
             metavar="pool|stream",
             help="pool: look at all items, and ask about the one most worth a label next. stream: play the items "
-            "once, in the order of the file.  [default: pool; --algorithm, --option, --kind, --shuffle, "
-            "--play-unlabelled and --missing not-run imply stream]",
+            "once, in the order of the file.  [default: pool; --algorithm, --option, --kind, --shuffle "
+            "and --play-unlabelled imply stream]",
             show_default=False,
         ),
     ] = None,
@@ -93,10 +93,6 @@ def pick(
             "missing.",
         ),
     ] = False,
-    missing: Annotated[
-        Literal["abstained", "not-run"],
-        typer.Option(help=f"For a stream: {BY_NAME['missing'].help[0].lower()}{BY_NAME['missing'].help[1:]}"),
-    ] = "abstained",
     out: Annotated[
         Path | None,
         typer.Option(
@@ -162,7 +158,7 @@ def pick(
         typed=typed,
         ask_for=ask_for,
         costs=typed_costs(loss, price, label_noise),
-        missing=missing,
+        missing=reading.missing,
     )
     as_pool = _setting(setting, typed, bool(given)) == "pool" and not _is_begun_stream(request, setting, ask)
     if not as_pool:
@@ -189,7 +185,6 @@ def _setting(said: str | None, typed: Mapping[str, Any], options: bool) -> "Sett
     from modelpicker.campaigns.pick_setting import choose_setting
 
     only = {name: name in typed for name in ("algorithm", "kind", "shuffle", "play_unlabelled")}
-    only["missing"] = typed.get("missing", "abstained") != "abstained"
     given = {f"--{name.replace('_', '-')}": value for name, value in only.items()}
     try:
         return choose_setting(said, {**given, "--option": options})
@@ -292,7 +287,6 @@ def _look_up(collection: "CollectionSource", request: PickRequest) -> PickReport
             seed=request.seed,
             shuffle=request.shuffle,
             play_unlabelled=request.play_unlabelled,
-            missing=request.missing,
         )
     if request.out is None:
         return _played(run, request)

@@ -14,15 +14,16 @@ from typing import IO, Any
 import numpy as np
 import pyarrow as pa
 
-from modelpicker.collections.collection import ModelCollection, check_model_names
+from modelpicker.collections.collection import ModelCollection, check_model_names, read_missing
 from modelpicker.collections.column_name_hints import LABEL
 from modelpicker.collections.column_roles import Reading
 from modelpicker.collections.label_checks import identical_notes
 from modelpicker.collections.tables import BATCH_ROWS, Table, check_readable, explained, quoted
+from modelpicker.collections.vocabulary import MISSING
 from modelpicker.collections.wide_tables import CollectionReader
 from modelpicker.encoding import Array, ClassName
 from modelpicker.errors import InputError, NotFoundError, brief
-from modelpicker.kernels.primitives import ABSTAINED
+from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN
 
 # What an archive may unpack to: this much, or so many times its own size.
 SMALL_ARCHIVE = 2**28
@@ -35,10 +36,18 @@ META = "meta"
 KNOWN = (PREDICTIONS, PROBABILITIES, *LABELS, META, "models", "classes")
 
 
+def is_array_folder(folder: Path) -> bool:
+    """Whether a folder is in the layout of the paper's authors."""
+    return (folder / "predictions.npy").exists()
+
+
 def read_folder(folder: Path, reading: Reading) -> ModelCollection:
     """A folder with predictions.npy and, if labels are known, oracle.npy."""
-    if not (folder / "predictions.npy").exists():
-        raise NotFoundError(f"{folder} is a folder without predictions.npy; pass a file, or such a folder.")
+    if not is_array_folder(folder):
+        raise NotFoundError(
+            f"{folder} is a folder without predictions.npy, and has no results of an evaluation tool that is "
+            "known; pass a file, or such a folder."
+        )
     predictions = read_npy(folder / "predictions.npy")
     labels = read_npy(folder / "oracle.npy") if (folder / "oracle.npy").exists() else None
     arrays: dict[str, Array] = {PREDICTIONS: predictions}
@@ -172,20 +181,24 @@ def _collect(path: Path, arrays: Mapping[str, Array], reading: Reading) -> Model
             for name in ("models", "classes")
         )
         if values.ndim == 3:
-            return _from_probabilities(values, labels, models, reading.classes or classes)
+            likeliest = _from_probabilities(values, labels, models, reading.classes or classes)
+            return read_missing(likeliest, reading.missing)
         if values.ndim != 2 or 0 in values.shape:
             raise InputError(f"predictions have shape {values.shape}; they should be items by models.")
         if labels is not None:
             labels = _as_column(labels, len(values))
         names = check_model_names(models, values.shape[1])
+        if reading.missing == "not-run":
+            values = _not_run(values)
         coded = classes is not None and (meta is not None or _are_places(values, classes))
-        if coded and reading == Reading(labels_elsewhere=reading.labels_elsewhere):
+        if coded and reading == Reading(labels_elsewhere=reading.labels_elsewhere, missing=reading.missing):
             return ModelCollection(values, labels, names, classes, fields=fields)
+        absent = coded and bool((values == NOT_RUN).any())
         if coded:
             values = _named(values, classes or [])
             if labels is not None and labels.dtype.kind in "iuf":
                 labels = _named(labels, classes or [])
-        table = _as_table(path, values, labels, names, fields, classes if coded else None)
+        table = _as_table(path, values, labels, names, fields, classes if coded else None, absent)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     return CollectionReader(table, reading).read()
@@ -242,10 +255,20 @@ def _as_column(labels: Array, items: int) -> Array:
 def _named(codes: Array, classes: Sequence[ClassName]) -> Array:
     """The names that codes stand for."""
     known = np.where(np.isnan(codes), ABSTAINED, codes) if codes.dtype.kind == "f" else codes
-    if known.max() >= len(classes) or known.min() < ABSTAINED or (known != np.trunc(known)).any():
+    if known.max() >= len(classes) or known.min() < NOT_RUN or (known != np.trunc(known)).any():
         raise InputError(f"{known.max()} or {known.min()} is not a place in the {len(classes)} classes.")
-    names: Array = np.array([*classes, None], dtype=object)[known.astype(np.int64)]
+    absent = bool((known == NOT_RUN).any())
+    silent = None if not absent else "" if isinstance(classes[0], str) else ABSTAINED
+    names: Array = np.array([*classes, None, silent], dtype=object)[known.astype(np.int64)]
     return names
+
+
+def _not_run(codes: Array) -> Array:
+    """An array in which what is missing stands for models not run; one that has some of these as it is."""
+    if codes.dtype.kind not in "if" or codes.ndim != 2 or (codes == NOT_RUN).any():
+        return codes
+    found: Array = np.where((codes == ABSTAINED) | (codes != codes), NOT_RUN, codes)
+    return found
 
 
 def _as_table(
@@ -255,8 +278,9 @@ def _as_table(
     models: Sequence[str],
     fields: Mapping[str, Any],
     classes: Sequence[ClassName] | None,
+    absent: bool = False,
 ) -> Table:
-    """Arrays as a table in wide form, so that they are read as any other table is."""
+    """Arrays as a table in wide form, read as any other; `absent`: what is missing, `save` wrote as not run."""
     columns = {name: pa.array(entries, from_pandas=False) for name, entries in fields.items()}
     if values is not None:
         for place, name in enumerate(models):
@@ -273,6 +297,8 @@ def _as_table(
     noted: dict[str, list[Any]] = {"models": list(models), "fields": list(fields)}
     if classes is not None:
         noted["classes"] = list(classes)
+    if absent:
+        noted[MISSING] = ["not-run"]
     return Table(path, tuple(columns), read, metadata=noted)
 
 

@@ -14,9 +14,18 @@ import numpy.typing as npt
 from modelpicker.collections import matrices
 from modelpicker.collections.fingerprint import Fingerprint
 from modelpicker.collections.label_checks import check_common, identical_notes
-from modelpicker.encoding import Array, ClassName, Matrix, encode_labels, encode_table, smallest_type
+from modelpicker.collections.measurements import Measurements
+from modelpicker.encoding import (
+    Array,
+    ClassName,
+    Matrix,
+    check_missing,
+    encode_labels,
+    encode_table,
+    smallest_type,
+)
 from modelpicker.errors import InputError, brief
-from modelpicker.kernels.primitives import ABSTAINED
+from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN
 
 FieldValue: TypeAlias = str | int | float | bool | None
 Fields: TypeAlias = Mapping[str, Sequence[FieldValue]]
@@ -28,7 +37,8 @@ class ModelCollection:
 
     Args:
         predictions: one row per item, one column per model. Whole numbers are codes, that is places in `classes`;
-            strings are class names; -1 or None is an abstention. Or a data frame (pandas, polars, Arrow), or a
+            strings are class names; -1 or None is an abstention, and `mp.NOT_RUN` stands for a model that was not
+            run on the item. Or a data frame (pandas, polars, Arrow), or a
             mapping of arrays, which are read as files are: `id`, `text`, `label` and the like are no models there.
         labels: one an item, in the form of the predictions; -1 or None where it is not known.
         models: the names of the models; by default `model-0`, `model-1`, …. Of a data frame, the columns that are
@@ -45,13 +55,15 @@ class ModelCollection:
     """
 
     predictions: Matrix
-    """Places in `classes`, -1 for an abstention; read-only, in the smallest integer type that fits."""
+    """Places in `classes`, -1 for an abstention, -2 for a model that was not run; read-only, as small as can be."""
     labels: Matrix | None
     """Places in `classes`, -1 where the label is not known; None where no label is."""
     models: tuple[str, ...]
     classes: tuple[ClassName, ...]
     fields: Fields = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    measured: Measurements | None = None
+    """Grades and prices that came with the file of an evaluation tool."""
 
     def __init__(
         self,
@@ -88,7 +100,7 @@ class ModelCollection:
 
     def _names(self, codes: Matrix) -> list[ClassName]:
         """The classes that occur among some codes."""
-        return [self.classes[code] for code in np.unique(codes).tolist() if code != ABSTAINED]
+        return [self.classes[code] for code in np.unique(codes).tolist() if code >= 0]
 
     def _set(
         self,
@@ -109,6 +121,7 @@ class ModelCollection:
             "classes": classes,
             "fields": MappingProxyType(_check_fields(fields, len(predictions))),
             "notes": tuple(notes),
+            "measured": None,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -169,7 +182,7 @@ class ModelCollection:
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = (self.predictions, self.labels, self.models, self.classes, dict(self.fields), self.notes)
-        return type(self).of_codes, parts
+        return _restored, (*parts, self.measured)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -186,6 +199,11 @@ class ModelCollection:
             groups.setdefault(hashlib.sha256(column.tobytes()).digest(), []).append(model)
         return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
+    @cached_property
+    def absent(self) -> bool:
+        """Whether some model was not run on some item."""
+        return bool((self.predictions == NOT_RUN).any())
+
     @property
     def labelled(self) -> int:
         """How many items have a label."""
@@ -193,13 +211,17 @@ class ModelCollection:
 
     @cached_property
     def accuracies(self) -> npt.NDArray[np.float64] | None:
-        """The share of the labelled items that each model gets right; None without labels."""
+        """The share of the labelled items that each model gets right; None without labels.
+
+        Items that a model was not run on do not count for it; NaN where it was run on none.
+        """
         if self.labels is None:
             return None
         known = self.labels != ABSTAINED
         labels = self.labels[known]
         right = [np.count_nonzero(column[known] == labels) for column in self.predictions.T]
-        accuracies = np.array(right) / len(labels)
+        run = [np.count_nonzero(column[known] != NOT_RUN) for column in self.predictions.T]
+        accuracies = np.array([hits / items if items else np.nan for hits, items in zip(right, run, strict=True)])
         accuracies.flags.writeable = False
         return accuracies
 
@@ -212,7 +234,8 @@ class ModelCollection:
             raise InputError(f"items {brief(items)}: there are {len(self):,} items, counted from 0.") from error
         labels = None if self.labels is None else self.labels[places]
         fields = {name: np.array(values, dtype=object)[places].tolist() for name, values in self.fields.items()}
-        return self.of_codes(self.predictions[places], labels, self.models, self.classes, fields, self.notes)
+        taken = self.of_codes(self.predictions[places], labels, self.models, self.classes, fields, self.notes)
+        return taken.with_measured(None if self.measured is None else self.measured.take(places))
 
     def with_labels(self, labels: object, *, check: bool = True) -> Self:
         """The same collection with these labels; names as in `classes`, new ones are added to them.
@@ -226,7 +249,16 @@ class ModelCollection:
         )
         if check:
             told.check_labels()
-        return told
+        return told.with_measured(self.measured)
+
+    def with_measured(self, measured: Measurements | None) -> Self:
+        """The same collection with what an evaluation tool measured of it."""
+        if measured is None:
+            return self
+        parts = (self.predictions, self.labels, self.models, self.classes, self.fields, self.notes)
+        same = self.of_codes(*parts)
+        object.__setattr__(same, "measured", measured)
+        return same
 
     def batches(self, fields: bool = True) -> Iterator[Self]:  # noqa: ARG002  # as readers of files have it
         """The collection in one piece: what `run_stream` asks of anything that it can play."""
@@ -237,6 +269,33 @@ class ModelCollection:
         from modelpicker.collections.writers import save_collection
 
         save_collection(self, Path(path))
+
+
+def _restored(*parts: Any) -> ModelCollection:
+    """A collection that was pickled."""
+    return ModelCollection.of_codes(*parts[:-1]).with_measured(parts[-1])
+
+
+def read_missing(collection: ModelCollection, missing: object) -> ModelCollection:
+    """A collection that was not read with `missing`: what looks like an abstention stands for a model not run.
+
+    One that has models that were not run says so itself, and stays as it is.
+    """
+    if check_missing(missing) == "abstained" or collection.absent:
+        return collection
+    codes = np.where(collection.predictions == ABSTAINED, NOT_RUN, collection.predictions)
+    parts = (collection.labels, collection.models, collection.classes, collection.fields, collection.notes)
+    return ModelCollection.of_codes(codes, *parts)
+
+
+def check_all_run(collection: ModelCollection, what: str) -> None:
+    """An error if some model was not run on some item, where that cannot be counted."""
+    if collection.absent:
+        item, model = (int(place) for place in np.argwhere(collection.predictions == NOT_RUN)[0])
+        raise InputError(
+            f"{what} needs the answers of all models, but {collection.models[model]} was not run on item {item}. "
+            "Leave the model or the item out, or read the collection without missing='not-run'."
+        )
 
 
 def check_model_names(models: object, count: int) -> tuple[str, ...]:

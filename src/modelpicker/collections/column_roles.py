@@ -10,7 +10,7 @@ from modelpicker.collections.column_name_hints import IDENTITIES, LABEL, NOT_MOD
 from modelpicker.collections.column_profiles import profile_columns
 from modelpicker.collections.spelling import EXACT, check_same
 from modelpicker.collections.tables import Table, quoted
-from modelpicker.encoding import ClassName
+from modelpicker.encoding import ClassName, Missing, check_missing
 from modelpicker.errors import InputError, UnclearColumnsError, brief
 
 Role: TypeAlias = Literal["model", "shown", "id", "label", "left out"]
@@ -51,6 +51,10 @@ class Reading:
     """The roles of some columns; what is not named here is guessed as ever."""
     same: Any = EXACT
     """What counts as the same answer, as `merge_answers` has it."""
+    missing: Missing = "abstained"
+    """What a prediction that is missing stands for."""
+    task: str | None = None
+    """Of the results of an evaluation tool: the task, or a pattern such as "mmlu*"."""
     labels_elsewhere: bool = False
     """Whether labels come from elsewhere: then those of the table itself are not read, and cannot be wrong."""
 
@@ -62,6 +66,7 @@ class Reading:
             if name in ("fields", "ignore"):
                 object.__setattr__(self, name, tuple(listed))
         object.__setattr__(self, "same", check_same(self.same))
+        check_missing(self.missing)
 
     @property
     def free(self) -> bool:
@@ -79,7 +84,9 @@ class Reading:
         return {
             name: list(value) if isinstance(value, tuple) else dict(value) if isinstance(value, Mapping) else value
             for name, value in found.items()
-            if value and not (name == "same" and (callable(value) or value == EXACT))
+            if value
+            and not (name == "same" and (callable(value) or value == EXACT))
+            and not (name == "missing" and value == "abstained")
         }
 
     def said(self) -> dict[str, Role]:

@@ -9,14 +9,16 @@ from modelpicker.collections import array_files
 from modelpicker.collections.collection import ModelCollection
 from modelpicker.collections.column_roles import Reading, Role
 from modelpicker.collections.data_frames import frame_table
+from modelpicker.collections.evaluation_tools import ENDINGS as EVALUATIONS
+from modelpicker.collections.evaluation_tools import read_evaluation
 from modelpicker.collections.labels import add_labels
 from modelpicker.collections.long_tables import as_long, read_long
 from modelpicker.collections.same_answers import SameAnswer, merge_answers
 from modelpicker.collections.shipped import SHIPPED, shipped_collection
 from modelpicker.collections.spelling import EXACT
-from modelpicker.collections.tables import ARRAYS, Table, check_ending, exists, explained, open_table
+from modelpicker.collections.tables import ARRAYS, Table, check_ending, ending_of, exists, explained, open_table
 from modelpicker.collections.wide_tables import CollectionReader
-from modelpicker.encoding import ClassName
+from modelpicker.encoding import ClassName, Missing
 from modelpicker.errors import InputError, NotFoundError, brief
 
 
@@ -34,12 +36,15 @@ def open_collection(
     ignore: Sequence[str] = (),
     columns: Mapping[str, Role] | None = None,
     same: SameAnswer = EXACT,
+    missing: Missing = "abstained",
+    task: str | None = None,
 ) -> ModelCollection | CollectionReader:
     """A collection that need not fit into memory: `run_stream` plays what this gives, batch by batch.
 
     Args:
-        source: a file (.parquet, .arrow, .csv, .jsonl, .npz, .npy), a folder with predictions.npy and oracle.npy,
-            the name of a collection that ships; or a data frame (pandas, polars, Arrow), or a mapping of arrays.
+        source: a file (.parquet, .arrow, .csv, .jsonl, .json, .xlsx, .npz, .npy), a folder with predictions.npy and
+            oracle.npy, the results of an evaluation tool (a file or a folder), the name of a collection that ships;
+            or a data frame (pandas, polars, Arrow), or a mapping of arrays.
         labels: a file or a data frame with the labels, by `id`, `key` or `item` if both have that column, else row
             by row; or an array or a list of them.
         models: the columns that are models; by default all that are not known to be something else.
@@ -47,18 +52,25 @@ def open_collection(
         classes: the classes that may occur; by default whatever models and labels say.
         normalise: take answers that differ only in white space, capitals or punctuation at the ends for the same.
         text: take all answers for strings, also those that look like numbers.
-        label: the column that holds the labels, if it is not called so.
+        label: the column that holds the labels, if it is not called so. Of the results of an evaluation tool the
+            score to use, or "reference".
         id: the column that tells items apart, if it is not called `id`, `key` or `item`.
         ignore: columns that are left out.
         columns: roles by column: "model", "shown", "id", "label" or "left out". Columns that are not named here
             keep the role that they have otherwise.
         same: what counts as the same answer to an item: "exact", "normalised", a tolerance for numbers, or a
             function of two answers, as `merge_answers` has it. The whole source is then read into memory.
+        missing: what a prediction that is missing or empty stands for. "abstained": the model has no answer, which
+            counts as wrong. "not-run": it was not run for this item, and nothing is known of it. Then -1 is an
+            abstention all the same, but not in an array that has no -2.
+        task: of the results of an evaluation tool the task to take, if there are several; or a pattern: "mmlu*".
     """
     return open_with(
         source,
         labels,
-        Reading(models, fields, classes, normalise, text, label, id, ignore, dict(columns or {}), same),
+        Reading(
+            models, fields, classes, normalise, text, label, id, ignore, dict(columns or {}), same, missing, task
+        ),
     )
 
 
@@ -89,6 +101,8 @@ def load_collection(
     ignore: Sequence[str] = (),
     columns: Mapping[str, Role] | None = None,
     same: SameAnswer = EXACT,
+    missing: Missing = "abstained",
+    task: str | None = None,
 ) -> ModelCollection:
     """A collection from a file, a folder, or one that ships; arguments as for `open_collection`.
 
@@ -98,7 +112,9 @@ def load_collection(
     return load_with(
         source,
         labels,
-        Reading(models, fields, classes, normalise, text, label, id, ignore, dict(columns or {}), same),
+        Reading(
+            models, fields, classes, normalise, text, label, id, ignore, dict(columns or {}), same, missing, task
+        ),
     )
 
 
@@ -138,11 +154,15 @@ def _open(source: str | Path, reading: Reading) -> ModelCollection | CollectionR
         near = get_close_matches(str(source), SHIPPED, 1)
         meant = f" Did you mean {near[0]}?" if near else f" Collections that ship are {', '.join(SHIPPED)}."
         raise NotFoundError(f"{source} does not exist.{meant}")
-    if path.is_dir():
-        return array_files.read_folder(path, reading)
-    ending = path.suffix.lower()
+    ending = ending_of(path)
     if ending in ARRAYS:
         return array_files.read_array_file(path, reading)
+    if (path.is_dir() and not array_files.is_array_folder(path)) or ending in EVALUATIONS:
+        found = read_evaluation(path, reading)
+        if found is not None:
+            return found
+    if path.is_dir():
+        return array_files.read_folder(path, reading)
     check_ending(path)
     table = open_table(path)
     with explained(path):

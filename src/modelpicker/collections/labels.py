@@ -75,16 +75,17 @@ def add_labels(
     if isinstance(found, CollectionReader):
         found.take_labels(encoded.labels, encoded.classes, notes)
         return found
-    return ModelCollection.of_codes(
+    labelled = ModelCollection.of_codes(
         found.predictions, encoded.labels, found.models, encoded.classes, found.fields, notes
     )
+    return labelled.with_measured(found.measured)
 
 
 def _said(found: ModelCollection | CollectionReader) -> set[ClassName]:
     """The classes that models predict."""
     if isinstance(found, CollectionReader):
         return found.vocabulary.names_in(found.models)
-    return {found.classes[code] for code in np.unique(found.predictions).tolist() if code != ABSTAINED}
+    return {found.classes[code] for code in np.unique(found.predictions).tolist() if code >= 0}
 
 
 def fields_of(found: ModelCollection | CollectionReader) -> tuple[str, ...]:
@@ -149,7 +150,7 @@ def _check_predictions(
     start = 0
     for batch in found.batches(fields=False):
         for item in (item for item in predicted if start <= item < start + len(batch)):
-            said = {batch.classes[code] for code in batch.predictions[item - start].tolist() if code != ABSTAINED}
+            said = {batch.classes[code] for code in batch.predictions[item - start].tolist() if code >= 0}
             if predicted[item] not in said:
                 raise InputError(
                     f"{path} is of other items: it says that {brief(predicted[item])} was predicted for item "

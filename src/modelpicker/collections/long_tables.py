@@ -12,10 +12,10 @@ from modelpicker.collections.column_roles import Reading, check_columns
 from modelpicker.collections.label_checks import check_common, identical_notes
 from modelpicker.collections.tables import Table, cell, quoted
 from modelpicker.collections.vocabulary import ClassVocabulary
-from modelpicker.collections.wide_tables import abstention_notes, merged_note, plain_values
+from modelpicker.collections.wide_tables import merged_note, missing_notes, plain_values
 from modelpicker.encoding import Array
 from modelpicker.errors import InputError, brief
-from modelpicker.kernels.primitives import ABSTAINED
+from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN
 
 ITEM, MODEL, PREDICTION = "item", "model", "prediction"
 
@@ -57,11 +57,11 @@ def read_long(table: Table, reading: Reading) -> ModelCollection:
     items, models = (_names(table, rows, name) for name in (ITEM, MODEL))
     _check_pairs(table, items, models)
     coded = [PREDICTION, *([LABEL] if LABEL in columns else [])]
-    vocabulary = ClassVocabulary(table, reading.normalise, reading.as_text)
+    vocabulary = ClassVocabulary(table, reading.normalise, reading.as_text, reading.missing)
     for name in coded:
         vocabulary.show(name, _whole(rows, name), 1)
     vocabulary.settle(reading.classes, None)
-    predictions = np.full((len(items.values), len(models.values)), ABSTAINED, dtype=np.int64)
+    predictions = np.full((len(items.values), len(models.values)), vocabulary.empty, dtype=np.int64)
     predictions[items.places, models.places] = vocabulary.encode(_whole(rows, PREDICTION))
     labels = _labels(table, rows, vocabulary, items) if LABEL in columns else None
     fields: dict[str, list[FieldValue]] = {ITEM: plain_values(pa.array(items.values))}
@@ -134,7 +134,7 @@ def _check_pairs(table: Table, items: Names, models: Names) -> None:
 
 def _labels(table: Table, rows: pa.Table, vocabulary: ClassVocabulary, items: Names) -> Array:
     """The label of each item, which all its rows must agree on."""
-    said = vocabulary.encode(_whole(rows, LABEL))
+    said = vocabulary.encode_labels(_whole(rows, LABEL))
     labels = np.full(len(items.values), ABSTAINED, dtype=np.int64)
     known = said != ABSTAINED
     labels[items.places[known][::-1]] = said[known][::-1]  # of several, the first stays
@@ -160,5 +160,7 @@ def _field(rows: pa.Table, name: str, items: Names) -> list[FieldValue] | None:
 
 
 def _missing(predictions: Array, models: list[str]) -> list[str]:
-    counts = (predictions == ABSTAINED).sum(axis=0).tolist()
-    return abstention_notes(dict(zip(models, counts, strict=True)), predictions.size)
+    silent, absent = (
+        dict(zip(models, (predictions == code).sum(axis=0).tolist(), strict=True)) for code in (ABSTAINED, NOT_RUN)
+    )
+    return missing_notes(silent, absent, predictions.size)

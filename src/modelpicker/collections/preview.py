@@ -7,9 +7,10 @@ from pathlib import Path
 from modelpicker.collections.collection import FieldValue, ModelCollection
 from modelpicker.collections.column_name_hints import IDENTITIES, LABEL
 from modelpicker.collections.column_roles import Column, Reading, guess_columns
+from modelpicker.collections.evaluation_tools import is_evaluation
 from modelpicker.collections.files import open_with
 from modelpicker.collections.long_tables import as_long
-from modelpicker.collections.tables import ENDINGS, Table, open_table
+from modelpicker.collections.tables import ENDINGS, Table, ending_of, open_table
 from modelpicker.collections.wide_tables import CollectionReader, plain_values
 from modelpicker.errors import InputError
 from modelpicker.kernels.primitives import ABSTAINED
@@ -38,7 +39,7 @@ class Preview:
 def preview_collection(path: Path, reading: Reading | None = None) -> Preview:
     """Look into a file; columns in doubt are no error here, and are taken for what they seem to be."""
     reading = reading or Reading()
-    table = open_table(path) if path.suffix.lower() in ENDINGS else None
+    table = open_table(path) if ending_of(path) in ENDINGS and not is_evaluation(path) else None
     if table is None or as_long(table) is not None:
         found = open_with(path, None, reading)
         return Preview(_columns_of(found), _rows_of(found), found)
@@ -65,7 +66,7 @@ def _first_rows(table: Table) -> tuple[dict[str, FieldValue], ...]:
 
 def first_values(path: Path) -> dict[str, list[str]]:
     """The first values of each column of a table, for a person to recognise it."""
-    rows = _first_rows(open_table(path)) if path.suffix.lower() in ENDINGS else ()
+    rows = _first_rows(open_table(path)) if ending_of(path) in ENDINGS else ()
     names = rows[0] if rows else ()
     return {name: [str(row[name])[:GLANCE] for row in rows[:3] if row[name] is not None] for name in names}
 
@@ -87,7 +88,7 @@ def _rows_of(found: ModelCollection | CollectionReader) -> tuple[dict[str, Field
     for item in range(min(ROWS, len(first))):
         row: dict[str, FieldValue] = {name: _short(values[item]) for name, values in first.fields.items()}
         for model, code in zip(first.models, first.predictions[item].tolist(), strict=True):
-            row[model] = _short(classes[code])
+            row[model] = _short(classes[code] if code >= 0 else None)
         if found.labelled:
             row[LABEL] = _short(classes[ABSTAINED if first.labels is None else int(first.labels[item])])
         rows.append(row)

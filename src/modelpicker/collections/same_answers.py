@@ -17,7 +17,7 @@ from modelpicker.collections.collection import ModelCollection
 from modelpicker.collections.spelling import EXACT, check_same, uniform
 from modelpicker.encoding import Array, ClassName, count_anew, smallest_type
 from modelpicker.errors import InputError, brief
-from modelpicker.kernels.primitives import ABSTAINED
+from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN
 
 SameAnswer: TypeAlias = str | float | Callable[[Any, Any], bool]
 """What counts as the same answer: "exact", "normalised", a tolerance for numbers, or a function of two answers."""
@@ -89,6 +89,9 @@ class SameAnswers:
         """Codes in which the same answers of a row have one code: that of the answer that stands for them."""
         if self.plain or not codes.size:
             return codes
+        absent = codes == NOT_RUN
+        if absent.any():
+            return np.where(absent, NOT_RUN, self.merge(np.where(absent, ABSTAINED, codes), classes))
         names = [*classes, None]  # -1 is the last
         if callable(self.rule):
             return self._merge_asked(codes, names)
@@ -157,7 +160,7 @@ def merge_answers(collection: ModelCollection, same: SameAnswer = EXACT) -> Mode
         new.astype(smallest_type(len(classes))), told, collection.models, classes, collection.fields, notes
     )
     made.check_labels()
-    return made
+    return made.with_measured(collection.measured)
 
 
 def merged_note(rule: SameAnswers, changed: int, items: int) -> str:
@@ -172,7 +175,7 @@ def _merge_labels(rule: SameAnswers, collection: ModelCollection, codes: Array) 
     missed = (labels != ABSTAINED) & ~(codes == labels[:, None]).any(axis=1)
     place_of = {name: code for code, name in enumerate(collection.classes)}
     for row in np.flatnonzero(missed).tolist():
-        answers = [collection.classes[code] for code in dict.fromkeys(codes[row].tolist()) if code != ABSTAINED]
+        answers = [collection.classes[code] for code in dict.fromkeys(codes[row].tolist()) if code >= 0]
         labels[row] = place_of[rule.find(collection.classes[int(labels[row])], answers)]
     return labels
 

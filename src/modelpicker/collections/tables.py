@@ -4,16 +4,18 @@ A table is opened by its ending, but believed only by its first bytes; every way
 one sentence that names the file, and where it can be known the row and the column.
 """
 
+import gzip
 import io
 import json
 import os
 import re
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -50,16 +52,25 @@ ENDINGS = {
     ".feather": "Arrow",
     ".jsonl": "JSON lines",
     ".ndjson": "JSON lines",
+    ".json": "JSON",
+    ".xlsx": "Excel",
+    ".csv.gz": "CSV",
+    ".tsv.gz": "CSV",
+    ".jsonl.gz": "JSON lines",
 }
+PACKED = ".gz"
+# What Python raises about a file that cannot be unpacked.
+UNPACKING = (EOFError, zlib.error, gzip.BadGzipFile)
+# Kinds of which a file is read once, and then as if it were lines of text.
+DOCUMENTS = ("JSON", "Excel")
 
 
 ARRAYS = (".npz", ".npy")
 # What to do with files that are often tried.
 ADVICE = {
-    ".xlsx": "Save the sheet as CSV.",
-    ".xls": "Save the sheet as CSV.",
-    ".json": "Save one object a line, as .jsonl.",
+    ".xls": "Save the sheet as .xlsx, or as CSV.",
     ".gz": "Unpack it first, or save it as Parquet.",
+    ".eval": "It is no log of inspect_ai.",
     ".pkl": "Pickles are never loaded; save it as Parquet.",
     ".pickle": "Pickles are never loaded; save it as Parquet.",
 }
@@ -74,11 +85,11 @@ class TextFile:
     """All of it, if it is small: then the file itself is opened once."""
 
     def open(self) -> BinaryIO:
-        """The file from its beginning."""
-        return self.path.open("rb") if self.content is None else io.BytesIO(self.content)
+        """The file from its beginning, unpacked."""
+        return open_binary(self.path) if self.content is None else io.BytesIO(self.content)
 
     def for_arrow(self) -> Any:
-        """The file as pyarrow takes it."""
+        """The file as pyarrow takes it, which also unpacks it."""
         return str(self.path) if self.content is None else pa.BufferReader(self.content)
 
 
@@ -147,12 +158,18 @@ class Table:
 
 def open_table(path: Path) -> Table:
     """A table, opened as its ending says, if it is what its ending says."""
-    kind = ENDINGS[path.suffix.lower()]
+    kind = ENDINGS[ending_of(path)]
     small = kind in ("CSV", "JSON lines") and path.is_file() and path.stat().st_size <= SMALL
     if not small:
         check_readable(path)
     file = TextFile(path, _content(path) if small else None)
-    _check_magic(file, kind)
+    if kind in DOCUMENTS:
+        from modelpicker.collections.document_tables import as_lines
+
+        file, kind = as_lines(path, kind)
+    else:
+        with explained(path):
+            _check_magic(file, kind)
     with explained(path):
         match kind:
             case "CSV":
@@ -169,6 +186,18 @@ def open_table(path: Path) -> Table:
     return table
 
 
+def ending_of(path: Path) -> str:
+    """The ending of a name, in lower case; of a file that is packed the one before it too."""
+    ending = path.suffix.lower()
+    inner = path.with_suffix("").suffix.lower() + ending
+    return inner if ending == PACKED and inner in ENDINGS else ending
+
+
+def open_binary(path: Path) -> BinaryIO:
+    """A file, unpacked if its ending says that it is packed."""
+    return cast("BinaryIO", gzip.open(path)) if path.suffix.lower() == PACKED else path.open("rb")
+
+
 def exists(path: Path) -> bool:
     """Whether there is anything of that name; a name that cannot be one names nothing."""
     try:
@@ -180,7 +209,7 @@ def exists(path: Path) -> bool:
 
 def check_ending(path: Path) -> None:
     """Refuse a file whose ending says nothing, and say what to do with it."""
-    ending = path.suffix.lower()
+    ending = ending_of(path)
     if ending not in (*ENDINGS, *ARRAYS):
         advice = ADVICE.get(ending, f"Endings that can be read are {', '.join([*ENDINGS, *ARRAYS])}.")
         raise InputError(f"{path} cannot be read: {ending or 'no ending'} is not known. {advice}")
@@ -202,15 +231,13 @@ def check_readable(path: Path) -> None:
         raise FileError(f"{path} cannot be read: {error.strerror or error}.") from error
 
 
-def _content(path: Path) -> bytes:
-    """All of a small file, read once."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise FileError(f"{path} cannot be read: {error.strerror or error}.") from error
+def _content(path: Path) -> bytes | None:
+    """All of a small file, read once; None if it is not small when it is unpacked."""
+    with explained(path), open_binary(path) as file:
+        content = file.read(SMALL + 1)
     if not content:
         raise InputError(f"{path} is empty.")
-    return content
+    return content if len(content) <= SMALL else None
 
 
 def quoted(name: object) -> str:
@@ -238,6 +265,8 @@ def explained(path: Path) -> Iterator[None]:
         raise FileError(
             f"{path} does not fit into memory; save it as Parquet, which is read in batches."
         ) from error
+    except UNPACKING as error:
+        raise InputError(f"{path} is damaged or cut short: gzip cannot unpack it ({error}).") from error
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise FileError(f"{path} cannot be read: {os.strerror(error.errno)}.") from error
@@ -250,9 +279,11 @@ def _complaint(path: Path, said: str) -> str:
     first = said.strip().splitlines()[0] if said.strip() else "no reason given"
     if "straddling" in first:
         return f"has a line longer than {LONGEST_LINE >> 20} MB, so it is no table; write one item a line."
-    kind = ENDINGS.get(path.suffix.lower(), "")
+    kind = ENDINGS.get(ending_of(path), "")
     if "not implemented" in first.lower() or "no kernel" in first.lower() or "unsupported" in first.lower():
         return f"holds cells of a type that no class can have ({first})."
+    if "zlib" in first or "compressed stream" in first:
+        return f"is damaged or cut short: gzip cannot unpack it ({first})."
     if "UTF8" in first and kind not in ("Parquet", "Arrow"):
         return "is not written in UTF-8; save it as UTF-8 (in a spreadsheet: CSV UTF-8) and try again."
     if kind in ("Parquet", "Arrow"):
@@ -416,7 +447,7 @@ def _delimiter(file: TextFile) -> tuple[str, bool]:
     """
     with file.open() as stream:
         header = stream.readline(LONGEST_LINE)
-    marks = "\t" if file.path.suffix.lower() == ".tsv" else ",;\t"
+    marks = "\t" if ending_of(file.path).startswith(".tsv") else ",;\t"
     found = next((mark for mark in marks if mark.encode() in header), None)
     return found or marks[0], found is None
 

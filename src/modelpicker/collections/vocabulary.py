@@ -11,12 +11,14 @@ import pyarrow.compute as pc
 
 from modelpicker.collections.spelling import uniform
 from modelpicker.collections.tables import Table, cell, quoted
-from modelpicker.encoding import LARGEST_CODE, MOST_COUNTED, Array, ClassName, check_classes
+from modelpicker.encoding import LARGEST_CODE, MOST_COUNTED, Array, ClassName, Missing, check_classes
 from modelpicker.errors import InputError, brief
-from modelpicker.kernels.primitives import ABSTAINED
+from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN
 
 Cell: TypeAlias = bool | int | float | str | None
 
+# Where `save` notes what cells that are missing stand for.
+MISSING = "missing"
 # More different answers than this are no classes.
 MOST_CLASSES = 1_000_000
 NO_MODEL = "If the column is no model, list it in fields (--fields), or list the models in models (--models)."
@@ -43,7 +45,7 @@ class ClassVocabulary:
     Cells of CSV files have no type: they are numbers if all of them are whole numbers, and strings otherwise.
     """
 
-    def __init__(self, table: Table, normalise: bool, text: bool) -> None:
+    def __init__(self, table: Table, normalise: bool, text: bool, missing: Missing = "abstained") -> None:
         self.table = table
         self.path = table.path
         self.typed = table.typed
@@ -52,6 +54,12 @@ class ClassVocabulary:
         self.columns: dict[str, CodedColumn] = {}
         self.classes: tuple[ClassName, ...] = ()
         self._codes: dict[Cell, int] = {}
+        self.absent = missing == "not-run"
+        """Whether a cell that is missing or empty is one of a model that was not run."""
+        noted = "not-run" in table.metadata.get(MISSING, ())
+        self.empty = NOT_RUN if self.absent or noted else ABSTAINED
+        """What stands for a cell that is missing, and for an empty string: `save` writes that for an abstention."""
+        self.blank = NOT_RUN if self.absent and not noted else ABSTAINED
 
     def show(self, name: str, values: pa.Array, row: int) -> None:
         """Take note of the cells of one column, whose first is in this row."""
@@ -96,7 +104,7 @@ class ClassVocabulary:
         """Decide on the classes, now that every cell has been seen: those asked for, those in the file, or all."""
         numbers = self._are_numbers()
         names = {value: self._name(value, numbers) for column in self.columns.values() for value in column.cells}
-        said = {name for name in names.values() if name is not None}
+        said = {name for name in names.values() if name not in (None, NOT_RUN)}
         if classes is not None:
             known = [self._name(name, numbers) for name in classes]
             self.classes = check_classes([name for name in known if name is not None])
@@ -105,11 +113,12 @@ class ClassVocabulary:
         else:
             self.classes = in_class_order(said)
         place_of: dict[ClassName | None, int] = {name: place for place, name in enumerate(self.classes)}
-        place_of[None] = ABSTAINED
+        place_of |= {None: ABSTAINED, NOT_RUN: NOT_RUN}
         for value, name in names.items():
             if name not in place_of:
                 self._refuse_class(value)
-            self._codes[value] = place_of[name]
+            blank = isinstance(value, str) and not value.strip()
+            self._codes[value] = self.blank if blank else place_of[name]
         self.merged = (len(names), len(said)) if self.normalise and not numbers else None
 
     def _name(self, value: Cell, numbers: bool) -> ClassName | None:
@@ -119,6 +128,8 @@ class ClassVocabulary:
         if isinstance(value, str) and not value.strip():
             return None
         number = int(value.partition(".")[0]) if isinstance(value, str) else int(value or 0)
+        if number == NOT_RUN and self.absent:
+            return NOT_RUN
         if number < ABSTAINED or number > LARGEST_CODE:
             self._refuse_number(value)
         return None if number == ABSTAINED else number
@@ -172,7 +183,8 @@ class ClassVocabulary:
     def _refuse_number(self, value: Cell) -> None:
         raise InputError(
             f"{self._place(value)}: {value} is not a class; classes are whole numbers from 0 or strings; -1 or "
-            "an empty cell stands for an abstention."
+            "an empty cell stands for an abstention. With missing='not-run', -2 or an empty cell stands for a "
+            "model that was not run."
         )
 
     def _refuse_class(self, value: Cell) -> None:
@@ -192,7 +204,7 @@ class ClassVocabulary:
     def code_of(self, value: Cell) -> int:
         """The code of one cell that has been shown."""
         if value is None or value != value:
-            return ABSTAINED
+            return self.empty
         if value not in self._codes:
             raise InputError(f"{self.path} has changed while it was read: {brief(value)} was not in it before.")
         return self._codes[value]
@@ -200,27 +212,38 @@ class ClassVocabulary:
     def names_in(self, columns: Sequence[str]) -> set[ClassName]:
         """The classes that occur in some columns."""
         codes = {self.code_of(value) for name in columns for value in self.columns[name].cells}
-        return {self.classes[code] for code in codes if code != ABSTAINED}
+        return {self.classes[code] for code in codes if code >= 0}
 
     def abstentions(self, name: str) -> int:
         """How many cells of a column stand for no answer: missing, empty, or -1."""
         column = self.columns[name]
         return column.missing + sum(count for value, count in column.cells.items() if self.code_of(value) < 0)
 
+    def absences(self, name: str) -> int:
+        """How many of those stand for a model that was not run."""
+        column = self.columns[name]
+        empty = column.missing if self.empty == NOT_RUN else 0
+        return empty + sum(count for value, count in column.cells.items() if self.code_of(value) == NOT_RUN)
+
     def answers(self, name: str) -> tuple[tuple[int, int], ...]:
         """How often each code occurs in a column, in the order of the codes; abstentions are left out."""
         counts: dict[int, int] = {}
         for value, count in self.columns[name].cells.items():
             counts[self.code_of(value)] = counts.get(self.code_of(value), 0) + count
-        return tuple(sorted((code, count) for code, count in counts.items() if code != ABSTAINED))
+        return tuple(sorted((code, count) for code, count in counts.items() if code >= 0))
 
     def encode(self, values: pa.Array) -> Array:
         """The codes of cells that have been shown."""
         encoded = values if pa.types.is_dictionary(values.type) else pc.dictionary_encode(values)
         dictionary = encoded.dictionary.to_pylist()
-        codes = np.array([*(self.code_of(value) for value in dictionary), ABSTAINED], dtype=np.int64)
+        codes = np.array([*(self.code_of(value) for value in dictionary), self.empty], dtype=np.int64)
         places = pc.fill_null(encoded.indices.cast(pa.int64()), len(dictionary))
         found: Array = codes[places.to_numpy(zero_copy_only=False)]
+        return found
+
+    def encode_labels(self, values: pa.Array) -> Array:
+        """The same for labels, which are known or not."""
+        found: Array = np.maximum(self.encode(values), ABSTAINED)
         return found
 
 

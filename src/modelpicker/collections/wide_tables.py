@@ -65,7 +65,7 @@ class CollectionReader:
         self.table = table
         self.roles = find_roles(table, reading)
         self.models = self.roles.models
-        self.vocabulary = ClassVocabulary(table, reading.normalise, reading.as_text)
+        self.vocabulary = ClassVocabulary(table, reading.normalise, reading.as_text, reading.missing)
         self._free = reading.free
         self._items = self._scan()
         self.vocabulary.settle(reading.classes, table.metadata.get("classes"))
@@ -119,8 +119,9 @@ class CollectionReader:
 
     def _notes(self) -> tuple[str, ...]:
         """What was decided while reading, for the user to know."""
-        silent = {name: self.vocabulary.abstentions(name) for name in self.models}
-        notes = abstention_notes(silent, self._items * len(self.models))
+        absent = {name: self.vocabulary.absences(name) for name in self.models}
+        silent = {name: self.vocabulary.abstentions(name) - absent[name] for name in self.models}
+        notes = missing_notes(silent, absent, self._items * len(self.models))
         if self.roles.label is not None:
             notes += unlabelled_notes(self.vocabulary.abstentions(self.roles.label), self._items)
         if self.vocabulary.merged is not None:
@@ -153,7 +154,7 @@ class CollectionReader:
     def labelled(self) -> bool:
         """Whether any label is known."""
         said = self.vocabulary.columns[self.roles.label].cells if self.roles.label else ()
-        return self._labels is not None or any(self.vocabulary.code_of(value) != ABSTAINED for value in said)
+        return self._labels is not None or any(self.vocabulary.code_of(value) >= 0 for value in said)
 
     @property
     def labels_known(self) -> int:
@@ -176,7 +177,7 @@ class CollectionReader:
             codes = np.empty((count, len(self.models)), dtype=dtype)
             for place in range(len(self.models)):
                 codes[:, place] = self.vocabulary.encode(batch.column(place))
-            labels = self.vocabulary.encode(batch.column(len(self.models))) if self.roles.label else None
+            labels = self.vocabulary.encode_labels(batch.column(len(self.models))) if self.roles.label else None
             if self._labels is not None:
                 labels = self._labels[start : start + count]
             values = {name: plain_values(batch.column(name)) for name in extra}
@@ -233,14 +234,21 @@ def unlabelled_notes(missing: int, items: int) -> list[str]:
     return [f"{missing:,} of {items:,} items have no label."] if missing else []
 
 
-def abstention_notes(missing: dict[str, int], cells: int) -> list[str]:
-    """How many cells are missing, and in which columns most."""
+def missing_notes(silent: dict[str, int], absent: dict[str, int], cells: int) -> list[str]:
+    """How many cells stand for abstentions, and how many for models that were not run."""
+    notes = [_cell_note(silent, cells, "are missing, empty or -1, and taken as abstentions")]
+    notes += [_cell_note(absent, cells, "are missing or empty, and taken as models that were not run")]
+    return [note for note in notes if note]
+
+
+def _cell_note(missing: dict[str, int], cells: int, what: str) -> str:
+    """How many cells are missing, and in which columns most; empty if none is."""
     total = sum(missing.values())
     if not total:
-        return []
+        return ""
     worst = sorted((name for name in missing if missing[name]), key=lambda name: -missing[name])
     listed = ", ".join(f"{name} {missing[name]:,}" for name in worst[:3]) + (", …" if len(worst) > 3 else "")
-    return [f"{total:,} of {cells:,} cells are missing, empty or -1, and taken as abstentions ({listed})."]
+    return f"{total:,} of {cells:,} cells {what} ({listed})."
 
 
 def merged_note(before: int, after: int) -> str:

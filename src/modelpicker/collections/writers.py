@@ -14,9 +14,10 @@ from modelpicker.collections.collection import ModelCollection
 from modelpicker.collections.column_name_hints import LABEL, NOT_MODELS, ROW_NUMBERS
 from modelpicker.collections.column_roles import Role
 from modelpicker.collections.tables import BATCH_ROWS, quoted
-from modelpicker.encoding import Array
+from modelpicker.collections.vocabulary import MISSING
+from modelpicker.encoding import Array, Missing
 from modelpicker.errors import FileError, InputError, UnclearColumnsError, brief
-from modelpicker.kernels.primitives import ABSTAINED
+from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN
 
 
 def save_collection(collection: ModelCollection, path: Path) -> None:
@@ -64,18 +65,25 @@ def _save_npz(collection: ModelCollection, path: Path) -> None:
         np.savez_compressed(file, **arrays)
 
 
-def as_table(collection: ModelCollection) -> pa.Table:
-    """The collection in wide form: item fields, models, label; class names in the cells."""
+def as_table(collection: ModelCollection, silent: str = "") -> pa.Table:
+    """The collection in wide form: item fields, models, label; class names in the cells.
+
+    A cell is missing where a model abstained. But if some were not run, theirs are the cells that are missing, and
+    `silent` stands for an abstention, or -1 among whole numbers.
+    """
     names: dict[str, Any] = {name: pa.array(values) for name, values in collection.fields.items()}
     kind = pa.int64() if all(isinstance(name, int) for name in collection.classes) else pa.string()
     classes = pa.array(collection.classes, kind)
     for place, model in enumerate(collection.models):
         if model in names or model.lower() == LABEL:
             raise InputError(f"model {quoted(model)} is named as another column of the table would be; rename it.")
-        names[model] = _cells(collection.predictions[:, place], classes)
+        said = collection.predictions[:, place]
+        names[model] = _run_cells(said, classes, silent) if collection.absent else _cells(said, classes)
     if collection.labels is not None:
         names[LABEL] = _cells(collection.labels, classes)
     noted = {"models": collection.models, "fields": list(collection.fields), "classes": collection.classes}
+    if collection.absent:
+        noted[MISSING] = ["not-run"]
     return pa.table(names).replace_schema_metadata({"modelpicker": json.dumps(noted)})
 
 
@@ -83,6 +91,14 @@ def _cells(codes: Array, classes: pa.Array) -> pa.Array:
     """The class names of codes; missing where a model abstained."""
     places = pa.array(np.where(codes == ABSTAINED, 0, codes), mask=codes == ABSTAINED)
     return classes.take(places)
+
+
+def _run_cells(codes: Array, classes: pa.Array, silent: str) -> pa.Array:
+    """The class names of codes, and what stands for an abstention; missing where the model was not run."""
+    mark = pa.array([ABSTAINED if pa.types.is_integer(classes.type) else silent], classes.type)
+    named = pa.concat_arrays([classes, mark])
+    places = np.where(codes < 0, len(classes), codes)
+    return named.take(pa.array(places, mask=codes == NOT_RUN))
 
 
 def _save_parquet(collection: ModelCollection, path: Path) -> None:
@@ -101,7 +117,7 @@ def _save_csv(collection: ModelCollection, path: Path) -> None:
     from pyarrow import csv
 
     _check_plain(collection)
-    csv.write_csv(as_table(collection), path)
+    csv.write_csv(as_table(collection, str(ABSTAINED)), path)
     _check_back(collection, path)
 
 
@@ -118,15 +134,16 @@ def _check_back(collection: ModelCollection, path: Path) -> None:
     from modelpicker.collections.files import load_collection
 
     back = None
+    missing: Missing = "not-run" if collection.absent else "abstained"
     with suppress(InputError):
         try:
-            back = load_collection(path)
+            back = load_collection(path, missing=missing)
         except UnclearColumnsError as error:  # its reader has to say what these are, and can
             doubtful: dict[str, Role] = {
                 column["name"]: "model" if column["name"] in collection.models else "shown"
                 for column in error.columns
             }
-            back = load_collection(path, columns=doubtful)
+            back = load_collection(path, columns=doubtful, missing=missing)
     if back is None or back.models != collection.models or not _same_cells(collection, back):
         raise InputError(
             f"as {path.suffix} these names of models and classes would be read as something else; use .parquet."
@@ -136,7 +153,7 @@ def _check_back(collection: ModelCollection, path: Path) -> None:
 def _same_cells(collection: ModelCollection, back: ModelCollection) -> bool:
     """Whether all predictions and labels name the same classes; the classes may be in another order."""
     place_of = {name: place for place, name in enumerate(collection.classes)}
-    places = np.array([*(place_of.get(name, len(place_of)) for name in back.classes), ABSTAINED])
+    places = np.array([*(place_of.get(name, len(place_of)) for name in back.classes), NOT_RUN, ABSTAINED])
     pairs = [(collection.predictions, back.predictions)]
     if collection.labels is not None and back.labels is not None:
         pairs.append((collection.labels, back.labels))

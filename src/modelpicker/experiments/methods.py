@@ -20,6 +20,7 @@ from modelpicker.algorithms import (
     StructuralCommittee,
     VoteEntropy,
 )
+from modelpicker.algorithms.registry import find_algorithm, installed_algorithms
 from modelpicker.algorithms.validation import check_scale
 from modelpicker.errors import InputError, brief
 
@@ -176,6 +177,8 @@ def _as_method(entry: object) -> Method:
         return entry
     if isinstance(entry, str) and entry in METHODS:
         return METHODS[entry]
+    if isinstance(entry, str) and (":" in entry or entry in installed_algorithms()):
+        return replace(_method(find_algorithm(entry)), label=entry)
     if isinstance(entry, type) and issubclass(entry, Algorithm):
         known = METHODS.get(getattr(entry, "name", ""))
         own = getattr(entry, "name", entry.__name__) if known is None else entry.__name__

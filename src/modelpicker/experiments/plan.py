@@ -13,6 +13,7 @@ import numpy as np
 from modelpicker.algorithms.validation import check_choice, check_count
 from modelpicker.coins import check_seed
 from modelpicker.collections import ModelCollection, load_collection
+from modelpicker.collections.collection import check_all_run
 from modelpicker.errors import InputError, brief
 from modelpicker.experiments.pool_methods import MethodChoice, PoolMethod, methods_for
 from modelpicker.experiments.realizations import Pool
@@ -149,6 +150,7 @@ def pool_of(collection: ModelCollection) -> Pool:
         )
     if len(collection.models) < 2:
         raise InputError("there is one model only; to compare ways of choosing, there must be two to choose from.")
+    check_all_run(collection, "a comparison")
     known = collection.labels != ABSTAINED
     predictions = collection.predictions if known.all() else collection.predictions[known]
     pool = Pool(predictions, collection.labels[known].astype(np.int32))

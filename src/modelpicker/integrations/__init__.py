@@ -1,1 +1,1 @@
-"""Other people's tools: each file knows one of them, and imports its library when it is used."""
+"""What other tools write and run: one file per tool, which imports the tool's library only when it is used."""

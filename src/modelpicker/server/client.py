@@ -15,10 +15,11 @@ from modelpicker.algorithms.budgets import BudgetWay
 from modelpicker.campaigns.setting_options import (
     POOL_ALGORITHM,
     SETTINGS,
+    STREAM_COSTS,
     AskFor,
     OverlapRule,
-    refuse_costs_of_stream,
     refuse_judge_of_stream,
+    refuse_noise_of_stream,
     refuse_slice_of_stream,
 )
 from modelpicker.certificates.certificate import Certified
@@ -115,8 +116,8 @@ class Client:
         """
         if pool is None:
             refuse_judge_of_stream(judge)
+            refuse_noise_of_stream(label_noise)
             refuse_slice_of_stream(slice)
-            refuse_costs_of_stream(loss, price, label_noise)
         else:
             streams = {"models": models, "classes": classes, "expected_rounds": expected_rounds, "options": options}
             if refused := [one for one, value in {**streams, "stop_when": stop_when}.items() if value is not None]:
@@ -125,7 +126,7 @@ class Client:
             goal |= {"judge": judge, "slice": slice}
             given = {one: value for one, value in goal.items() if value is not None}
             more = {"overlap": overlap, "overlap_rule": overlap_rule, "ask_for": ask_for, "same": same}
-            more |= {"use_labels": use_labels, "seed": seed, "guidelines": guidelines}
+            more |= {"missing": missing, "use_labels": use_labels, "seed": seed, "guidelines": guidelines}
             return self._create_pool(
                 name, Path(pool), columns, {**given, **more, **_costs(loss, price, label_noise)}
             )
@@ -148,6 +149,7 @@ class Client:
             "seed": seed,
             "algorithm": algorithm,
             "options": dict(options or {}),
+            **_costs(loss, price, 0.0, classes or ()),
         }
         made = self._transport.call("POST", "/campaigns", body, done=ConflictError)
         campaign = RemoteCampaign(self._transport, name)
@@ -174,7 +176,10 @@ class Client:
 
 def _is_same_pool(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     """Whether a campaign is on a pool with this goal."""
-    same = {name: found[name] for name in ("budget", "overlap", "overlap_rule", "ask_for", "same", "guidelines")}
+    same = {
+        name: found[name]
+        for name in ("budget", "overlap", "overlap_rule", "ask_for", "same", "missing", "guidelines")
+    }
     shown = {**found["options"], **same, "seed": int(found["seed"])}
     return found["algorithm"] == POOL_ALGORITHM and all(
         shown.get(name) == value
@@ -183,7 +188,9 @@ def _is_same_pool(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     )
 
 
-def _costs(loss: object, price: Mapping[str, float] | None, label_noise: float) -> dict[str, Any]:
+def _costs(
+    loss: object, price: Mapping[str, float] | None, label_noise: float, classes: Sequence[ClassName] = ()
+) -> dict[str, Any]:
     """What mistakes and models cost, in a form that can be sent; only what is given."""
     from modelpicker.losses import ACCURATE, Loss
 
@@ -191,7 +198,7 @@ def _costs(loss: object, price: Mapping[str, float] | None, label_noise: float) 
     if loss == "balanced":
         found["loss"] = loss
     elif (checked := Loss.of(loss)) != ACCURATE:
-        found["loss"] = checked.to_json()
+        found["loss"] = checked.spelt_as(list(classes)).to_json()
     if price is not None:
         found["price"] = {str(name): float(value) for name, value in dict(price).items()}
     return found | ({"label_noise": label_noise} if label_noise else {})
@@ -203,4 +210,5 @@ def _is_same(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     if isinstance(wanted["models"], int):
         shown["models"] = len(found["models"])
     names = [option.name for option in SETTINGS if option.name != "options"]
-    return all(shown[name] == wanted[name] for name in names)
+    known = all(found["options"].get(name) == wanted.get(name) for name in STREAM_COSTS)
+    return known and all(shown[name] == wanted[name] for name in names)

@@ -17,6 +17,7 @@ from modelpicker.campaigns.results.pick import GivenAnswer, GivenOpinion, ItemNo
 from modelpicker.campaigns.results.status import Status
 from modelpicker.certificates.certificate import Certificate
 from modelpicker.encoding import ClassName, ModelName
+from modelpicker.kernels.primitives import NOT_RUN
 from modelpicker.label import Label, read_label
 
 if TYPE_CHECKING:  # a client that is sent no data frame needs neither Arrow nor SQLAlchemy
@@ -43,10 +44,13 @@ def prediction_row(predictions: Any) -> Any:
     return predictions.tolist() if hasattr(predictions, "tolist") else list(predictions)
 
 
-def named_rows(collection: "ModelCollection") -> list[list[ClassName | None]]:
-    """The predictions of a collection, by the names of their classes."""
-    names = [*collection.classes, None]
-    return [[names[code] for code in row] for row in collection.predictions.tolist()]
+def named_rows(collection: "ModelCollection", models: Sequence[ModelName]) -> list[list[ClassName | None]]:
+    """The predictions of a collection, by the names of their classes, in the order of the models."""
+    names = [*collection.classes, NOT_RUN, None]  # -1 is the last
+    there = {name: place for place, name in enumerate(collection.models)}
+    places = [there.get(str(model), -1) for model in models]
+    rows = ([*row, NOT_RUN] for row in collection.predictions.tolist())  # that of a model that it lacks is the last
+    return [[names[row[place]] for place in places] for row in rows]
 
 
 def label_document(label: Any) -> Any:

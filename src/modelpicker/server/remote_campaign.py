@@ -139,8 +139,9 @@ class RemoteCampaign:
         if columns is not None:
             from modelpicker.campaigns.input.batches import frame_batch
 
-            batch = frame_batch(columns, self.describe()["models"])
-            rows = named_rows(batch.predictions)
+            described = self.describe()
+            batch = frame_batch(columns, described["models"], missing=described["missing"])
+            rows = named_rows(batch.predictions, described["models"])
             items, keys = items or batch.items, keys or batch.keys
         body = {
             "predictions": [prediction_row(row) for row in rows],

@@ -322,3 +322,30 @@ def test_standing_report_and_settings_name_what_is_measured(
     assert [len(one) > 50 for one in words] == [True] * 4
     assert [one for one in words if "accura" in one.lower()] == []
     assert json.dumps(words).count("[object") == 0
+
+
+def test_a_stream_of_answers_is_begun_from_a_file_and_graded_as_it_comes(
+    page: Page, server: Serving, name: str
+) -> None:
+    """*New campaign*, items that arrive over time, a grade for each answer: then a card for each, and no model."""
+    rows = "id,text,ada,ben\n" + "".join(f"q-{place},What?,Paris {place},Lyon {place}\n" for place in range(40))
+    page.goto(f"{server.url}/#/new")
+    page.get_by_label("Items arrive over time").check()
+    content: Any = {"name": f"{name}.csv", "mimeType": "text/csv", "buffer": rows.encode()}
+    page.get_by_label("File of predictions").set_input_files(content)
+    expect(page.get_by_label("Name", exact=True)).to_have_value(name)
+    page.get_by_label("Ask for").select_option("grades")
+    page.get_by_role("button", name="Create campaign").click()
+    expect(cards(page)).to_have_count(2)
+    page.wait_for_timeout(UNSEEN)
+    first = item_on(page)
+    page.keyboard.press("y")
+    page.keyboard.press("2")
+    next_item(page, first)
+    campaign = mp.open_campaign(server.storage, name)
+    assert (campaign.settings.ask_for, campaign.counts().labels) == ("grades", 1)
+    (told,) = [one.label for one in campaign.answers() if one.label is not None]
+    assert isinstance(told, mp.Label)
+    assert sorted(grade for _, grade in told.grades) == [0.4, 1.0]
+    page.goto(f"{server.url}/#/c/{name}/standing")
+    expect(page.locator("main")).to_contain_text("mean grade")

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from modelpicker.certificates.accuracy import AuditDraw, RightCounts, guess_share
 from modelpicker.encoding import Array
-from modelpicker.kernels.primitives import Ints
+from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN, Ints
 from modelpicker.options import Option
 
 AUDIT = Option(
@@ -88,9 +88,9 @@ class Audit:
 
     def replay(self, said: Array, labels: Mapping[int, int]) -> list[AuditDraw]:
         """All draws as one model sees them, by what it says about every item and by the labels."""
-        right = {item: bool(said[item] == code) for item, code in labels.items()}
+        right = {item: bool(said[item] == code) for item, code in labels.items() if said[item] != NOT_RUN}
         for item in {item for item, _ in self.events}:
-            if said[item] < 0:  # it abstains, which is always wrong
+            if said[item] == ABSTAINED:  # which is always wrong
                 right[item] = False
         draws: list[AuditDraw] = []
         gone: set[int] = set()  # items that have left the pool
@@ -108,7 +108,7 @@ class Audit:
                 gone.add(item)
                 known_now += right.get(item, False)
                 open_now += item not in right
-            if item not in seen and (what == TOLD or said[item] < 0):
+            if item in right and item not in seen and (what == TOLD or said[item] == ABSTAINED):
                 seen.add(item)
                 known += right[item]
                 if item in drawn:
@@ -138,8 +138,9 @@ class Audit:
 
 def count_right(said: Array, labels: Mapping[int, int], contested: Ints) -> RightCounts:
     """What is known by counting about a model, by what it says about every item."""
-    right = sum(bool(said[item] == code) for item, code in labels.items())
+    right = sum(bool(said[item] == code) for item, code in labels.items() if code >= 0)
     unknown = said >= 0
     unknown[list(labels)] = False
+    unknown |= said == NOT_RUN  # no label says how it would have done
     total = int(unknown.sum())
     return RightCounts(len(said), right, total, total - int(unknown[contested].sum()))

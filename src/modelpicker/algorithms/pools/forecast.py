@@ -136,6 +136,7 @@ def start_of(pool: "PoolPicker", trial: int) -> ForecastStart:
     drawn, drawn_sum, drawn_size = _outcomes(pool, proof.drawn, trial)
     spread = (sizes + FEW_TESTED * USUAL_SPREAD) / (tested + FEW_TESTED)
     wealth, best, money = _wealth(proof, trial)
+    unexplained, highest = _judge(pool, trial)
     return ForecastStart(
         known=counts.known.copy(),
         lost=counts.open - answering,
@@ -145,6 +146,8 @@ def start_of(pool: "PoolPicker", trial: int) -> ForecastStart:
         doubt=found.doubt.copy(),
         spread=np.clip(spread, np.abs(mean), 1.0),
         unsure=unsure,
+        unexplained=unexplained,
+        highest=highest,
         tested=tested,
         drawn=drawn,
         drawn_sum=drawn_sum,
@@ -153,6 +156,17 @@ def start_of(pool: "PoolPicker", trial: int) -> ForecastStart:
         best=best,
         money=money,
     )
+
+
+def _judge(pool: "PoolPicker", trial: int) -> tuple[Floats, Floats]:
+    """The share of the variance that the judge leaves, and the most that it may put an item above its mean."""
+    proof, models = pool._proof, len(pool.models)
+    if proof.judge is None:
+        return np.ones(models), np.zeros(models)
+    known = proof.trials.get(trial)
+    playing = np.arange(models) != trial if known is None else ~proof.beaten(known, pool._strict(pool.confidence))
+    trust, middle = proof.trust(proof.counts(trial), trial, playing)
+    return trust.unexplained, trust.share * (1.0 - middle)
 
 
 def _outcomes(pool: "PoolPicker", items: list[int], trial: int) -> tuple[Floats, Floats, Floats]:

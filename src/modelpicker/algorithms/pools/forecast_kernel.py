@@ -7,11 +7,11 @@ the same bets. A label is a coin: one for all rivals, so that the leader is righ
 
 from typing import NamedTuple
 
-from modelpicker.algorithms.pools.gain import TRUSTED
+from modelpicker.algorithms.pools.gain import TRUSTED, differ
 from modelpicker.certificates.pool_bets import BOLDEST
 from modelpicker.certificates.pool_proof import DOUBT
 from modelpicker.certificates.pool_scores import USUAL_SPREAD
-from modelpicker.kernels.primitives import Codes, Floats, Ints, exponential
+from modelpicker.kernels.primitives import NOT_RUN, Codes, Floats, Ints, exponential
 
 # Items that are looked at before one of them is asked about by its worth.
 LOOKED_AT = 16
@@ -32,6 +32,8 @@ class ForecastStart(NamedTuple):
     doubt: Floats
     spread: Floats  # the chance that exactly one of the two is right where they differ
     unsure: Floats  # the variance of an item
+    unexplained: Floats  # the share of the variance of a bet that a judge leaves; 1 without one
+    highest: Floats  # by how much the judge may put an item above its mean, as far as it is trusted
     tested: Floats  # labelled items on which the two differ
     drawn: Floats  # those of them that were drawn for the proof, what they added up to, and how many were not 0
     drawn_sum: Floats
@@ -142,7 +144,7 @@ def draw_for_proof(rows: Codes, free: Ints, coins: Floats, trial: int, room: For
     for _ in range(TRIES):
         item = free[int(next_coin(coins, room) * len(free))]
         for j in range(rows.shape[1]):
-            if room.playing[j] == 1 and rows[item, j] != rows[item, trial]:
+            if room.playing[j] == 1 and differ(rows[item, j], rows[item, trial]):
                 return int(item)
     return -1
 
@@ -165,10 +167,16 @@ def draw_for_gain(
     whole = 0.0
     for s in range(LOOKED_AT):
         item = free[int(next_coin(coins, room) * len(free))]
+        left = 2.0 * total
         for j in range(models):
-            room.by_class[rows[item, j]] += room.plausible[j]
-        worth = 4.0 * total * total
+            if rows[item, j] == NOT_RUN:
+                left -= room.plausible[j]
+            else:
+                room.by_class[rows[item, j]] += room.plausible[j]
+        worth = left * left
         for j in range(models):
+            if rows[item, j] == NOT_RUN:
+                continue
             same = room.by_class[rows[item, j]]
             room.by_class[rows[item, j]] = 0.0
             worth -= same * same
@@ -188,15 +196,20 @@ def bet_on(start: ForecastStart, goal: ForecastGoal, j: int, x: float, room: For
     left = room.left[j]
     bound = (start.lost[j] - room.known[j]) / left
     lower = bound - goal.bad / left
-    most = BOLDEST / max(1.0 + bound, 1e-9)
+    rest = start.unexplained[j]
+    most = BOLDEST / max(1.0 + bound + start.highest[j], 1e-9)
     edge = thought(start, j, room) - lower
-    bet = min(most, max(0.0, edge / max(start.unsure[j] + edge * edge, 1e-9)))
+    bet = min(most, max(0.0, edge / max(start.unsure[j] * rest + edge * edge, 1e-9)))
     count = room.drawn[j] + DOUBT
     mean = room.drawn_sum[j] / count
     size = max(1e-9, (room.drawn_size[j] + DOUBT * USUAL_SPREAD) / count - mean * mean)
     edge = mean - lower
-    bet = 0.5 * (bet + min(most, max(0.0, edge / max(size + edge * edge, 1e-9))))
-    room.wealth[j] *= max(1e-12, 1.0 + bet * (x - lower))
+    bet = 0.5 * (bet + min(most, max(0.0, edge / max(size * rest + edge * edge, 1e-9))))
+    heard = x
+    if rest < 1.0:  # what the judge says is taken from x: the mean is the same, and it spreads less
+        middle = room.plus[j] - room.minus[j]
+        heard = middle + rest**0.5 * (x - middle)
+    room.wealth[j] *= max(1e-12, 1.0 + bet * (heard - lower))
     room.best[j] = max(room.best[j], room.wealth[j])
     room.drawn[j] += 1.0
     room.drawn_sum[j] += x
@@ -215,7 +228,7 @@ def hear_label(
 ) -> None:
     """What a label says about every rival that differs from the model on trial."""
     for j in range(rows.shape[1]):
-        differs = room.playing[j] == 1 if item < 0 else rows[item, j] != rows[item, trial]
+        differs = room.playing[j] == 1 if item < 0 else differ(rows[item, j], rows[item, trial])
         if j == trial or not differs or room.left[j] < 1.0:
             continue
         x = 1.0 if coin < room.plus[j] else -1.0 if coin > 1.0 - room.minus[j] else 0.0

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from modelpicker.algorithms.pools.label_model import LabelModel, guess, prepare_guesses
-from modelpicker.kernels.primitives import Codes, Floats, Ints, exponential
+from modelpicker.kernels.primitives import NOT_RUN, Codes, Floats, Ints, exponential
 
 # What is in the place of a label that is not known: nobody was asked yet, somebody was, nobody can tell.
 UNKNOWN, OUT, UNKNOWABLE = -3, -4, -1
@@ -26,7 +26,7 @@ SHARED = 0.3
 SURE = 2.0
 # Up to so many labels look for the best model itself, where the tolerance is not above this share of the items; all
 # of them if nothing is tolerated. The proof alone would be content with any model that is good enough.
-LOOKING, FINE, VERY_SURE = 40, 0.01, 3.0
+LOOKING, FINE, VERY_SURE = 30, 0.01, 3.0
 
 
 class ModelComparison(NamedTuple):
@@ -125,6 +125,21 @@ def score_of(row: Codes, label: int, graded: GradedItems, slot: int, j: int) -> 
     return 1.0 if row[j] == label else 0.0
 
 
+def differ(one: int, other: int) -> bool:
+    """Whether a label can tell two answers apart: they are not the same, and both models were run."""
+    return one != other and one != NOT_RUN and other != NOT_RUN
+
+
+def mean_chance(row: Codes, chances: Floats) -> float:
+    """What is expected of a model that was not run on an item: the mean of those that were."""
+    total, run = 0.0, 0
+    for j in range(len(row)):
+        if row[j] != NOT_RUN:
+            total += chances[j]
+            run += 1
+    return total / max(1, run)
+
+
 def lead_by_guess(
     rows: Codes, labels: Codes, sample: Ints, scale: float, jitter: Floats, found: ModelComparison
 ) -> int:
@@ -134,8 +149,10 @@ def lead_by_guess(
         found.bias[j] = found.right[j] + jitter[j]
     for s in range(len(sample)):
         if labels[sample[s]] == UNKNOWN or labels[sample[s]] == OUT:
+            row = rows[sample[s]]
             for j in range(rows.shape[1]):
-                found.bias[j] += scale * found.chances[s, j]
+                chance = mean_chance(row, found.chances[s]) if row[j] == NOT_RUN else found.chances[s, j]
+                found.bias[j] += scale * chance
     for j in range(rows.shape[1]):
         if found.bias[j] > found.bias[best]:
             best = j
@@ -168,7 +185,7 @@ def set_against(
         if labels[i] == UNKNOWN or labels[i] == OUT:
             lead, own, square = rows[i, leader], found.chances[s, leader], found.squares[s, leader]
             for j in range(models):
-                if rows[i, j] != lead:
+                if differ(rows[i, j], lead):
                     gap = own - found.chances[s, j]
                     found.ahead[j] += scale * gap
                     found.unsure[j] += scale * max(0.0, square + found.squares[s, j] - gap * gap)
@@ -180,7 +197,7 @@ def set_against(
         own = score_of(rows[i], labels[i], graded, slot, leader)
         for j in range(models):
             gap = own - score_of(rows[i], labels[i], graded, slot, j)
-            if rows[i, j] != lead and gap == gap:
+            if differ(rows[i, j], lead) and gap == gap:
                 found.known[j] += gap
                 found.tested[j] += 1.0
                 found.bias[j] += gap - (model.mixed[leader] - model.mixed[j])
@@ -226,7 +243,7 @@ def count_out(rows: Codes, labels: Codes, sample: Ints, found: ModelComparison) 
         i = sample[s]
         if labels[i] == OUT:
             for j in range(rows.shape[1]):
-                if rows[i, j] != rows[i, leader]:
+                if differ(rows[i, j], rows[i, leader]):
                     found.out[j] += 1.0
 
 
@@ -249,12 +266,19 @@ def worth_of(rows: Codes, i: int, whole: float, found: ModelComparison) -> float
     """How likely two models differ on an item, if each is drawn by how plausible it is, times `whole` squared.
 
     The guess has no say here. It is put right by the labels, and those would not be like the rest of the items if
-    it had chosen them.
+    it had chosen them. Models that were not run on the item differ from none.
     """
+    absent = 0.0
     for j in range(rows.shape[1]):
-        found.by_class[rows[i, j]] += found.plausible[j]
+        if rows[i, j] == NOT_RUN:
+            absent += found.plausible[j]
+        else:
+            found.by_class[rows[i, j]] += found.plausible[j]
+    whole -= absent
     worth = whole * whole
     for j in range(rows.shape[1]):
+        if rows[i, j] == NOT_RUN:
+            continue
         same = found.by_class[rows[i, j]]
         found.by_class[rows[i, j]] = 0.0
         worth -= same * same

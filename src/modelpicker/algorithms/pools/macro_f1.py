@@ -12,7 +12,7 @@ from modelpicker.algorithms.pools.label_model import LabelModel, guess, prepare_
 from modelpicker.encoding import ModelName
 from modelpicker.errors import InputError
 from modelpicker.kernels.compiler import CompiledKernel
-from modelpicker.kernels.primitives import Codes, Floats, Ints, kernel_codes
+from modelpicker.kernels.primitives import NOT_RUN, Codes, Floats, Ints, kernel_codes
 
 if TYPE_CHECKING:
     from modelpicker.algorithms.pools.picker import PoolPicker
@@ -33,7 +33,7 @@ def count_classes(
         items: that are looked at.
         hits: [model, class], added to.
         answers: [model, class], added to.
-        truth: [class], added to.
+        truth: [model, class], added to: how often a class is the label of an item that the model was run on.
     """
     prepare_guesses(model)
     models = hits.shape[0]
@@ -46,14 +46,27 @@ def count_classes(
                 answers[j, row[j]] += 1.0
                 hits[j, row[j]] += model.mixed[j] if label < 0 else (1.0 if row[j] == label else 0.0)
         if label >= 0:
-            truth[label] += 1.0
-            continue
-        for j in range(len(row)):
-            if row[j] >= 0 and model.seen[row[j]] == 0:
-                model.seen[row[j]] = 1
-                truth[row[j]] += model.mixed[j]
-        for j in range(len(row)):
-            model.seen[row[j]] = 0
+            count_label(row, label, 1.0, truth)
+        else:
+            count_guess(model, row, truth)
+
+
+def count_label(row: Codes, label: int, chance: float, truth: Floats) -> None:
+    """A class is the label of an item with some chance, for the models that were run on it."""
+    for j in range(truth.shape[0]):
+        if row[j] != NOT_RUN:
+            truth[j, label] += chance
+
+
+def count_guess(model: LabelModel, row: Codes, truth: Floats) -> None:
+    """Each class that is said is the label of an item with the chance that was guessed."""
+    for s in range(len(row)):
+        if row[s] >= 0 and model.seen[row[s]] == 0:
+            model.seen[row[s]] = 1
+            count_label(row, row[s], model.mixed[s], truth)
+    for s in range(len(row)):
+        if row[s] >= 0:
+            model.seen[row[s]] = 0
 
 
 count = CompiledKernel(count_classes, {}, "pool-picker macro-F1")
@@ -70,8 +83,8 @@ def macro_f1(pool: "PoolPicker") -> dict[ModelName, float]:
     known = dict(pool._agreed) | {int(pool._contested[place]): int(pool._labels[place]) for place in pool._learned}
     labels = np.array([known.get(item, -1) for item in items.tolist()], dtype=np.int32)
     shape = (len(pool.models), len(pool.classes))
-    hits, answers, truth = np.zeros(shape), np.zeros(shape), np.zeros(len(pool.classes))
+    hits, answers, truth = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     count(pool._model, kernel_codes(said), labels, np.arange(len(items)), hits, answers, truth)
-    met = (truth > 0.0) | (answers > 0.0).any(axis=0)
+    met = ((truth > 0.0) | (answers > 0.0)).any(axis=0)
     scores = 2.0 * hits / np.maximum(1e-12, answers + truth)
     return {name: float(scores[place, met].mean()) for place, name in enumerate(pool.models)}

@@ -27,12 +27,12 @@ from modelpicker.algorithms.pools.macro_f1 import macro_f1
 from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
 from modelpicker.algorithms.pools.pool_input import (
     PIECE,
+    absent_models,
     contested_items,
     contested_rows,
     identical_models,
     read_judge,
     read_pool,
-    read_price,
     with_judge,
 )
 from modelpicker.algorithms.pools.pool_labels import UNKNOWABLE_LABEL, PoolLabels, ReadLabel, graded_items
@@ -45,7 +45,8 @@ from modelpicker.algorithms.pools.pool_state import (
     new_proof,
     progress_of,
 )
-from modelpicker.algorithms.validation import Models, check_count
+from modelpicker.algorithms.pools.prices import cheap_favourite
+from modelpicker.algorithms.validation import Models, check_count, read_price
 from modelpicker.certificates.accuracy import AccuracyInterval, measure_accuracy
 from modelpicker.certificates.certificate import Certificate, check_confidence, state_pool
 from modelpicker.certificates.label_noise import NOISE_SHARE
@@ -55,7 +56,7 @@ from modelpicker.coins import check_seed, draw_coins
 from modelpicker.encoding import ModelName
 from modelpicker.errors import ConflictError, InputError, NotFoundError, StateError, brief
 from modelpicker.kernels.compiler import CompiledKernel
-from modelpicker.kernels.primitives import Codes, Floats, Ints, kernel_codes
+from modelpicker.kernels.primitives import NOT_RUN, Codes, Floats, Ints, kernel_codes
 from modelpicker.label import AnyLabel, read_label
 from modelpicker.losses import ACCURATE, Loss, read_loss
 
@@ -64,8 +65,6 @@ STATE_VERSION = 2
 MOST_CELLS = 2**20
 # A model stays on trial while it is thought to be behind the leader by at most this share of what is allowed.
 STICKY = 0.25
-# With prices, a model is tried if it is thought to be behind the leader by at most this share of what is allowed.
-CLOSE = 0.5
 # Coins of a pool by their use: those of questions count from 0.
 JITTER, SAMPLES = 2**62, 2**63
 
@@ -78,7 +77,8 @@ class PoolPicker:
     """Picks the best model of a file: it says which items to label, and when the pick is proved.
 
     Args:
-        predictions: one row per item and one column per model: a matrix, a collection, or a data frame.
+        predictions: one row per item and one column per model: a matrix, a collection, or a data frame. None or
+            -1 is an abstention; `mp.NOT_RUN` a model that was not run on the item, so that nothing is known of it.
         models: the names of the models; by default those of the source, or numbers from 0.
         seed: of all randomness.
         confidence: of the proof.
@@ -141,7 +141,8 @@ class PoolPicker:
         self.judge = read_judge(judge, source)
         """What the judge says of each item, as codes; -1 where it says nothing. None: there is no judge."""
         self._judged = None if self.judge is None else kernel_codes(self.judge[self._contested])
-        self._said = with_judge(self._rows, self._judged)
+        self._absent = absent_models(self._rows)
+        self._said = with_judge(self._rows, self._judged, self._absent)
         self._labels = np.full(len(self._rows), UNKNOWN, dtype=np.int32)
         self._agreed: dict[int, int] = {}
         """Labels of items on which all models say the same."""
@@ -208,6 +209,20 @@ class PoolPicker:
         """The items that were asked about and whose labels have not come."""
         contested = self._contested[self._labels == OUT].tolist()
         return sorted({*contested, *self._audit.awaited})
+
+    @property
+    def never_run(self) -> dict[ModelName, int]:
+        """On how many items each model was not run; only models of which that is so."""
+        counts = np.count_nonzero(self.source.codes == NOT_RUN, axis=0).tolist()
+        return {name: count for name, count in zip(self.models, counts, strict=True) if count}
+
+    @property
+    def unprovable(self) -> tuple[ModelName, ...]:
+        """The models that no label can show to be no better than the pick: they were not run on too many items."""
+        if self._proof.scores.everywhere is None:
+            return ()
+        worst = self._proof.least_worst(self._pick())
+        return tuple(name for name, most in zip(self.models, worst, strict=True) if most > self._proof.allowed)
 
     @property
     def identical(self) -> tuple[tuple[ModelName, ...], ...]:
@@ -294,8 +309,17 @@ class PoolPicker:
     def standing(self) -> dict[ModelName, float]:
         """By how much accuracy each model is thought to be behind the recommended one, or by how much loss."""
         self._look()
-        ahead = (self._found.ahead - self._found.ahead[self._pick()]) * self.loss.unit / len(self)
+        pick = self._pick()
+        ahead = (self._found.ahead - self._found.ahead[pick]) * self.loss.unit / self._both_run(pick)
         return {name: float(ahead[place]) for place, name in enumerate(self.models)}
+
+    def _both_run(self, model: int) -> Floats | int:
+        """On how many items a model and each other one were run."""
+        everywhere = self._proof.scores.everywhere
+        if everywhere is None:
+            return len(self)
+        found: Floats = np.maximum(1.0, (~(everywhere | everywhere[:, [model]])).sum(axis=0))
+        return found
 
     def macro_f1(self) -> dict[ModelName, float]:
         """Macro-F1 of every model, by labels and guesses: an estimate, not certified."""
@@ -396,7 +420,7 @@ class PoolPicker:
         told = UNKNOWABLE_LABEL
         if label is not None:
             row = self._rows[place] if place >= 0 else kernel_codes(self.source.codes[item])
-            told = self._read.read(label, row, None, where)
+            told = self._read.read(label, row, row == NOT_RUN, where)
         if place < 0:
             self._learn_agreed(item, told)
         else:
@@ -439,7 +463,17 @@ class PoolPicker:
         if told.scores is not None:
             self._graded[place] = told.scores
             self._proof.scores.grade(place, told.scores)
-        self._found.right[:] += np.nan_to_num(self._proof.scores.at([place])[0])
+        self._found.right[:] += self._counted_right(place)
+
+    def _counted_right(self, place: int) -> Floats:
+        """How right each model is on a labelled item; one that was not run counts as the mean of the others."""
+        scores = self._proof.scores.at([place])[0]
+        if self._absent is None or not self._absent[place].any():
+            return np.asarray(np.nan_to_num(scores))
+        known = scores[~np.isnan(scores)]
+        mean = float(known.mean()) if len(known) else 0.0
+        found: Floats = np.where(self._absent[place], mean, np.nan_to_num(scores))
+        return found
 
     def _told_twice(self, item: int, before: ReadLabel, told: ReadLabel) -> ConflictError:
         return ConflictError(
@@ -530,12 +564,7 @@ class PoolPicker:
     def _favourite(self) -> int:
         """The model to prove: the leader; with prices, the cheapest that is thought to be close enough to it."""
         leader = self._leader()
-        if self.price is None or not len(self._rows):
-            return leader if self.price is None else int(np.argmin(self.price))
-        share = CLOSE if self._unlabelled().any() else 1.0
-        close = self._found.ahead <= share * self._proof.allowed + 1e-9
-        close[leader] = True
-        return int(np.argmin(np.where(close, self.price + self._jitter * 1e-9, np.inf)))
+        return leader if self.price is None else cheap_favourite(self, leader)
 
     def _cheapest_certified(self, favourite: int) -> int:
         """The favourite, or a model that is certified already and costs no more."""
@@ -625,23 +654,28 @@ class PoolPicker:
     def _draw_for_proof(self, coin: float) -> tuple[int, PoolDraw | None]:
         """An item drawn at random from those that the proof needs, if it needs any, and how it was drawn."""
         trial = self._on_trial()
-        playing = ~self._proof.beaten(trial, self._strict(self.confidence))
-        items = self._proof.eligible(trial, playing)
-        if not len(items):
-            return -1, None
-        place = int(items[int(coin * len(items))])
-        return place, self._bet(place, trial, playing)
+        confidence = self._strict(self.confidence)
+        playing = ~self._proof.beaten(trial, confidence)
+        levels = self._proof.levels(trial, playing, *self._thought(trial, playing), confidence)
+        place = self._proof.weights(trial, levels).draw(self._proof.drawable, coin)
+        return place, self._bet(place, trial, playing, levels) if place >= 0 else None
 
-    def _bet(self, place: int, trial: Trial, playing: npt.NDArray[np.bool_]) -> PoolDraw:
-        """Bet on an item that was drawn at random, against the models in play."""
+    def _thought(self, trial: Trial, playing: npt.NDArray[np.bool_]) -> tuple[Floats, Floats]:
+        """What is expected of x on the items that are left, against each model in play, and its variance."""
         found = self._found
         left = np.maximum(1, trial.tally.left)
         shift = found.ahead - found.ahead[trial.model]
         # Only what is said of models in play: that is what a replay knows.
         expected = np.where(playing, np.clip((shift - trial.tally.known) / left, -1.0, 1.0), 0.0)
         variance = np.where(playing, found.unsure / np.maximum(1e-9, found.split), 0.0)
-        self._proof.draw(place, trial, playing, expected, variance)
-        return PoolDraw(trial.model, np.flatnonzero(playing), expected[playing], variance[playing])
+        return expected, variance
+
+    def _bet(self, place: int, trial: Trial, playing: npt.NDArray[np.bool_], levels: Ints | None) -> PoolDraw:
+        """Bet on an item that was drawn at random, against the models in play."""
+        expected, variance = self._thought(trial, playing)
+        self._proof.draw(place, trial, playing, expected, variance, levels)
+        in_play = np.flatnonzero(playing)
+        return PoolDraw(trial.model, in_play, expected[playing], variance[playing], levels)
 
     def _draw_for_gain(self, coin: float) -> int:
         """An item drawn in proportion to what its label would tell."""

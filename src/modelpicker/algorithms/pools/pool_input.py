@@ -7,10 +7,11 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.algorithms.validation import check_models
+from modelpicker.certificates.pool_scores import Flags
 from modelpicker.encoding import Array, ClassName, ModelName, as_array, check_same_kind, encode_table, plain
 from modelpicker.errors import InputError, brief
 from modelpicker.frames import LABEL, NOT_MODELS, as_columns, matrix_of
-from modelpicker.kernels.primitives import Codes, Floats, kernel_codes
+from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN, Codes, kernel_codes
 
 PIECE = 2**16
 
@@ -122,20 +123,39 @@ def read_judge(judge: Any, pool: PoolInput) -> Array | None:
     return np.array([-1 if name is None else codes.get(name, -1) for name in names], dtype=np.int64)
 
 
-def with_judge(rows: Codes, judged: Codes | None) -> Codes:
-    """What the label model looks at: what the models say, and what the judge says if there is one."""
+def with_judge(rows: Codes, judged: Codes | None, absent: Flags | None = None) -> Codes:
+    """What the label model looks at: what the models say, and what the judge says if there is one.
+
+    A model that was not run has no say, as one that abstains.
+    """
+    said = rows if absent is None else np.where(absent, ABSTAINED, rows)
     if judged is None:
-        return rows
-    return kernel_codes(np.concatenate([rows, judged[:, None]], axis=1))
+        return rows if absent is None else kernel_codes(said)
+    return kernel_codes(np.concatenate([said, judged[:, None]], axis=1))
+
+
+def absent_models(codes: Array) -> Flags | None:
+    """Which models were not run on which items; None if all were run on all."""
+    absent: Flags = codes == NOT_RUN
+    return absent if absent.any() else None
 
 
 def contested_items(codes: Array) -> npt.NDArray[np.int64]:
-    """The items on which not all models say the same."""
+    """The items on which not all models that were run say the same."""
     pieces = [
-        start + np.flatnonzero((codes[start : start + PIECE] != codes[start : start + PIECE, :1]).any(axis=1))
-        for start in range(0, len(codes), PIECE)
+        start + np.flatnonzero(_differ(codes[start : start + PIECE])) for start in range(0, len(codes), PIECE)
     ]
     return np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.int64)
+
+
+def _differ(codes: Array) -> Flags:
+    """On which items models that were run differ."""
+    absent = absent_models(codes)
+    if absent is None:
+        found: Flags = (codes != codes[:, :1]).any(axis=1)
+        return found
+    run = np.where(absent, codes.max(axis=1, keepdims=True), codes)  # the largest code is of a model that was run
+    return np.asarray((run != run[:, :1]).any(axis=1))
 
 
 def contested_rows(codes: Array, contested: npt.NDArray[np.int64]) -> Codes:
@@ -149,38 +169,3 @@ def identical_models(rows: Codes, models: Sequence[ModelName]) -> tuple[tuple[Mo
     for place, name in enumerate(models):
         groups.setdefault(np.ascontiguousarray(rows[:, place]).tobytes(), []).append(name)
     return tuple(tuple(group) for group in groups.values() if len(group) > 1)
-
-
-def read_price(price: Any, models: Sequence[ModelName]) -> Floats | None:
-    """What each model costs per item, checked; None if nothing was said.
-
-    Args:
-        price: numbers by model, or one per model.
-        models: their names.
-    """
-    if price is None:
-        return None
-    if isinstance(price, Mapping):
-        missing = [name for name in models if name not in price]
-        strange = [name for name in price if name not in models]
-        if missing or strange:
-            fault = f"{brief(missing[0])} has none" if missing else f"{brief(strange[0])} is not a model"
-            raise InputError(f"price: {fault}; give a price for every model: {list(models)}.", parameter="price")
-        price = [price[name] for name in models]
-    try:
-        found = np.array(list(price), dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"price {brief(price)}: pass numbers by model, or one per model.", parameter="price"
-        ) from error
-    if found.shape != (len(models),):
-        raise InputError(
-            f"there are {len(found)} prices, but {len(models)} models; pass one per model.", parameter="price"
-        )
-    bad = np.flatnonzero(~(np.isfinite(found) & (found >= 0.0)))
-    if len(bad):
-        raise InputError(
-            f"the price of {brief(models[int(bad[0])])} is {found[bad[0]]:g}; it must be a number from 0.",
-            parameter="price",
-        )
-    return found

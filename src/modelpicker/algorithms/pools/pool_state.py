@@ -12,9 +12,10 @@ import numpy as np
 
 from modelpicker.algorithms.pools.gain import OUT, UNKNOWABLE, UNKNOWN, new_comparison
 from modelpicker.algorithms.pools.label_model import new_label_model
-from modelpicker.algorithms.pools.pool_input import contested_items, contested_rows, with_judge
+from modelpicker.algorithms.pools.pool_input import absent_models, contested_items, contested_rows, with_judge
 from modelpicker.algorithms.pools.pool_labels import PoolLabels, ReadLabel
 from modelpicker.certificates.label_noise import LabelNoise
+from modelpicker.certificates.pool_draws import HARDEST
 from modelpicker.certificates.pool_proof import PoolProof
 from modelpicker.certificates.pool_scores import PoolScores
 from modelpicker.encoding import Array, ClassName
@@ -41,13 +42,18 @@ class PoolDraw(NamedTuple):
     expected: Floats
     """What was expected of each of them, and how far that may be off: the bets were made by it."""
     variance: Floats
+    levels: Ints | None = None
+    """How hard each model was to beat, by which items were weighed; None: all items were drawn alike."""
 
     def fits(self, models: int) -> bool:
         """Whether it can be a draw in a pool of so many models."""
         sizes = {len(self.playing), len(self.expected), len(self.variance)}
         places = np.append(self.playing, self.trial)
         finite = bool(np.isfinite(self.expected).all() and np.isfinite(self.variance).all())
-        return len(sizes) == 1 and bool(((places >= 0) & (places < models)).all()) and finite
+        known = self.levels is None or (
+            len(self.levels) == models and bool(((self.levels >= -1) & (self.levels <= HARDEST)).all())
+        )
+        return known and len(sizes) == 1 and bool(((places >= 0) & (places < models)).all()) and finite
 
 
 class SliceQuestion(NamedTuple):
@@ -113,7 +119,7 @@ def replay_draw(pool: "PoolPicker", place: int, draw: PoolDraw) -> None:
     playing[draw.playing] = True
     expected[draw.playing], variance[draw.playing] = draw.expected, draw.variance
     proof = pool._proof
-    proof.draw(place, proof.trial(draw.trial), playing, expected, variance)
+    proof.draw(place, proof.trial(draw.trial), playing, expected, variance, draw.levels)
 
 
 def take_out(pool: "PoolPicker", item: int) -> None:
@@ -144,7 +150,11 @@ def has_bets(pool: "PoolPicker") -> bool:
 def new_proof(pool: "PoolPicker") -> PoolProof:
     """A proof for the items and the tolerance of a pool, before the first bet."""
     noise = LabelNoise(pool.label_noise, (1.0 - pool.confidence) * pool.noise_share)
-    scores = PoolScores(pool._rows, pool._labels, pool._read.lead, whole=pool.loss.whole, noise=noise)
+    everywhere = absent_models(pool.source.codes)
+    absent = None if everywhere is None else everywhere[pool._contested]
+    scores = PoolScores(
+        pool._rows, pool._labels, pool._read.lead, absent, everywhere, whole=pool.loss.whole, noise=noise
+    )
     for place, known in pool._graded.items():
         scores.grade(place, known)
     allowed = allowed_items(pool.tolerance, len(pool), pool.loss)
@@ -177,7 +187,8 @@ def grow(
     if pool.judge is not None:
         pool.judge = np.append(pool.judge, np.full(len(codes), -1) if judge is None else judge)
         pool._judged = kernel_codes(pool.judge[pool._contested])
-    pool._said = with_judge(pool._rows, pool._judged)
+    pool._absent = absent_models(pool._rows)
+    pool._said = with_judge(pool._rows, pool._judged, pool._absent)
     pool._labels = np.concatenate([pool._labels, np.full(len(added), UNKNOWN, dtype=np.int32)])
     learned = pool._model
     pool._model = new_label_model(len(pool.models), len(classes), judged=pool.judge is not None)

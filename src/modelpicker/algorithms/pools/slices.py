@@ -415,4 +415,5 @@ def _bet_too(part: PoolPicker, item: int, draw: PoolDraw) -> PoolDraw | None:
     playing = np.zeros(len(part.models), dtype=np.bool_)
     playing[draw.playing] = True
     playing &= ~part._proof.beaten(trial, part._strict(part.confidence))
-    return part._bet(part._place(item), trial, playing) if playing.any() else None
+    # By these levels the item was drawn, whoever is in play in the slice.
+    return part._bet(part._place(item), trial, playing, draw.levels) if playing.any() else None

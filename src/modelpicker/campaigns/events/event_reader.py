@@ -190,6 +190,14 @@ class EventReader:
         event = self.round_event(number).event
         return (event.said(number), event.classes) if isinstance(event, Rounds | Items) else ((), [])
 
+    def pair_of(self, number: int) -> Sequence[ClassName] | None:
+        """The two answers to compare in a round, or for an item; None where none were chosen."""
+        event = self.round_event(number).event
+        if isinstance(event, Rounds):
+            return event.pair(number)
+        asked = self.question_of(number)
+        return None if asked is None else asked.pair
+
     def question_of(self, number: int) -> Question | None:
         """The last question about an item of a pool."""
         found = [stored.event for stored in self.others((Question.kind,), number)]

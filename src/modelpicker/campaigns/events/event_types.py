@@ -43,6 +43,8 @@ class Rounds:
     """The pace after the last of them."""
     settings: str | None = None
     """The checksum of the settings that they were decided with; older events have none."""
+    pairs: list[list[ClassName] | None] | None = None
+    """The answers to compare in each round that is queried, if preferences are asked for."""
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -58,6 +60,15 @@ class Rounds:
     def key(self, number: int) -> str | None:
         """The key that a round was asked with."""
         return None if self.keys is None else self.keys[number - self.first]
+
+    def pair(self, number: int) -> list[ClassName] | None:
+        """The answers to compare in a round."""
+        return None if self.pairs is None else self.pairs[number - self.first]
+
+    def asks(self, number: int) -> bool:
+        """Whether somebody is asked about a round: not if there is nothing to compare."""
+        pair = self.pair(number)
+        return bool(self.queried[number - self.first]) and (pair is None or len(pair) == 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +280,8 @@ def _encode_rounds(event: Rounds) -> bytes:
         header["keys"] = event.keys
     if event.settings is not None:
         header["settings"] = event.settings
+    if event.pairs is not None:
+        header["pairs"] = event.pairs
     text = json.dumps(header).encode()
     return b"".join(
         (
@@ -302,6 +315,7 @@ def _decode_rounds(content: bytes) -> Rounds:
         items=header.get("items"),
         keys=header.get("keys"),
         settings=header.get("settings"),
+        pairs=header.get("pairs"),
         probability=column("<f8", rounds),
         recommended=column("<i4", rounds),
         predicted=column("<i4", rounds),

@@ -28,7 +28,7 @@ from modelpicker.campaigns.events.event_types import (
 from modelpicker.campaigns.events.feed_events import FeedItems, FeedTaken
 from modelpicker.campaigns.events.feed_history import feed_event, feed_records
 from modelpicker.campaigns.events.pool_events import ItemFields, Items, Question
-from modelpicker.campaigns.events.pool_history import POOL_KINDS, pool_event, pool_records
+from modelpicker.campaigns.events.pool_history import POOL_KINDS, pool_event, pool_records, question_pair
 from modelpicker.campaigns.events.recent_events import Stored
 from modelpicker.campaigns.input.labels import stored_label
 from modelpicker.campaigns.input.rows import ClassCodes, encode_many
@@ -39,7 +39,7 @@ from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.campaigns.state.feed import FeedState
 from modelpicker.campaigns.state.projection import ModelChange, members
 from modelpicker.campaigns.terms import check_changes
-from modelpicker.encoding import ModelName
+from modelpicker.encoding import ClassName, ModelName
 from modelpicker.errors import InputError, StorageError, brief
 from modelpicker.kernels.primitives import NOT_RUN
 from modelpicker.label import as_document
@@ -147,6 +147,8 @@ def _rounds(head: HistoryRecord, rounds: Rounds, models: Sequence[ModelName]) ->
             "prediction": names[int(rounds.predicted[place])],
             "recommended": models[int(rounds.recommended[place])],
         }
+        if (pair := rounds.pair(number)) is not None:
+            record["pair"] = list(pair)
         yield record | {"pace": list(rounds.pace)} if number == last else record
 
 
@@ -283,7 +285,16 @@ def _asked(
         keys=keys if any(key is not None for key in keys) else None,
         pace=pace.tolist(),
         settings=settings.checksum,
+        pairs=[_pair(record, settings) for record in records] if settings.ask_for == "preference" else None,
     )
+
+
+def _pair(record: HistoryRecord, settings: CampaignSettings) -> list[ClassName] | None:
+    """The answers that somebody was to compare in a round: there are some if it was queried."""
+    pair = question_pair(record, settings, record["query"] is True)
+    if pair is not None and not set(pair) <= set(record["predictions"]):
+        raise InputError(f"round {record['id']}: {brief(record['pair'])} are not answers of models.")
+    return pair
 
 
 def _chance(record: HistoryRecord) -> float:

@@ -169,6 +169,7 @@ def _stored_draw(draw: PoolDraw | None) -> dict[str, Any] | None:
         "playing": draw.playing.tolist(),
         "expected": _packed(draw.expected),
         "variance": _packed(draw.variance),
+        **({} if draw.levels is None else {"levels": draw.levels.tolist()}),
     }
 
 
@@ -181,6 +182,7 @@ def _read_draw(stored: dict[str, Any] | None) -> PoolDraw | None:
         np.array(stored["playing"], dtype=np.int64),
         _unpacked(stored["expected"]),
         _unpacked(stored["variance"]),
+        np.array(stored["levels"], dtype=np.int64) if "levels" in stored else None,
     )
 
 

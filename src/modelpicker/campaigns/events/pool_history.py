@@ -6,13 +6,14 @@ from typing import Any, TypeAlias
 
 from modelpicker.campaigns.events.pool_events import ItemFields, Items, Question, make_fields
 from modelpicker.campaigns.input.judges import encode_answers, judge_names
-from modelpicker.campaigns.input.rows import ClassCodes, Rows, check_all_run, encode_many
+from modelpicker.campaigns.input.rows import ClassCodes, Rows, encode_many
 from modelpicker.campaigns.input.slices import check_value, encode_values, value_names
 from modelpicker.campaigns.input.validation import check_item, check_key
 from modelpicker.campaigns.setting_options import MOST_PEOPLE
 from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.encoding import ClassName, ModelName
 from modelpicker.errors import InputError, brief
+from modelpicker.kernels.primitives import NOT_RUN
 
 PoolEvent: TypeAlias = Items | ItemFields | Question
 
@@ -24,7 +25,7 @@ def pool_records(head: dict[str, Any], event: PoolEvent, models: Sequence[ModelN
     """The records of an event, each of which begins with `head`."""
     match event:
         case Items():
-            names = [*event.classes, None]  # -1 is the last
+            names = [*event.classes, NOT_RUN, None]  # -1 is the last
             judged = judge_names(event.judge)
             sliced = None if event.slices is None else value_names(event.slices)
             for place, codes in enumerate(event.codes.tolist()):
@@ -72,9 +73,7 @@ def _items(
 ) -> Items:
     if [record["id"] for record in records] != list(range(first, first + len(records))):
         raise InputError(f"item {first} was expected; records are missing or out of order.")
-    rows = check_all_run(
-        encode_many([record["predictions"] for record in records], models, ClassCodes(settings.classes))
-    )
+    rows = encode_many([record["predictions"] for record in records], models, ClassCodes(settings.classes))
     if settings.judge is None and any("judge" in record for record in records):
         raise InputError(f"item {first}: a judge speaks of it, but the campaign has no judge.")
     judge = None if settings.judge is None else encode_answers([record.get("judge") for record in records])
@@ -114,7 +113,8 @@ def _question(
     if type(needed) is not int or not 1 <= needed <= MOST_PEOPLE:
         raise InputError(f"item {item} cannot have needed {brief(needed)} people.")
     own = _own(record, models, settings)
-    made = Question(item, number, models.index(record["leader"]), draw, needed, _pair(record, settings), own)
+    pair = question_pair(record, settings, settings.ask_for == "preference")
+    made = Question(item, number, models.index(record["leader"]), draw, needed, pair, own)
     question = made.question
     for found in (question.draw, None if question.own is None else question.own.draw):
         if found is not None and not found.fits(len(models)):
@@ -133,9 +133,9 @@ def _own(record: dict[str, Any], models: Sequence[ModelName], settings: Campaign
     return {"leader": None if leader is None else models.index(leader), "draw": own.get("draw")}
 
 
-def _pair(record: dict[str, Any], settings: CampaignSettings) -> list[ClassName] | None:
+def question_pair(record: dict[str, Any], settings: CampaignSettings, wanted: bool) -> list[ClassName] | None:
     """The answers that were compared, where a preference was asked for."""
-    if (settings.ask_for == "preference") != ("pair" in record):
+    if wanted != ("pair" in record):
         raise InputError(f"item {record['id']}: answers to compare go with a campaign that asks for a preference.")
     if "pair" not in record:
         return None

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from modelpicker.campaigns.results.pick import Item
 from modelpicker.collections import ModelCollection, load_collection
 from modelpicker.collections.column_roles import Role
+from modelpicker.encoding import Missing
 from modelpicker.frames import Columns
 
 
@@ -32,12 +33,18 @@ def batch_of(collection: ModelCollection, hidden: Set[str], chosen: Mapping[str,
     return Batch(collection, items_of(collection, hidden), _keys(collection.fields, chosen))
 
 
-def frame_batch(columns: Columns, models: Sequence[object], hidden: Set[str] = frozenset()) -> Batch:
+def frame_batch(
+    columns: Columns, models: Sequence[object], hidden: Set[str] = frozenset(), missing: Missing = "abstained"
+) -> Batch:
     """The columns of a data frame as rounds of a campaign with these models.
 
     The models are known by name, so no column is in doubt: the others are shown, and `key` or `id` has the keys.
+    Models that were not run may have no column, if that is what is missing.
     """
-    return batch_of(load_collection(columns, models=[str(model) for model in models]), hidden, {})
+    names = [str(model) for model in models]
+    if missing == "not-run":
+        names = [name for name in names if name in columns] or names
+    return batch_of(load_collection(columns, models=names, missing=missing), hidden, {})
 
 
 def _keys(fields: Mapping[str, Any], chosen: Mapping[str, Role]) -> list[str | None] | None:

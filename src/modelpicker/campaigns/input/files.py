@@ -6,6 +6,7 @@ from pathlib import Path
 
 from modelpicker.campaigns.campaign import Campaign
 from modelpicker.campaigns.input.batches import Batch, batch_of
+from modelpicker.campaigns.input.pool_source import models_there
 from modelpicker.collections import ModelCollection
 from modelpicker.collections.column_roles import Reading
 from modelpicker.collections.files import open_with
@@ -31,7 +32,9 @@ def open_file(path: object, campaign: Campaign, reading: Reading) -> ModelCollec
     for name, role in reading.columns.items():
         if role == "model" and name not in models:
             raise InputError(f"column {brief(name)} cannot be a model: this campaign has no model of that name.")
-    return open_with(path, None, replace(reading, models=models))
+    missing = campaign.settings.missing
+    there = models if missing == "abstained" else models_there(path, models)
+    return open_with(path, None, replace(reading, models=there, missing=missing))
 
 
 def batches_in(opened: ModelCollection | CollectionReader, campaign: Campaign, reading: Reading) -> Iterator[Batch]:

@@ -45,7 +45,8 @@ def with_judge_apart(whole: ModelCollection, judge: object) -> tuple[ModelCollec
     models = [whole.models[place] for place in rest]
     fields = {name: values for name, values in whole.fields.items() if name != judge}
     codes = whole.predictions if len(rest) == len(whole.models) else whole.predictions[:, rest]
-    return ModelCollection.of_codes(codes, whole.labels, models, whole.classes, fields, whole.notes), said
+    bare = ModelCollection.of_codes(codes, whole.labels, models, whole.classes, fields, whole.notes)
+    return bare.with_measured(None if whole.measured is None else whole.measured.of_models(rest, models)), said
 
 
 def column_of(whole: ModelCollection, judge: str) -> list[ClassName | None]:
@@ -53,9 +54,9 @@ def column_of(whole: ModelCollection, judge: str) -> list[ClassName | None]:
     check_column(judge, [*whole.fields, *whole.models])
     if judge in whole.fields:
         # Not the classes of labels: these may come later, and what the judge says must stay the same.
-        said = [whole.classes[code] for code in np.unique(whole.predictions).tolist() if code != ABSTAINED]
+        said = [whole.classes[code] for code in np.unique(whole.predictions).tolist() if code >= 0]
         return as_answers(whole.fields[judge], said or whole.classes, f"column {brief(judge)}")
-    names = [*whole.classes, None]
+    names = [*whole.classes, None, None]  # -1 and -2 are the last
     return [names[code] for code in whole.predictions[:, whole.models.index(judge)].tolist()]
 
 

@@ -46,7 +46,6 @@ def check_label(
         return None
     if isinstance(label, Label) and label.kind != "classes":
         return _about_answers(label, settings.rule, said, number)
-    _check_stream(label, settings, number)
     names = [_class(name, settings.rule, vocabulary, said, stored, number) for name in classes_of(label)]
     different = sorted(dict.fromkeys(names), key=str)
     return different[0] if len(different) == 1 else Label.any_of(*different)
@@ -58,19 +57,8 @@ def stored_label(
     """A label from a file that is imported. The label of a reference may be a class in any campaign."""
     label = _read(given, "class" if reference and not isinstance(given, Mapping) else settings.ask_for, number)
     names = () if label is None else classes_of(label)
-    if label is not None:
-        _check_stream(label, settings, number)
     known = [ClassCodes(settings.classes).name(name, f"label of {number}") for name in names]
     return label if isinstance(label, Label) or not known else known[0]
-
-
-def _check_stream(label: AnyLabel, settings: CampaignSettings, number: int) -> None:
-    """A stream learns from one class per item so far."""
-    if settings.pool is None and isinstance(label, Label):
-        raise InputError(
-            f"label of {number}: a stream learns from one class per item; several go with a pool.",
-            parameter="label",
-        )
 
 
 def _read(given: object, asks: str, number: int) -> AnyLabel | None:

@@ -16,13 +16,16 @@ from modelpicker.campaigns.setting_options import check_judge_name
 from modelpicker.campaigns.slicing import check_column as check_column_of_slices
 from modelpicker.campaigns.slicing import check_no_model, fields_with_slice
 from modelpicker.collections import ModelCollection
+from modelpicker.collections.collection import read_missing
 from modelpicker.collections.column_roles import Reading, Role
 from modelpicker.collections.files import open_with
+from modelpicker.collections.long_tables import as_long
+from modelpicker.collections.tables import ARRAYS, open_table
 from modelpicker.collections.wide_tables import CollectionReader
-from modelpicker.encoding import ClassName, ModelName
+from modelpicker.encoding import Array, ClassName, Missing, ModelName
 from modelpicker.errors import InputError, brief
 from modelpicker.frames import as_columns
-from modelpicker.kernels.primitives import ABSTAINED
+from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN
 
 # Items that are read from a collection at once.
 AT_ONCE = 2**16
@@ -49,8 +52,8 @@ class PoolSource:
     found: ModelCollection | CollectionReader
     models: tuple[ModelName, ...]
     """The models as the campaign calls them."""
-    columns: tuple[str, ...]
-    """The same, as the source calls them."""
+    columns: tuple[str | None, ...]
+    """The same, as the source calls them; None for a model that was run on none of the items."""
     judge: str | None = None
     """The column that holds what the judge says; a source of more items may lack it."""
     answers: list[ClassName | None] | None = None
@@ -72,6 +75,7 @@ class PoolSource:
         *,
         slice: str | None = None,  # noqa: A002 - as users say it
         text: bool = False,
+        missing: Missing = "abstained",
     ) -> Self:
         """Open whatever can be a pool.
 
@@ -81,24 +85,31 @@ class PoolSource:
             judge: the column that holds what a judge says: it is no model, and is not shown.
             slice: the column that says what slice an item is in: it is no model either.
             text: whether all answers in a file are taken for strings.
+            missing: what a prediction that is missing stands for; that of a model that was not run may be missing
+                of all items.
         """
         fields_with_slice({}, slice)  # an error if it has the labels
+        absent = missing == "not-run"
         if isinstance(source, ModelCollection | CollectionReader):
-            found: ModelCollection | CollectionReader = source
+            found: ModelCollection | CollectionReader = _with_missing(source, missing)
         elif isinstance(source, str | Path) or as_columns(source) is not None:
             wanted = None if models is None or _is_count(models) else [str(name) for name in check_models(models)]
             fields = () if wanted is not None else tuple(name for name in (judge, slice) if name is not None)
-            found = open_with(source, None, Reading(models=wanted, fields=fields, text=text))
+            if wanted is not None and absent:
+                wanted = models_there(source, wanted)
+            found = open_with(source, None, Reading(models=wanted, fields=fields, text=text, missing=missing))
         else:
-            found = ModelCollection(source)
+            found = _with_missing(ModelCollection(source), missing)
             if models is not None:
                 names = check_models(models)
                 _check_count(len(found.models), len(names))
                 return cls(found, names, found.models, judge, slice=slice)
-        return replace(cls._of_models(found, models, judge), slice=slice)
+        return replace(cls._of_models(found, models, judge, absent), slice=slice)
 
     @classmethod
-    def _of_models(cls, found: ModelCollection | CollectionReader, models: object, judge: str | None) -> Self:
+    def _of_models(
+        cls, found: ModelCollection | CollectionReader, models: object, judge: str | None, absent: bool = False
+    ) -> Self:
         if not len(found):
             raise InputError("there are no items; a pool needs at least one.", parameter="pool")
         own = tuple(name for name in found.models if name != judge)
@@ -110,12 +121,12 @@ class PoolSource:
         names = check_models(models)
         check_judge_name(judge, names)
         missing = [name for name in names if str(name) not in own]
-        if missing:
+        if missing and (not absent or len(missing) == len(names)):
             raise InputError(
                 f"the items have no predictions of {brief(missing[0])}; their models are {brief(list(own))}.",
                 parameter="models",
             )
-        return cls(found, names, tuple(str(name) for name in names), judge)
+        return cls(found, names, tuple(str(name) if str(name) in own else None for name in names), judge)
 
     def judged_by(self, judge: object) -> Self:
         """The same with what a judge says: a function of an item, or one class per item; a column must be there."""
@@ -171,9 +182,8 @@ class PoolSource:
 
     def _piece(self, collection: ModelCollection, chosen: dict[str, Role]) -> SourcePiece:
         batch = batch_of(collection, frozenset(() if self.judge is None else (self.judge,)), chosen)
-        places = [collection.models.index(name) for name in self.columns]
         names = [str(name) for name in self.models]
-        codes = collection.predictions if names == list(collection.models) else collection.predictions[:, places]
+        codes = collection.predictions if names == list(collection.models) else self._codes(collection)
         told = collection.labels
         labels = {}
         if told is not None:
@@ -183,10 +193,45 @@ class PoolSource:
         sliced = None if self.slice is None or self.values is not None else column_values(collection, self.slice)
         return SourcePiece(bare, batch.items, batch.keys, labels, self._judged(collection), sliced)
 
+    def _codes(self, collection: ModelCollection) -> Array:
+        """The predictions in the order of the models."""
+        codes: Array = np.full((len(collection), len(self.columns)), NOT_RUN, dtype=collection.predictions.dtype)
+        for place, name in enumerate(self.columns):
+            if name is not None:
+                codes[:, place] = collection.predictions[:, collection.models.index(name)]
+        return codes
+
     def _judged(self, collection: ModelCollection) -> list[Any] | None:
         """What the column of the judge says, if there is one."""
         there = self.judge is not None and (self.judge in collection.fields or self.judge in collection.models)
         return column_of(collection, self.judge) if there and self.judge is not None else None
+
+
+def _with_missing(
+    found: ModelCollection | CollectionReader, missing: Missing
+) -> ModelCollection | CollectionReader:
+    """The same; what is missing stands for models that were not run, if that is meant."""
+    if isinstance(found, CollectionReader):
+        if missing == "abstained" or found.vocabulary.absent:
+            return found
+        found = found.read()
+    return read_missing(found, missing)
+
+
+def models_there(source: object, models: list[str]) -> list[str]:
+    """Those of some models that a file or a data frame has a column for; all of them where that cannot be seen."""
+    columns = as_columns(source)
+    if columns is not None:
+        there = set(columns)
+    else:
+        path = Path(str(source))
+        if not path.is_file() or path.suffix.lower() in ARRAYS:
+            return models
+        table = open_table(path)
+        if as_long(table) is not None:
+            return models
+        there = set(table.columns)
+    return [name for name in models if name in there] or models
 
 
 def _is_count(models: Any) -> bool:

@@ -133,16 +133,6 @@ def _merged(rows: Rows, rule: SameAnswers) -> Rows:
     return _in_class_order(codes, [rows.classes[code] for code in present])
 
 
-def check_all_run(rows: Rows) -> Rows:
-    """Refuse rows of a pool that lack the prediction of a model: its proof needs all of them."""
-    if rows.codes.min(initial=0) < ABSTAINED:
-        raise InputError(
-            "predictions: -2 stands for a model that was not run, but a pool needs the predictions of all models; "
-            "pass None where one abstains."
-        )
-    return rows
-
-
 def some_rows(rows: Rows, places: Sequence[int]) -> Rows:
     """Some of the rows, with only the classes that occur in them."""
     if len(places) == len(rows.codes):
@@ -203,6 +193,9 @@ def _of_numbers(matrix: npt.NDArray[Any], models: Sequence[ModelName], vocabular
 def _of_collection(collection: ModelCollection, models: Sequence[ModelName], vocabulary: ClassCodes) -> Rows:
     """A collection: its columns by name, its codes by their classes."""
     names = list(collection.models)
+    if vocabulary.absent and not {str(name) for name in names} >= {str(model) for model in models}:
+        collection = _filled(collection, models)
+        names = list(collection.models)
     if [str(model) for model in models] != [str(name) for name in names]:
         try:
             columns = [[str(name) for name in names].index(str(model)) for model in models]
@@ -216,10 +209,27 @@ def _of_collection(collection: ModelCollection, models: Sequence[ModelName], voc
     else:
         predictions = collection.predictions
     present, codes = count_anew(predictions)
-    if vocabulary.absent:  # in a file, an empty cell is all that says so
+    if vocabulary.absent and not collection.absent:  # where it was not said what is missing
         codes = np.where(codes == ABSTAINED, NOT_RUN, codes)
     spoken = [_given(vocabulary, collection.classes[code]) for code in present]
     return _in_class_order(codes, spoken)
+
+
+def _filled(collection: ModelCollection, models: Sequence[ModelName]) -> ModelCollection:
+    """A collection of all models: those that it lacks were not run. An error if it has none of them."""
+    there = {str(name): place for place, name in enumerate(collection.models)}
+    wanted = [str(model) for model in models]
+    if not there.keys() & set(wanted):
+        raise InputError(f"the collection's models are {brief(list(there))}, but the campaign's {brief(wanted)}.")
+    if len(there.keys() - set(wanted)):
+        raise InputError(
+            f"the collection has models that are not in the campaign: {brief(sorted(there.keys() - set(wanted)))}."
+        )
+    codes = np.full((len(collection), len(wanted)), NOT_RUN, dtype=collection.predictions.dtype)
+    for place, name in enumerate(wanted):
+        if name in there:
+            codes[:, place] = collection.predictions[:, there[name]]
+    return ModelCollection.of_codes(codes, None, wanted, collection.classes)
 
 
 def _given(vocabulary: ClassCodes, name: ClassName) -> ClassName:

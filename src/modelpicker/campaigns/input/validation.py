@@ -60,7 +60,7 @@ class Decisions(Sequence[Decision]):
         said = int(rounds.predicted[row])
         return Decision(
             round=number,
-            query=bool(rounds.queried[row]),
+            query=rounds.asks(number),
             probability=float(rounds.probability[row]),
             prediction=None if said < 0 else rounds.classes[said],
             recommended=self._models_at(number)[int(rounds.recommended[row])],
@@ -73,16 +73,20 @@ class Decisions(Sequence[Decision]):
     @property
     def queried(self) -> npt.NDArray[np.bool_]:
         """Whether each round is queried."""
-        return np.array(self._column("queried"), dtype=np.bool_)
+        if self._whole:
+            return np.array(self._rounds[0].queried, dtype=np.bool_)
+        return np.array([one.query for one in self], dtype=np.bool_)
 
     @property
     def probability(self) -> Floats:
         """With what probability each round was to be queried."""
-        return np.array(self._column("probability"), dtype=np.float64)
+        if self._whole:
+            return np.array(self._rounds[0].probability, dtype=np.float64)
+        return np.array([one.probability for one in self], dtype=np.float64)
 
     def columns(self) -> tuple[list[bool], list[float], list[ClassName | None], list[ModelName]]:
         """Query, probability, prediction and recommended model of each, as lists: quicker than one by one."""
-        if len(self._rounds) != 1 or len(self._rounds[0]) != len(self):
+        if not self._whole:
             rows = [(made.query, made.probability, made.prediction, made.recommended) for made in self]
             return tuple(map(list, zip(*rows, strict=True))) if rows else ([], [], [], [])  # type: ignore[return-value]
         rounds = self._rounds[0]
@@ -95,14 +99,10 @@ class Decisions(Sequence[Decision]):
             [models[place] for place in rounds.recommended.tolist()],
         )
 
-    def _column(self, name: str) -> Any:
-        if len(self._rounds) == 1 and len(self._rounds[0]) == len(self):
-            return getattr(self._rounds[0], name)
-        found = []
-        for number in self.ids:
-            rounds = self._rounds[bisect_right(self._firsts, number) - 1]
-            found.append(getattr(rounds, name)[number - rounds.first])
-        return found
+    @property
+    def _whole(self) -> bool:
+        """Whether they are all of one event, as its columns have them."""
+        return len(self._rounds) == 1 and len(self._rounds[0]) == len(self) and self._rounds[0].pairs is None
 
     def __repr__(self) -> str:
         return f"<{len(self):,} decisions, {int(self.queried.sum()):,} queries>"

@@ -45,7 +45,7 @@ class PickEvidence(NamedTuple):
     labels: Sequence[int]
     """How many labels there are since each model takes part."""
     labelled: Labelled = MappingProxyType({})
-    """Who was wrong on which label, where the algorithm drops models."""
+    """What each label says of every model, where the algorithm drops models."""
     joined: Mapping[ModelName, Joining] = MappingProxyType({})
 
 
@@ -127,7 +127,7 @@ def assemble(
             Standing(
                 model=picker.models[place],
                 estimate=losses[place],
-                gap=measured[place].rate - measured[best].rate if picker.weighted else None,
+                gap=(measured[place].rate - measured[best].rate) * picker.loss.unit if picker.weighted else None,
                 labels=measured[place].labels,
                 since=joined[picker.models[place]].round if picker.models[place] in joined else 0,
                 covered=measured[place].rounds,
@@ -171,6 +171,7 @@ def assemble(
         conflicts=counts.conflicts,
         racing=picker.racing,
         calls=None if joined else picker.calls,
+        saved_per_item=picker.saved_per_item,
     )
 
 

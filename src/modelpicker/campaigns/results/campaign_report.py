@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from modelpicker.algorithms.pools.pool_input import contested_items
 from modelpicker.campaigns.annotators import person_of
 from modelpicker.campaigns.campaign import Campaign
 from modelpicker.campaigns.events.event_types import Answer, Opinion, Retraction, Rounds, Withdrawal
@@ -90,7 +91,7 @@ class _AnswerLog:
                     log.contested += int((rounds.codes != rounds.codes[:, :1]).any(axis=1).sum())
                 case Items() as items:
                     log.rounds += len(items)
-                    log.contested += int((items.codes != items.codes[:, :1]).any(axis=1).sum())
+                    log.contested += len(contested_items(items.codes))
                 case Answer(
                     of_opinions=True, replaces=replaces
                 ):  # those who labelled are counted by their opinions

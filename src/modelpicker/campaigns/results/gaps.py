@@ -10,17 +10,17 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from modelpicker.algorithms import Algorithm
 from modelpicker.algorithms.base import Tally
 from modelpicker.campaigns.events.event_types import Joining
 from modelpicker.encoding import ModelName
+from modelpicker.kernels.primitives import Floats
 
 Unanswered = Mapping[int, float]
 """Rounds that were queried and have no label, each with the probability of its query."""
-Labelled = Mapping[int, npt.NDArray[np.bool_]]
-"""Rounds that have a label, each with which of the models were wrong."""
+Labelled = Mapping[int, Floats]
+"""Rounds that have a label, each with the loss of every model; NaN where it is not known."""
 
 
 class Measured(NamedTuple):
@@ -76,7 +76,7 @@ def measure(
         unanswered: queries without a label.
         labels: how many labels there are since each model takes part.
         joined: the models that joined late, in the order of their joining.
-        labelled: who was wrong on which label; only needed of algorithms that drop models.
+        labelled: what each label says of every model; only needed of algorithms that drop models.
     """
     tally = picker.tally(covered)
     if picker.drops and len(set(tally.last.tolist())) > 1:
@@ -105,8 +105,8 @@ def _compared_on_labels(
 ) -> list[Measured]:
     """Where models were eliminated: each against the recommended one, on the labels of the rounds until then."""
     numbers = np.array(sorted(labelled), dtype=np.int64)
-    wrong = np.array([labelled[number] for number in numbers.tolist()], dtype=np.int64)
-    wrong = wrong.reshape(len(numbers), len(picker.models))
+    lost = np.array([labelled[number] for number in numbers.tolist()], dtype=np.float64)
+    lost = lost.reshape(len(numbers), len(picker.models))
     best = picker.models.index(picker.recommended)
     whole = int(tally.last.max())
     level = float(tally.losses[best])
@@ -116,7 +116,7 @@ def _compared_on_labels(
         upto = int(np.searchsorted(numbers, end))
         span = Span(0, end, upto)
         share = share_known(picker, span, unanswered)
-        behind = float((wrong[:upto, place] - wrong[:upto, best]).sum())
+        behind = float(np.nansum(lost[:upto, place] - lost[:upto, best]))
         rate = _over(behind, end * share)
         found.append(Measured(level + rate * known, rate, end * share, upto))
     return found

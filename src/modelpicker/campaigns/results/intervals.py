@@ -2,9 +2,10 @@
 
 The only chance in an estimate is that of the coins. Over the labelled rounds on which just one of two models is
 right, (1 - q) / q² estimates the variance of the difference of their estimates, where q is the probability with
-which the round was queried. Two things would make that too sure of itself, and are added: labels that might have
-been bought but were not, as if two more had come; and queries that nobody has answered, each of which would move
-the difference by 1 / q if the two models differ on it as often as they do on the others.
+which the round was queried; if their losses differ by less than 1, it counts times the square of that. Two things
+would make that too sure of itself, and are added: labels that might have been bought but were not, as if two more
+had come; and queries that nobody has answered, each of which would move the difference by 1 / q if the two models
+differ on it as often as they do on the others.
 
 That is so of estimates to which all rounds count alike; where an algorithm forgets, there are no intervals.
 
@@ -24,8 +25,8 @@ from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Answer
 from modelpicker.campaigns.events.round_states import SKIPPED, RoundState
 from modelpicker.campaigns.results.pick import Pick
-from modelpicker.campaigns.state.projection import Projection, one_class
-from modelpicker.encoding import ModelName, encode_label
+from modelpicker.campaigns.state.projection import Projection
+from modelpicker.encoding import ModelName
 from modelpicker.kernels.primitives import Floats
 
 # 95 % of a normal distribution.
@@ -51,6 +52,7 @@ class Spread:
     def __init__(self) -> None:
         self.event = 0
         self.models: tuple[ModelName, ...] = ()
+        self._unit = 1.0  # what a loss of 1 is in the gaps
         self._clear()
 
     def _clear(self) -> None:
@@ -77,7 +79,7 @@ class Spread:
             return
         head = store.head()
         if self.is_of_another_past(head, projection):
-            self.models = projection.picker.models
+            self.models, self._unit = projection.picker.models, projection.picker.loss.unit
             self._clear()
             head, states = store.labelled()
             self._add(store, projection, states)
@@ -91,26 +93,25 @@ class Spread:
 
     def _add(self, store: EventStore, projection: Projection, states: Iterable[RoundState]) -> None:
         """Labels in batches: a product of matrices each."""
-        wrong: list[Floats] = []
+        lost: list[Floats] = []
         costs: list[float] = []
         for state in states:
             if state.label is None:
                 continue
             rounds = store.rounds_with(state.round)
             row = state.round - rounds.first
-            label = encode_label(one_class(state.label), rounds.classes)
-            wrong.append((projection.as_now(rounds)[row] != label).astype(np.float64))
+            lost.append(_with_guess(projection.losses_of(store, state.round, state.label)))
             chance = float(rounds.probability[row])
             costs.append((1.0 - chance) / chance**2)
             if len(costs) == AT_ONCE:
-                self._take(np.array(wrong), np.array(costs))
-                wrong, costs = [], []
+                self._take(np.array(lost), np.array(costs))
+                lost, costs = [], []
         if costs:
-            self._take(np.array(wrong), np.array(costs))
+            self._take(np.array(lost), np.array(costs))
 
-    def _take(self, wrong: Floats, costs: Floats) -> None:
-        self._variance += _differing(wrong, costs)
-        self._differ += _differing(wrong, np.ones(len(costs)))
+    def _take(self, lost: Floats, costs: Floats) -> None:
+        self._variance += _differing(lost, costs)
+        self._differ += _differing(lost, np.ones(len(costs)))
         self._mean += (float(costs.mean()) - self._mean) * len(costs) / (self.labels + len(costs))
         self.labels += len(costs)
 
@@ -128,6 +129,7 @@ class Spread:
             variance = self._variance[best, other] + UNSEEN * self._mean + missing * weight * share
             # A model that joined late is compared over the rounds since, and so is every other model with it.
             half = WIDE * math.sqrt(variance) / max(1.0, min(entry.covered, pick.standing[0].covered))
+            half *= self._unit
             gap = entry.gap or 0.0
             made[entry.model] = Interval(max(-1.0, gap - half), min(1.0, gap + half))
         return made
@@ -137,9 +139,15 @@ def _has_intervals(projection: Projection) -> bool:
     return len(projection.picker.models) <= MOST_MODELS and projection.picker.keep >= 1.0
 
 
-def _differing(wrong: Floats, weights: Floats) -> Floats:
-    """For every two models, the weights of the rounds on which one is wrong and the other right."""
-    both = (wrong * weights[:, None]).T @ wrong
+def _with_guess(lost: Floats) -> Floats:
+    """The losses by a label, with the mean of those that are known for the others, as the estimates have it."""
+    unknown = np.isnan(lost)
+    return np.where(unknown, 0.0 if unknown.all() else np.nanmean(lost), lost) if unknown.any() else lost
+
+
+def _differing(lost: Floats, weights: Floats) -> Floats:
+    """For every two models, the weights of the rounds, each times the square of how much their losses differ."""
+    both = (lost * weights[:, None]).T @ lost
     alone = np.diag(both)
     return np.asarray(alone[:, None] + alone[None, :] - 2.0 * both)
 

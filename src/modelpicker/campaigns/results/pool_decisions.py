@@ -27,6 +27,3 @@ class PoolDecisions(Decisions):
         asked = self._asked[place]
         said = self._said[place]
         return Decision(self.ids[place], asked, float(asked), said, self._recommended, self.racing)
-
-    def _column(self, name: str) -> Sequence[bool]:  # noqa: ARG002 - what is asked about is asked with probability 1
-        return self._asked

@@ -30,6 +30,8 @@ from modelpicker.losses import ACCURATE, MOST_CLASSES
 
 # Models are level if their estimates differ by less than this share of an item.
 LEVEL = 1e-6
+# Models that a remark names.
+MOST_NAMED = 4
 # Labels are offered in such steps.
 FEW = 10
 
@@ -75,6 +77,7 @@ def make_pool_pick(pool: PoolPicker, *, budget: int | None, skipped: int, spent:
         remark=_remark(pool, best),
         judge=measure_judge(pool),
         racing=pool.racing,
+        calls=items * len(pool.models) - sum(pool.never_run.values()) if pool.never_run else None,
         saved_per_item=pool.saved_per_item,
         slices=pool.slices if isinstance(pool, SlicePicker) else None,
     )
@@ -255,11 +258,26 @@ def _status(pool: PoolPicker, budget: int | None, skipped: int, spent: bool) -> 
     )
 
 
+def _not_run(pool: PoolPicker) -> list[str]:
+    """Why no label can show that the pick is good enough, if models were not run on too many items."""
+    unprovable, counts = pool.unprovable, pool.never_run
+    if not unprovable or pool.certified:
+        return []
+    involved = [name for name in (pool.recommended, *unprovable) if name in counts]
+    lacking = ", ".join(f"{name} on {counts[name]:,}" for name in involved[:MOST_NAMED])
+    more = f", and {len(involved) - MOST_NAMED:,} more" if len(involved) > MOST_NAMED else ""
+    return [
+        f"No number of labels can certify the pick: too many models were not run ({lacking}{more} of {len(pool):,} "
+        "items). Run them there, or leave them out."
+    ]
+
+
 def _remark(pool: PoolPicker, best: ModelName) -> str:
     """Which models cannot be told from the pick, by name."""
+    remarks = _not_run(pool)
     same = next((group for group in pool.identical if best in group), ())
     names = listed_models([str(name) for name in same]) if same else ""
-    remarks = [f"{names} give the same answer to every item: no label can tell them apart."] if same else []
+    remarks += [f"{names} give the same answer to every item: no label can tell them apart."] if same else []
     if pool.saved_per_item:
         remarks.append(
             f"{best} costs {pool.saved_per_item:.3g} less per item than the model with the best estimate."

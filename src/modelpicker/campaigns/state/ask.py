@@ -6,12 +6,15 @@ import numpy as np
 
 from modelpicker.algorithms.runner import Outcome
 from modelpicker.campaigns.events.event_store import EventStore
-from modelpicker.campaigns.events.event_types import Rounds
+from modelpicker.campaigns.events.event_types import Answer, Rounds
 from modelpicker.campaigns.input.rows import ClassCodes, Rows, encode_many, some_rows, take_rows
 from modelpicker.campaigns.results.assembly import best_place, without_newcomers
+from modelpicker.campaigns.results.candidates import two_strongest
 from modelpicker.campaigns.results.pick import Item
 from modelpicker.campaigns.state.projection import Projection
+from modelpicker.campaigns.state.tell_opinion import needed_of, store_label
 from modelpicker.campaigns.state.transactions import Transaction
+from modelpicker.encoding import ClassName
 
 # Rounds of one event: more are stored as several, in the same transaction.
 ROUNDS_AT_ONCE = 10_000
@@ -84,6 +87,7 @@ def store_rounds(
 ) -> Rounds:
     """Store what was decided about rounds, the next ones."""
     without_newcomers(change.store, change.projection, outcome.recommended)
+    preferred = change.projection.settings.ask_for == "preference"
     event = Rounds(
         first=change.head.rounds,
         codes=rows.codes,
@@ -96,6 +100,26 @@ def store_rounds(
         keys=list(keys) if keys and any(key is not None for key in keys) else None,
         pace=change.projection.pace.tolist(),
         settings=change.projection.settings.checksum,
+        pairs=_pairs(change.projection, rows, outcome) if preferred else None,
     )
     change.add(event)
+    if preferred:
+        _skip_incomparable(change, event)
     return event
+
+
+def _pairs(state: Projection, rows: Rows, outcome: Outcome) -> list[list[ClassName] | None]:
+    """The answers to compare in each queried round: the leader's, and the strongest other one."""
+    names, behind = [*rows.classes, None, None], state.behind()  # -1 and -2: no answer
+    pairs: list[list[ClassName] | None] = [None] * len(rows.codes)
+    for place in outcome.queried.nonzero()[0].tolist():
+        answers = [names[code] for code in rows.codes[place].tolist()]
+        pairs[place] = two_strongest(answers, behind, int(outcome.recommended[place]))
+    return pairs
+
+
+def _skip_incomparable(change: Transaction, event: Rounds) -> None:
+    """Skip queries of rounds on which fewer than two models answer: there is nothing to compare."""
+    for number in (event.queried.nonzero()[0] + event.first).tolist():
+        if not event.asks(number):
+            store_label(change, Answer(number, None, of_opinions=needed_of(change, number) > 1))

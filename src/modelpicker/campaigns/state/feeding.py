@@ -84,10 +84,9 @@ def decide_next(change: Transaction) -> FeedStep:
     page = change.store.feed_page(state.feed.taken)
     start = state.feed.taken - page.first
     made, end = _decide(change, page, _new_places(change.store, page, start))
-    if made.places:
-        _store(change, page, made)
+    asks = bool(made.places) and _store(change, page, made)
     _take(change, FeedTaken(change.head.rounds, end - start))
-    return "query" if made.places and made.outcomes[-1].queried[-1] else "going on"
+    return "query" if asks else "going on"
 
 
 def _new_places(store: EventStore, page: FeedItems, start: int) -> list[int]:
@@ -125,8 +124,8 @@ def _decide(change: Transaction, page: FeedItems, places: list[int]) -> tuple[_D
     return made, len(page)
 
 
-def _store(change: Transaction, page: FeedItems, made: _Decided) -> None:
-    """Store rounds that were decided one after the other."""
+def _store(change: Transaction, page: FeedItems, made: _Decided) -> bool:
+    """Store rounds that were decided one after the other; whether somebody is asked about the last."""
     some = some_rows(page.rows(change.projection.models), made.places)
     code = {name: number for number, name in enumerate(some.classes)}
     whole = Outcome(
@@ -136,7 +135,8 @@ def _store(change: Transaction, page: FeedItems, made: _Decided) -> None:
         np.array([ABSTAINED if name is None else code[name] for name in made.predicted]),
     )
     items = [page.item(place) for place in made.places]
-    store_rounds(change, some, whole, items, [page.keys[place] for place in made.places])
+    event = store_rounds(change, some, whole, items, [page.keys[place] for place in made.places])
+    return event.asks(event.first + len(event) - 1)
 
 
 def _take(change: Transaction, event: FeedTaken) -> None:

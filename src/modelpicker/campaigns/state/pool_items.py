@@ -10,7 +10,7 @@ from modelpicker.campaigns.events.event_types import Reference
 from modelpicker.campaigns.events.pool_events import Items, item_events
 from modelpicker.campaigns.input.judges import as_answers, encode_answers, split_items
 from modelpicker.campaigns.input.pool_source import PoolSource
-from modelpicker.campaigns.input.rows import ClassCodes, Rows, check_all_run, encode_many, some_rows
+from modelpicker.campaigns.input.rows import ClassCodes, Rows, encode_many, some_rows
 from modelpicker.campaigns.input.slices import encode_values, read_field
 from modelpicker.campaigns.input.validation import check_keys
 from modelpicker.campaigns.results.chart_samples import Sample, add_sample
@@ -22,7 +22,7 @@ from modelpicker.campaigns.state.transactions import Transaction
 from modelpicker.campaigns.storage.backup import Progress
 from modelpicker.encoding import ClassName, check_same_kind
 from modelpicker.errors import ConflictError, brief
-from modelpicker.kernels.primitives import ABSTAINED
+from modelpicker.kernels.primitives import NOT_RUN
 
 
 def first_items(
@@ -63,7 +63,7 @@ def add_source(
     labels: dict[int, ClassName] = {}
     for piece in source.pieces():
         total = len(piece.predictions)
-        rows = check_all_run(encode_many(piece.predictions, change.state.models, vocabulary))
+        rows = encode_many(piece.predictions, change.state.models, vocabulary)
         before = change.head.rounds
         stored = None if progress is None else partial(_report, progress, done, len(source))
         # A collection's fields are plain values, and need no check of their own.
@@ -247,7 +247,8 @@ def _check_settled(
 
 
 def _names(rows: Rows, place: int) -> list[ClassName | None]:
-    return [None if code == ABSTAINED else rows.classes[code] for code in rows.codes[place].tolist()]
+    names = [*rows.classes, NOT_RUN, None]  # -1 is the last
+    return [names[code] for code in rows.codes[place].tolist()]
 
 
 def _stored_names(store: EventStore, number: int) -> list[ClassName | None]:

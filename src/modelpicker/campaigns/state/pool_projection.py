@@ -47,7 +47,7 @@ from modelpicker.campaigns.terms import Terms
 from modelpicker.collections import ModelCollection
 from modelpicker.encoding import Array, ClassName, ModelName, smallest_type
 from modelpicker.errors import ModelPickerError, StateError, StorageError
-from modelpicker.kernels.primitives import ABSTAINED, Floats
+from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN, Floats
 from modelpicker.label import AnyLabel
 
 # What a pool takes in memory, as a multiple of its codes; docs/pools.md has the numbers.
@@ -197,7 +197,7 @@ class PoolProjection(CampaignState):
         joined: Array = np.empty((sum(map(len, self._waiting)), len(self.models)), dtype=dtype)
         done = 0
         for event in self._waiting:
-            codes = np.array([*(place[name] for name in event.classes), ABSTAINED], dtype=dtype)
+            codes = np.array([*(place[name] for name in event.classes), NOT_RUN, ABSTAINED], dtype=dtype)
             joined[done : done + len(event)] = codes[event.codes]
             done += len(event)
         judge, values = self._take_judge(place), self._take_values()

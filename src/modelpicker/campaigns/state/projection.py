@@ -20,7 +20,7 @@ from modelpicker.algorithms.budgets import Paced
 from modelpicker.algorithms.pacing import CLOSED, MISSED, SPENT, BudgetPlan, make_plan, new_pace
 from modelpicker.algorithms.run_modes import CAMPAIGN, Replay
 from modelpicker.algorithms.runner import Outcome, Runner, first_rounds, new_outcome, no_labels, runner
-from modelpicker.algorithms.told_labels import ToldLabel
+from modelpicker.algorithms.told_labels import ToldLabel, losses_by, tell
 from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import (
     Answer,
@@ -48,10 +48,11 @@ from modelpicker.campaigns.terms import Terms
 from modelpicker.certificates.certificate import Certificate, CertificateKind, Certified, state
 from modelpicker.certificates.evidence_kernels import evidence_kernels
 from modelpicker.certificates.recorder import Past, Recorder
-from modelpicker.encoding import ClassName, Matrix, ModelName, encode_label
+from modelpicker.encoding import ClassName, Matrix, ModelName, Row, encode_label
 from modelpicker.errors import InputError, StateError, StorageError
-from modelpicker.kernels.primitives import SKIPPED, Codes, Floats, kernel_codes, new_scratch
+from modelpicker.kernels.primitives import GRADED, SKIPPED, Codes, Floats, Grades, kernel_codes, new_scratch
 from modelpicker.label import AnyLabel, Label
+from modelpicker.losses import Loss
 
 # Rounds that are gone through at once.
 PIECE = 2**14
@@ -61,13 +62,6 @@ BYTES_WAITING = 2**20
 FEW_ROUNDS = 32
 
 ModelChange: TypeAlias = Joining | Leaving
-
-
-def one_class(label: AnyLabel) -> ClassName:
-    """The class that a stream learns; `settings.STREAMS_ASK_FOR` lets no other label in."""
-    if isinstance(label, Label):
-        raise StorageError("a stream has a label that is more than one class; bring back a backup.")
-    return label
 
 
 def members(
@@ -119,8 +113,10 @@ class Projection(CampaignState):
     """Items of files that wait to be asked about."""
     _unanswered: dict[int, float] | None = None
     """Queries without a label and their probabilities; looked up when somebody asks, and kept up from then on."""
-    _labelled: dict[int, npt.NDArray[np.bool_]] | None = None
-    """Labelled rounds and who was wrong, of an algorithm that drops models; looked up and kept up likewise."""
+    _labelled: dict[int, Floats] | None = None
+    """Labelled rounds and what they say of each model, where models are dropped; looked up and kept up likewise."""
+    _spelt: dict[bool, Loss] = field(default_factory=dict)
+    """The loss, whose classes are spelt as those of the models: as numbers, or as text."""
 
     def __post_init__(self) -> None:
         self.picker.recorder.most_bytes = BYTES_WAITING
@@ -195,6 +191,11 @@ class Projection(CampaignState):
         racing = set(picker.racing)
         return np.where([model in racing for model in picker.models], values, np.nan)
 
+    def behind(self) -> Floats:
+        """The estimated losses; NaN for models that are out of the race."""
+        losses, racing = self.picker.losses, set(self.picker.racing)
+        return np.where([model in racing for model in self.picker.models], losses, np.nan)
+
     def before_the_past_changes(self, store: EventStore) -> None:
         """Until all is learned, queries without a label are shown as they are now."""
         self.unanswered(store)
@@ -243,18 +244,32 @@ class Projection(CampaignState):
                     self._unanswered[found.round] = float(rounds.probability[found.round - rounds.first])
         return self._unanswered
 
-    def labelled(self, store: EventStore) -> Mapping[int, npt.NDArray[np.bool_]]:
-        """Which models were wrong on which label, where the algorithm drops models: others need not know."""
+    def labelled(self, store: EventStore) -> Mapping[int, Floats]:
+        """What each label says of every model, where the algorithm drops models: others need not know."""
         if not self.picker.drops:
             return {}
         if self._labelled is None:
             self._labelled = {}
             for found in list(store.answered(LABELLED)):
                 if found.label is not None:
-                    rounds = store.rounds_with(found.round)
-                    row = self.as_now(rounds)[found.round - rounds.first]
-                    self._labelled[found.round] = row != encode_label(one_class(found.label), rounds.classes)
+                    self._labelled[found.round] = self.losses_of(store, found.round, found.label)
         return self._labelled
+
+    def losses_of(self, store: EventStore, number: int, label: AnyLabel) -> Floats:
+        """The losses of the models that take part now, by the label of a round; NaN where one is not known."""
+        rounds = store.rounds_with(number)
+        codes = self.as_now(rounds)[number - rounds.first]
+        return losses_by(self._tell(label, codes.tolist(), rounds.classes, number), codes)
+
+    def _tell(self, label: AnyLabel, codes: list[int], classes: list[ClassName], number: int) -> ToldLabel:
+        """A label as the picker learns it."""
+        loss = self.picker.loss
+        if loss.plain and not isinstance(label, Label):
+            return ToldLabel(encode_label(label, classes))
+        numbers = bool(classes) and isinstance(classes[0], int)
+        if numbers not in self._spelt:
+            self._spelt[numbers] = loss.spelt_as(classes[:1])
+        return tell(label, Row(codes, classes), self._spelt[numbers], f"label of {number}")
 
     def _note_queries(self, first: int, queried: npt.NDArray[np.bool_], probability: Floats) -> None:
         """Count new queries, none of which has an answer yet."""
@@ -312,7 +327,7 @@ class Projection(CampaignState):
         plan = CLOSED if closed else self.plan
         first, missed = self.picker.rounds, self.pace[MISSED]
         if not until_query and self.runner.worth_compiling(len(rows.codes)):
-            self._play(rows.codes, no_labels(len(rows.codes)), outcome, plan, decided=False)
+            self._play(rows.codes, _KnownLabels(no_labels(len(rows.codes))), outcome, plan, decided=False)
         else:
             for i, codes in enumerate(rows.codes.tolist()):
                 query, probability, recommended, said = self.observe(codes, plan)
@@ -325,7 +340,7 @@ class Projection(CampaignState):
         self._record(
             rows.codes[:done],
             first,
-            no_labels(done),
+            _KnownLabels(no_labels(done)),
             outcome.queried,
             outcome.probability,
             _last(done, self.pace[MISSED] - missed),
@@ -337,7 +352,7 @@ class Projection(CampaignState):
         self,
         codes: Matrix,
         first: int,
-        labels: Codes,
+        known: "_KnownLabels",
         queried: npt.NDArray[np.bool_],
         probability: Floats,
         closed: npt.NDArray[np.bool_],
@@ -346,36 +361,39 @@ class Projection(CampaignState):
         recorder = self.picker.recorder
         self.picker.spared[0] += count_spared(codes)
         if len(codes) >= FEW_ROUNDS:
-            recorder.saw_stream(codes, first, labels, queried, probability, closed)
+            recorder.saw_stream(codes, first, known.codes, queried, probability, closed, known.table(len(codes[0])))
             return
-        columns = (labels, queried, probability, closed)
+        columns = (known.codes, queried, probability, closed)
         for number, (row, *entry) in enumerate(
             zip(codes.tolist(), *(column.tolist() for column in columns), strict=True), first
         ):
             label, query, chance, shut = entry
             recorder.saw(row, number, chance, query, shut)
             if label != SKIPPED:
-                recorder.told(row, number, label, chance)
+                told = known.told(label)
+                recorder.told(row, number, told.code, chance, told.losses)
 
     def warm_up(self) -> None:
         """Have the kernel compiled, so that nobody waits for it later; the projection is of no use afterwards."""
         codes = np.zeros((1, len(self.picker.models)), dtype=np.int32)
-        self._play(codes, no_labels(1), new_outcome(1), self.plan, decided=False)
+        self._play(codes, _KnownLabels(no_labels(1)), new_outcome(1), self.plan, decided=False)
         evidence_kernels().warm_up()
 
-    def _play(self, codes: Matrix, labels: Codes, outcome: Outcome, plan: BudgetPlan, *, decided: bool) -> None:
+    def _play(
+        self, codes: Matrix, known: "_KnownLabels", outcome: Outcome, plan: BudgetPlan, *, decided: bool
+    ) -> None:
         """Go through rounds with the compiled kernel."""
-        picker = self.picker
+        picker, models = self.picker, len(self.picker.models)
         done, _ = self.runner.play(
             picker.state,
             picker.told,
             picker.clock,
             kernel_codes(codes),
-            labels,
+            known.codes,
             picker.next_coins(len(codes)),
             picker.first_spare,
             picker.scale,
-            new_scratch(len(picker.models), int(codes.max(initial=0)) + 1),
+            new_scratch(models, int(codes.max(initial=0)) + 1, known.table(models)),
             Paced(self.pace, plan, 0),
             Replay(outcome, decided),
         )
@@ -387,14 +405,11 @@ class Projection(CampaignState):
         rounds = store.rounds_with(number)
         row = number - rounds.first
         codes = self.as_now(rounds)[row].tolist()
-        code, probability = encode_label(one_class(label), rounds.classes), float(rounds.probability[row])
-        self._learn(number, codes, code, probability)
-        self.picker.recorder.told(codes, number, code, probability)
+        told, probability = self._tell(label, codes, rounds.classes, number), float(rounds.probability[row])
+        self.picker.take_in(number, codes, told, probability)
+        self.picker.recorder.told(codes, number, told.code, probability, told.losses)
         if self._labelled is not None:
-            self._labelled[number] = np.array(codes) != code
-
-    def _learn(self, number: int, codes: list[int], label: int, probability: float) -> None:
-        self.picker.take_in(number, codes, ToldLabel(label), probability)
+            self._labelled[number] = losses_by(told, np.array(codes))
 
     def as_now(self, rounds: Rounds) -> Matrix:
         """The codes of rounds, with a column for each model that takes part now."""
@@ -412,30 +427,34 @@ class Projection(CampaignState):
         codes = np.concatenate([self.as_now(event).astype(np.int32, copy=False) for event in rounds])
         queried = np.concatenate([event.queried for event in rounds])
         probability = np.concatenate([event.probability for event in rounds])
-        known = self._codes_of(rounds, labels, total)
+        known = self._known_labels(rounds, codes, labels)
         closed = _closed(rounds, float(self.pace[MISSED]))
         first = self.picker.rounds
         if self.runner.worth_compiling(total):
             outcome = new_outcome(0)._replace(queried=queried, probability=probability)
             self._play(codes, known, outcome, self.plan, decided=True)
         else:
-            for row, label, chance in zip(codes.tolist(), known.tolist(), probability.tolist(), strict=True):
+            for row, label, chance in zip(codes.tolist(), known.codes.tolist(), probability.tolist(), strict=True):
                 self.observe(row, self.plan)
                 if label != SKIPPED:
-                    self._learn(self.picker.rounds - 1, row, label, chance)
+                    self.picker.take_in(self.picker.rounds - 1, row, known.told(label), chance)
         self._record(codes, first, known, queried, probability, closed)
         self._note_queries(first, queried, probability)
         self.pace[:] = rounds[-1].pace
 
-    def _codes_of(self, rounds: Sequence[Rounds], labels: Mapping[int, AnyLabel | None], total: int) -> Codes:
-        """The labels of queried rounds as codes."""
-        known = no_labels(total)
+    def _known_labels(
+        self, rounds: Sequence[Rounds], codes: Matrix, labels: Mapping[int, AnyLabel | None]
+    ) -> "_KnownLabels":
+        """The labels of queried rounds, as they are learned."""
+        known = _KnownLabels(no_labels(len(codes)))
         if labels:
             for event in rounds:
                 for row in event.queried.nonzero()[0].tolist():
-                    label = labels.get(event.first + row)
+                    label, place = labels.get(event.first + row), event.first - rounds[0].first + row
                     if label is not None:
-                        known[event.first - rounds[0].first + row] = encode_label(one_class(label), event.classes)
+                        known.note(
+                            place, self._tell(label, codes[place].tolist(), event.classes, event.first + row)
+                        )
         return known
 
     def follow(self, store: EventStore, stored: Stored) -> None:
@@ -509,6 +528,30 @@ class Projection(CampaignState):
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise StateError(f"the snapshot is damaged: {error!r}.") from error
+
+
+class _KnownLabels:
+    """The labels of consecutive rounds, for kernels."""
+
+    def __init__(self, codes: Codes) -> None:
+        self.codes = codes
+        """From GRADED down, a code is a place among the losses."""
+        self._losses: list[tuple[float, ...]] = []
+
+    def note(self, place: int, told: ToldLabel) -> None:
+        """Note the label of a round."""
+        self.codes[place] = told.code
+        if told.code == GRADED:
+            self.codes[place] -= len(self._losses)
+            self._losses.append(told.losses)
+
+    def told(self, code: int) -> ToldLabel:
+        """The label that a code stands for."""
+        return ToldLabel(code) if code > GRADED else ToldLabel(GRADED, self._losses[GRADED - code])
+
+    def table(self, models: int) -> Grades | None:
+        """The losses that codes stand for; None if all labels are classes."""
+        return np.array(self._losses, dtype=np.float32).reshape(-1, models) if self._losses else None
 
 
 def outdated(document: Mapping[str, Any]) -> bool:

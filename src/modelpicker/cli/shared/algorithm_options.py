@@ -18,7 +18,13 @@ if TYPE_CHECKING:
     from modelpicker.certificates.certificate import Certified
     from modelpicker.options import Option
 
-Named: TypeAlias = Annotated[str, typer.Option(help="The algorithm; all of them are listed below.", metavar="NAME")]
+Named: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        help="The algorithm: one of those that are listed below, one that another package brings, or module:Class.",
+        metavar="NAME",
+    ),
+]
 Options: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
@@ -99,10 +105,10 @@ def _in_help(option: "Option") -> str:
 
 
 def algorithm_names() -> tuple[str, ...]:
-    """The names of all algorithms."""
-    from modelpicker.algorithms import ALGORITHMS
+    """The names of all algorithms that are installed."""
+    from modelpicker.algorithms.registry import known_names
 
-    return tuple(ALGORITHMS)
+    return known_names()
 
 
 def stopping_rule(gap: float | None, confidence: float, kind: str | None) -> "Certified":
@@ -129,13 +135,14 @@ def make_algorithm(
         raise typer.BadParameter(str(error), param_hint="--option") from None
 
 
-def check_name(algorithm: str) -> None:
+def check_name(algorithm: str, hint: str = "--algorithm") -> None:
     """Refuse, as wrong usage, an algorithm that there is not."""
-    names = algorithm_names()
-    if algorithm not in names:
-        raise typer.BadParameter(
-            f"{algorithm} is not known; there are {', '.join(names)}.", param_hint="--algorithm"
-        )
+    from modelpicker.algorithms.registry import find_algorithm
+
+    try:
+        find_algorithm(algorithm)
+    except InputError as error:
+        raise typer.BadParameter(str(error), param_hint=hint) from None
 
 
 def check_options(name: str, given: dict[str, Any]) -> None:

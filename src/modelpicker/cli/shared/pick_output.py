@@ -117,6 +117,7 @@ def not_reached(pick: "Pick", goal: float, confidence: float, stopped: str, help
 def _what_would_help(report: PickReport) -> list[str]:
     """What may bring a pick nearer to its goal; nothing is promised."""
     from modelpicker.algorithms import ALGORITHMS
+    from modelpicker.algorithms.registry import find_algorithm
 
     pick, options = report.pick, report.options
     found = []
@@ -130,7 +131,7 @@ def _what_would_help(report: PickReport) -> list[str]:
         found.append("no patience: a model that was given up is never proved to be worse")
     if report.passed_over and "query_scale" in options:
         found.append(f"asking about more of them (--option query_scale={4 * float(options['query_scale']):g})")
-    if not ALGORITHMS[report.algorithm].stops and not pick.skipped:
+    if not find_algorithm(report.algorithm).stops and not pick.skipped:
         stops = next(name for name, kind in ALGORITHMS.items() if kind.stops)
         found.append(f"--algorithm {stops}, which often needs fewer labels for a proof")
     return found

@@ -51,6 +51,7 @@ def _free_place(place: Path) -> Path:
 def pick_pool(request: PickRequest, ask: bool) -> PoolReport:
     """Look labels up where they are known, go on with a journal that was begun, or begin one."""
     from modelpicker.campaigns.offline import check_several, known_labels, read_whole
+    from modelpicker.campaigns.offline_pool import graded_items
     from modelpicker.campaigns.pool_journal import read_header
     from modelpicker.campaigns.slicing import slice_values
 
@@ -59,6 +60,7 @@ def pick_pool(request: PickRequest, ask: bool) -> PoolReport:
     asks = ask or request.labels is None or is_answers(request.labels)
     begun = read_header(place) if asks else None
     if begun is not None:
+        _check_missing(request, begun, place)
         reading = type(request.reading)(**{**begun.get("reading", {}), **request.reading.document()})
         judge = _judge_of(request, begun, place)
         request = replace(request, reading=reading, judge=judge, slice=request.slice or begun.get("slice"))
@@ -73,7 +75,7 @@ def pick_pool(request: PickRequest, ask: bool) -> PoolReport:
     check_several(opened, request.source)
     if request.slice is not None:
         slice_values(read_whole(opened), request.slice, named)  # an error if it is no column to slice by
-    known, total = known_labels(opened), len(opened)
+    known, total = known_labels(opened) or graded_items(opened), len(opened)
     if begun is None and known and not ask and not (known < total and is_answers(request.labels)):
         if known < total:
             say(f"{known:,} of {count(total, 'item')} have labels. A missing label that is asked for counts as the")
@@ -126,6 +128,16 @@ def _apart(whole: "ModelCollection", request: PickRequest) -> "tuple[ModelCollec
     return bare, said
 
 
+def _check_missing(request: PickRequest, begun: dict[str, Any], place: Path) -> None:
+    """What an empty cell stands for decides which questions are asked, so it must be what it was."""
+    then = begun.get("reading", {}).get("missing", "abstained")
+    if "missing" in request.typed and request.reading.missing != then:
+        raise ConflictError(
+            f"{place} is of another pick: it was begun with --missing {then}, here it is "
+            f"{request.reading.missing}. Leave --missing out to go on. {_again(place)}"
+        )
+
+
 def _with_slice_field(request: PickRequest) -> PickRequest:
     """The same request; the column of the slices is read as a field of the items."""
     from modelpicker.campaigns.slicing import fields_with_slice
@@ -158,26 +170,30 @@ def _make_pool(
 
 def _costs(whole: "ModelCollection", request: PickRequest, ask_for: str = "class") -> "PoolCosts":
     """What mistakes and models cost, as it was typed; "balanced" is by the labels of the file."""
-    from modelpicker.campaigns.offline_pool import find_loss
+    from modelpicker.campaigns.offline_pool import find_loss, find_price
     from modelpicker.campaigns.pool_costs import PoolCosts
 
     typed = {"loss": None, "price": None, "label_noise": 0.0, **request.costs}
     loss = find_loss(typed["loss"], whole) if typed["loss"] == "balanced" else typed["loss"]
-    return PoolCosts.check(loss, typed["price"], typed["label_noise"], models=whole.models, ask_for=ask_for)
+    price = find_price(typed["price"], whole)
+    return PoolCosts.check(loss, price, typed["label_noise"], models=whole.models, ask_for=ask_for)
 
 
 def _look_up(whole: "ModelCollection", judge: "Answers", request: PickRequest) -> PoolReport:
     """Play a pool whose labels are known; every decision is written down if somebody asks for it."""
     from modelpicker.campaigns.offline import given_labels
-    from modelpicker.campaigns.offline_pool import give_labels, look_up_pool
+    from modelpicker.campaigns.offline_pool import give_labels, known_grades, look_up_pool
     from modelpicker.cli.shared.result_file import result_file
 
-    settings, given, costs = _settings(request), given_labels(whole, request.warm), _costs(whole, request)
+    grades = known_grades(whole)
+    ask_for = "class" if grades is None else "grades"
+    settings, given = _settings(request), given_labels(whole, request.warm)
+    costs = _costs(whole, request, ask_for)
     with waiting("Looking at the models"):
-        pool = _make_pool(whole, settings, request, judge, costs)
+        pool = _make_pool(whole, settings, request, judge, costs, ask_for)
         give_labels(pool, given)
     with waiting("Asking for labels"):
-        pick, trace = look_up_pool(pool, request.goal.budget, len(given))
+        pick, trace = look_up_pool(pool, request.goal.budget, len(given), grades)
     out = None if request.out is None else str(request.out)
     report = PoolReport(pick, **settings, contested=pool.contested, stopped=trace.stopped, out=out, costs=costs)
     if request.out is not None:

@@ -14,9 +14,11 @@ from modelpicker.cli.shared.terminal import (
     IdColumn,
     Ignore,
     LabelColumn,
+    MissingOption,
     ModelsOption,
     Normalise,
     Same,
+    Task,
     Text,
     how_to_read,
     say,
@@ -47,6 +49,8 @@ READING: Mapping[str, Any] = {
     "id_column": IdColumn,
     "ignore": Ignore,
     "same": Same,
+    "missing": MissingOption,
+    "task": Task,
 }
 
 

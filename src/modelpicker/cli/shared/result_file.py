@@ -63,7 +63,8 @@ class ResultFile:
         **more: Any,
     ) -> None:
         """All of a pool: settings, labels that were given, those asked for in their order, then missing ones."""
-        from modelpicker.kernels.primitives import ABSTAINED
+        from modelpicker.campaigns.offline_pool import known_grades
+        from modelpicker.label import as_document
 
         settings = {key: document[key] for key in ("setting", "algorithm", "seed", "options", "budget")}
         self._write(
@@ -81,16 +82,17 @@ class ResultFile:
         )
         for item, known in given.items():
             self._write({"item": item, "query": False, "given": True, "label": known})
-        labels = () if whole.labels is None else whole.labels
+        labels, grades = () if whole.labels is None else whole.labels, known_grades(whole)
         for item, stood in zip(trace.items.tolist(), trace.recommended.tolist(), strict=True):
-            said, label = int(whole.predictions[item, stood]), int(labels[item])
+            said = int(whole.predictions[item, stood])
+            label = whole.classes[int(labels[item])] if grades is None else as_document(grades(item))
             self._write(
                 {
                     "item": item,
                     "query": True,
-                    "prediction": None if said == ABSTAINED else whole.classes[said],
+                    "prediction": None if said < 0 else whole.classes[said],
                     "recommended": whole.models[stood],
-                    "label": whole.classes[label],
+                    "label": label,
                 }
             )
         for item in trace.skipped.tolist():

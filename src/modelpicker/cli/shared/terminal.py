@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
@@ -32,8 +32,9 @@ SourceArgument: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="A file (.csv, .parquet, .arrow, .jsonl, .npz, .npy), a folder with predictions.npy and oracle.npy, "
-        "or a collection that ships.",
+        help="A file (.csv, .tsv, .csv.gz, .xlsx, .parquet, .arrow, .jsonl, .json, .npz, .npy), the results of an "
+        "evaluation tool (a file or a folder), a folder with predictions.npy and oracle.npy, or a collection that "
+        "ships.",
         show_default=False,
     ),
 ]
@@ -75,7 +76,7 @@ LossOption: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="accuracy|balanced|JSON|FILE",
-        help="For a pool: what mistakes cost. balanced: all classes count the same, by how frequent they are among "
+        help="What mistakes cost. balanced, for a pool: all classes count the same, by how frequent they are among "
         """the labels of the file. Weights by class ('{"spam": 5}') or costs by class and answer """
         """('{"spam": {"ham": 5}}'), as JSON or in a file.  [default: accuracy]""",
         show_default=False,
@@ -84,9 +85,10 @@ LossOption: TypeAlias = Annotated[
 PriceOption: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        metavar="JSON|FILE",
-        help="For a pool: what each model costs per item, as JSON or in a file: "
-        """'{"large": 0.03, "small": 0.002}'. The pick is then the cheapest model that is certified.""",
+        metavar="JSON|FILE|cost|latency",
+        help="For a pool, and with --algorithm race: what each model costs per item, as JSON or in a file: "
+        """'{"large": 0.03, "small": 0.002}'. Or the mean cost or latency that the results of an evaluation tool """
+        "give. The pick is then the cheapest model that is certified.",
         show_default=False,
     ),
 ]
@@ -121,7 +123,19 @@ Normalise: TypeAlias = Annotated[
     ),
 ]
 LabelColumn: TypeAlias = Annotated[
-    str | None, typer.Option(help="The column that holds the labels.  [default: label]", show_default=False)
+    str | None,
+    typer.Option(
+        help="The column that holds the labels. Of the results of an evaluation tool: the score that is used, or "
+        "reference.  [default: label]",
+        show_default=False,
+    ),
+]
+Task: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="Of the results of an evaluation tool: the task, if there are several, or a pattern such as 'mmlu*'.",
+        show_default=False,
+    ),
 ]
 IdColumn: TypeAlias = Annotated[
     str | None,
@@ -137,6 +151,14 @@ Same: TypeAlias = Annotated[
         metavar="exact|normalised|NUMBER",
         help="What counts as the same answer to an item: equal text; text that is equal but for capitals, white "
         "space and punctuation at the ends; or numbers that are at most so far apart.  [default: exact]",
+        show_default=False,
+    ),
+]
+MissingOption: TypeAlias = Annotated[
+    Literal["abstained", "not-run"] | None,
+    typer.Option(
+        help="What an empty cell stands for. abstained: the model has no answer, which counts as wrong. not-run: "
+        "the model was not run for this item, and nothing is known of it.  [default: abstained]",
         show_default=False,
     ),
 ]
@@ -173,6 +195,8 @@ def how_to_read(
     id_column: str | None,
     ignore: Sequence[str] | None,
     same: str | None = None,
+    missing: str | None = None,
+    task: str | None = None,
 ) -> dict[str, Any]:
     """What the command line says of a file, as `load_collection` and `open_collection` take it."""
     return {
@@ -185,6 +209,8 @@ def how_to_read(
         "id": id_column,
         "ignore": listed(ignore) or (),
         **({} if same is None else {"same": as_same(same)}),
+        **({} if missing is None else {"missing": missing}),
+        **({} if task is None else {"task": task}),
     }
 
 

@@ -6,8 +6,8 @@ from pydantic import BaseModel, Field, StrictInt, model_validator
 
 from modelpicker.campaigns.results.status import StateName
 from modelpicker.campaigns.setting_options import (
-    refuse_costs_of_stream,
     refuse_judge_of_stream,
+    refuse_noise_of_stream,
     refuse_slice_of_stream,
 )
 from modelpicker.options import LARGEST_COUNT
@@ -31,15 +31,31 @@ class NewCampaign(SettingsTaken):  # type: ignore[misc]  # its other fields are 
 
     name: CampaignNameField
     guidelines: Guidelines = ""
+    loss: Annotated[
+        str | dict[str, Any] | None,
+        Field(
+            description='What mistakes cost: weights by class ({"spam": 5}), costs by class and answer '
+            '({"spam": {"ham": 5}}), or accuracy, if null. The certificate speaks of it.',
+            examples=[{"spam": 5}],
+        ),
+    ] = None
+    price: Annotated[
+        dict[str, float] | None,
+        Field(
+            description="What each model costs per item: the winner is then the cheapest model that is certified. "
+            "With the algorithm race.",
+            examples=[{"large": 0.03, "small": 0.002}],
+        ),
+    ] = None
 
     @model_validator(mode="before")
     @classmethod
     def _refuse_judge(cls, body: Any) -> Any:
-        """Say why a stream has no judge, slices and prices: an unknown field would be refused without a reason."""
+        """Say why a stream has no judge, slices and noise: an unknown field would be refused without a reason."""
         if isinstance(body, dict):
             refuse_judge_of_stream(body.get("judge"))
             refuse_slice_of_stream(body.get("slice"))
-            refuse_costs_of_stream(body.get("loss"), body.get("price"), body.get("label_noise"))
+            refuse_noise_of_stream(body.get("label_noise"))
         return body
 
 

@@ -11,6 +11,11 @@ OfOpinions: TypeAlias = Annotated[
     bool, Field(description="Whether several people labelled it: they agreed, or an owner settled it.")
 ]
 
+PairField: TypeAlias = Annotated[
+    list[Called] | None,
+    Field(description="The answers that are compared, where a preference is asked for; the leader's first."),
+]
+
 
 class Happened(BaseModel):
     """What all records have."""
@@ -31,6 +36,7 @@ class AskRecord(Happened):
     probability: Chance
     prediction: Called | None
     recommended: Called
+    pair: PairField = None
     pace: Annotated[
         list[float] | None, Field(description="How the budget's pace stands, after the last round of an event.")
     ] = None
@@ -76,10 +82,7 @@ class QuestionRecord(Happened):
     leader: Annotated[Called, Field(description="The best model by then.")]
     draw: Annotated[Any, Field(description="How it was drawn, for the proof; null if it was chosen.")]
     needed: Annotated[int, Field(ge=1, description="How many different people label it.")] = 1
-    pair: Annotated[
-        list[Called] | None,
-        Field(description="The answers that are compared, where a preference is asked for; the leader's first."),
-    ] = None
+    pair: PairField = None
     in_slice: Annotated[
         SliceQuestionDocument | None,
         Field(description="What the question did in the slice of the item; absent if nothing was bet there."),

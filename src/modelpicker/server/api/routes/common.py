@@ -70,7 +70,7 @@ def describe(campaign: Campaign, caller: Caller) -> dict[str, Any]:
     document = pick.document()
     secret, found = not caller.predictions, campaign.counts()
     if secret:  # who labels need not know what a judge says, nor where to look for it; prices name the models
-        hidden = (JUDGE, "price") if campaign.settings.pool is not None else (JUDGE,)
+        hidden = (JUDGE, "price")
         settings["options"] = {name: value for name, value in settings["options"].items() if name not in hidden}
     return {
         "name": campaign.name,

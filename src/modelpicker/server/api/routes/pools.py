@@ -17,6 +17,7 @@ from modelpicker.campaigns.setting_options import BY_NAME, TOLERANCE, AskFor, Ov
 from modelpicker.certificates.stop_rule import CONFIDENCE, LABEL_NOISE
 from modelpicker.collections.column_roles import Reading
 from modelpicker.collections.files import open_with
+from modelpicker.encoding import Missing
 from modelpicker.options import LARGEST_COUNT, LARGEST_SEED
 from modelpicker.server.access.callers import Owner
 from modelpicker.server.api.documents.fields import CampaignNameField, Guidelines
@@ -51,6 +52,7 @@ class NewPool(BaseModel):
     overlap_rule: Annotated[OverlapRule, Field(description=BY_NAME["overlap_rule"].help)] = "all"
     ask_for: Annotated[AskFor, Field(description=BY_NAME["ask_for"].help)] = "class"
     same: Annotated[SameField, Field(description=BY_NAME["same"].help)] = "exact"
+    missing: Annotated[Missing, Field(description=BY_NAME["missing"].help)] = "abstained"
     use_labels: Annotated[
         bool, Field(description="Whether labels in the file are known from the start; else they are left out.")
     ] = False
@@ -130,7 +132,12 @@ async def create_pool(
 ) -> Response:
     """Begin a campaign on the items of a file: all of them are stored, or there is no campaign."""
     fields = tuple(column for column in (wanted.judge, wanted.slice) if column is not None)
-    reading = Reading(columns=chosen_roles(wanted.columns), fields=fields, text=is_tolerance(wanted.same))
+    reading = Reading(
+        columns=chosen_roles(wanted.columns),
+        fields=fields,
+        text=is_tolerance(wanted.same),
+        missing=wanted.missing,
+    )
     async with received(request, wanted.filename, service.configuration.largest_file) as file:
 
         def stored(done: int, total: int) -> None:

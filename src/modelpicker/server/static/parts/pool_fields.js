@@ -8,12 +8,12 @@ import { Input, Select } from './fields.js';
  * What stands in the form of a pool, as it was typed; empty is the default. `judge` and `slice` are columns of the file;
  * `apart` says how far apart numbers may be that are the same answer.
  * @typedef {{sure: string, close: string, most: string, known: boolean, judge: string, slice: string, people: string,
- *            seed: string, askFor: string, same: string, apart: string}} PoolForm
+ *            seed: string, askFor: string, same: string, apart: string, missing: string}} PoolForm
  * @typedef {import('../state/prediction_file.js').PredictionFile} PredictionFile
  */
 
 /** @type {PoolForm} */
-export const blankPool = { sure: '', close: '', most: '', known: false, judge: '', slice: '', people: '', seed: '', askFor: 'class', same: 'exact', apart: '' };
+export const blankPool = { sure: '', close: '', most: '', known: false, judge: '', slice: '', people: '', seed: '', askFor: 'class', same: 'exact', apart: '', missing: 'abstained' };
 
 /** @param {{form: PoolForm, source: PredictionFile, set: (change: Partial<PoolForm>) => void}} props */
 export function PoolFields({ form, source, set }) {
@@ -36,6 +36,8 @@ export function PoolFields({ form, source, set }) {
       hint="A column such as a language or a customer: the best model for each of its values is found too." />
     <${ColumnChoice} label="Judge" value=${form.judge} source=${source} set=${(judge) => set({ judge })}
       hint="A column with cheap labels that may be wrong, such as what a language model says. A good judge saves labels. It is not shown to who labels, and what is proved does not depend on it." />`}
+    <${Select} label="An empty prediction" value=${form.missing} options=${MISSING} set=${(missing) => set({ missing })}
+      hint="A model that was not run is not wrong: the item counts at its worst for it. If it is not run on many items, nothing can be proved." />
     <${Input} label="People per item" type="number" min="0" max="100" step="any" inputmode="decimal" placeholder="1"
       hint="2: two different people label each item. 0.2: two people label a fifth of the items. Each label counts." value=${form.people}
       set=${(people) => set({ people })} />
@@ -46,6 +48,8 @@ export function PoolFields({ form, source, set }) {
 
 /** @type {[string, string][]} */
 const ASK_FOR = [['class', 'the class of the item'], ['grades', 'a grade for each different answer'], ['preference', 'which of two answers is better']];
+/** @type {[string, string][]} */
+const MISSING = [['abstained', 'the model has no answer: wrong'], ['not-run', 'the model was not run: not known']];
 /** @type {[string, string][]} */
 const SAME = [['exact', 'equal to the letter'], ['normalised', 'equal but for capitals and punctuation'],
   ['number', 'numbers that are close']];
@@ -88,11 +92,11 @@ function ColumnChoice({ label, hint, value, source, set }) {
  * What the server is asked for; what is empty is left out.
  * @param {PoolForm} form @param {PredictionFile} source @returns {Record<string, string>}
  */
-export function poolOf({ sure, close, most, known, judge, slice, people, seed, askFor, same, apart }, { columns }) {
+export function poolOf({ sure, close, most, known, judge, slice, people, seed, askFor, same, apart, missing }, { columns }) {
   const share = (/** @type {string} */ percent) => (percent === '' ? '' : String(Number(percent) / 100));
   const goal = { confidence: share(sure), tolerance: share(close), budget: most };
   const there = (/** @type {string} */ column) => (columns.some(({ name }) => name === column) ? column : ''); // not of an earlier file
   const asked = { ask_for: askFor === 'class' ? '' : askFor, same: same === 'number' ? apart : same === 'exact' ? '' : same };
-  const wanted = { ...goal, ...asked, use_labels: known ? 'true' : '', judge: there(judge), slice: there(slice), overlap: people, seed };
+  const wanted = { ...goal, ...asked, missing: missing === 'abstained' ? '' : missing, use_labels: known ? 'true' : '', judge: there(judge), slice: there(slice), overlap: people, seed };
   return Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== ''));
 }

@@ -77,7 +77,7 @@ function WaitingItems({ campaign: { name, waiting_items: waiting, state }, chang
 }
 
 /** @param {{campaign: Api.Described, changed: () => void}} props */
-function Upload({ campaign: { name, models: given, algorithm }, changed }) {
+function Upload({ campaign: { name, models: given, algorithm, missing: meaning }, changed }) {
   const models = (given ?? []).map(String);
   const stream = algorithm !== POOL;
   const [atOnce, setAtOnce] = useState(false);
@@ -100,13 +100,14 @@ function Upload({ campaign: { name, models: given, algorithm }, changed }) {
     changed();
   };
   const missing = source.seen ? models.filter((model) => !source.columns.some((one) => one.name === model)) : [];
-  const ready = busy === '' && !source.busy && !source.open.length && !missing.length;
+  const lacking = missing.length > 0 && (meaning !== 'not-run' || missing.length === models.length);
+  const ready = busy === '' && !source.busy && !source.open.length && !lacking;
   return html`<form class="card form" onSubmit=${submit} aria-busy=${busy !== '' || source.busy}>
     <h2>Add predictions</h2>
     <${Field} label="File of predictions" hint=${HINT}>
       ${(own) => html`<input ...${own} type="file" required accept=${FORMATS} onChange=${choose} />`}
     <//>
-    ${missing.length > 0
+    ${lacking
       ? html`<p class="form-error" role="alert" dir="auto">This file has no column for ${several(missing)}.</p>`
       : html`<${ColumnTable} source=${source} roles=${['shown', 'id', 'label', 'left out']} />`}
     ${stream && html`<${FeedChoice} atOnce=${atOnce} set=${setAtOnce} />`}

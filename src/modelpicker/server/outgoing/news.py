@@ -59,7 +59,8 @@ def _document(name: str, kind: NewsKind, pick: Pick) -> dict[str, Any]:
 
 def _text(name: str, kind: NewsKind, pick: Pick) -> str:
     """The news in a sentence or two."""
-    best = f"{pick.model} is picked, after {pick.labels_used:,} labels. " if pick.named else ""
+    labels = "1 label" if pick.labels_used == 1 else f"{pick.labels_used:,} labels"
+    best = f"{pick.model} is picked, after {labels}. " if pick.named else ""
     if kind == "drift":
         return f"{name}: drift was noticed. {pick.remark or best}".strip()
     return f"{name}: {pick.state.title.lower()}. {best}{pick.state.reason} {pick.state.next}"

@@ -37,6 +37,8 @@ watched = sa.Table(
 PAUSES = (5.0, 30.0, 120.0, 600.0, 3600.0, 21600.0, 43200.0)
 TAKEN = 60.0
 KEPT = 30 * 86400.0
+BEGUN = "begun"
+"""The row that says that campaigns are watched, also where there is none yet."""
 
 
 class Delivery(NamedTuple):
@@ -61,7 +63,10 @@ class Outbox:
             connection.execute(
                 sa.delete(deliveries).where(deliveries.c.due.is_(None), deliveries.c.made < time.time() - KEPT)
             )
-            return connection.execute(sa.select(watched.c.campaign).limit(1)).first() is None
+            first = connection.execute(sa.select(watched.c.campaign).limit(1)).first() is None
+            if first:
+                connection.execute(sa.insert(watched), {"campaign": BEGUN, "known": "{}"})
+            return first
 
     def known(self, campaign: str) -> dict[str, Any] | None:
         """What was last seen of a campaign."""

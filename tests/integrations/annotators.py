@@ -17,10 +17,10 @@ CLASSES = [["spam", "ham"], ["ham", "spam"], ["spam", "ham"], ["ham", "spam"]]
 RIGHT = ("Paris", "Rome", "Oslo", "Berlin")
 
 
-def campaign(url: str, ask_for: str = "class", *, keys: bool = True, name: str = "tickets", **more: Any) -> Any:
+def campaign(url: str, ask_for: Any = "class", *, keys: bool = True, name: str = "tickets", **more: Any) -> Any:
     """A campaign of four items on which two models differ."""
     rows = CLASSES if ask_for == "class" else ANSWERS
-    fields: dict[str, Any] = {"text": ["one", "-two", "three, \"3\"", "four"]}
+    fields: dict[str, Any] = {"text": ["one", "-two", 'three, "3"', "four"]}
     if keys:
         fields["id"] = [f"msg-{place}" for place in range(4)]
     items = mp.ModelCollection(rows, models=MODELS, fields=fields)
@@ -47,9 +47,9 @@ def label(ask_for: str, said: Any) -> Any:
 
 def fill(tool: str, path: Path, ask_for: str, said: Said = says, by: str = "mia") -> None:
     """Label all tasks of a file, and write what the tool would export in its place."""
-    {"csv": _table, "xlsx": _workbook, "label-studio": _label_studio, "prodigy": _prodigy, "argilla": _argilla}[tool](
-        path, ask_for, said, by
-    )
+    {"csv": _table, "xlsx": _workbook, "label-studio": _label_studio, "prodigy": _prodigy, "argilla": _argilla}[
+        tool
+    ](path, ask_for, said, by)
 
 
 def _row(row: dict[str, str], ask_for: str, said: Said, by: str) -> dict[str, str]:

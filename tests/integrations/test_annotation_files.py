@@ -282,7 +282,7 @@ def said(*regions: Any) -> str:
 
 
 CHOICE = {"from_name": "label", "type": "choices", "value": {"choices": ["spam"]}}
-WRONG = {
+WRONG: dict[str, tuple[str, str | bytes, str]] = {
     "empty": ("a.csv", "", "empty"),
     "no columns": ("a.csv", "x,y\n1,2\n", "no column modelpicker_id or id or key or item"),
     "no label": ("a.csv", "id,y\n1,2\n", "no column label"),

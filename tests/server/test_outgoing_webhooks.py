@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 import sqlalchemy as sa
 
@@ -21,7 +22,7 @@ from modelpicker.server.outgoing import outbox, sender
 from modelpicker.server.outgoing.target import WebhookTarget
 from tests.server.servers import serving, wait_until
 
-SECRET = "a secret of ours, long enough"
+SECRET = "a secret of ours, long enough"  # noqa: S105 - of this test
 
 
 class Received(NamedTuple):
@@ -165,6 +166,11 @@ def _open(box: outbox.Outbox) -> int:
         return int(connection.execute(query).scalar_one())
 
 
+def more_than(hook: Listener, before: int) -> None:
+    """Wait for another webhook."""
+    wait_until(lambda: len(hook.received) > before)
+
+
 def test_what_happens_while_no_server_runs_is_told_by_the_next_one_and_nothing_twice(url: str, listen: Any) -> None:
     hook = listen()
     with serving(url, webhooks=(hook.url,)):
@@ -174,8 +180,7 @@ def test_what_happens_while_no_server_runs_is_told_by_the_next_one_and_nothing_t
         with serving(url, webhooks=(hook.url,)):
             wait_until(lambda: bool(hook.received))
             certified(url, f"later {len(hook.received)}")
-            before = len(hook.received)
-            wait_until(lambda: len(hook.received) > before)
+            more_than(hook, len(hook.received))
     told = [one.document["data"]["campaign"] for one in hook.received]
     assert sorted(told) == sorted(set(told))
     assert told[0] == "mails"
@@ -192,6 +197,28 @@ def test_a_spent_budget_and_labels_that_nobody_gives_are_told(url: str, listen: 
         wait_until(lambda: len(hook.received) == 2)
     assert hook.types == ["campaign.waiting-for-labels", "campaign.budget-spent"]
     assert hook.received[1].document["data"]["budget"] == 1
+
+
+def test_drift_is_told(url: str, listen: Any) -> None:
+    hook = listen()
+    random = np.random.default_rng(3)
+    with serving(url, webhooks=(hook.url,)):
+        settled(url)
+        options = {"exploration": 0.5}
+        stream = mp.create_campaign(url, "stream", models=3, algorithm="race", options=options)
+        for rates in [(0.97, 0.5, 0.5)] * 8 + [(0.5, 0.5, 0.97)] * 24:
+            truth = random.integers(0, 4, 50)
+            wrong = (truth[:, None] + random.integers(1, 4, (50, 3))) % 4
+            rows = np.where(random.random((50, 3)) < rates, truth[:, None], wrong)
+            made = stream.ask_many(rows.tolist())
+            labels = truth.tolist()
+            asked = [(one.id, labels[place]) for place, one in enumerate(made) if one.query]
+            stream.tell_many(asked)
+            if stream.drifted is not None:
+                break
+        wait_until(lambda: "campaign.drift" in hook.types)
+    told = next(one.document for one in hook.received if one.document["type"] == "campaign.drift")
+    assert "another model was seen to be better" in told["text"]
 
 
 def test_a_slow_address_keeps_nobody_waiting(url: str) -> None:
@@ -228,9 +255,9 @@ def test_an_address_that_is_not_of_the_web_is_refused(address: str) -> None:
 
 def test_a_secret_that_can_be_guessed_is_refused() -> None:
     with pytest.raises(InputError, match="at least 16"):
-        Configuration("memory://x", webhook_secret="short").check()
+        Configuration("memory://x", webhook_secret=SECRET[:15]).check()
     with pytest.raises(InputError, match="base64"):
-        Configuration("memory://x", webhook_secret="whsec_***").check()
+        Configuration("memory://x", webhook_secret=f"whsec_{SECRET}").check()
     Configuration("memory://x", webhook_secret="whsec_" + base64.b64encode(b"s" * 24).decode()).check()
 
 

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from modelpicker.algorithms import Race
 from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
 from modelpicker.algorithms.validation import check_count
 from modelpicker.campaigns.annotators import person_of
@@ -29,6 +30,7 @@ from modelpicker.campaigns.results.pick import (
 )
 from modelpicker.campaigns.state.answer_counts import AnswerCounts
 from modelpicker.campaigns.state.classes import KnownClasses
+from modelpicker.campaigns.state.projection import Projection
 from modelpicker.campaigns.state.transactions import CampaignTransactions
 from modelpicker.campaigns.terms import Terms
 from modelpicker.certificates.certificate import Certificate, CertificateKind
@@ -56,8 +58,9 @@ class CampaignReading(CampaignTransactions):
     def drifted(self) -> int | None:
         """After how many items it was seen that another model is the best by now; None if it was not (`Race`)."""
         with self.reading_state() as (_, state):
-            found: int | None = getattr(state.picker, "drifted", None)
-        return found
+            return (
+                state.picker.drifted if isinstance(state, Projection) and isinstance(state.picker, Race) else None
+            )
 
     @property
     def changed_at(self) -> float:

@@ -84,8 +84,8 @@ def serve(
             "--webhook",
             envvar="MODELPICKER_WEBHOOKS",
             metavar="URL",
-            help="An address to tell when a campaign is certified, its budget is spent, drift is noticed, or labels "
-            "are waited for; slack+https://… for Slack's format. May be given several times.",
+            help="An address to tell when a campaign is certified, its budget is spent, drift is noticed, or "
+            "labels are waited for; slack+https://… for Slack's format. May be given several times.",
             show_default=False,
         ),
     ] = None,

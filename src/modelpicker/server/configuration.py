@@ -34,7 +34,7 @@ class Configuration:
     label_studio_secret: str | None = None
     """What webhooks of Label Studio have to send; without it they need a token."""
     webhooks: tuple[str, ...] = ()
-    """Addresses that are told when a campaign is certified, its budget is spent, drift is noticed or labels wait."""
+    """Addresses that are told what happens: certified, budget spent, drift noticed, labels waited for."""
     webhook_secret: str | None = None
     """What webhooks are signed with."""
     webhook_idle: float = 60.0
@@ -73,6 +73,18 @@ class Configuration:
         for what, size in (("largest_body", self.largest_body), ("largest_file", self.largest_file)):
             if not _is_whole(size) or not 1 <= size <= LARGEST:
                 raise InputError(f"{what}={brief(size)}: pass how many bytes, from 1 to 2**40.", parameter=what)
+        self._check_webhooks()
+        for name in self.allowed_hosts:
+            if not HOST_NAME.fullmatch(name):
+                raise InputError(f"allowed host {brief(name)}: pass a bare name, such as picker.example.org.")
+        for name in self.media_hosts:
+            if not MEDIA_HOST.fullmatch(name):
+                raise InputError(
+                    f"media host {brief(name)}: pass a name without https:// and a path, such as cdn.example.org."
+                )
+
+    def _check_webhooks(self) -> None:
+        """Refuse addresses that are none, and secrets that can be guessed."""
         secret = self.label_studio_secret
         if secret is not None and (
             len(secret) < SHORTEST_SECRET or not secret.isascii() or not secret.isprintable()
@@ -86,14 +98,6 @@ class Configuration:
         check_secret(self.webhook_secret)
         if not 0 < self.webhook_idle < LONGEST_IDLE:
             raise InputError(f"webhook_idle={brief(self.webhook_idle)}: pass minutes, above 0 and below a year.")
-        for name in self.allowed_hosts:
-            if not HOST_NAME.fullmatch(name):
-                raise InputError(f"allowed host {brief(name)}: pass a bare name, such as picker.example.org.")
-        for name in self.media_hosts:
-            if not MEDIA_HOST.fullmatch(name):
-                raise InputError(
-                    f"media host {brief(name)}: pass a name without https:// and a path, such as cdn.example.org."
-                )
 
 
 def _is_whole(value: object) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from modelpicker.algorithms.validation import check_count
 from modelpicker.campaigns.campaign import Campaign
 from modelpicker.campaigns.events.history import as_time
 from modelpicker.campaigns.results.pick import Query
@@ -70,8 +71,8 @@ def next_tasks(campaign: Campaign, count: int, *, hours: float = 24.0) -> TaskSe
         hours: for how long nobody else is given them, so that the next tasks are others; 0 keeps none. An
             annotation counts whenever it comes.
     """
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise InputError(f"count={brief(count)}: pass how many tasks are wanted, at least 1.", parameter="count")
+    if check_count("count", count) < 1:
+        raise InputError("count=0: pass how many tasks are wanted, at least 1.", parameter="count")
     if not 0 <= hours <= 24 * 365:
         raise InputError(f"hours={brief(hours)}: pass a number from 0 to 8760.", parameter="hours")
     queries = _queries(campaign, count, hours)

@@ -23,9 +23,7 @@ def look(campaign: Campaign, idle: float) -> tuple[dict[str, Any], Pick]:
     return {"state": pick.state.name, "drifted": campaign.drifted, "waited": event if waits else None}, pick
 
 
-def news_between(
-    name: str, before: dict[str, Any] | None, now: dict[str, Any], pick: Pick
-) -> list[dict[str, Any]]:
+def news_between(name: str, before: dict[str, Any] | None, now: dict[str, Any], pick: Pick) -> list[dict[str, Any]]:
     """What is new since a campaign was last looked at; a campaign that nobody has seen is all new."""
     before = before or {"state": "running", "drifted": None, "waited": None}
     found: list[NewsKind] = []

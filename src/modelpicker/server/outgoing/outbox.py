@@ -1,7 +1,7 @@
 """Webhooks that wait to be sent, in the storage: none is lost when the server stops, and each has an id.
 
-The tables are made when a server is first started with webhooks. They are not part of the schema: storages that need
-none of it have none of it, and every version can open them.
+The tables are made when a server is first started with webhooks. They are not part of the schema: storages that
+need none of it have none of it, and every version can open them.
 """
 
 import json
@@ -103,9 +103,7 @@ class Outbox:
         """Deliveries whose time has come; nobody else takes them for a while."""
         now, found = time.time(), []
         with self.storage.reading() as connection:
-            any_due = connection.execute(
-                sa.select(deliveries.c.id).where(deliveries.c.due <= now).limit(1)
-            ).first()
+            any_due = connection.execute(sa.select(deliveries.c.id).where(deliveries.c.due <= now).limit(1)).first()
         if any_due is None:
             return []
         with self.storage.writing() as connection:

@@ -19,16 +19,7 @@ from benchmarks.pools import LEVELS, MOST, Given, file_of, needed, pool_cases
 from modelpicker.algorithms.pools import gain, label_model, picker
 from modelpicker.algorithms.pools.gain import weigh_models
 from modelpicker.kernels.compiler import CompiledKernel
-from modelpicker.kernels.primitives import Codes, Floats, Ints
-
-
-def first_of_the_best(worth: Floats, total: float, coin: float) -> int:  # noqa: ARG001 - takes the place of draw_item
-    """The item of the highest worth."""
-    chosen = -1
-    for s in range(len(worth)):
-        if worth[s] > 0.0 and (chosen < 0 or worth[s] > worth[chosen]):
-            chosen = s
-    return chosen
+from modelpicker.kernels.primitives import Codes, Ints
 
 
 def beside_leader(rows: Codes, i: int, whole: float, found: gain.ModelComparison) -> float:  # noqa: ARG001 - as worth_of
@@ -91,7 +82,9 @@ def one_regression(trust: float, freedom: float) -> dict[tuple[Any, str], Any]:
 Parts = Mapping[Callable[..., Any], Callable[..., Any]]
 DESIGNS: dict[str, tuple[dict[tuple[Any, str], Any], Parts]] = {
     "as it is": ({}, {}),
-    "always the item of the highest worth": ({}, {gain.draw_item: first_of_the_best}),
+    "never the item of the highest worth": ({(gain, "FIRST"): 0}, {}),
+    "the item of the highest worth 20 times": ({(gain, "FIRST"): 20}, {}),
+    "always the item of the highest worth": ({(gain, "FIRST"): 10**9}, {}),
     "only pairs with the leader": ({}, {gain.worth_of: beside_leader}),
     "only pairs with the leader, by the guess": ({}, {gain.weigh_items: weigh_by_guess}),
     "leader against runner-up, at random": ({}, {gain.worth_of: runner_up}),

@@ -55,6 +55,7 @@ declare namespace Api {
     items: number | null;
     sentence: string;
     loss: string;
+    label_noise: number;
   }
 
   interface ChartsDocument {
@@ -145,6 +146,7 @@ declare namespace Api {
     references: number;
     waiting_items: Record<string, number>;
     conflicts: number;
+    costs: Record<string, string>;
     withdrawn: number;
     labels_known: number;
     pick: number | string | null;
@@ -200,6 +202,7 @@ declare namespace Api {
   interface FileLook {
     items: number;
     models: Array<string>;
+    answers: number;
     classes: Array<number | string>;
     fields: Array<string>;
     labelled: boolean;

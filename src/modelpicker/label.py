@@ -20,6 +20,8 @@ LabelKind: TypeAlias = Literal["classes", "grades", "preference"]
 KINDS: tuple[LabelKind, ...] = ("classes", "grades", "preference")
 # Losses are whole multiples of this, so that sums of them are exact in any order.
 STEP = 2.0**-20
+# What a label is cut to in a sentence.
+LONGEST_WORDS = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +162,24 @@ def as_document(label: AnyLabel | None) -> Any:
 def label_text(label: AnyLabel) -> str:
     """A label in one cell of a table: a class as it is, all others as JSON."""
     return json.dumps(label.to_json(), ensure_ascii=False) if isinstance(label, Label) else str(label)
+
+
+def label_words(label: AnyLabel) -> str:
+    """A label in a sentence, for people; of long grades, the beginning."""
+    if not isinstance(label, Label):
+        return repr(label)
+    if label.kind == "classes":
+        return " or ".join(repr(name) for name, _ in label.grades)
+    if label.kind == "grades":
+        grades = ", ".join(f"{brief(answer)} {grade:g}" for answer, grade in label.grades)
+        rest = "" if label.otherwise is None else f"{'all others' if grades else 'all answers'} {label.otherwise:g}"
+        return _cut(", ".join(part for part in (grades, rest) if part))
+    (best, first), (other, _) = sorted(label.grades, key=lambda pair: -pair[1])
+    return _cut(f"{brief(best)} {'equal to' if first == 0.5 else 'better than'} {brief(other)}")
+
+
+def _cut(words: str) -> str:
+    return words if len(words) <= LONGEST_WORDS else f"{words[: LONGEST_WORDS - 1]}…"
 
 
 def _fault(label: Label) -> str:

@@ -170,7 +170,7 @@ def test_an_estimate_knows_that_a_good_judge_saves_labels(monkeypatch: pytest.Mo
         wrong = np.random.default_rng(number).random(len(truth)) < 0.05
         judge = [collection.classes[code] for code in np.where(wrong, (truth + 1) % 3, truth).tolist()]
         pool = pool_of(collection, seed=number, judge=judge)
-        label(pool, 45)
+        label(pool, 25)
         if pool.done:
             continue
         told = pool.labels_to_go()

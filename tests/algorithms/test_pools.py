@@ -164,7 +164,7 @@ def test_labels_that_exist_already_give_a_head_start() -> None:
     fresh = mp.PoolPicker(collection)
     mp.run_pool(fresh)
     helped = mp.PoolPicker(collection)
-    for item in range(0, len(collection), 3):
+    for item in range(0, len(collection), 2):
         helped.tell(item, labels[item])
     bought = mp.run_pool(helped).labels_used
     assert bought < fresh.labels_used / 2

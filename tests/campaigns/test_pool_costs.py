@@ -110,7 +110,7 @@ def test_costs_that_make_no_sense_make_no_campaign(memory: str, wrong: dict[str,
 
 
 def test_balanced_accuracy_needs_labels(memory: str) -> None:
-    with pytest.raises(mp.InputError, match="there are no labels"):
+    with pytest.raises(mp.InputError, match="none of the 20 items has a label"):
         mp.create_campaign(memory, "x", pool=collection(20, labelled=False), loss="balanced")
 
 
@@ -136,9 +136,9 @@ def test_too_many_classes_for_a_table_of_costs_are_refused_before_they_are_store
 
 def test_the_report_names_the_loss_the_prices_and_the_noise(memory: str) -> None:
     settings = campaign_report(make(memory, **GIVEN["all"])).settings
-    assert settings["loss"] == "weighted accuracy (egg 2)"
+    assert settings["loss"] == "weighted accuracy (a mistake costs 2 where egg is right, 1 elsewhere)"
     assert settings["price"] == "ant 0, bee 1, cat 2, dog 3 per item"
-    assert settings["label noise"] == "at most 1% of the labels are wrong"
+    assert settings["label noise"] == "each label is wrong with a probability of at most 1%"
     assert "loss" not in settings["algorithm"]
 
 

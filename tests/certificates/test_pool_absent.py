@@ -12,7 +12,17 @@ import pytest
 from modelpicker.certificates.pool_proof import PoolProof
 from modelpicker.certificates.pool_scores import PoolScores
 from modelpicker.kernels.primitives import NOT_RUN
-from tests.certificates.test_pool_proof import TELLS, Tell, front, gaps, late, prompt, tiny_file
+from tests.certificates.test_pool_proof import (
+    TELLS,
+    Tell,
+    chances,
+    front,
+    gaps,
+    late,
+    prompt,
+    tiny_file,
+    uneven_levels,
+)
 
 
 def masked_file(seed: int, cells: int, items: int = 5) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -60,18 +70,18 @@ def chance_of_falsehood(
             return 1.0
     trial = proof.trial(front(proof))
     playing = ~proof.beaten(trial, confidence)
-    items = proof.eligible(trial, playing)
+    levels = uneven_levels(proof, playing)
     total = 0.0
-    for item in items.tolist():
+    for item, chance in chances(proof, trial.model, playing, levels).items():
         branch = copy.deepcopy(proof)
         expected = np.full(len(true), 0.8)  # far too bold
-        branch.draw(item, branch.trials[trial.model], playing, expected, np.full(len(true), 0.2))
+        branch.draw(item, branch.trials[trial.model], playing, expected, np.full(len(true), 0.2), levels)
         told = way(branch.rows, labels, waiting, item)
         left = [*waiting, item]
         for one in told:
             left.remove(one)
             tell(branch, one, int(labels[one]))
-        total += chance_of_falsehood(branch, true, labels, confidence, way, left) / len(items)
+        total += chance * chance_of_falsehood(branch, true, labels, confidence, way, left)
     return total
 
 

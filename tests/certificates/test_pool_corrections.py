@@ -11,7 +11,8 @@ import pytest
 
 from modelpicker.certificates.pool_proof import PoolProof
 from modelpicker.certificates.pool_scores import Flags, PoolScores
-from tests.certificates.test_pool_proof import front, gaps, tiny_file
+from modelpicker.kernels.primitives import Ints
+from tests.certificates.test_pool_proof import chances, front, gaps, tiny_file, uneven_levels
 
 
 class Drawn(NamedTuple):
@@ -20,6 +21,7 @@ class Drawn(NamedTuple):
     item: int
     trial: int
     playing: Flags
+    levels: Ints | None = None
 
 
 class Case(NamedTuple):
@@ -42,7 +44,7 @@ def replayed(case: Case, draws: list[Drawn], labels: np.ndarray) -> PoolProof:
     for drawn in draws:
         expected = np.where(drawn.playing, 0.8, 0.0)
         variance = np.full(models, 0.2)
-        proof.draw(drawn.item, proof.trial(drawn.trial), drawn.playing, expected, variance)
+        proof.draw(drawn.item, proof.trial(drawn.trial), drawn.playing, expected, variance, drawn.levels)
         proof.scores.truth[drawn.item] = labels[drawn.item]
         proof.learn(drawn.item)
     return proof
@@ -58,12 +60,15 @@ def chance_of_falsehood(case: Case, draws: list[Drawn]) -> float:
             return 1.0
     trial = proof.trial(front(proof))
     playing = ~proof.beaten(trial, case.confidence)
-    items = proof.eligible(trial, playing).tolist()
-    if not items:
+    levels = uneven_levels(proof, playing)
+    found = chances(proof, trial.model, playing, levels)
+    if not found:
         # Nothing is left to draw: the correction comes now.
         return 0.0 if right else chance_of_falsehood(case._replace(corrected=len(draws)), draws)
-    found = [chance_of_falsehood(case, [*draws, Drawn(item, trial.model, playing)]) for item in items]
-    return sum(found) / len(items)
+    return sum(
+        chance * chance_of_falsehood(case, [*draws, Drawn(item, trial.model, playing, levels)])
+        for item, chance in found.items()
+    )
 
 
 @pytest.mark.parametrize("allowed", [0, 1])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from modelpicker.certificates import judge
+from modelpicker.certificates.pool_draws import weigh_draws
 from modelpicker.certificates.pool_proof import PoolProof
 from modelpicker.certificates.pool_scores import PoolScores
 
@@ -35,6 +36,20 @@ def front(proof: PoolProof) -> int:
     """Some rule for who is put on trial: whoever has the most right so far."""
     done = proof.labelled
     return int(np.argmax((proof.rows[done] == proof.scores.truth[done][:, None]).sum(axis=0)))
+
+
+def uneven_levels(proof: PoolProof, playing: np.ndarray) -> np.ndarray | None:
+    """Levels of the next draw: every second draw takes all items alike, the others do not at all."""
+    if proof.asked % 2:
+        return None
+    return np.where(playing, (np.arange(len(playing)) * 3 + proof.asked + 1) % 5, -1)
+
+
+def chances(proof: PoolProof, model: int, playing: np.ndarray, levels: np.ndarray | None) -> dict[int, float]:
+    """With which probability each item is drawn; counted here by itself."""
+    value = np.where(playing, 0 if levels is None else levels, -1) + 1
+    weights = np.where(proof.scores.differs(slice(None), model), value, 0).max(axis=1) * proof.drawable
+    return {int(item): float(weights[item] / weights.sum()) for item in np.flatnonzero(weights)}
 
 
 Tell = Callable[[np.ndarray, np.ndarray, list[int], int], list[int]]
@@ -74,15 +89,13 @@ def chance_of_falsehood(
             return 1.0
     trial = proof.trial(front(proof))
     playing = ~proof.beaten(trial, confidence)
-    items = proof.eligible(trial, playing)
-    if not len(items):
-        return 0.0
+    levels = uneven_levels(proof, playing)
     # Whatever is expected, the proof must hold: here it is far too bold.
     expected = np.full(proof.rows.shape[1], 0.8)
     total = 0.0
-    for item in items.tolist():
+    for item, chance in chances(proof, trial.model, playing, levels).items():
         branch = copy.deepcopy(proof)
-        branch.draw(item, branch.trials[trial.model], playing, expected, np.full(len(expected), 0.2))
+        branch.draw(item, branch.trials[trial.model], playing, expected, np.full(len(expected), 0.2), levels)
         told = tell(branch.rows, labels, waiting, item)
         left = [*waiting, item]
         for one in told:
@@ -90,7 +103,7 @@ def chance_of_falsehood(
             if one != skipped:
                 branch.scores.truth[one] = labels[one]
                 branch.learn(one)
-        total += chance_of_falsehood(branch, labels, confidence, tell, left, skipped) / len(items)
+        total += chance * chance_of_falsehood(branch, labels, confidence, tell, left, skipped)
     return total
 
 
@@ -181,19 +194,21 @@ def test_counts_that_are_kept_up_are_those_of_a_fresh_look() -> None:
         assert getattr(counted, name).tolist() == getattr(kept, name).tolist(), name
 
 
-def test_items_that_may_be_drawn_are_those_of_a_fresh_look_while_models_leave_the_play() -> None:
+def test_weights_that_are_kept_up_are_those_of_a_fresh_look_while_models_leave_the_play() -> None:
     rows, labels = tiny_file(6, items=60, models=6)
     proof = PoolProof(PoolScores(rows, np.full(60, -3, dtype=np.int32)), 25)
     trial = proof.trial(1)
     seen = set()
     for item in range(50):
-        playing = np.flatnonzero(~proof.beaten(trial, 0.95))
-        seen.add(len(playing))
-        differs = (rows[:, playing] != rows[:, [1]]).any(axis=1)
-        assert (
-            proof.eligible(trial, ~proof.beaten(trial, 0.95)).tolist()
-            == np.flatnonzero(differs & proof.drawable).tolist()
-        )
+        playing = ~proof.beaten(trial, 0.95)
+        seen.add(int(playing.sum()))
+        levels = np.where(playing, np.arange(6) % 5, -1)
+        weights = proof.weights(trial, levels)
+        expected = chances(proof, 1, playing, levels)
+        of_all = (weights.by_item * proof.drawable).sum()
+        assert {one: float(weights.by_item[one] / of_all) for one in expected} == expected
+        assert sum(expected.values()) == pytest.approx(1.0 if playing.any() else 0.0)
+        assert weights.sums.tolist() == weigh_draws(proof.scores, proof.drawable, 1, levels).sums.tolist()
         proof.take_out(item)
         if item % 4:
             proof.scores.truth[item] = labels[item]
@@ -225,7 +240,7 @@ def test_the_model_on_trial_is_set_beside_the_runner_up_by_counting() -> None:
 
 
 def test_money_never_falls_to_nothing() -> None:
-    """A bet risks four fifths at most, so a losing streak leaves something to win with."""
+    """A bet never risks all, so a losing streak leaves something to win with."""
     rows = np.tile(np.array([[0, 1]], dtype=np.int32), (60, 1))
     proof = PoolProof(PoolScores(rows, np.full(60, -3, dtype=np.int32)), 0)
     trial = proof.trial(0)
@@ -389,18 +404,16 @@ def chance_of_falsehood_with_grades(
     known = np.nan_to_num(proof.scores.at(np.flatnonzero(proof.labelled))).sum(axis=0)
     trial = proof.trial(int(np.argmax(known)))
     playing = ~proof.beaten(trial, confidence)
-    items = proof.eligible(trial, playing)
-    if not len(items):
-        return 0.0
+    levels, bold, doubt = uneven_levels(proof, playing), np.full(len(sums), 0.8), np.full(len(sums), 0.2)
     total = 0.0
-    for item in items.tolist():
+    for item, chance in chances(proof, trial.model, playing, levels).items():
         branch = copy.deepcopy(proof)
-        branch.draw(item, branch.trials[trial.model], playing, np.full(len(sums), 0.8), np.full(len(sums), 0.2))
+        branch.draw(item, branch.trials[trial.model], playing, bold, doubt, levels)
         for one in waiting if late else [item]:
             branch.scores.grade(one, said[one])
             branch.learn(one)
         left = [item] if late else []
-        total += chance_of_falsehood_with_grades(branch, scores, said, confidence, left, late=late) / len(items)
+        total += chance * chance_of_falsehood_with_grades(branch, scores, said, confidence, left, late=late)
     return total
 
 
@@ -457,12 +470,12 @@ def test_counts_with_grades_that_are_kept_up_are_those_of_a_fresh_look() -> None
 
 def test_grades_of_nought_and_one_win_nearly_what_right_and_wrong_do() -> None:
     """Where losses may lie between 0 and 1, a bad model is worse by more than is allowed, not by one item more."""
-    rows, labels = tiny_file(1, items=20)
+    rows, labels = tiny_file(1, items=60)
     right = (rows == labels[:, None]).astype(np.float64)
     expected, variance = np.full(3, 0.3), np.full(3, 0.5)
 
     def play(whole: bool) -> PoolProof:
-        proof = PoolProof(PoolScores(rows, np.full(20, -3, dtype=np.int32), whole=whole), 1)
+        proof = PoolProof(PoolScores(rows, np.full(60, -3, dtype=np.int32), whole=whole), 1)
         trial = proof.trial(0)
         for item in range(8):
             proof.draw(item, trial, ~proof.beaten(trial, 0.999), expected, variance)

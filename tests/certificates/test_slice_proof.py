@@ -8,7 +8,7 @@ import pytest
 import modelpicker as mp
 from modelpicker.certificates.pool_proof import PoolProof
 from modelpicker.certificates.pool_scores import PoolScores
-from tests.certificates.test_pool_proof import front, gaps, tiny_file
+from tests.certificates.test_pool_proof import chances, front, gaps, tiny_file, uneven_levels
 
 
 class TinyFile:
@@ -29,7 +29,15 @@ class TinyFile:
                 return True
         return False
 
-    def draw(self, which: int, place: int, trial: int, playing: np.ndarray, confidences: list[float]) -> int:
+    def draw(
+        self,
+        which: int,
+        place: int,
+        trial: int,
+        playing: np.ndarray,
+        levels: np.ndarray | None,
+        confidences: list[float],
+    ) -> int:
         """Draw an item for one proof; the slice of an item that is drawn for the whole bets on it too. The item."""
         bold, doubt = np.full(len(playing), 0.8), np.full(len(playing), 0.2)
         item = int(self.places[which][place])
@@ -39,7 +47,8 @@ class TinyFile:
                 continue
             if other == which or which == 0:
                 tried = proof.trial(trial)
-                proof.draw(local, tried, playing & ~proof.beaten(tried, confidences[other]), bold, doubt)
+                still = playing & ~proof.beaten(tried, confidences[other])
+                proof.draw(local, tried, still, bold, doubt, levels)
             proof.take_out(local)
         return item
 
@@ -61,19 +70,22 @@ def chance_of_falsehood(
         proof = file.proofs[which]
         trial = proof.trial(front(proof))
         playing = ~proof.beaten(trial, confidences[which])
-        items = proof.eligible(trial, playing).tolist()
-        if items:
+        levels = uneven_levels(proof, playing)
+        if levels is None:  # who is in play in the slice does not matter: by this the item is drawn
+            levels = np.where(playing, 0, -1)
+        found = chances(proof, trial.model, playing, levels)
+        if found:
             break
     else:
         return 0.0
     total = 0.0
-    for place in items:
+    for place, chance in found.items():
         branch = copy.deepcopy(file)
-        item = branch.draw(which, place, trial.model, playing, confidences)
+        item = branch.draw(which, place, trial.model, playing, levels, confidences)
         for one in [item] if late is None else late:
             branch.learn(one)
         waiting = None if late is None else [item]
-        total += chance_of_falsehood(branch, confidences, turns[1:] + turns[:1], waiting) / len(items)
+        total += chance * chance_of_falsehood(branch, confidences, turns[1:] + turns[:1], waiting)
     return total
 
 

@@ -79,7 +79,7 @@ def test_a_preference_takes_one_key_and_an_answer_is_undone(free: Path) -> None:
     first, second = (line["label"] for line in lines(free)[1:])
     assert first == mp.Label.better(shown[0][0], shown[0][1]).to_json()
     assert second == mp.Label.better(shown[1][1], shown[1][0]).to_json()
-    assert "preferred" in " ".join(done.stdout.split())
+    assert "on what share of the items the pick beats a model" in " ".join(done.stdout.split())
 
 
 def test_a_whole_session_of_grades_ends_with_the_pick_of_the_library(free: Path) -> None:
@@ -204,3 +204,16 @@ def test_a_session_of_grades_that_is_killed_goes_on_where_it_was(free: Path) -> 
     assert done.returncode == 0, done.stderr
     assert "Going on with 1 label" in done.stderr
     assert len(lines(free)) == 3
+
+
+def test_a_class_may_be_typed_in_any_spelling_that_is_the_same(tmp_path: Path) -> None:
+    (tmp_path / "free.csv").write_text("id,ada,ben\n1,Paris,Lyon\n2,rome.,Oslo\n3,Bern,Lima\n")
+    done = run("pick", "free.csv", "--same", "normalised", answers="Madrid\nparis!\n(OSLO)\nq\n", folder=tmp_path)
+    told = {line["label"] for line in lines(tmp_path)[1:]}
+    assert told <= {"Paris", "Oslo", "Lyon", "rome.", "Bern", "Lima"}
+    assert len(told) == 2
+    assert "'Madrid' is no class" in done.stderr
+    made = ("create", "free", "--pool", "free.csv", "--same", "normalised", "--ask-for", "grades")
+    assert run(*made, folder=tmp_path).returncode == 0
+    shown = " ".join(run("show", "free", folder=tmp_path).stdout.split())
+    assert "asks for grades same answer normalised" in shown

@@ -142,6 +142,7 @@ def test_a_campaign_is_described_with_what_it_was_made_with(server: Running, api
         "withdrawn": 0,
         "conflicts": 0,
         "labels_known": 0,
+        "costs": {},
         "pick": None,
         "tied": MODELS,
     }

@@ -115,6 +115,7 @@ def test_every_form_of_file_is_taken_in_once(server: Running, name: str, form: s
     assert desk.look(content, f"f.{form}") == {
         "items": 10,
         "models": MODELS,
+        "answers": 2,
         "classes": ["no", "yes"],
         "fields": ["id", "text"],
         "labelled": False,

@@ -239,13 +239,13 @@ def test_the_preview_takes_numbers_that_are_not_whole_for_answers_if_it_is_told_
     headers = {**FILE_KIND, "Authorization": f"Bearer {judges.tokens['boss']}"}
     rows = "id,a,b\n" + "".join(f"{place},{place}.501,{place}.502\n" for place in range(5))
     found = {}
-    for as_text in ("false", "true"):
-        asked = urlencode({"filename": "sums.csv", "as_text": as_text})
+    for same in ("exact", "0"):
+        asked = urlencode({"filename": "sums.csv", "same": same})
         answer = judges.server.http.post(f"{API}/files?{asked}", content=rows.encode(), headers=headers)
         judges.api.check(answer)
-        found[as_text] = answer
-    assert found["false"].status_code == 422
-    assert (found["true"].json()["models"], found["true"].json()["problem"]) == (["a", "b"], None)
+        found[same] = answer
+    assert found["exact"].status_code == 422
+    assert (found["0"].json()["models"], found["0"].json()["problem"]) == (["a", "b"], None)
 
 
 def test_annotators_are_not_sent_thousands_of_texts_as_classes(judges: Judges) -> None:

@@ -76,6 +76,7 @@ OPEN = {
 }
 CONFLICTS = {
     "note",
+    "label_studio",
     "revise",
     "make_token",
     "drop_token",

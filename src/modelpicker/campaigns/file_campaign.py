@@ -18,7 +18,8 @@ from modelpicker.campaigns.annotators import person_of
 from modelpicker.campaigns.campaign import Campaign
 from modelpicker.campaigns.events.event_types import Answer, Opinion, Retraction, Withdrawal
 from modelpicker.campaigns.input.batches import items_of
-from modelpicker.campaigns.offline import Goal, names_at, shuffled, suited_options
+from modelpicker.campaigns.input.judges import names_at
+from modelpicker.campaigns.offline import Goal, shuffled, suited_options
 from modelpicker.campaigns.registry import begin_campaign, list_campaigns, open_campaign
 from modelpicker.campaigns.results.assembly import best_place
 from modelpicker.campaigns.settings import CampaignSettings

@@ -36,6 +36,7 @@ from modelpicker.campaigns.slicing import make_pool
 from modelpicker.campaigns.storage.sqlite_files import is_sqlite
 from modelpicker.certificates.certificate import Certified
 from modelpicker.collections import ModelCollection, load_collection
+from modelpicker.collections.spelling import EXACT
 from modelpicker.encoding import ClassName, check_missing
 from modelpicker.errors import ConflictError, FileError, InputError, NotFoundError
 from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN
@@ -106,7 +107,7 @@ def _of_journal(path: Path) -> Report:
     """What the answers of people come to."""
     journal = read_journal(path)
     header, answers = journal.header or {}, journal.answers
-    whole, said = with_judge_apart(_read(path, header, "file"), header.get("judge"))
+    whole, said = with_judge_apart(_read(path, header, "file"), header.get("judge"), _same(header))
     mark = None if said is None else judge_mark(cast("list[ClassName | None]", said))
     if header.get("fingerprint") != fingerprint_of(whole) or header.get("judge_mark") != mark:
         raise ConflictError(_other(path, header.get("file")))
@@ -190,7 +191,7 @@ def _of_result(path: Path) -> Report:
             f"{path} was written by an older version of modelpicker. To use its answers: modelpicker pick "
             f"{header.get('collection', 'FILE')} --labels {path}"
         )
-    found, said = with_judge_apart(_read(path, header, "collection"), header.get("judge"))
+    found, said = with_judge_apart(_read(path, header, "collection"), header.get("judge"), _same(header))
     whole = _with_labels(path, found, header, decided)
     pool = header.get("setting") == "pool"
     try:
@@ -323,6 +324,12 @@ def _read(path: Path, header: Mapping[str, Any], key: str) -> ModelCollection:
                 f"or put it beside {path}."
             ) from None
     return load_collection(beside, **reading)
+
+
+def _same(header: Mapping[str, Any]) -> str | float:
+    """What counted as the same answer."""
+    found: str | float = (header.get("reading") or {}).get("same", EXACT)
+    return found
 
 
 def _other(path: Path, file: object) -> str:

@@ -12,7 +12,7 @@ from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.algorithms.registry import AlgorithmChoice, find_algorithm, make_algorithm
 from modelpicker.algorithms.told_labels import check_answers, losses_by, tell
 from modelpicker.algorithms.validation import check_count
-from modelpicker.campaigns.input.judges import fields_at, judge_reading, with_judge_apart
+from modelpicker.campaigns.input.judges import fields_at, judge_reading, names_at, with_judge_apart
 from modelpicker.campaigns.offline_pool import (
     AskLabel,
     ask_pool,
@@ -26,7 +26,7 @@ from modelpicker.campaigns.offline_pool import (
     use_answers,
 )
 from modelpicker.campaigns.pick_setting import Setting, choose_setting
-from modelpicker.campaigns.pool_costs import check_priced
+from modelpicker.campaigns.pool_costs import PoolCosts, check_priced
 from modelpicker.campaigns.results.assembly import Counted, PickEvidence, Wanted, assemble
 from modelpicker.campaigns.results.course import Course, joined
 from modelpicker.campaigns.results.pick import Pick
@@ -237,12 +237,6 @@ def read_whole(source: CollectionSource) -> ModelCollection:
     return source.read() if isinstance(source, CollectionReader) else source
 
 
-def names_at(whole: ModelCollection, place: int) -> list[ClassName | None]:
-    """What the models say of an item."""
-    codes = whole.predictions[place].tolist()
-    return [None if code < 0 else whole.classes[code] for code in codes]
-
-
 def known_labels(source: CollectionSource) -> int:
     """How many items have a label."""
     return source.labels_known if isinstance(source, CollectionReader) else source.labelled
@@ -393,7 +387,7 @@ def pick(
             "play_unlabelled": play_unlabelled,
         },
     )
-    pools = PoolOptions(judge, warm, price, label_noise, slice)
+    pools = PoolOptions(judge, warm, price, label_noise, slice, same)
     pools.check(chosen)
     named = dict(reading)
     if isinstance(source, ModelCollection):
@@ -415,8 +409,8 @@ def pick(
         near = GAP.default if tolerance is None else tolerance
         loss = "grades" if graded and loss is None else loss
         goal = {"seed": seed, "confidence": confidence, "tolerance": near, "loss": loss}
-        whole, pool = pools.make(read_whole(opened), named, name, goal)
-        return _pick_pool(whole, labels, pool, budget, given_labels(whole, warm))
+        whole, pool, known = pools.make(read_whole(opened), named, name, goal)
+        return _pick_pool(whole, labels, pool, budget, known)
     check_can_choose(opened, name)
     found = find_algorithm(algorithm or USUAL_ALGORITHM)
     wanted, given = make_goal(
@@ -444,6 +438,7 @@ class PoolOptions:
     price: object
     label_noise: float
     slice: SliceChoice | None
+    same: SameAnswer
 
     def check(self, setting: Setting) -> None:
         """An error if a stream is to use one of them."""
@@ -461,13 +456,18 @@ class PoolOptions:
 
     def make(
         self, whole: ModelCollection, reading: Mapping[str, Any], name: str, goal: dict[str, Any]
-    ) -> tuple[ModelCollection, PoolPicker]:
-        """The items without their judge, and the pool of them."""
-        bare, said = with_judge_apart(whole, self.judge)
+    ) -> tuple[ModelCollection, PoolPicker, dict[int, ClassName]]:
+        """The items without their judge, the pool of them, and the labels that exist already."""
+        bare, said = with_judge_apart(whole, self.judge, self.same)
         check_several(bare, name)
-        goal = {**goal, "loss": find_loss(goal["loss"], bare), "judge": said}
+        given = given_labels(bare, self.warm, self.same)
+        loss = find_loss(goal["loss"], bare, given)
+        costs = PoolCosts(loss)
+        costs.check_spelling(bare.classes, SameAnswers.of(self.same))
+        costs.check_named(bare.classes)
+        goal = {**goal, "loss": loss, "judge": said}
         goal |= {"price": find_price(self.price, bare), "label_noise": self.label_noise}
-        return bare, make_pool(bare, self.slice, reading, **goal)
+        return bare, make_pool(bare, self.slice, reading, **goal), given
 
 
 def _open_answered(
@@ -516,13 +516,19 @@ def _open_labelled(
     source: object, labels: object, reading: Mapping[str, Any], called: str = "labels"
 ) -> CollectionSource:
     """The collection, with its labels, unless a function is asked for them; `called` is their name in errors."""
+    read = Reading(**{name: value for name, value in reading.items() if value is not None})
+    opened, merged = _with_labels(source, labels, read, called)
+    return opened if merged or not read.free else merge_answers(read_whole(opened), read.same)
+
+
+def _with_labels(source: object, labels: object, read: Reading, called: str) -> tuple[CollectionSource, bool]:
+    """The collection, with its labels, and whether it was settled already which answers are the same."""
     asked = callable(labels)
     answers = Path(labels) if isinstance(labels, str | Path) and is_sqlite(Path(labels)) else None
     if answers is not None:
         labels = None
     mapped = isinstance(labels, Mapping) and not any(_is_column(value) for value in labels.values())
     given = None if asked or mapped else labels
-    read = Reading(**{name: value for name, value in reading.items() if value is not None})
     # Labels that come one by one are added before it is decided which answers are the same.
     late = mapped or answers is not None
     opened: CollectionSource
@@ -538,8 +544,7 @@ def _open_labelled(
         from modelpicker.campaigns.file_campaign import with_answers  # which builds on this
 
         opened = with_answers(read_whole(opened), answers)
-    merged = not isinstance(source, ModelCollection) and not late
-    return opened if merged or not read.free else merge_answers(read_whole(opened), read.same)
+    return opened, not isinstance(source, ModelCollection) and not late
 
 
 def refuse_warm_of_stream(warm: object) -> None:
@@ -552,8 +557,8 @@ def refuse_warm_of_stream(warm: object) -> None:
         )
 
 
-def given_labels(whole: ModelCollection, warm: object) -> dict[int, ClassName]:
-    """Labels that exist already, by item; `warm` is what `pick` takes."""
+def given_labels(whole: ModelCollection, warm: object, same: SameAnswer = EXACT) -> dict[int, ClassName]:
+    """Labels that exist already, by item; `warm` and `same` are what `pick` takes."""
     if warm is None:
         return {}
     if callable(warm):
@@ -562,9 +567,18 @@ def given_labels(whole: ModelCollection, warm: object) -> dict[int, ClassName]:
             parameter="warm",
         )
     bare = ModelCollection.of_codes(whole.predictions, None, whole.models, whole.classes, whole.fields)
-    found = read_whole(_open_labelled(bare, warm, {}, "warm"))
+    rule = SameAnswers.of(same)
+    found = read_whole(_with_labels(bare, warm, Reading(same=rule.rule), "warm")[0])
     labels = () if found.labels is None else found.labels
-    return {place: found.classes[int(labels[place])] for place in known_places(found)}
+    given = {place: found.classes[int(labels[place])] for place in known_places(found)}
+    return {place: as_models_say(whole, place, label, rule) for place, label in given.items()}
+
+
+def as_models_say(whole: ModelCollection, place: int, label: ClassName, rule: SameAnswers) -> ClassName:
+    """A label of an item, spelt as the models spell it where that counts as the same answer."""
+    if rule.plain:
+        return label
+    return rule.find(label, [name for name in names_at(whole, place) if name is not None])
 
 
 def _pick_pool(

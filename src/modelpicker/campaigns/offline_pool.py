@@ -1,5 +1,6 @@
 """A collection picked from as a pool: all items are there, and the one most worth a label is asked about next."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -62,19 +63,27 @@ def find_price(price: object, source: object) -> object:
     return (measured or Measurements()).price(price)
 
 
-def find_loss(loss: object, whole: ModelCollection) -> Loss:
-    """A loss from what users write; "balanced" is by how frequent the classes are among the labels."""
-    if loss != "balanced":
+def find_loss(loss: object, whole: ModelCollection, given: Mapping[int, ClassName] | None = None) -> Loss:
+    """A loss from what users write; "balanced" is by how frequent the classes are among the labels.
+
+    Args:
+        loss: in any form that `pick` takes.
+        whole: the items, with the labels that they come with.
+        given: labels that exist already, by item: they count too.
+    """
+    if not (isinstance(loss, str) and loss == "balanced"):
         return Loss.of(loss).spelt_as(whole.classes)
-    places = known_places(whole)
-    if whole.labels is None or not places:
+    told = np.asarray(() if whole.labels is None else whole.labels)
+    labels = {place: whole.classes[int(told[place])] for place in known_places(whole)} | dict(given or {})
+    if not labels:
         raise InputError(
-            "loss: balanced accuracy needs to know how frequent the classes are, and there are no labels; "
-            "pass mp.Loss.balanced with a share for each class.",
+            f"loss: balanced accuracy needs to know how frequent the classes are, and none of the {len(whole):,} "
+            "items has a label. Add labels of some of the items (warm=, --warm), or say how frequent the classes "
+            'are, as counts or shares: mp.Loss.balanced({"spam": 20, "ham": 80}), or '
+            '--loss \'balanced {"spam": 20, "ham": 80}\'.',
             parameter="loss",
         )
-    counts = np.bincount(np.asarray(whole.labels)[places], minlength=len(whole.classes)).tolist()
-    return Loss.balanced({name: count for name, count in zip(whole.classes, counts, strict=True) if count})
+    return Loss.balanced(Counter(labels.values()))
 
 
 def ask_pool(pool: PoolPicker, whole: ModelCollection, ask: AskLabel, budget: int | None, given: int = 0) -> Pick:

@@ -31,7 +31,6 @@ from modelpicker.campaigns.results.candidates import two_strongest
 from modelpicker.campaigns.results.pick import AddedItems, Pick, Query
 from modelpicker.campaigns.results.pool_decisions import PoolDecisions
 from modelpicker.campaigns.results.pool_pick import campaign_pick
-from modelpicker.campaigns.setting_options import is_tolerance
 from modelpicker.campaigns.state.pool_items import add_rows, add_source
 from modelpicker.campaigns.state.pool_projection import PoolProjection
 from modelpicker.campaigns.state.states import as_pool
@@ -87,9 +86,14 @@ class PoolCampaign(Campaign):
             raise InputError(self._wrong_judge(judge), parameter="judge")
         if isinstance(slice, str) or (slice is not None and self.settings.slice is None):
             raise InputError(self._wrong_slice(slice), parameter="slice")
-        settings, text = self.settings, is_tolerance(self.settings.same)
+        settings = self.settings
         opened = PoolSource.open(
-            source, settings.models, settings.judge, slice=settings.slice, text=text, missing=settings.missing
+            source,
+            settings.models,
+            settings.judge,
+            slice=settings.slice,
+            same=settings.same,
+            missing=settings.missing,
         )
         opened = opened.judged_by(judge).sliced_by(slice)
         read = ClassCodes(settings.classes, settings.rule)  # the source knows what is missing

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self, TypeGuard
 
@@ -10,12 +10,17 @@ from modelpicker.algorithms import ALGORITHMS, Algorithm
 from modelpicker.algorithms.validation import read_price
 from modelpicker.campaigns.setting_options import loss_of
 from modelpicker.certificates.stop_rule import LABEL_NOISE
+from modelpicker.collections.same_answers import SameAnswers
+from modelpicker.collections.spelling import uniform
 from modelpicker.encoding import ClassName, ModelName
 from modelpicker.errors import InputError, brief
-from modelpicker.losses import ACCURATE, GRADES, PREFERENCE, Loss, read_loss
+from modelpicker.losses import ACCURATE, COST, GRADES, PREFERENCE, USUAL_COST, Loss, read_loss
+from modelpicker.losses import BALANCED as BALANCED_ACCURACY
 
 # Models whose price is named in a line.
 SHOWN_PRICES = 8
+# The loss whose shares are typed after it.
+BALANCED = "balanced"
 # The options of a pool that are stored where they are given.
 COSTS = ("loss", "price", "label_noise")
 # Prices that the file of an evaluation tool gives.
@@ -121,6 +126,39 @@ class PoolCosts:
         """Refuse more classes than a table of costs can hold."""
         self.loss.check_classes(classes)
 
+    def check_named(self, classes: Sequence[ClassName]) -> None:
+        """Refuse a loss of which no class occurs, or that spells one otherwise: it would not be what was meant."""
+        table = self.loss.spelt_as(classes).table
+        found, spelt = set(classes), {uniform(str(name)): name for name in classes}
+        named = list(dict.fromkeys(name for label, row in table for name in (label, *(a for a, _ in row))))
+        strange = [name for name in named if name is not None and name not in found]
+        for name in strange:
+            if (near := spelt.get(uniform(str(name)))) is not None:
+                raise InputError(
+                    f"loss: it names {brief(name)}, but the items say {brief(near)}; name the classes as they do.",
+                    parameter="loss",
+                )
+        if strange and found and not any(name in found for name, _ in table):
+            raise InputError(
+                f"loss: none of the classes that it names occurs, such as {brief(strange[0])}; the items say "
+                f"{brief(list(classes))}.",
+                parameter="loss",
+            )
+
+    def check_spelling(self, classes: Iterable[ClassName], rule: SameAnswers) -> None:
+        """Refuse costs by class where a class is spelt in several ways: each item keeps its own spelling."""
+        named = [label for label, _ in self.loss.table]
+        if rule.plain or not named:
+            return
+        for name in classes:
+            if name not in named and (same := rule.find(name, named)) != name:
+                raise InputError(
+                    f"loss: it names {brief(same)}, and models also say {brief(name)}, which is the same answer. "
+                    "With `same`, each item keeps its own spelling, so costs by class do not fit. Read the file "
+                    "with normalise=True (--normalise) in place of `same`.",
+                    parameter="loss",
+                )
+
     def facts(self) -> dict[str, str]:
         """In words, by name; what has its default is left out."""
         return {name: self._told(name) for name in self.document()}
@@ -132,7 +170,7 @@ class PoolCosts:
             prices = self.price or ()
             more = f"; {len(prices) - SHOWN_PRICES:,} more models" if len(prices) > SHOWN_PRICES else ""
             return f"{', '.join(f'{model} {price:g}' for model, price in prices[:SHOWN_PRICES])} per item{more}"
-        return f"at most {100 * self.label_noise:g}% of the labels are wrong"
+        return f"each label is wrong with a probability of at most {100 * self.label_noise:g}%"
 
     def typed(self) -> list[str]:
         """The options of the command line that say the same."""
@@ -162,18 +200,30 @@ def loss_in_words(loss: Loss) -> str:
     """A loss with what it costs, if that is short."""
     if loss.plain:
         return loss.name
-    parts = [
-        f"{label} {cost:.4g}" if answer is None and len(row) == 1 else f"{label} as {answer} {cost:.4g}"
-        for label, row in loss.table
-        for answer, cost in row
-        if not math.isclose(cost, 0.0)
-    ]
-    shown = ", ".join(parts[:SHOWN_PRICES]) + (", …" if len(parts) > SHOWN_PRICES else "")
-    return f"{loss.name} ({shown})" if shown else loss.name
+    rest = 0 if loss.name == BALANCED_ACCURACY else USUAL_COST
+    if loss.name == COST:
+        parts = [
+            f"{cost:.4g} for {'no answer' if answer is None else f'answering {answer}'} where {label} is right"
+            for label, row in loss.table
+            for answer, cost in row
+            if answer != label and not math.isclose(cost, rest)
+        ]
+        return f"mean cost per item ({_first(parts)}{rest:g} for any other mistake)"
+    parts = [f"{cost:.4g} where {label} is right" for label, ((_, cost),) in loss.table if cost != rest]
+    return f"{loss.name} (a mistake costs {_first(parts)}{rest:g} elsewhere)"
+
+
+def _first(parts: Sequence[str]) -> str:
+    """The first parts of a list that goes on."""
+    more = f"{len(parts) - SHOWN_PRICES:,} more costs, " if len(parts) > SHOWN_PRICES else ""
+    return "".join(f"{part}, " for part in parts[:SHOWN_PRICES]) + more
 
 
 def loss_from_text(text: str) -> object:
-    """A loss as it is typed: its name, or JSON with weights or costs by class."""
+    """A loss as it is typed: its name, JSON with weights or costs by class, or `balanced` with JSON of shares."""
+    name, shares = text.strip()[: len(BALANCED)], text.strip()[len(BALANCED) :].strip()
+    if name == BALANCED and shares:
+        return Loss.balanced(_from_json("loss", shares, 'balanced {"spam": 20, "ham": 80}'))
     return _from_json("loss", text, '{"spam": 5}') if text.lstrip().startswith(("{", "[")) else text
 
 
@@ -184,7 +234,7 @@ def price_from_text(text: str) -> object:
     return _from_json("price", text, '{"large": 0.03, "small": 0.002}')
 
 
-def _from_json(name: str, text: str, example: str) -> object:
+def _from_json(name: str, text: str, example: str) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -29,7 +29,7 @@ from modelpicker.campaigns.setting_options import (
     OverlapRule,
     check_judge_name,
     check_slice_name,
-    is_tolerance,
+    check_stored_same,
     refuse_judge_of_stream,
     refuse_noise_of_stream,
     refuse_slice_of_stream,
@@ -42,6 +42,7 @@ from modelpicker.campaigns.storage.database import Storage, open_storage
 from modelpicker.campaigns.storage.schema import campaigns, metadata
 from modelpicker.campaigns.terms import check_guidelines
 from modelpicker.certificates.certificate import Certified
+from modelpicker.collections.same_answers import SameAnswers
 from modelpicker.encoding import ClassName, Missing
 from modelpicker.errors import InputError, NotFoundError, StorageError, brief
 
@@ -188,28 +189,27 @@ def create_campaign(
     check_guidelines(guidelines)
     if pool is not None:
         check_name(name)
+        rule = SameAnswers.of(check_stored_same(same))
         judge_name = judge if judge is None or isinstance(judge, str) else JUDGE
         sliced = check_slice_name(slice_name(slice), judge=check_judge_name(judge_name))
         source = PoolSource.open(
-            pool,
-            models,
-            judge_name,
-            slice=sliced,
-            text=is_tolerance(same),
-            missing=BY_NAME["missing"].check(missing),
+            pool, models, judge_name, slice=sliced, same=same, missing=BY_NAME["missing"].check(missing)
         )
         if isinstance(pool, str | Path):
             source.check_slice()
         source = source.judged_by(judge).sliced_by(slice)
+        known = {} if warm is None else given_labels(read_whole(source.found), warm, rule.rule)
         goal: dict[str, Any] = {"tolerance": tolerance, "confidence": confidence}
         goal |= {"judge": judge_name, "slice": sliced}
         goal |= {
-            "loss": pool_loss(loss, source),
+            "loss": pool_loss(loss, source, known),
             "price": find_price(price, source.found),
             "label_noise": label_noise,
         }
         settings = CampaignSettings.check_pool(**given | {"models": source.models}, **goal)
-        known = given_labels(read_whole(source.found), warm) if warm is not None else {}
+        if classes is None:
+            settings.costs.check_spelling(source.classes, rule)
+        settings.costs.check_named(source.classes if settings.classes is None else settings.classes)
         return _begin_pool(storage, name, settings, source, use_labels, known, guidelines, progress)
     refuse_judge_of_stream(judge)
     refuse_slice_of_stream(slice)
@@ -219,9 +219,10 @@ def create_campaign(
     return begin_campaign(storage, name, CampaignSettings.check(**given, loss=loss, price=price), guidelines)
 
 
-def pool_loss(loss: object, source: PoolSource) -> object:
+def pool_loss(loss: object, source: PoolSource, given: Mapping[int, ClassName]) -> object:
     """A loss that can be stored; "balanced" is by the labels of the source, which is read for that."""
-    return find_loss(loss, read_whole(source.found)) if loss == "balanced" else loss
+    by_labels = isinstance(loss, str) and loss == "balanced"
+    return find_loss(loss, read_whole(source.found), given) if by_labels else loss
 
 
 def _check_stream(models: object, tolerance: object, confidence: object, use_labels: object) -> None:

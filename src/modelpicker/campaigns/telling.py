@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
+from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Note, Retraction
 from modelpicker.campaigns.events.round_states import REFERENCE, SKIPPED, UNANSWERED, RoundState
 from modelpicker.campaigns.input.labels import check_label
@@ -13,8 +14,9 @@ from modelpicker.campaigns.state.opinions import KnownAnswers
 from modelpicker.campaigns.state.tell import store_answer
 from modelpicker.campaigns.state.tell_opinion import budget_spent, needed_of, settle_conflict, withdraw
 from modelpicker.campaigns.state.transactions import Transaction
+from modelpicker.encoding import ClassName
 from modelpicker.errors import ConflictError, InputError, brief
-from modelpicker.label import AnyLabel, LabelGiven
+from modelpicker.label import AnyLabel, LabelGiven, classes_of
 
 
 class CampaignTelling(CampaignReading):
@@ -70,13 +72,17 @@ class CampaignTelling(CampaignReading):
 
     def _label(self, change: Transaction, number: int, label: object) -> AnyLabel | None:
         """A label that fits the campaign and its round."""
-        return check_label(label, self.settings, self.vocabulary, *change.store.said_at(number), number)
+        return self._checked_label(change.store, number, label)
+
+    def _checked_label(self, store: EventStore, number: int, label: object) -> AnyLabel | None:
+        before = () if self.settings.rule.plain else _classes_before(store, number)
+        return check_label(label, self.settings, self.vocabulary, *store.said_at(number), number, before)
 
     def as_stored(self, id: int | str, label: LabelGiven | None) -> AnyLabel | None:
         """A label as the campaign stores it: classes may be told by their place, and answers be spelt otherwise."""
         with self.looking() as store:
             number = self._number_of(store, id, store.head().rounds)
-            return check_label(label, self.settings, self.vocabulary, *store.said_at(number), number)
+            return self._checked_label(store, number, label)
 
     def retract(
         self, id: int | str, *, lease: float | timedelta | None = None, annotator: str | None = None
@@ -146,6 +152,13 @@ class CampaignTelling(CampaignReading):
             if (text, flagged) != (("", False) if known is None else (known.text, known.flagged)):
                 change.touched = True
                 change.add(Note(number, text, flagged, by))
+
+
+def _classes_before(store: EventStore, number: int) -> list[ClassName]:
+    """The classes that were said of a round so far, by one person or several."""
+    known = store.state(number)
+    said = [None if known is None else known.label, *(opinion.label for opinion in store.opinions(number))]
+    return [name for label in said if label is not None for name in classes_of(label)]
 
 
 def _take_back(change: Transaction, number: int, known: RoundState | None, by: str | None) -> None:

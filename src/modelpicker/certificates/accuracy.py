@@ -18,6 +18,8 @@ MOST_CELLS = 2_001
 # More money than this is not counted.
 MOST = 1e250
 
+TAKEN_FOR_RIGHT = " This takes all labels for right."
+
 
 @dataclass(frozen=True, slots=True)
 class AccuracyInterval:
@@ -127,8 +129,12 @@ def measure_accuracy(
     *,
     models: int,
     since: int | None = None,
+    noisy: bool = False,
 ) -> AccuracyInterval:
-    """The interval of the accuracy of one of so many models, each of which might have been the pick."""
+    """The interval of the accuracy of one of so many models, each of which might have been the pick.
+
+    If labels may be wrong (`noisy`), the sentence says that it takes all of them for right.
+    """
     least, most = counts.right, counts.right + counts.unknown
     first, last = cell_bounds(counts.items)
     refuted = peak_money(draws, counts.items, models, since) * (1.0 - confidence) >= 1.0
@@ -144,7 +150,7 @@ def measure_accuracy(
         high / counts.items,
         min(max(estimate, low), high) / counts.items,
         confidence,
-        _sentence(model, low, high, counts, len(draws), confidence),
+        _sentence(model, low, high, counts, len(draws), confidence) + (TAKEN_FOR_RIGHT if noisy else ""),
     )
 
 

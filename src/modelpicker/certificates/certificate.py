@@ -44,6 +44,8 @@ class Certificate:
     """All of it, in plain words."""
     loss: str = ACCURACY
     """What the gap is a share of: "accuracy", or the name of another loss."""
+    label_noise: float = 0.0
+    """The statement holds if each label is wrong with at most this probability."""
 
     def document(self) -> dict[str, Any]:
         """The certificate for programs."""
@@ -190,21 +192,21 @@ def state_pool(
     sentence = f"Nothing is proven about {model} yet."
     if gap < 1.0:
         better = _nobody_is_better(str(model), gap, loss)
-        sentence = f"{where} {better}, {sure}{if_few_are_wrong(label_noise)}."
+        sentence = f"{where} {better}, {sure}.{if_few_are_wrong(label_noise)}"
     whole = int(worse) if loss.whole and gap < 1.0 else None
-    return Certificate(model, gap, confidence, "pool", items, whole, sentence, loss.name)
+    return Certificate(model, gap, confidence, "pool", items, whole, sentence, loss.name, label_noise)
 
 
 def if_few_are_wrong(label_noise: float) -> str:
-    """Under what condition on wrong labels a statement holds; empty if there are none."""
+    """How many labels may be wrong, as a sentence after that of a certificate; empty if none may be."""
     noise = f"{100.0 * label_noise:.12g}%"
-    return f", if each label is wrong with a probability of at most {noise}" if label_noise else ""
+    return f" This holds if each label is wrong with a probability of at most {noise}." if label_noise else ""
 
 
 def _nobody_is_better(model: str, gap: float, loss: Loss) -> str:
     """No model is better by more than the gap; with what the worst mistake costs, if the gap is a share of it."""
-    priced = not loss.plain and loss.unit == 1.0 and gap > 0.0
-    dearest = f", which costs {loss.dearest:g}" if priced else ""
+    priced = not loss.plain and loss.name != BALANCED and gap > 0.0
+    dearest = f" ({loss.dearest:g})" if priced else ""
     return no_model_is_better(model, gap, loss.name) + dearest
 
 
@@ -212,13 +214,13 @@ def no_model_is_better(model: str, gap: float, loss: str) -> str:
     """No model is better by more than the gap, in the words of the loss."""
     by = f"more than {rounded_up(gap)} " if gap else ""
     if loss == PREFERENCE:
-        return f"no model is preferred to {model} on {by}more of the items than {model} is to it"
+        return f"no model beats {model} by {by}of the items" if gap else f"no model beats {model}"
     if loss == GRADES:
         return f"no model's mean grade is {by}higher than that of {model}"
     if loss == BALANCED:
-        return f"no model's balanced accuracy is {by}higher than that of {model}"
+        return f"no model's balanced accuracy, by the class shares given, is {by}higher than that of {model}"
     if loss != ACCURACY:
-        more = f" by more than {rounded_up(gap)} of the worst mistake" if gap else ""
+        more = f" by more than {rounded_up(gap)} of the cost of the worst mistake" if gap else ""
         return f"no model's mean cost per item is lower than that of {model}{more}"
     return f"no model is {by}more accurate than {model}"
 

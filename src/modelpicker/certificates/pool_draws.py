@@ -1,4 +1,4 @@
-"""Which items of a pool are drawn for the proof, and how often each: those of rivals that are hard to beat more often.
+"""Which items of a pool are drawn for the proof: more often those that tell rivals apart that are hard to beat.
 
 A rival has a level: how much of what is left is probably needed to beat it, beside the others. An item weighs one
 more than the highest level among the models in play that differ from the model on trial there. It is drawn in

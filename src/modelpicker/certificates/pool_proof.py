@@ -1,8 +1,8 @@
 """What is proved about a pool: of exactly these items, whenever you look (proof: docs/pools.md).
 
 The items are fixed; the only chance is which of them are drawn. A model is *bad* if another has more than `allowed`
-items more right. Labels that are known simply count. The rest is bet upon: an item is drawn at random from those on
-which the model on trial differs from one that is still in play. Every model i has an opponent o: the model on
+items more right. Labels that are known simply count. The rest is bet upon: an item is drawn at random, by weights
+(pool_draws.py), from those on which the model on trial differs from one that is still in play. Every model i has an opponent o: the model on
 trial; and for that one it is the runner-up. Let x be 1 if only o is right, -1 if only i is, else 0. With another
 loss, x is what i loses more than o. That is between -1 and 1 as well, and nothing else changes (docs/losses.md).
 
@@ -184,7 +184,8 @@ class PoolProof:
         bound = (trial.tally.open - trial.tally.known - self.bad) / left
         bet = np.minimum(best_bet(expected, variance, bound), 0.9 / np.maximum(1.0 + bound, 1e-9))
         growth = np.maximum(0.5 * bet * (expected - bound), 1e-6)
-        needed = np.clip(doublings(1.0 / ((1.0 - confidence) * trial.best)), 0.1, None) / growth
+        missing = 1.0 / np.maximum((1.0 - confidence) * trial.best, 1.0 / MOST)
+        needed = np.maximum(doublings(missing), 0.1) / growth
         return levels_of(playing, trial.model, np.minimum(needed / left, 1.0))
 
     def take_out(self, item: int) -> None:

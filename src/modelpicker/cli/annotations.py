@@ -9,7 +9,7 @@ from modelpicker.cli.shared.campaign_options import AnnotatorOption, Name, Stora
 from modelpicker.cli.shared.terminal import Json, command, count, print_json, say, visible, waiting
 
 if TYPE_CHECKING:
-    from modelpicker.campaigns.annotating.annotation import Taken
+    from modelpicker.campaigns.annotating.annotation import TakenAnnotations
 
 SHOWN = 10
 
@@ -128,7 +128,7 @@ def annotations(
         raise typer.Exit(taken.problems[0][1].exit_code)
 
 
-def _sentence(taken: "Taken") -> str:
+def _sentence(taken: "TakenAnnotations") -> str:
     """What came of the file."""
     parts = [count(taken.labels, "new label")]
     parts += [f"{taken.skips:,} skipped"] if taken.skips else []

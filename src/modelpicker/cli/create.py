@@ -171,8 +171,8 @@ def create(
         given |= {**typed_costs(loss, price, 0.0)}
     else:
         _refuse(typed, OF_STREAMS, "is for streams; leave it out with --pool.")
-        text = text or isinstance(same, float)
-        read = how_to_read(models, fields, classes, normalise, text, label, id_column, ignore)
+        closed = classes if same == BY_NAME["same"].default else None  # the campaign finds them in any spelling
+        read = how_to_read(models, fields, closed, normalise, text, label, id_column, ignore)
         read["missing"] = settings["missing"]
         named = set(read["fields"])
         for column in (judge, slice_by):
@@ -249,16 +249,15 @@ def _create_pool(
 ) -> "Campaign":
     """Read the file, say how it was read, and store its items; `check_slice`: whether slices may be a model."""
     from modelpicker.campaigns import create_campaign
-    from modelpicker.campaigns.input.pool_source import PoolSource
+    from modelpicker.campaigns.input.pool_source import PoolSource, late_reading
     from modelpicker.campaigns.names import check_name
     from modelpicker.campaigns.offline import check_several, known_labels
     from modelpicker.cli.shared.pick_reading import some_names
     from modelpicker.cli.shared.read_collection import read_collection
-    from modelpicker.collections.column_roles import Reading
     from modelpicker.collections.files import open_with
 
     check_name(name)
-    found = read_collection(open_with, source, None, Reading(**read))
+    found = read_collection(open_with, source, None, late_reading(settings["same"], **read))
     print_notes(found.notes)
     say(f"models: {some_names(found.models)}")
     check_several(found, source)

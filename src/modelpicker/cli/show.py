@@ -111,6 +111,7 @@ def show(name: Name, storage: StorageOption = None, as_json: Json = False) -> No
         "algorithm": f"{settings.kind.name}{f' ({options})' if options else ''}, seed {settings.seed}",
         "budget": _budget(settings, terms.budget),
         **{name.replace("_", " "): words for name, words in settings.facts.items()},
+        **_questions(settings),
         **_overlap(settings, pick.conflicts),
         **_stopping(settings, terms.stop_when, pick.certified),
         "state": in_words(pick),
@@ -140,6 +141,12 @@ def _budget(settings: "CampaignSettings", budget: int | None) -> str:
         return f"{budget:,} labels, as a cap"
     over = "" if settings.expected_rounds is None else f" over {settings.expected_rounds:,} items"
     return f"{budget:,} labels, spread{over or ' over the stream'}"
+
+
+def _questions(settings: "CampaignSettings") -> dict[str, str]:
+    """What people are asked for, and which answers are the same, where that is not as usual."""
+    same = {} if settings.rule.plain else {"same answer": str(settings.same)}
+    return same if settings.ask_for == "class" else {"asks for": settings.ask_for, **same}
 
 
 def _overlap(settings: "CampaignSettings", conflicts: int) -> dict[str, str]:

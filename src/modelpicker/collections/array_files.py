@@ -8,6 +8,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -191,7 +192,8 @@ def _collect(path: Path, arrays: Mapping[str, Array], reading: Reading) -> Model
         if reading.missing == "not-run":
             values = _not_run(values)
         coded = classes is not None and (meta is not None or _are_places(values, classes))
-        if coded and reading == Reading(labels_elsewhere=reading.labels_elsewhere, missing=reading.missing):
+        usual = replace(reading, labels_elsewhere=False, same_later=False, missing="abstained") == Reading()
+        if coded and usual:
             return ModelCollection(values, labels, names, classes, fields=fields)
         absent = coded and bool((values == NOT_RUN).any())
         if coded:

@@ -57,6 +57,8 @@ class Reading:
     """Of the results of an evaluation tool: the task, or a pattern such as "mmlu*"."""
     labels_elsewhere: bool = False
     """Whether labels come from elsewhere: then those of the table itself are not read, and cannot be wrong."""
+    same_later: bool = False
+    """Whether it is decided later which answers are the same, as a campaign does."""
 
     def __post_init__(self) -> None:
         for name in ("models", "fields", "classes", "ignore"):
@@ -74,13 +76,19 @@ class Reading:
         return not (isinstance(self.same, str) and self.same == EXACT)
 
     @property
+    def compares_labels(self) -> bool:
+        """Whether labels should be classes that models say: not before it is known which answers are the same."""
+        return not (self.free or self.same_later)
+
+    @property
     def as_text(self) -> bool:
         """Whether all answers are taken for strings: also numbers that have a tolerance."""
         return self.text or isinstance(self.same, float | int)
 
     def document(self) -> dict[str, Any]:
         """What was said, as JSON can hold it, and as `load_collection` takes it."""
-        found = {part.name: getattr(self, part.name) for part in fields(self) if part.name != "labels_elsewhere"}
+        own = ("labels_elsewhere", "same_later")
+        found = {part.name: getattr(self, part.name) for part in fields(self) if part.name not in own}
         return {
             name: list(value) if isinstance(value, tuple) else dict(value) if isinstance(value, Mapping) else value
             for name, value in found.items()

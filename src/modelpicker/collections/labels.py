@@ -63,7 +63,7 @@ def add_labels(
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     told = [name for name in names if name is not None]
-    if not reading.free:  # otherwise they are compared when it is known which answers are the same
+    if reading.compares_labels:  # otherwise they are compared when it is known which answers are the same
         check_common(str(path), _said(found), set(told), len(told))
     if encoded.labels is None or (encoded.labels == ABSTAINED).all():
         raise InputError(f"{path} has no label for any of the items.")
@@ -71,7 +71,7 @@ def add_labels(
     notes = [note for note in found.notes if not note.endswith("items have no label.")]
     notes += [f"the labels of {path} are matched {how}.", *_stray_notes(strays, len(labels.names), path)]
     notes += unlabelled_notes(names.count(None), len(names))
-    notes += [] if reading.free else class_notes(known, set(told))
+    notes += class_notes(known, set(told)) if reading.compares_labels else []
     if isinstance(found, CollectionReader):
         found.take_labels(encoded.labels, encoded.classes, notes)
         return found

@@ -74,7 +74,7 @@ def read_long(table: Table, reading: Reading) -> ModelCollection:
     notes += [
         f"column {quoted(name)} varies within an item and was left out." for name in others if name not in fields
     ]
-    if labels is not None and not reading.free:
+    if labels is not None and reading.compares_labels:
         spoken, told = (vocabulary.names_in([name]) for name in coded)
         check_common(str(table.path), spoken, told, int((labels != ABSTAINED).sum()))
     collection = ModelCollection.of_codes(predictions, labels, said, vocabulary.classes, fields, notes)

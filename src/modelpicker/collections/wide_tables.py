@@ -66,7 +66,7 @@ class CollectionReader:
         self.roles = find_roles(table, reading)
         self.models = self.roles.models
         self.vocabulary = ClassVocabulary(table, reading.normalise, reading.as_text, reading.missing)
-        self._free = reading.free
+        self._compares_labels = reading.compares_labels
         self._items = self._scan()
         self.vocabulary.settle(reading.classes, table.metadata.get("classes"))
         self.classes = self.vocabulary.classes
@@ -128,7 +128,7 @@ class CollectionReader:
             notes.append(merged_note(*self.vocabulary.merged))
         told = self.vocabulary.names_in([self.roles.label] if self.roles.label else [])
         said = self.vocabulary.names_in(self.models)
-        if not self._free:  # otherwise they are compared when it is known which answers are the same
+        if self._compares_labels:  # otherwise they are compared when it is known which answers are the same
             check_common(str(self.table.path), said, told, self._labels_in_file())
             notes += class_notes(said, told)
         notes += identical_notes(self.identical)

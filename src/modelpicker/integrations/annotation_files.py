@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from modelpicker.campaigns import Campaign
-from modelpicker.campaigns.annotating.annotation import Annotation, Taken, take_annotations
+from modelpicker.campaigns.annotating.annotation import Annotation, TakenAnnotations, take_annotations
 from modelpicker.campaigns.annotating.asked import Asked
 from modelpicker.campaigns.annotating.task import TaskSet, next_tasks
 from modelpicker.errors import ConflictError, FileError, InputError, NotFoundError, brief
@@ -33,9 +33,11 @@ TEXTS: dict[str, Callable[[TaskSet], str]] = {
     "argilla": argilla.tasks,
 }
 
-Rows: TypeAlias = Sequence[Any]
+ExportedRows: TypeAlias = Sequence[Any]
 # How an export is recognised, and read.
-TOOLS: tuple[tuple[Callable[[Rows], bool], Callable[[Asked, Rows], Iterator[Annotation | None]]], ...] = (
+TOOLS: tuple[
+    tuple[Callable[[ExportedRows], bool], Callable[[Asked, ExportedRows], Iterator[Annotation | None]]], ...
+] = (
     (label_studio.is_export, label_studio.annotations),
     (prodigy.is_export, prodigy.annotations),
     (argilla.is_export, argilla.annotations),
@@ -101,7 +103,7 @@ def read_annotations(
     label: str | None = None,
     id: str | None = None,  # noqa: A002 - the design's word
     annotator: str | None = None,
-) -> Taken:
+) -> TakenAnnotations:
     """Take in the annotations of a file that another tool wrote.
 
     If anything in it cannot be understood, nothing is taken. What cannot be taken, such as the label of an item

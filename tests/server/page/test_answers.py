@@ -137,6 +137,29 @@ def test_answers_are_graded_with_one_key_each_from_the_first_to_the_last(labelle
     }
 
 
+def test_the_grades_of_a_half_graded_item_outlast_a_reload(labeller: Person, name: str) -> None:
+    page = labeller.page
+    campaign = make(labeller.server.storage, name, "grades")
+    desk = labeller.desk(name)
+    item = item_on(page)
+    texts = [card.locator(".answer-text").inner_text() for card in cards(page).all()]
+    desk.press("3", "y")
+    page.reload()
+    while item_on(page) != item:
+        desk.press("s")
+    again = [card.locator(".answer-text").inner_text() for card in cards(page).all()]
+    expected = {texts[0]: "3 stars", texts[1]: "right"}
+    assert grades_on(page) == [expected.get(text, "") for text in again]
+    desk.press("n", "n", "n")
+    next_item(page, item)
+    page.wait_for_timeout(UNSEEN)
+    assert grades_on(page) == [""] * 5  # nothing of it is left for others
+    desk.settled()
+    label = labels_of(campaign)[item]
+    assert sorted(grade for _, grade in label["grades"]) == [0.0, 0.0, 0.0, 0.6, 1.0]
+    assert "half-graded" not in page.evaluate("JSON.stringify(sessionStorage)")
+
+
 def test_two_answers_are_compared_with_one_key_and_their_words_are_marked(labeller: Person, name: str) -> None:
     page = labeller.page
     rows = [[f"The capital is Paris ({place}).", f"The capital is Lyon {HOSTILE} ({place})."] for place in range(5)]

@@ -2,7 +2,9 @@
 
 import csv
 import io
+import json
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
@@ -91,7 +93,7 @@ def test_an_owner_loosens_the_goal_of_a_pool(page: Page, server: Serving, name: 
     close.fill("5")
     page.get_by_label("Confidence").fill("90")
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.locator(".facts")).to_contain_text("within 5 points, confidence 90")
+    expect(page.locator(".facts")).to_contain_text("within 5 points of accuracy, confidence 90")
     assert campaign.terms.stop_when == mp.Certified(gap=0.05, confidence=0.9)
 
 
@@ -209,3 +211,41 @@ def test_every_view_fits_every_screen_in_both_themes(
                 box = last.bounding_box()
                 assert box is not None
                 assert box["x"] + box["width"] <= width, "the last tab is cut off"
+
+
+def test_settings_say_in_words_what_a_campaign_was_made_with(
+    page: Page, other_context: BrowserContext, guarded: tuple[Serving, dict[str, str]], name: str
+) -> None:
+    server, _ = guarded
+    rows = [["spam", "ham"], ["ham", "spam"], ["spam", "ham"]]
+    pool = mp.ModelCollection(rows, models=["ada", "ben"], fields={"cheap": ["spam", "spam", "ham"]})
+    costs: dict[str, Any] = {
+        "loss": {"spam": {"ham": 5}},
+        "price": {"ada": 0.03, "ben": 0.002},
+        "label_noise": 0.02,
+    }
+    people: dict[str, Any] = {"overlap": 3, "overlap_rule": "majority", "same": "normalised"}
+    mp.create_campaign(server.storage, name, pool=pool, judge="cheap", **costs, **people)
+
+    def facts(of: Page) -> dict[str, str]:
+        of.goto(f"{server.url}/#/c/{name}/settings")
+        expect(of.locator(".facts")).to_be_visible()
+        return {
+            row.locator("dt").inner_text(): row.locator("dd").inner_text()
+            for row in of.locator(".facts > div").all()
+        }
+
+    signed_in(page, guarded, "owner")
+    said = facts(page)
+    assert "5 for answering ham where spam is right, 1 for any other mistake" in said["What is measured"]
+    assert said["Prices"].startswith("ada 0.03, ben 0.002 per item. The pick is the cheapest")
+    assert said["Wrong labels"] == "each label is wrong with a probability of at most 2%"
+    assert said["Judge"].startswith("the column or field \N{LEFT DOUBLE QUOTATION MARK}cheap")
+    assert said["People per item"].startswith("3; the answer of more than half of them counts")
+    assert "capitals" in said["Same answer"]
+    assert "object" not in json.dumps(said)
+    other = signed_in(other_context.new_page(), guarded, "annotator").page
+    told = other.request.get(f"{server.url}/api/v1/campaigns/{name}").text()
+    assert "5 for answering ham" in told
+    for secret in ("0.03", "ada", "cheap"):
+        assert secret not in told

@@ -5,10 +5,12 @@ thought of them. Then it asks as `PoolPicker` does: by worth, until the leader i
 the same bets. A label is a coin: one for all rivals, so that the leader is right or wrong against all at once.
 """
 
+import math
 from typing import NamedTuple
 
 from modelpicker.algorithms.pools.gain import TRUSTED, differ
-from modelpicker.certificates.pool_bets import BOLDEST
+from modelpicker.certificates.pool_bets import BOLDEST, best_bet
+from modelpicker.certificates.pool_draws import HARDEST
 from modelpicker.certificates.pool_proof import DOUBT
 from modelpicker.certificates.pool_scores import USUAL_SPREAD
 from modelpicker.kernels.primitives import NOT_RUN, Codes, Floats, Ints, exponential
@@ -16,7 +18,9 @@ from modelpicker.kernels.primitives import NOT_RUN, Codes, Floats, Ints, exponen
 # Items that are looked at before one of them is asked about by its worth.
 LOOKED_AT = 16
 # Items that are drawn before one is taken whatever it is, if hardly any tells the models apart that are left.
-TRIES = 64
+TRIES = 128
+# Labels after which it is found out anew how hard rivals are to beat.
+LEVELS_LAST = 8
 # The wealth of the weakest proof when nothing is left to prove.
 OVER = 1e300
 
@@ -74,6 +78,7 @@ class ForecastRoom(NamedTuple):
     playing: Ints
     plausible: Floats
     by_class: Floats
+    level: Floats  # how hard the rival is to beat: the share of what is left that this probably needs
     worth: Floats
     items: Ints
     place: Ints  # [1]: the next coin
@@ -138,14 +143,35 @@ def is_clear(start: ForecastStart, goal: ForecastGoal, labels: int, trial: int, 
     return True
 
 
+def find_levels(start: ForecastStart, goal: ForecastGoal, room: ForecastRoom) -> None:
+    """How hard each rival is to beat beside the hardest one, as `PoolProof` finds it."""
+    hardest = 1e-9
+    for j in range(len(room.known)):
+        room.level[j] = 0.0
+        if room.playing[j] == 1:
+            left = max(1.0, room.left[j])
+            bound = (start.lost[j] - room.known[j] - goal.bad) / left
+            mean = thought(start, j, room)
+            bet = min(best_bet(mean, start.unsure[j], bound), 0.9 / max(1.0 + bound, 1e-9))
+            growth = max(0.5 * bet * (mean - bound), 1e-6)
+            needed = max(0.1, math.log2(goal.wanted / max(room.best[j], 1e-250)))
+            room.level[j] = min(1.0, needed / growth / left)
+            hardest = max(hardest, room.level[j])
+    for j in range(len(room.known)):
+        room.level[j] /= hardest
+
+
 def draw_for_proof(rows: Codes, free: Ints, coins: Floats, trial: int, room: ForecastRoom) -> int:
-    """An item on which the model on trial differs from one in play."""
+    """An item on which the model on trial differs from one in play, in proportion to its weight."""
     item = free[0]
     for _ in range(TRIES):
         item = free[int(next_coin(coins, room) * len(free))]
+        weight = 0.0
         for j in range(rows.shape[1]):
             if room.playing[j] == 1 and differ(rows[item, j], rows[item, trial]):
-                return int(item)
+                weight = max(weight, 1.0 + HARDEST * room.level[j])
+        if weight > next_coin(coins, room) * (1.0 + HARDEST):
+            return int(item)
     return -1
 
 
@@ -198,13 +224,11 @@ def bet_on(start: ForecastStart, goal: ForecastGoal, j: int, x: float, room: For
     lower = bound - goal.bad / left
     rest = start.unexplained[j]
     most = BOLDEST / max(1.0 + bound + start.highest[j], 1e-9)
-    edge = thought(start, j, room) - lower
-    bet = min(most, max(0.0, edge / max(start.unsure[j] * rest + edge * edge, 1e-9)))
+    bet = min(most, best_bet(thought(start, j, room), start.unsure[j] * rest, lower))
     count = room.drawn[j] + DOUBT
     mean = room.drawn_sum[j] / count
     size = max(1e-9, (room.drawn_size[j] + DOUBT * USUAL_SPREAD) / count - mean * mean)
-    edge = mean - lower
-    bet = 0.5 * (bet + min(most, max(0.0, edge / max(size * rest + edge * edge, 1e-9))))
+    bet = 0.5 * (bet + min(most, best_bet(mean, size * rest, lower)))
     heard = x
     if rest < 1.0:  # what the judge says is taken from x: the mean is the same, and it spreads less
         middle = room.plus[j] - room.minus[j]
@@ -275,13 +299,16 @@ def play_forward(
             return play
         own = begin_play(start, goal.allowed, normals[play], trial, room)
         strike_out(start, goal, room)
-        over = False
+        over = proved = False
         for t in range(weakest.shape[1]):
             if over:
                 weakest[play, t] = OVER
                 continue
             proving = is_clear(start, goal, goal.labels + t, own, room)
             if proving:
+                if t % LEVELS_LAST == 0 or not proved:
+                    find_levels(start, goal, room)
+                proved = True
                 item = draw_for_proof(rows, free, coins, own, room)
             else:
                 item = draw_for_gain(start, rows, free, coins, own, room)

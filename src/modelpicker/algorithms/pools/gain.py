@@ -20,6 +20,10 @@ UNKNOWN, OUT, UNKNOWABLE = -3, -4, -1
 # The guess counts as much as so many labels when it is put right.
 TRUSTED = 10.0
 LOOKS = 6
+# So many questions go to items of the highest worth, before they are drawn in proportion to it.
+FIRST = 5
+# Items are of the same worth, up to rounding.
+SAME = 1.0 - 1e-9
 # A label that is out already takes this much from the worth of the next one about the same rival.
 SHARED = 0.3
 # The proof begins when the leader is this many standard deviations from being bad, for every rival.
@@ -313,6 +317,25 @@ def draw_item(worth: Floats, total: float, coin: float) -> int:
     return chosen
 
 
-def choose_item(rows: Codes, labels: Codes, sample: Ints, found: ModelComparison, coin: float) -> int:
+def best_item(worth: Floats, coin: float) -> int:
+    """An item of the highest worth; if there are several, one of them at random. -1 if none is worth anything."""
+    top, ties, chosen = 0.0, 0, -1
+    for s in range(len(worth)):
+        top = max(top, worth[s])
+    for s in range(len(worth)):
+        if worth[s] > 0.0 and worth[s] >= SAME * top:
+            ties += 1
+    mark = int(coin * ties)
+    for s in range(len(worth)):
+        if worth[s] > 0.0 and worth[s] >= SAME * top:
+            if mark == 0:
+                chosen = s
+                break
+            mark -= 1
+    return chosen
+
+
+def choose_item(rows: Codes, labels: Codes, sample: Ints, found: ModelComparison, asked: int, coin: float) -> int:
     """The next item to ask about, as a place in the sample; -1 if there is none."""
-    return draw_item(found.worth, weigh_items(rows, labels, sample, found), coin)
+    total = weigh_items(rows, labels, sample, found)
+    return best_item(found.worth, coin) if asked < FIRST else draw_item(found.worth, total, coin)

@@ -284,7 +284,8 @@ class PoolPicker:
     def accuracy(self, confidence: float = 0.95) -> AccuracyInterval:
         """How accurate the recommended model is on exactly these items, whenever you look.
 
-        Without an audit, nothing is known about items without a label, and the interval is wide.
+        Without an audit, nothing is known about items without a label, and the interval is wide. It takes all
+        labels for right, also where `label_noise` says that some are not.
         """
         confidence = check_confidence(confidence)
         if self.loss != ACCURATE:
@@ -303,6 +304,7 @@ class PoolPicker:
             confidence,
             models=len(self.models),
             since=self._audit.since(model),
+            noisy=self.label_noise > 0.0,
         )
 
     @property
@@ -680,7 +682,7 @@ class PoolPicker:
     def _draw_for_gain(self, coin: float) -> int:
         """An item drawn in proportion to what its label would tell."""
         self._look()
-        chosen = int(choose(self._rows, self._labels, self._sample, self._found, coin))
+        chosen = int(choose(self._rows, self._labels, self._sample, self._found, self._asked, coin))
         if chosen >= 0:
             return int(self._sample[chosen])
         left = np.flatnonzero(self._labels == UNKNOWN)

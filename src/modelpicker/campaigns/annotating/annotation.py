@@ -68,7 +68,7 @@ class Annotation:
 
 
 @dataclass(slots=True)
-class Taken:
+class TakenAnnotations:
     """What came of annotations."""
 
     labels: int = 0
@@ -117,7 +117,7 @@ def _find_typed(campaign: Campaign, text: str) -> int:
         return campaign.number_of(int(text))
 
 
-def take_annotations(campaign: Campaign, found: Iterable[Annotation], *, replace: bool = False) -> Taken:
+def take_annotations(campaign: Campaign, found: Iterable[Annotation], *, replace: bool = False) -> TakenAnnotations:
     """Take in what people said: labels, and skips.
 
     Twice the same changes nothing. What cannot be taken is listed, and the rest is taken. Where one person labels
@@ -128,7 +128,7 @@ def take_annotations(campaign: Campaign, found: Iterable[Annotation], *, replace
         found: the annotations, in the order in which they were given.
         replace: whether an answer of the same person takes the place of their other one.
     """
-    taken = Taken()
+    taken = TakenAnnotations()
     for number, said in _by_item(campaign, found, taken).items():
         try:
             for one in _chosen(campaign, number, said):
@@ -138,7 +138,9 @@ def take_annotations(campaign: Campaign, found: Iterable[Annotation], *, replace
     return taken
 
 
-def _by_item(campaign: Campaign, found: Iterable[Annotation], taken: Taken) -> dict[int, list[Annotation]]:
+def _by_item(
+    campaign: Campaign, found: Iterable[Annotation], taken: TakenAnnotations
+) -> dict[int, list[Annotation]]:
     """The last annotation of every person, by the number of the item."""
     last: dict[int, dict[str, Annotation]] = {}
     for one in found:
@@ -168,7 +170,7 @@ def _chosen(campaign: Campaign, number: int, said: list[Annotation]) -> list[Ann
     return list(labels.values()) or said[:1]
 
 
-def _take(campaign: Campaign, number: int, one: Annotation, replace: bool, taken: Taken) -> None:
+def _take(campaign: Campaign, number: int, one: Annotation, replace: bool, taken: TakenAnnotations) -> None:
     """Take in one annotation, and count what came of it."""
     before = campaign.events
     for step in answering(campaign, number, one, replace=replace):

@@ -15,7 +15,8 @@ from modelpicker.campaigns.input.rows import ClassCodes, Rows, encode_many
 from modelpicker.campaigns.results.pick import Item
 from modelpicker.campaigns.setting_options import JUDGE
 from modelpicker.collections import ModelCollection
-from modelpicker.collections.spelling import uniform
+from modelpicker.collections.same_answers import SameAnswer, SameAnswers
+from modelpicker.collections.spelling import EXACT, uniform
 from modelpicker.encoding import ClassName, plain
 from modelpicker.errors import InputError, brief
 from modelpicker.kernels.primitives import ABSTAINED
@@ -29,18 +30,31 @@ def fields_at(whole: ModelCollection, place: int) -> dict[str, Any]:
     return {"item": place, **{name: values[place] for name, values in whole.fields.items()}}
 
 
-def with_judge_apart(whole: ModelCollection, judge: object) -> tuple[ModelCollection, object]:
+def names_at(whole: ModelCollection, place: int) -> list[ClassName | None]:
+    """What the models say of an item."""
+    codes = whole.predictions[place].tolist()
+    return [None if code < 0 else whole.classes[code] for code in codes]
+
+
+def with_judge_apart(
+    whole: ModelCollection, judge: object, same: SameAnswer = EXACT
+) -> tuple[ModelCollection, object]:
     """A collection without its judge, and what the judge says of each item.
 
     Args:
         whole: the collection.
         judge: the name of a field or of a model, a function of an item, or one class per item; None: there is none.
+        same: what counts as the same answer: then the judge says what the models say.
     """
+    rule = SameAnswers.of(same)
     if callable(judge):
-        return whole, called_judge(judge, whole)
+        return whole, as_spelt(called_judge(judge, whole), rule, lambda place: names_at(whole, place))
     if not isinstance(judge, str):
-        return whole, judge
-    said = column_of(whole, judge)
+        if judge is None or rule.plain:
+            return whole, judge
+        listed = listed_judge(judge, len(whole))
+        return whole, as_spelt(listed, rule, lambda place: names_at(whole, place))
+    said = as_spelt(column_of(whole, judge), rule, lambda place: names_at(whole, place))
     rest = [place for place, model in enumerate(whole.models) if model != judge]
     models = [whole.models[place] for place in rest]
     fields = {name: values for name, values in whole.fields.items() if name != judge}
@@ -131,6 +145,18 @@ def _answer(value: Any, known: set[ClassName], numbers: bool, where: str) -> Cla
     if numbers:
         return int(text) if text.isascii() and text.isdigit() else None
     return uniform(text) if text not in known and uniform(text) in known else text or None
+
+
+def as_spelt(
+    said: list[ClassName | None], rule: SameAnswers, answers_at: Callable[[int], Sequence[ClassName | None]]
+) -> list[ClassName | None]:
+    """What a judge says, spelt as the models spell it where that counts as the same answer."""
+    if rule.plain:
+        return said
+    return [
+        None if answer is None else rule.find(answer, [name for name in answers_at(place) if name is not None])
+        for place, answer in enumerate(said)
+    ]
 
 
 def split_items(

@@ -30,6 +30,7 @@ def check_label(
     said: Sequence[ClassName],
     stored: Sequence[ClassName],
     number: int,
+    before: Sequence[ClassName] = (),
 ) -> AnyLabel | None:
     """A label that fits the campaign and the item; None for a skip.
 
@@ -40,13 +41,15 @@ def check_label(
         said: the different answers to the item.
         stored: those of the items that are stored with it: one of them shows the kind of all.
         number: of the item.
+        before: classes that were said of the item before, which no model may answer: they keep their spelling.
     """
     label = _read(given, settings.ask_for, number)
     if label is None:
         return None
     if isinstance(label, Label) and label.kind != "classes":
         return _about_answers(label, settings.rule, said, number)
-    names = [_class(name, settings.rule, vocabulary, said, stored, number) for name in classes_of(label)]
+    answers = [*said, *before]
+    names = [_class(name, settings.rule, vocabulary, answers, stored, number) for name in classes_of(label)]
     different = sorted(dict.fromkeys(names), key=str)
     return different[0] if len(different) == 1 else Label.any_of(*different)
 
@@ -57,7 +60,7 @@ def stored_label(
     """A label from a file that is imported. The label of a reference may be a class in any campaign."""
     label = _read(given, "class" if reference and not isinstance(given, Mapping) else settings.ask_for, number)
     names = () if label is None else classes_of(label)
-    known = [ClassCodes(settings.classes).name(name, f"label of {number}") for name in names]
+    known = [ClassCodes(settings.classes, settings.rule).name(name, f"label of {number}") for name in names]
     return label if isinstance(label, Label) or not known else known[0]
 
 

@@ -12,7 +12,7 @@ from modelpicker.campaigns.input.batches import batch_of
 from modelpicker.campaigns.input.judges import called_judge, check_column, column_of, listed_judge
 from modelpicker.campaigns.input.slices import column_values, listed_values
 from modelpicker.campaigns.results.pick import Item
-from modelpicker.campaigns.setting_options import check_judge_name
+from modelpicker.campaigns.setting_options import check_judge_name, is_tolerance
 from modelpicker.campaigns.slicing import check_column as check_column_of_slices
 from modelpicker.campaigns.slicing import check_no_model, fields_with_slice
 from modelpicker.collections import ModelCollection
@@ -20,6 +20,7 @@ from modelpicker.collections.collection import read_missing
 from modelpicker.collections.column_roles import Reading, Role
 from modelpicker.collections.files import open_with
 from modelpicker.collections.long_tables import as_long
+from modelpicker.collections.spelling import EXACT
 from modelpicker.collections.tables import ARRAYS, open_table
 from modelpicker.collections.wide_tables import CollectionReader
 from modelpicker.encoding import Array, ClassName, Missing, ModelName
@@ -66,6 +67,11 @@ class PoolSource:
     def __len__(self) -> int:
         return len(self.found)
 
+    @property
+    def classes(self) -> tuple[ClassName, ...]:
+        """What models say, as far as it is known before the items are read."""
+        return self.found.classes
+
     @classmethod
     def open(
         cls,
@@ -74,7 +80,7 @@ class PoolSource:
         judge: str | None = None,
         *,
         slice: str | None = None,  # noqa: A002 - as users say it
-        text: bool = False,
+        same: str | float = EXACT,
         missing: Missing = "abstained",
     ) -> Self:
         """Open whatever can be a pool.
@@ -84,7 +90,7 @@ class PoolSource:
             models: some of its models, or names for the columns of a matrix.
             judge: the column that holds what a judge says: it is no model, and is not shown.
             slice: the column that says what slice an item is in: it is no model either.
-            text: whether all answers in a file are taken for strings.
+            same: what counts as the same answer, as the campaign has it.
             missing: what a prediction that is missing stands for; that of a model that was not run may be missing
                 of all items.
         """
@@ -97,7 +103,7 @@ class PoolSource:
             fields = () if wanted is not None else tuple(name for name in (judge, slice) if name is not None)
             if wanted is not None and absent:
                 wanted = models_there(source, wanted)
-            found = open_with(source, None, Reading(models=wanted, fields=fields, text=text, missing=missing))
+            found = open_with(source, None, late_reading(same, models=wanted, fields=fields, missing=missing))
         else:
             found = _with_missing(ModelCollection(source), missing)
             if models is not None:
@@ -205,6 +211,12 @@ class PoolSource:
         """What the column of the judge says, if there is one."""
         there = self.judge is not None and (self.judge in collection.fields or self.judge in collection.models)
         return column_of(collection, self.judge) if there and self.judge is not None else None
+
+
+def late_reading(same: object, **reading: Any) -> Reading:
+    """How a file is read for a campaign, which decides itself which answers are the same."""
+    told = {**reading, "text": True} if is_tolerance(same) else reading
+    return Reading(**told, same_later=same not in (None, EXACT))
 
 
 def _with_missing(

@@ -67,9 +67,10 @@ class ClassCodes:
                     f"0 to {len(self.classes) - 1}."
                 )
             return self.classes[name]
-        if name not in self.known:
+        found = name if name in self.known else self.rule.find(name, self.classes)
+        if found not in self.known:
             raise InputError(f"{where}: {brief(name)} is not one of the classes, {brief(list(self.classes))}.")
-        return name
+        return found
 
     def classes_at(self, value: object) -> object:
         """The class at a place; what is no place stays as it is."""

@@ -173,7 +173,9 @@ def _settings(campaign: Campaign, goal: ProofGoal | None) -> dict[str, str]:
         **_overlap(settings),
         "budget": "none" if settings.budget is None else f"{settings.budget:,} labels{way}",
         "models": f"{len(campaign.models):,}: {', '.join(map(str, campaign.models))}",
-        "classes": classes,
+        "classes": classes if settings.ask_for == "class" else "",
+        "asked for": "" if settings.ask_for == "class" else settings.ask_for,
+        "same answer": "" if settings.rule.plain else str(settings.same),
     }
 
 

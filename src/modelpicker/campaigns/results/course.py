@@ -12,7 +12,7 @@ from modelpicker.encoding import ModelName
 # Points that are kept of a course at most.
 MOST_POINTS = 400
 
-LineKind: TypeAlias = Literal["weights", "mistakes"]
+LineKind: TypeAlias = Literal["weights", "mistakes", "shares"]
 
 
 class Reign(NamedTuple):
@@ -36,7 +36,8 @@ class Course:
     proved: tuple[float, ...] = ()
     """By how much at most another model could be better, as was proved by then; empty where that is not known."""
     kind: LineKind = "weights"
-    """What the lines are: shares of the weight, or estimated mistakes more than the recommended model's."""
+    """What the lines are: shares of the weight; or estimated mistakes, or another loss as a share of the items,
+    more than the recommended model's."""
     lines: Mapping[ModelName, tuple[float | None, ...]] = field(default_factory=dict)
     """Some models over time; None while one took no part."""
 

@@ -194,6 +194,8 @@ def _spent_unproved(budget: int, pool: PoolPicker, left: int) -> Status:
     proved = f"By now {in_short(certificate)}." if certificate.gap < 1 else "Nothing is proved by now."
     known = f"{proved} The goal was a pick {wanted}, with confidence {goal}."
     if sure:
+        if pool.label_noise:
+            wanted += ", as the labels are,"
         known = f"By now the pick is proved to be {wanted} with confidence {sure}%; the goal was {goal}."
     more = what_more_buys(pool, budget)
     buys = TOO_EARLY if more is None else more.sentence
@@ -258,6 +260,12 @@ def _status(pool: PoolPicker, budget: int | None, skipped: int, spent: bool) -> 
     )
 
 
+def _best_estimate(pool: PoolPicker) -> ModelName:
+    """The model that is thought to be the best, whatever it costs."""
+    behind = pool.standing
+    return min(behind, key=lambda name: behind[name])
+
+
 def _not_run(pool: PoolPicker) -> list[str]:
     """Why no label can show that the pick is good enough, if models were not run on too many items."""
     unprovable, counts = pool.unprovable, pool.never_run
@@ -280,6 +288,7 @@ def _remark(pool: PoolPicker, best: ModelName) -> str:
     remarks += [f"{names} give the same answer to every item: no label can tell them apart."] if same else []
     if pool.saved_per_item:
         remarks.append(
-            f"{best} costs {pool.saved_per_item:.3g} less per item than the model with the best estimate."
+            f"{best} costs {pool.saved_per_item:.3g} less per item than {_best_estimate(pool)}, "
+            "which has the best estimate."
         )
     return " ".join(remarks)

@@ -41,11 +41,11 @@ def colours_of(models: Sequence[ModelName]) -> dict[ModelName, str]:
     return {model: f"c{place}" for place, model in enumerate(dict.fromkeys(models)) if place < COLOURS}
 
 
-def line_chart(course: Course, colours: Mapping[ModelName, str], lost: str) -> str:
-    """How the models stood, one line each, with its name at the end; `lost` is what models lose."""
+def line_chart(course: Course, colours: Mapping[ModelName, str], what: str) -> str:
+    """How the models stood, one line each, with its name at the end; `what` says what the lines are."""
     values = [value for line in course.lines.values() for value in line if value is not None]
-    share = course.kind == "weights"
-    top = min(1.0, 1.15 * max(values)) if share else max(1.0, *values)
+    share = course.kind != "mistakes"
+    top = min(1.0, max(0.01, 1.15 * max(values))) if share else max(1.0, *values)
     frame = Frame(course.labels[-1], top)
     lines = [
         _path(frame, course.labels, line, f"line {colours.get(model, 'other')}")
@@ -56,11 +56,6 @@ def line_chart(course: Course, colours: Mapping[ModelName, str], lost: str) -> s
         for model, line in course.lines.items()
         if any(value is not None for value in line)
     }
-    what = (
-        "Share of the weight of each model"
-        if share
-        else f"{lost.capitalize()} more than the recommended model, of each model"
-    )
     return _svg(frame, f"{what}, over labels.", [*_axes(frame, share), *lines, *_names(frame, ends, colours)])
 
 

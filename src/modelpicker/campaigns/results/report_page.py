@@ -1,6 +1,7 @@
 """The report as one HTML page: read in a minute, printed, or sent by mail; it asks for nothing and runs nothing."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from importlib import resources
 
 from modelpicker.algorithms.pools.slice_table import HEAD, TITLE, SliceTable
@@ -12,7 +13,7 @@ from modelpicker.campaigns.results.report_charts import bar_chart, colours_of, l
 from modelpicker.certificates.certificate import rounded_up
 from modelpicker.encoding import ModelName
 from modelpicker.html_pages import html_page, html_table, safe
-from modelpicker.losses import ACCURACY
+from modelpicker.losses import ACCURACY, BALANCED, COST, GRADES, PREFERENCE, WEIGHTED
 
 # Models that are shown at once; then those that are folded away, and no more: a page has to stay small.
 FIRST_MODELS, MOST_MODELS = 12, 500
@@ -25,15 +26,17 @@ NAME_IN_A_LIST = 32
 # Classes that are listed at most, to say how good a judge was.
 MOST_CLASSES = 20
 OTHER_CLASS = "a class that no model says"
-# What the leader board shows, by the loss.
+# What the leader board shows, by the loss; and the chart, where it was estimated against another model.
+COSTS_MORE = "How much more each model costs per item than {}, as a share of the cost of the worst mistake"
 BEHIND = {
-    ACCURACY: "How much less accurate than the pick each model is",
-    "grades": "How much lower than the pick's the mean grade of each model is",
-    "preference": "How much more often the pick is preferred to each model",
-    "weighted accuracy": "How much lower than the pick's the weighted accuracy of each model is",
-    "balanced accuracy": "How much lower than the pick's the balanced accuracy of each model is",
-    "cost": "How much more each model costs per item than the pick, as a share of the worst mistake",
+    ACCURACY: "How much less accurate than {} each model is",
+    GRADES: "How much lower the mean grade of each model is than that of {}",
+    PREFERENCE: "On what share of the items {} beats each model, less the share on which it loses",
+    WEIGHTED: COSTS_MORE,
+    BALANCED: "How much lower the balanced accuracy of each model is than that of {}",
+    COST: COSTS_MORE,
 }
+LED = "the model that led by then"
 MINUS = "\N{MINUS SIGN}"
 
 
@@ -127,13 +130,19 @@ def _meaning(pick: Pick, intervals: bool) -> str:
     """What the numbers of the leader board say."""
     if not pick.weighted:
         return f"{_lost(pick).capitalize()} on the labels, more than the pick's."
-    told = f"{BEHIND.get(pick.certificate.loss, BEHIND[ACCURACY])}: the dot is an estimate."
+    told = f"{_how_far_behind(pick, 'the pick')}: the dot is an estimate."
     if intervals and pick.certificate.kind == "pool":
         sure = f"{100 * pick.certificate.confidence:g}%"
-        return f"{told} The bar is what the labels leave possible on these items, with confidence {sure}."
+        right = " if they are right" if pick.certificate.label_noise else ""
+        return f"{told} The bar is what the labels leave possible on these items{right}, with confidence {sure}."
     if intervals:
         return f"{told} The bar is a rough interval of 95%, for the eye; only the sentence above is a proof."
     return f"{told} There are no intervals for it."
+
+
+def _how_far_behind(pick: Pick, other: str) -> str:
+    """What the gap to another model is, in the words of the loss."""
+    return BEHIND.get(pick.certificate.loss, BEHIND[ACCURACY]).format(other)
 
 
 def _lost(pick: Pick) -> str:
@@ -235,13 +244,9 @@ def _course(report: Report, course: Course, colours: dict[ModelName, str]) -> It
         return
     yield "<section><h2>How it came about</h2>"
     if len(course.labels) > 1 and any(course.lines.values()):
-        what = (
-            "The weight that each model has"
-            if course.kind == "weights"
-            else f"Estimated {_lost(report.pick)} more than the model that led by then"
-        )
+        what, shown = _lines(report.pick, course)
         yield f"<figure><figcaption>{what}, after so many labels.</figcaption>"
-        yield f"{_legend(course.lines, colours)}{line_chart(course, colours, _lost(report.pick))}</figure>"
+        yield f"{_legend(shown.lines, colours)}{line_chart(shown, colours, what)}</figure>"
     if len([gap for gap in course.proved if gap < 1.0]) > 1:
         goal = None if report.goal is None else report.goal.gap
         told = "How much better than the pick another model could still be, as was proved after so many labels."
@@ -249,6 +254,21 @@ def _course(report: Report, course: Course, colours: dict[ModelName, str]) -> It
         yield f"<figure><figcaption>{told}</figcaption>{proof_chart(course, goal)}</figure>"
     yield f"<figure><figcaption>In the lead: {_reigns(course, colours)}.</figcaption>"
     yield f"{reign_strip(course, colours)}</figure></section>"
+
+
+def _lines(pick: Pick, course: Course) -> tuple[str, Course]:
+    """What the lines of the chart are: mistakes are counted; other losses on a pool are shares of its items."""
+    if course.kind == "weights":
+        return "The weight that each model has", course
+    if pick.certificate.loss == ACCURACY:
+        return f"How many more mistakes each model was estimated to make than {LED}", course
+    if pick.certificate.kind != "pool":
+        return f"How much more each model was estimated to lose than {LED}, summed over the items", course
+    lines = {
+        model: tuple(None if value is None else value / pick.rounds for value in line)
+        for model, line in course.lines.items()
+    }
+    return f"{_how_far_behind(pick, LED)}, as estimated", replace(course, kind="shares", lines=lines)
 
 
 def _legend(models: Iterable[ModelName], colours: dict[ModelName, str]) -> str:

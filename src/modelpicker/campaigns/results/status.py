@@ -220,9 +220,11 @@ def in_short(certificate: Certificate) -> str:
     """What is certified, without the name of a model."""
     where = WHERE[certificate.kind]
     sure = f"with confidence {100.0 * certificate.confidence:.12g}%"
-    if certificate.sentence.endswith(", certainly."):  # which only a pool can say
+    if ", certainly." in certificate.sentence:  # which only a pool can say
         sure = "certainly"
-    return f"{no_model_is_better('the pick', certificate.gap, certificate.loss)} {where}, {sure}"
+    noise = f", if each label is wrong with a probability of at most {100.0 * certificate.label_noise:.12g}%"
+    said = f"{no_model_is_better('the pick', certificate.gap, certificate.loss)} {where}, {sure}"
+    return f"{said}{noise if certificate.label_noise else ''}"
 
 
 def _proved(facts: Facts) -> Status:

@@ -8,7 +8,7 @@ from modelpicker.algorithms.pools.slice_values import MISSING, check_number, che
 from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Reference
 from modelpicker.campaigns.events.pool_events import Items, item_events
-from modelpicker.campaigns.input.judges import as_answers, encode_answers, split_items
+from modelpicker.campaigns.input.judges import as_answers, as_spelt, encode_answers, split_items
 from modelpicker.campaigns.input.pool_source import PoolSource
 from modelpicker.campaigns.input.rows import ClassCodes, Rows, encode_many, some_rows
 from modelpicker.campaigns.input.slices import encode_values, read_field
@@ -92,8 +92,10 @@ def _add_labels(change: Transaction, vocabulary: ClassCodes, labels: dict[int, C
     """Take in labels that came with items; those of items that have an answer already are left out."""
     told = 0
     classes = list(change.pool.picker.classes[:1]) if labels else []
+    rule = vocabulary.rule
     for number, given in labels.items():
-        label = vocabulary.name(given, f"label of {number}")
+        same = given if rule.plain else rule.find(given, change.store.said_at(number)[0])
+        label = vocabulary.name(same, f"label of {number}")
         if label is None or change.store.state(number) is not None:
             continue
         check_same_kind(label, classes, f"label of {number}")
@@ -175,10 +177,12 @@ def _answers(change: Transaction, vocabulary: ClassCodes, rows: Rows, said: Sequ
     """What the judge says, in the form of the classes; what is none of the classes that were given says nothing."""
     classes = vocabulary.classes
     if classes is None:
-        return encode_answers(as_answers(said, [*change.pool.classes, *rows.classes], "judge"))
+        found = as_answers(said, [*change.pool.classes, *rows.classes], "judge")
+        return encode_answers(as_spelt(found, vocabulary.rule, lambda place: _names(rows, place)))
     if vocabulary.by_place:
         said = [vocabulary.classes_at(answer) for answer in said]
-    found = as_answers(said, classes, "judge")
+    answers = as_answers(said, classes, "judge")
+    found = as_spelt(answers, vocabulary.rule, lambda place: [*_names(rows, place), *classes])
     return encode_answers([answer if answer in vocabulary.known else None for answer in found])
 
 

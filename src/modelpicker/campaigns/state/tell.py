@@ -11,8 +11,8 @@ from modelpicker.campaigns.state.tell_opinion import (
     store_opinion,
 )
 from modelpicker.campaigns.state.transactions import Transaction
-from modelpicker.errors import ConflictError, brief
-from modelpicker.label import AnyLabel, Label
+from modelpicker.errors import ConflictError
+from modelpicker.label import AnyLabel, label_words
 
 
 def store_answer(change: Transaction, number: int, label: AnyLabel | None, replace: bool, by: str | None) -> None:
@@ -37,8 +37,8 @@ def _replace(
     """Put another answer in the place of the one that is known."""
     if not replace:
         # Whoever labels beside others is not told what those said.
-        said = "skipped" if known.label is None else f"labelled {_said(known.label)}"
-        right = f"and {'skipping it' if label is None else _said(label)} is right."
+        said = "skipped" if known.label is None else f"labelled {label_words(known.label)}"
+        right = f"and {'skipping it' if label is None else label_words(label)} is right."
         what = f"before; pass replace=True (--replace) if that was wrong, {right}"
         discreet = f"round {known.round} was answered {what}"
         raise ConflictError(discreet if several else f"round {known.round} was {said} {what}", discreet=discreet)
@@ -47,11 +47,6 @@ def _replace(
     change.touched = True
     change.add(Answer(known.round, label, by, replaces=True, of_opinions=several))
     change.state.count(known.round, KnownAnswers(known.label), KnownAnswers(label))
-
-
-def _said(label: AnyLabel | None) -> str:
-    """A label in a sentence; grades of long answers are cut."""
-    return brief(label) if isinstance(label, Label) else repr(label)
 
 
 def _refer(
@@ -68,9 +63,10 @@ def _refer(
     if known is not None and known.label == label:
         return
     if known is not None and not replace:
+        told = "none" if known.label is None else label_words(known.label)
         what = "pass replace=True (--replace) if that was wrong."
         raise ConflictError(
-            f"round {number} has the reference label {_said(known.label)}; {what}",
+            f"round {number} has the reference label {told}; {what}",
             discreet=f"round {number} has another reference label; {what}",
         )
     change.touched = True

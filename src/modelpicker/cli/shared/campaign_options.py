@@ -31,13 +31,16 @@ SETTINGS = Path("modelpicker.toml")
 USUAL = "sqlite:///modelpicker.db"
 FIRST_MODELS = 10
 # What the gap between models is, by the loss.
+COSTS_MORE = (
+    "The gap is how much more than the pick a model is estimated to cost, of the cost of the worst mistake,"
+)
 GAPS = {
     "accuracy": "The gap is how much less accurate than the pick a model is estimated to be,",
     "grades": "The gap is how much lower than the pick's a model's mean grade is estimated to be,",
-    "preference": "The gap is how much more often the pick is estimated to be preferred to a model,",
-    "weighted accuracy": "The gap is how much lower than the pick's the weighted accuracy is estimated to be,",
+    "preference": "The gap is on what share of the items the pick beats a model, less the share on which it loses,",
+    "weighted accuracy": COSTS_MORE,
     "balanced accuracy": "The gap is how much lower than the pick's the balanced accuracy is estimated to be,",
-    "cost": "The gap is how much more than the pick a model is estimated to cost, of the worst mistake,",
+    "cost": COSTS_MORE,
 }
 
 StorageOption: TypeAlias = Annotated[

@@ -106,12 +106,13 @@ class LabelSession:
 
     def _keys(self, query: "Query") -> prompts.Keys:
         """The keys of the campaign's classes; in an open vocabulary, of all that were said of the same kind."""
+        rule = self.campaign.settings.rule
         if self.campaign.classes is not None:
-            return self.keys_of.setdefault(object, prompts.Keys(self.campaign.classes, closed=True))
+            return self.keys_of.setdefault(object, prompts.Keys(self.campaign.classes, closed=True, rule=rule))
         kind = type(query.classes[0]) if query.classes else str
         names = dict.fromkeys((*self.classes, *self.campaign.known_classes()))
         known = [name for name in names if isinstance(name, kind)]
-        keys = self.keys_of.setdefault(kind, prompts.Keys(known))
+        keys = self.keys_of.setdefault(kind, prompts.Keys(known, rule=rule))
         for name in known:
             keys.add(str(name))
         return keys

@@ -3,7 +3,7 @@
 import itertools
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
@@ -116,12 +116,12 @@ def _judge_of(request: PickRequest, begun: dict[str, Any], place: Path) -> str |
 
 def _apart(whole: "ModelCollection", request: PickRequest) -> "tuple[ModelCollection, Answers]":
     """The items without the column of the judge, and what the judge says of each."""
-    from modelpicker.campaigns.input.judges import column_of, with_judge_apart
+    from modelpicker.campaigns.input.judges import with_judge_apart
 
     if request.judge is None:
         return whole, None
-    said = column_of(whole, request.judge)
-    bare, _ = with_judge_apart(whole, request.judge)
+    bare, found = with_judge_apart(whole, request.judge, request.reading.same)
+    said = cast("list[ClassName | None]", found)
     known = set(bare.classes)
     heard = sum(answer in known for answer in said)
     say(visible(f"judge: {request.judge} says something about {heard:,} of {count(len(whole), 'item')}"))
@@ -168,15 +168,23 @@ def _make_pool(
     return make_pool(whole, request.slice, request.reading.document(), **goal)
 
 
-def _costs(whole: "ModelCollection", request: PickRequest, ask_for: str = "class") -> "PoolCosts":
-    """What mistakes and models cost, as it was typed; "balanced" is by the labels of the file."""
+def _costs(
+    whole: "ModelCollection", request: PickRequest, given: "dict[int, ClassName]", ask_for: str = "class"
+) -> "PoolCosts":
+    """What mistakes and models cost, as it was typed; "balanced" is by the labels that exist already."""
     from modelpicker.campaigns.offline_pool import find_loss, find_price
     from modelpicker.campaigns.pool_costs import PoolCosts
+    from modelpicker.collections.same_answers import SameAnswers
 
     typed = {"loss": None, "price": None, "label_noise": 0.0, **request.costs}
-    loss = find_loss(typed["loss"], whole) if typed["loss"] == "balanced" else typed["loss"]
+    loss = typed["loss"]
+    if isinstance(loss, str) and loss == "balanced":
+        loss = find_loss(loss, whole, given)
     price = find_price(typed["price"], whole)
-    return PoolCosts.check(loss, price, typed["label_noise"], models=whole.models, ask_for=ask_for)
+    costs = PoolCosts.check(loss, price, typed["label_noise"], models=whole.models, ask_for=ask_for)
+    costs.check_spelling(whole.classes, SameAnswers.of(request.reading.same))
+    costs.check_named(whole.classes)
+    return costs
 
 
 def _look_up(whole: "ModelCollection", judge: "Answers", request: PickRequest) -> PoolReport:
@@ -187,8 +195,8 @@ def _look_up(whole: "ModelCollection", judge: "Answers", request: PickRequest) -
 
     grades = known_grades(whole)
     ask_for = "class" if grades is None else "grades"
-    settings, given = _settings(request), given_labels(whole, request.warm)
-    costs = _costs(whole, request, ask_for)
+    settings, given = _settings(request), given_labels(whole, request.warm, request.reading.same)
+    costs = _costs(whole, request, given, ask_for)
     with waiting("Looking at the models"):
         pool = _make_pool(whole, settings, request, judge, costs, ask_for)
         give_labels(pool, given)
@@ -208,15 +216,14 @@ def _ask_person(whole: "ModelCollection", judge: "Answers", request: PickRequest
     from modelpicker.campaigns.pool_journal import PoolJournal
     from modelpicker.collections.same_answers import SameAnswers
 
-    given = given_labels(whole, request.warm)
-
+    given = given_labels(whole, request.warm, request.reading.same)
     if place.suffix.lower() in DATABASES:
         raise InputError(
             f"--out {place}: answers about a pool are kept in a file of JSON lines; pass a name that ends with "
             ".jsonl. Or add --as stream: then they are a campaign in an SQLite file."
         )
     with PoolJournal.opened(place) as journal:
-        settings, budget, ask_for, costs = _begin(journal, whole, judge, request)
+        settings, budget, ask_for, costs = _begin(journal, whole, judge, request, given)
         if ask_for == "class" and not journal.answers and _mostly_unique(whole):
             say("Over half of all answers are given only once: --ask-for grades asks you to grade them instead.")
         with waiting("Looking at the models"):
@@ -265,7 +272,11 @@ def _mostly_unique(whole: "ModelCollection") -> bool:
 
 
 def _begin(
-    journal: "PoolJournal", whole: "ModelCollection", judge: "Answers", request: PickRequest
+    journal: "PoolJournal",
+    whole: "ModelCollection",
+    judge: "Answers",
+    request: PickRequest,
+    given: "dict[int, ClassName]",
 ) -> "tuple[dict[str, Any], int | None, str, PoolCosts]":
     """Begin a journal, or check that it is of this pick; its settings, the budget, what is asked for, the costs."""
     from modelpicker.campaigns.file_campaign import fingerprint_of
@@ -276,7 +287,7 @@ def _begin(
     if journal.torn:
         say(visible(f"{journal.path}: the last line was not whole, as after a crash. It was dropped."))
     if journal.header is None:
-        costs = _costs(whole, request, request.ask_for)
+        costs = _costs(whole, request, given, request.ask_for)
         journal.begin(
             {
                 "version": modelpicker.__version__,
@@ -320,18 +331,24 @@ def _begin(
                 f"{here}. Leave {option} out to go on. {_again(journal.path)}"
             )
     kept = {name: header.get(name, settings[name]) for name in names}
-    costs = _costs_of(journal.path, whole, header, request)
+    costs = _costs_of(journal.path, whole, header, request, given)
     return kept, budget if "budget" in request.typed else header.get("budget"), str(header["ask_for"]), costs
 
 
-def _costs_of(path: Path, whole: "ModelCollection", header: dict[str, Any], request: PickRequest) -> "PoolCosts":
+def _costs_of(
+    path: Path,
+    whole: "ModelCollection",
+    header: dict[str, Any],
+    request: PickRequest,
+    given: "dict[int, ClassName]",
+) -> "PoolCosts":
     """The costs that a journal was begun with; an error if others were typed."""
     from modelpicker.campaigns.pool_costs import COSTS, PoolCosts
 
     begun = PoolCosts.load(header)
     then = begun.facts()
     if typed := [name for name in COSTS if name in request.typed]:
-        here = _costs(whole, request, str(header["ask_for"]))
+        here = _costs(whole, request, given, str(header["ask_for"]))
         for name in typed:
             if here.document().get(name) != begun.document().get(name):
                 option, now = f"--{name.replace('_', '-')}", here.facts().get(name, "the default")

@@ -45,7 +45,7 @@ class PoolSession:
         self.by = by
         self.ask_for = ask_for
         self.rule = rule
-        self.keys = prompts.Keys(whole.classes if ask_for == "class" else (), closed=closed)
+        self.keys = prompts.Keys(whole.classes if ask_for == "class" else (), closed=closed, rule=rule)
         self.identity = _identity_of(whole)
         self.stopped = "end"
         """Why it is over: the person `quit`, it is `certified`, the `budget` is spent, or all was asked (`end`)."""
@@ -141,7 +141,7 @@ class PoolSession:
 
     def _answers(self, item: int) -> "Sequence[ClassName]":
         """The different answers to an item, or the two to compare; in an order that says nothing of the models."""
-        from modelpicker.campaigns.offline import names_at
+        from modelpicker.campaigns.input.judges import names_at
         from modelpicker.campaigns.results.candidates import shuffled_answers, two_strongest
 
         said = names_at(self.whole, item)
@@ -152,7 +152,7 @@ class PoolSession:
 
     def _spelt(self, item: int, label: "ClassName") -> "ClassName":
         """A class as the models spell it that give an answer that counts as the same."""
-        from modelpicker.campaigns.offline import names_at
+        from modelpicker.campaigns.input.judges import names_at
 
         if self.rule is None or self.rule.plain:
             return label
@@ -174,7 +174,7 @@ class PoolSession:
 
     def _said(self, item: int) -> "ClassName | None":
         """What the model that leads says of an item: a reader can check that it is the same item."""
-        from modelpicker.campaigns.offline import names_at
+        from modelpicker.campaigns.input.judges import names_at
 
         return names_at(self.whole, item)[self.pool.recommended_index]
 

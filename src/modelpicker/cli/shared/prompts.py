@@ -6,10 +6,13 @@ import sys
 import textwrap
 import zlib
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from modelpicker.cli.shared.terminal import WIDTH, is_number, say, visible
 from modelpicker.errors import brief
+
+if TYPE_CHECKING:
+    from modelpicker.collections.same_answers import SameAnswers
 
 SKIP, UNDO, STOP, QUIT, HELP = "skip", "undo", "may I stop", "quit", "help"
 COMMANDS = {"s": SKIP, "u": UNDO, "m": STOP, "q": QUIT, "?": HELP}
@@ -33,8 +36,12 @@ class Reply(NamedTuple):
 class Keys:
     """Which key stands for which class."""
 
-    def __init__(self, classes: Sequence[int | str], *, closed: bool = False) -> None:
+    def __init__(
+        self, classes: Sequence[int | str], *, closed: bool = False, rule: "SameAnswers | None" = None
+    ) -> None:
         self.classes = list(classes)
+        self.rule = rule
+        """What counts as the same answer, if not only equal text does."""
         self.closed = closed
         """Whether no other class may be added."""
         self.place_of = {str(name): place for place, name in enumerate(classes)}
@@ -60,7 +67,17 @@ class Keys:
             return Reply(label=offered[text])
         if text.lstrip(":") in COMMANDS:
             return Reply(command=COMMANDS[text.lstrip(":")])
-        return self.alike(text)
+        return self._same(text, offered) or self.alike(text)
+
+    def _same(self, text: str, offered: Mapping[str, int]) -> Reply | None:
+        """The class that counts as the same answer: one that models suggest, else any; None if there is none."""
+        if self.rule is None or self.rule.plain:
+            return None
+        for classes in ([self.classes[place] for place in offered.values()], self.classes):
+            place = self.place_of.get(str(self.rule.find(text, classes)))
+            if place is not None:
+                return Reply(label=place)
+        return None
 
     def alike(self, text: str) -> Reply | None:
         """The one class with this name, upper and lower case aside; None if there is none, or there are several."""

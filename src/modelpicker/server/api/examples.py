@@ -86,6 +86,7 @@ _CERTIFICATE = {
     "sentence": "The accuracy of gpt is within 6.25% of the best model's, with confidence 95%, whenever "
     "you look, if items are drawn independently from one distribution.",
     "loss": "accuracy",
+    "label_noise": 0.0,
 }
 
 _SETTINGS: dict[str, Any] = {
@@ -173,6 +174,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     | {
         "withdrawn": 0,
         "labels_known": 57,
+        "costs": {},
         "paused": False,
         "archived": False,
         "finished": False,
@@ -251,6 +253,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "FileLook": {
         "items": 5509,
         "models": ["bert", "roberta", "gpt"],
+        "answers": 2,
         "classes": ["ham", "spam"],
         "fields": ["id", "text"],
         "labelled": False,

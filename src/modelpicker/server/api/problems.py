@@ -107,7 +107,11 @@ def _invalid(error: RequestValidationError) -> Response:
     ]
     if any(entry["type"] == "json_invalid" for entry in error.errors()):
         return problem(400, f"The body is no JSON: {found[0]['what']}.", errors=found)
-    first = found[0] if found else {"where": "request", "what": "it makes no sense"}
+    if not found:
+        return problem(422, "request: it makes no sense.", errors=found)
+    # What may be of several kinds has an error for each of them: the deepest is the one of what was meant.
+    depths = [len(entry["loc"]) for entry in error.errors()[:20]]
+    first = found[depths.index(max(depths))]
     return problem(422, f"{first['where']}: {first['what']}.", errors=found)
 
 

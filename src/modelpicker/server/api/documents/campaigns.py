@@ -186,6 +186,13 @@ class Described(SettingsSent):  # type: ignore[misc]  # its other fields are mad
         dict[str, Count], Field(description="How many items of each file wait to be asked about, in their order.")
     ]
     conflicts: ConflictCount
+    costs: Annotated[
+        dict[str, str],
+        Field(
+            description="What mistakes and models cost, and how many labels may be wrong, in words, by the name of "
+            "the setting. What has its default is left out; annotators who see no predictions are told no prices."
+        ),
+    ]
     withdrawn: Annotated[Count, Field(description="Open queries that were withdrawn, as the campaign is finished.")]
     labels_known: Annotated[
         Count, Field(description="Items whose label was asked for and is known; fewer where several people label.")

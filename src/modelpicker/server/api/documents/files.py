@@ -20,7 +20,8 @@ class FileLook(BaseModel):
 
     items: Count
     models: list[str]
-    classes: list[Called]
+    answers: Annotated[Count, Field(description="How many different answers the file holds, labels included.")]
+    classes: Annotated[list[Called], Field(description="The first of these answers.")]
     fields: Annotated[list[str], Field(description="What else there is of each item.")]
     labelled: Annotated[bool, Field(description="Whether it has labels, which are not taken in.")]
     columns: Annotated[list[ColumnDocument], Field(description="All columns, in the order of the file.")]

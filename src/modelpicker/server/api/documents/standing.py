@@ -34,6 +34,9 @@ class CertificateDocument(BaseModel):
     items: Annotated[Count | None, Field(description="How many items the gap is, where it is of the stream.")]
     sentence: Annotated[str, Field(description="All of it, in plain words.")]
     loss: Annotated[str, Field(description="What the gap is a share of: accuracy, unless another loss was chosen.")]
+    label_noise: Annotated[
+        float, Field(description="The statement holds if each label is wrong with at most this probability.")
+    ]
 
 
 class JudgedClassDocument(BaseModel):

@@ -69,6 +69,9 @@ def describe(campaign: Campaign, caller: Caller) -> dict[str, Any]:
     settings, pick = campaign.settings.document(), campaign.best()
     document = pick.document()
     secret, found = not caller.predictions, campaign.counts()
+    costs = {
+        name: words for name, words in campaign.settings.costs.facts().items() if not (secret and name == "price")
+    }
     if secret:  # who labels need not know what a judge says, nor where to look for it; prices name the models
         hidden = (JUDGE, "price")
         settings["options"] = {name: value for name, value in settings["options"].items() if name not in hidden}
@@ -95,6 +98,7 @@ def describe(campaign: Campaign, caller: Caller) -> dict[str, Any]:
         },
         "waiting_items": campaign.waiting_items(),
         "labels_known": found.labels,
+        "costs": costs,
         "withdrawn": found.withdrawn,
         "pick": None if secret else document["pick"],
         "tied": None if secret else document["tied"],

@@ -13,11 +13,13 @@ from modelpicker.campaigns import AskedFile, Campaign
 from modelpicker.campaigns.feeding import add_up, ask_batch, file_mark, numbered
 from modelpicker.campaigns.input.batches import Batch, KeptFile
 from modelpicker.campaigns.input.files import batches_of
+from modelpicker.campaigns.input.pool_source import late_reading
 from modelpicker.collections.column_roles import Reading
 from modelpicker.collections.preview import preview_collection
 from modelpicker.errors import InputError
 from modelpicker.server.access.callers import Owner
 from modelpicker.server.api.documents.files import FileLook, FileTaken, Intakes, ItemsDropped
+from modelpicker.server.api.documents.settings import SameField
 from modelpicker.server.api.received_files import FILE, ColumnsQuery, FileName, chosen_roles, read_file, received
 from modelpicker.server.api.responses import json_response
 from modelpicker.server.api.routes.common import CLOSED, NAMED, VERSION, Found, Service, operation_id, replies
@@ -31,11 +33,11 @@ AtOnce = Annotated[
         "in parallel, but there are more of them. By default items are asked about as labels come."
     ),
 ]
-AsText = Annotated[
-    bool,
+SameAnswerQuery = Annotated[
+    SameField,
     Query(
-        description="Read answers as they are written, also numbers that are not whole: for a pool in "
-        "which numbers are the same answer if they are close (`same`)."
+        description="What will count as the same answer in the campaign. With a number, answers are read as they "
+        "are written, also numbers that are not whole."
     ),
 ]
 
@@ -47,14 +49,14 @@ async def look(
     service: Service,
     filename: FileName,
     columns: ColumnsQuery = None,
-    as_text: AsText = False,
+    same: SameAnswerQuery = "exact",
 ) -> Response:
     """Look into a file of predictions: its columns, its first rows, its models and classes. Nothing is kept.
 
     A column in doubt is no error here: `doubt` says why a person should decide about it. Send the decision as
     `columns`, here and with the upload.
     """
-    reading = Reading(columns=chosen_roles(columns), text=as_text)
+    reading = late_reading(same, columns=chosen_roles(columns))
     async with received(request, filename, service.configuration.largest_file) as file:
         return json_response(
             await run_in_threadpool(read_file, filename, file.path, _look, filename, file.path, reading)
@@ -85,7 +87,7 @@ async def upload(
 
     Items without a key get one made of the file's content and their row: the same file again brings nothing new.
     """
-    reading = Reading(columns=chosen_roles(columns))
+    reading = late_reading(queue.campaign.settings.same, columns=chosen_roles(columns))
     async with received(request, filename, service.configuration.largest_file) as file:
         await queue.do(lambda _: None)  # a file is read for the models that take part now
         campaign = queue.campaign
@@ -126,6 +128,7 @@ def _look(filename: str, path: Path, reading: Reading) -> dict[str, Any]:
     return {
         "items": 0 if found is None else len(found),
         "models": named if found is None else list(found.models),
+        "answers": 0 if found is None else len(found.classes),
         "classes": [] if found is None else list(found.classes)[:MOST_CLASSES],
         "fields": [column.name for column in seen.columns if column.role in ("shown", "id")],
         "labelled": found is not None and found.labelled > 0,

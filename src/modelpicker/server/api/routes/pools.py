@@ -12,10 +12,10 @@ from starlette.routing import Match
 from starlette.types import Scope
 
 from modelpicker.campaigns import create_campaign
+from modelpicker.campaigns.input.pool_source import late_reading
 from modelpicker.campaigns.pool_costs import loss_from_text, price_from_text
-from modelpicker.campaigns.setting_options import BY_NAME, TOLERANCE, AskFor, OverlapRule, is_tolerance
+from modelpicker.campaigns.setting_options import BY_NAME, TOLERANCE, AskFor, OverlapRule
 from modelpicker.certificates.stop_rule import CONFIDENCE, LABEL_NOISE
-from modelpicker.collections.column_roles import Reading
 from modelpicker.collections.files import open_with
 from modelpicker.encoding import Missing
 from modelpicker.options import LARGEST_COUNT, LARGEST_SEED
@@ -132,12 +132,8 @@ async def create_pool(
 ) -> Response:
     """Begin a campaign on the items of a file: all of them are stored, or there is no campaign."""
     fields = tuple(column for column in (wanted.judge, wanted.slice) if column is not None)
-    reading = Reading(
-        columns=chosen_roles(wanted.columns),
-        fields=fields,
-        text=is_tolerance(wanted.same),
-        missing=wanted.missing,
-    )
+    columns = chosen_roles(wanted.columns)
+    reading = late_reading(wanted.same, columns=columns, fields=fields, missing=wanted.missing)
     async with received(request, wanted.filename, service.configuration.largest_file) as file:
 
         def stored(done: int, total: int) -> None:

@@ -21,12 +21,20 @@ export function points(gap) {
   return `${text} ${text === '1' ? 'point' : 'points'}`;
 }
 
+const WORST = 'of the cost of the worst mistake';
+
 /** What a percentage point is a part of: "of accuracy" @param {string} loss as certificates call it */
 export const pointsOf = (loss) => (
-  { grades: 'of the mean grade', preference: 'of the items', cost: 'of the worst mistake' }[loss] ?? `of ${loss}`);
+  { grades: 'of the mean grade', preference: 'of the items', cost: WORST, 'weighted accuracy': WORST }[loss] ?? `of ${loss}`);
 
-/** What a campaign measures that asks for this. @param {string} askFor */
-export const lossOf = (askFor) => (askFor === 'class' ? 'accuracy' : askFor);
+/**
+ * What a campaign measures that asks for this, by the name that certificates have for it.
+ * @param {string} askFor @param {Record<string, unknown>} [options] of a pool
+ */
+export function lossOf(askFor, options = {}) {
+  const { loss } = /** @type {{loss?: {name: string}}} */ (options);
+  return loss?.name ?? (askFor === 'class' ? 'accuracy' : askFor);
+}
 
 /** The same for a table: 0.013 → "1.3" @param {number} gap */
 export const pointsFigure = (gap) => exactTenths.format(clampGap(gap) * 100)

@@ -16,7 +16,7 @@
     label: [
       'lib/diff', 'lib/media', 'parts/answer_cards', 'parts/campaign_head', 'parts/class_picker', 'parts/class_search', 'parts/guidelines',
       'parts/help', 'parts/item', 'parts/judge', 'parts/keyboard_shortcuts', 'parts/markdown', 'parts/new_class',
-      'parts/next_steps', 'parts/note', 'parts/press_guard', 'parts/state_badge', 'parts/text', 'state/judgement',
+      'parts/next_steps', 'parts/note', 'parts/press_guard', 'parts/state_badge', 'parts/text', 'state/half_graded', 'state/judgement',
       'state/labeller', 'state/media', 'state/recent_classes', 'views/label',
     ],
     standing: [

@@ -1,6 +1,7 @@
 /** Judging free answers: the state of it, and the buttons and keys for grades and for which of two is better. */
 
 import { html, useMemo, useState } from '../lib/html.js';
+import { keepGrades, resumed } from '../state/half_graded.js';
 import { ALL_WRONG, back, begin, graded, gradeOf, gradeText, labelOf, MOST_STARS, preferenceOf } from '../state/judgement.js';
 import { GradeCards, PairCards } from './answer_cards.js';
 import { useKeyboardShortcuts } from './keyboard_shortcuts.js';
@@ -16,19 +17,24 @@ import { usePressGuard } from './press_guard.js';
 const STARS = Array.from({ length: MOST_STARS + 1 }, (_, stars) => stars);
 
 /**
- * What is said of the item on screen. It begins anew with each item, and the comparison ends with it.
- * @param {Api.Waiting|null} query @param {Answer|null} before the label that was just taken back
+ * What is said of the item on screen. It begins anew with each item, and the comparison ends with it. Grades are saved
+ * until the item is answered.
+ * @param {string} campaign @param {Api.Waiting|null} query @param {Answer|null} before the label that was just taken back
  * @returns {Judging|null}
  */
-export function useJudging(query, before) {
-  const start = useMemo(() => query && begin(query, before), [query?.id]);
+export function useJudging(campaign, query, before) {
+  const start = useMemo(() => query && (before === null ? resumed(campaign, begin(query)) : begin(query, before)), [query?.id]);
   const [state, setState] = useState(/** @type {Judgement|null} */ (null));
   const [comparison, setComparison] = useState({ id: -1, other: 0 });
   if (!query || !start) return null;
   const judgement = state?.id === query.id ? state : start;
   const compared = comparison.id === query.id ? comparison.other : 0;
   const compare = () => setComparison({ id: query.id, other: (compared + 1) % Math.max(1, judgement.answers.length) });
-  return { judgement, change: setState, compared, compare };
+  const change = (/** @type {Judgement} */ next) => {
+    setState(next);
+    keepGrades(campaign, next);
+  };
+  return { judgement, change, compared, compare };
 }
 
 /** The answer with which the current one is compared, or null. @param {Judging} judging */

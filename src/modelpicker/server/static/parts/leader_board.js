@@ -7,6 +7,7 @@ import { IntervalBar, scaleOf } from './interval_bar.js';
 import { useMovingRows } from './moving_rows.js';
 
 const FIRST = 10;
+const COSTS = ['cost', 'weighted accuracy'];
 
 /**
  * @param {{standing: Api.StandingDocument, slots?: Map<Name, number>}} props
@@ -46,14 +47,14 @@ const isPool = ({ kind }) => kind === 'pool';
 
 /** What the intervals are: on a pool they are proved. @param {Api.CertificateDocument} certificate */
 const meaningOf = (certificate) => (isPool(certificate)
-  ? `with the range that the labels leave possible, with confidence ${percent(certificate.confidence)}`
+  ? `with the range that the labels leave possible${certificate.label_noise ? ' if they are right' : ''}, with confidence ${percent(certificate.confidence)}`
   : 'with a rough 95 % interval');
 
 /** How a model is behind the leader, in the words of what is measured. @param {string} loss */
 function behind(loss) {
   if (loss === 'accuracy') return 'how many percentage points less accurate than the leader a model is';
-  if (loss === 'preference') return 'on how many more of 100 items the leader is preferred to a model than a model to it';
-  if (loss === 'cost') return 'how much more than the leader a model costs per item, in per cent of the worst mistake';
+  if (loss === 'preference') return 'on how many of 100 items the leader beats a model, less those on which it loses';
+  if (COSTS.includes(loss)) return 'how much more than the leader a model costs per item, in per cent of the cost of the worst mistake';
   return `how many percentage points lower than that of the leader the ${loss === 'grades' ? 'mean grade' : loss} of a model is`;
 }
 

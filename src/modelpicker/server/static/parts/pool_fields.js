@@ -55,14 +55,14 @@ const SAME = [['exact', 'equal to the letter'], ['normalised', 'equal but for ca
   ['number', 'numbers that are close']];
 
 /**
- * What people are asked, and which answers of models are the same. If these are numbers, the file is read anew: else
- * numbers that are not whole are no answers.
+ * What people are asked, and which answers of models are the same. The file is read anew by that: numbers that are not
+ * whole are answers only if they may be close, and labels may be spelt in other ways.
  * @param {{form: PoolForm, source: PredictionFile, set: (change: Partial<PoolForm>) => void}} props
  */
 function AnswerFields({ form, source, set }) {
   const alike = (/** @type {string} */ same) => {
     set({ same });
-    source.readAs(same === 'number');
+    source.readAs(same === 'number' ? '0' : same);
   };
   return html`<div class="two">
     <${Select} label="Ask for" value=${form.askFor} options=${ASK_FOR} set=${(askFor) => set({ askFor })}

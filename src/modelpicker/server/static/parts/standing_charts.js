@@ -20,21 +20,25 @@ const hasMoved = ({ labels, models, values }) => labels.length > 1 && models.len
 
 /**
  * The weights of the leading models after each label. Algorithms without weights have estimates instead.
- * @param {{weights: Api.WeightLines, slots: Map<Name, number>, loss: string}} props
+ * @param {{weights: Api.WeightLines, slots: Map<Name, number>, loss: string, items: number|null}} props
+ *   `items`: those of a pool; losses other than mistakes are drawn as a share of them
  */
-export function WeightsChart({ weights, slots, loss }) {
+export function WeightsChart({ weights, slots, loss, items }) {
   if (!hasMoved(weights)) return null;
-  const { kind, models, labels, values } = weights;
+  const { kind, models, labels } = weights;
   const isWeights = kind === 'weights';
-  const lost = loss === 'accuracy' ? 'mistakes' : 'loss';
-  const write = isWeights ? share : mistakes;
-  const tiny = !isWeights && values.every((line) => line.every((value) => (value ?? 0) < 1)); // less than one mistake
+  const isShare = !isWeights && loss !== 'accuracy' && items !== null;
+  const values = isShare ? weights.values.map((line) => line.map((value) => value && value / items)) : weights.values;
+  const lost = loss === 'accuracy' ? 'estimated mistakes' : isShare ? 'estimated gap' : 'estimated loss';
+  const write = isWeights || isShare ? share : mistakes;
+  const tiny = !isWeights && !isShare && values.every((line) => line.every((value) => (value ?? 0) < 1)); // less than one mistake
   const series = models.map((model, place) => ({ name: text(model), values: values[place], look: lookOf(slots.get(model) ?? 0) }));
   const leaders = series.slice(0, 3).map((one) => `${one.name} ${write(one.values[lastPlace(one.values)] ?? null)}`);
-  const meaning = isWeights ? 'How much each model counts when it is decided what to ask. ' : '';
-  return html`<${Chart} title=${isWeights ? 'Weights over time' : `Estimated ${lost} over time`} series=${series}
+  const meaning = isWeights ? 'How much each model counts when it is decided what to ask. '
+    : isShare ? 'How far each model was behind the leader. ' : '';
+  return html`<${Chart} title=${isWeights ? 'Weights over time' : `${lost[0].toUpperCase()}${lost.slice(1)} over time`} series=${series}
     x=${{ label: 'labels', values: labels, write: total, least: 1 }}
-    y=${{ label: isWeights ? 'weight' : `estimated ${lost}`, write, ...(tiny ? { range: [0, 1] } : {}) }}
+    y=${{ label: isWeights ? 'weight' : lost, write, ...(tiny ? { range: [0, 1] } : {}) }}
     summary=${`${meaning}After ${count(labels.at(-1) ?? 0, 'label')}: ${list(leaders)}.`} />`;
 }
 

@@ -164,10 +164,10 @@ export const api = {
   charts: (name) => call('GET', at(name, '/charts')),
 
   /**
-   * @param {File} file @param {Record<string, string>} columns @param {boolean} asText also numbers are answers
+   * @param {File} file @param {Record<string, string>} columns @param {string} same what will count as the same answer
    * @returns {Promise<Api.FileLook>}
    */
-  look: (file, columns, asText) => call('POST', `files${filename(file, columns)}${asText ? '&as_text=true' : ''}`, { raw: file }),
+  look: (file, columns, same) => call('POST', `files${filename(file, columns)}&same=${same}`, { raw: file }),
   /**
    * @param {string} name @param {File} file @param {Record<string, string>} columns @param {boolean} atOnce
    * @returns {Promise<Api.FileTaken>}

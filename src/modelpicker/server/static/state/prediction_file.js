@@ -8,12 +8,12 @@ export const FORMATS = '.csv,.tsv,.parquet,.npz,.jsonl,.ndjson';
 
 /**
  * @typedef {Api.ColumnDocument & {fixed?: boolean}} Column
- * @typedef {{file: File|null, seen: Api.FileLook|null, chosen: Record<string, string>, asText: boolean, busy: boolean,
- *            error: RequestError|null}} Preview `asText`: answers are read as they are written, also numbers
+ * @typedef {{file: File|null, seen: Api.FileLook|null, chosen: Record<string, string>, same: string, busy: boolean,
+ *            error: RequestError|null}} Preview `same`: what will count as the same answer; a number is how far apart numbers may be
  */
 
 /** @type {Preview} */
-const NO_FILE = { file: null, seen: null, chosen: {}, asText: false, busy: false, error: null };
+const NO_FILE = { file: null, seen: null, chosen: {}, same: 'exact', busy: false, error: null };
 
 /**
  * The file that somebody chose, what the server found in it, and what they chose for its columns.
@@ -24,18 +24,18 @@ export function usePredictionFile(settle = (columns) => columns) {
   const turn = useRef(0);
   const set = (/** @type {Partial<Preview>} */ change) => setPreview((before) => ({ ...before, ...change }));
 
-  const read = async (/** @type {File} */ file, /** @type {Record<string, string>} */ chosen, asText = preview.asText) => {
+  const read = async (/** @type {File} */ file, /** @type {Record<string, string>} */ chosen, same = preview.same) => {
     turn.current += 1;
     const mine = turn.current;
     set({ busy: true, error: null });
     /** @type {Partial<Preview>} */
-    const found = await api.look(file, chosen, asText).then((seen) => ({ seen }), (error) => ({ error }));
+    const found = await api.look(file, chosen, same).then((seen) => ({ seen }), (error) => ({ error }));
     if (mine === turn.current) set({ ...found, busy: false });
     return mine === turn.current ? found.seen : undefined;
   };
   const choose = (/** @type {File|null} */ file) => {
     turn.current += 1;
-    setPreview({ ...NO_FILE, file, asText: preview.asText });
+    setPreview({ ...NO_FILE, file, same: preview.same });
     return file ? read(file, {}) : Promise.resolve(undefined);
   };
   const columns = preview.seen ? settle(preview.seen.columns) : [];
@@ -44,10 +44,10 @@ export function usePredictionFile(settle = (columns) => columns) {
     set({ chosen });
     if (again && preview.file) read(preview.file, chosen);
   };
-  const readAs = (/** @type {boolean} */ asText) => {
-    if (asText === preview.asText) return;
-    set({ asText });
-    if (preview.file) read(preview.file, preview.chosen, asText);
+  const readAs = (/** @type {string} */ same) => {
+    if (same === preview.same) return;
+    set({ same });
+    if (preview.file) read(preview.file, preview.chosen, same);
   };
   const open = columns.filter(({ name, doubt }) => doubt && preview.chosen[name] === undefined);
   const confirm = () => set({ chosen: { ...preview.chosen, ...Object.fromEntries(open.map(({ name, role }) => [name, role])) } });

@@ -13,6 +13,7 @@ import { createPool, FORMATS, upload, usePredictionFile } from '../state/predict
 import { go, home, inCampaign, useView } from '../state/router.js';
 
 const NAMED = 6;
+const MOST_SHORTCUTS = 20; // so few answers may be classes in a small file too
 const LONGEST_GUIDELINES = 10_000;
 const LONGEST_ENCODED = 30_000; // they are part of the address when a file is sent
 /** @type {[Kind, string, string][]} */
@@ -94,7 +95,7 @@ function CreateForm({ known, campaigns }) {
   const ready = read && !few && !source.open.length;
   return html`<form class="form" onSubmit=${submit} aria-busy=${busy !== '' || source.busy}>
     <${KindChoice} kind=${kind} set=${setKind} />
-    <${FileField} source=${source} choose=${choose} />
+    <${FileField} source=${source} free=${kind === 'pool' && (pool.askFor !== 'class' || pool.same !== 'exact')} choose=${choose} />
     ${kind === 'stream' && !file && html`<${Lines} label="Or the names of the models, one per line" rows="4" required
       hint="At least two. Predictions come later: from a file, or from programs that ask."
       value=${stream.models} set=${(models) => setStream({ ...stream, models })} />`}
@@ -139,8 +140,8 @@ function KindChoice({ kind, set }) {
 const FILE_HINT = 'Choose a file, or drop it here. CSV, TSV, Parquet, NumPy (.npz) or JSON lines: one row per item, one column per model. '
   + 'Other columns can be shown with the item.';
 
-/** Where a file is chosen, or dropped. @param {{source: PredictionFile, choose: (file: File|null) => void}} props */
-function FileField({ source, choose }) {
+/** Where a file is chosen, or dropped. @param {{source: PredictionFile, free: boolean, choose: (file: File|null) => void}} props */
+function FileField({ source, free, choose }) {
   const { seen } = source;
   const [over, setOver] = useState(false);
   /** @type {{current: HTMLInputElement}} */
@@ -163,14 +164,18 @@ function FileField({ source, choose }) {
       ${(own) => html`<input ...${own} ref=${box} type="file" accept=${FORMATS} onChange=${chosen} />`}
     <//>
   </div>
-  <p class="seen" role="status">${seen && !seen.problem && !source.error && html`<${Seen} seen=${seen} />`}</p>
+  <p class="seen" role="status">${seen && !seen.problem && !source.error && html`<${Seen} seen=${seen} free=${free} />`}</p>
   ${seen?.problem && html`<p class="form-error" dir="auto">${seen.problem}</p>`}
   <${ColumnTable} source=${source} again />`;
 }
 
-/** What the file has in it. @param {{seen: Api.FileLook}} props */
-function Seen({ seen: { items, models, classes, labelled } }) {
-  const sizes = [count(items, 'item'), count(models.length, 'model'), count(classes.length, 'class', 'classes')];
+/**
+ * What the file has in it. Many different answers are no classes, but free text.
+ * @param {{seen: Api.FileLook, free: boolean}} props `free`: people do not choose between classes
+ */
+function Seen({ seen: { items, models, answers, labelled }, free }) {
+  const told = free || 2 * answers > Math.max(MOST_SHORTCUTS, items) ? count(answers, 'different answer') : count(answers, 'class', 'classes');
+  const sizes = [count(items, 'item'), count(models.length, 'model'), told];
   return html`<strong>${sizes.join(', ')}.</strong> Models: <bdi>${several(models.map(text), NAMED)}</bdi>.
     ${labelled && ' The file has labels. They are not used: people are asked instead.'}`;
 }

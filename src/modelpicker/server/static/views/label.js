@@ -19,6 +19,7 @@ import { plainText } from '../parts/text.js';
 import { annotator } from '../state/annotator.js';
 import { api } from '../state/api.js';
 import { connection } from '../state/connection.js';
+import { forgetGrades } from '../state/half_graded.js';
 import { labelWords } from '../state/judgement.js';
 import { Labeller } from '../state/labeller.js';
 import { useMedia } from '../state/media.js';
@@ -113,7 +114,10 @@ function Desk({ name, labeller, vocabulary, refresh }) {
   const answer = (/** @type {UIEvent} */ event, /** @type {() => void} */ act) => {
     const taken = may(event);
     if (taken || event.detail > 0) leaveButton(pane.current); // a second click puts the focus back there
-    if (taken) act();
+    if (taken) {
+      if (current) forgetGrades(name, current.id);
+      act();
+    }
     return taken;
   };
   /** @type {Choose} */
@@ -125,7 +129,7 @@ function Desk({ name, labeller, vocabulary, refresh }) {
   const { askFor } = labeller;
   const judged = askFor !== 'class';
   const { last } = labeller;
-  const judging = useJudging(judged ? current : null, last?.did === 'undo' && last.query.id === current?.id ? last.label : null);
+  const judging = useJudging(name, judged ? current : null, last?.did === 'undo' && last.query.id === current?.id ? last.label : null);
   const tell = (/** @type {Api.LabelDocument} */ label, /** @type {UIEvent} */ event) => answer(event, () => labeller.answer(label));
   const said = judged ? null : current?.classes ?? null; // cards show it already
   const toggle = () => said && setShown(!shown);

@@ -113,7 +113,7 @@ function Goal({ campaign: { budget, stop_when: rule, options, algorithm, labels_
           model with confidence ${percent(Number(options.confidence))}. That was fixed when the campaign began.</p>`
       : html`<div class="two">
           <${Input} label="Stop when this close to the best" 
-            hint=${`Percentage points ${pointsOf(lossOf(askFor))}. ${pool ? ANEW : 'Empty: it does not stop by itself.'}`}
+            hint=${`Percentage points ${pointsOf(lossOf(askFor, options))}. ${pool ? ANEW : 'Empty: it does not stop by itself.'}`}
             type="number" min="0" max="99" step="any" value=${gap} set=${setGap} required=${pool} />
           <${Input} label="Confidence" hint="Per cent." type="number" min="50" max="99.999" step="any" value=${sure}
             set=${setSure} disabled=${gap === ''} />
@@ -138,35 +138,60 @@ function GuidelinesForm({ campaign: { guidelines }, change }) {
   </form>`;
 }
 
+/** Options that are said in words. */
+const SAID = ['judge', 'slice', 'loss', 'price', 'label_noise'];
 const GOAL = ['tolerance', 'confidence'];
-/** What options are called here; others have their own name. @type {Record<string, string>} */
-const TITLES = { judge: 'Judge', slice: 'Slices' };
+const ASKED = { class: 'the class of an item', grades: 'a grade for each different answer', preference: 'which of two answers is better' };
+const MEASURED = { class: 'accuracy', grades: 'the mean grade', preference: 'how often an answer is preferred' };
+const MISSING = { abstained: 'the model has no answer, which counts as wrong', 'not-run': 'the model was not run for this item' };
+
+/** What counts as the same answer, in words. @param {string|number} same */
+function sameWords(same) {
+  if (same === 'exact') return 'text that is equal to the letter';
+  return same === 'normalised' ? 'text that is equal but for capitals, spaces and punctuation at the ends'
+    : `numbers that differ by at most ${same}, and text that is equal but for capitals and punctuation`;
+}
+
+/** How many people label an item, and when they agree. @param {Api.Described} campaign */
+function peopleWords({ overlap, overlap_rule: rule }) {
+  if (overlap === 1) return 'one';
+  const people = overlap > 1 ? number(overlap) : `two for ${percent(overlap)} of the items, one for the others`;
+  return `${people}; ${rule === 'majority' ? 'the answer of more than half of them counts' : 'their answer counts if all agree'}, else the owner settles it`;
+}
 
 /** @param {Api.Described} campaign */
 function goalOf(campaign) {
   const goal = goalNow(campaign);
-  return goal ? `within ${points(goal.gap)}, confidence ${percent(goal.confidence)}` : 'none';
+  return goal ? `within ${points(goal.gap)} ${pointsOf(lossOf(campaign.ask_for, campaign.options))}, confidence ${percent(goal.confidence)}` : 'none';
 }
 
 /** All that is fixed, and all that is known. @param {{campaign: Api.Described}} props */
 function About({ campaign }) {
-  const { models, classes } = campaign;
+  const { models, classes, options, costs } = campaign;
+  const pool = campaign.algorithm === POOL;
+  const fact = (/** @type {string} */ name, /** @type {string|undefined} */ words) => (words ? [/** @type {[string, string]} */ ([name, words])] : []);
   const list = (/** @type {Name[]|null} */ names, /** @type {string} */ none) => (names === null ? none
     : `${number(names.length)}: ${names.map(text).join(', ')}`);
   /** @type {[string, string][]} */
   const facts = [
     ['Created', campaign.created.slice(0, 16).replace('T', ' ') + ' UTC'],
     ['Algorithm', campaign.algorithm],
-    ...Object.entries(campaign.options).filter(([name]) => campaign.algorithm !== POOL || !GOAL.includes(name)).map(([name, value]) => /** @type {[string, string]} */ ([TITLES[name] ?? name, String(value ?? 'none')])),
+    ...Object.entries(options).filter(([name]) => !SAID.includes(name) && !(pool && GOAL.includes(name))).map(([name, value]) => /** @type {[string, string]} */ ([name, String(value ?? 'none')])),
     ['Seed', campaign.seed],
     ['Models', list(models, 'hidden')],
-    ['Classes', list(classes, 'whatever is said')],
+    ...(campaign.ask_for === 'class' ? fact('Classes', list(classes, 'whatever models and labels say')) : []),
     ['Budget', campaign.budget === null ? 'none' : `${number(campaign.budget)} labels, ${campaign.budget_way}`],
     ['Goal', goalOf(campaign)],
-    ...(campaign.algorithm === POOL ? [] : [/** @type {[string, string]} */ (
-      ['Expected items', campaign.expected_rounds === null ? 'not said' : number(campaign.expected_rounds)])]),
-    ...(campaign.overlap === 1 ? [] : [/** @type {[string, string]} */ (
-      ['People per item', campaign.overlap > 1 ? number(campaign.overlap) : `two for ${percent(campaign.overlap)} of the items`])]),
+    ['Asked for', ASKED[campaign.ask_for]],
+    ['Same answer', sameWords(campaign.same)],
+    ['What is measured', costs.loss ?? MEASURED[campaign.ask_for]],
+    ...fact('Prices', costs.price && `${costs.price}. The pick is the cheapest model that is proved to be close enough to the best.`),
+    ...fact('Wrong labels', costs.label_noise),
+    ...(pool && session.seesStanding ? fact('Judge', 'judge' in options ? `the column or field “${String(options.judge)}”; those who label do not see it` : 'none') : []),
+    ...fact('Slices', 'slice' in options && options.slice !== null ? `by the column or field “${String(options.slice)}”` : ''),
+    ...fact('Missing predictions', MISSING[campaign.missing]),
+    ...(pool ? [] : fact('Expected items', campaign.expected_rounds === null ? 'not said' : number(campaign.expected_rounds))),
+    ['People per item', peopleWords(campaign)],
     ['Items', number(campaign.rounds)],
     ['Labels', `${number(campaign.labels_used)} bought, ${number(campaign.pending)} awaited, ${number(campaign.skipped)} skipped, ${
       number(campaign.references)} for reference`],

@@ -30,7 +30,7 @@ export function StandingView({ name }) {
       ${standing.slices && standing.pick !== null && html`<${SliceTable} table=${standing.slices} />`}
       <div class="standing-grid">
         <${LeaderBoard} standing=${standing} slots=${slots} />
-        ${charts ? html`<${Charts} charts=${charts} slots=${slots} loss=${standing.certificate.loss} pool=${standing.certificate.kind === 'pool'} />` : html`<${Loading} what="the charts" />`}
+        ${charts ? html`<${Charts} charts=${charts} slots=${slots} loss=${standing.certificate.loss} items=${standing.certificate.kind === 'pool' ? standing.rounds : null} />` : html`<${Loading} what="the charts" />`}
       </div>
       ${charts && html`<${Disagreement} disagreement=${charts.disagreement} pool=${standing.certificate.kind === 'pool'}
         free=${FREE.includes(standing.certificate.loss)} />`}`;
@@ -122,9 +122,9 @@ function Next({ name, standing: { pending, state, budget, certificate, labels_us
 
 /**
  * On a pool every round is a query, so only a stream's labels are drawn against its rounds.
- * @param {{charts: Api.ChartsDocument, slots: Map<Name, number>, loss: string, pool: boolean}} props
+ * @param {{charts: Api.ChartsDocument, slots: Map<Name, number>, loss: string, items: number|null}} props `items`: those of a pool
  */
-function Charts({ charts: { weights, labels, recent }, slots, loss, pool }) {
-  return html`<${WeightsChart} ...${{ weights, slots, loss }} />
-    ${!pool && html`<${LabelsChart} labels=${labels} />`}<${RecentChart} recent=${recent} />`;
+function Charts({ charts: { weights, labels, recent }, slots, loss, items }) {
+  return html`<${WeightsChart} ...${{ weights, slots, loss, items }} />
+    ${items === null && html`<${LabelsChart} labels=${labels} />`}<${RecentChart} recent=${recent} />`;
 }

@@ -10,7 +10,7 @@ from typing import Any
 
 from modelpicker.campaigns.annotating.annotation import Annotation, ItemMark
 from modelpicker.campaigns.annotating.asked import Asked
-from modelpicker.campaigns.annotating.task import MARK, Task, TaskSet
+from modelpicker.campaigns.annotating.task import MARK, LabelTask, TaskSet
 from modelpicker.encoding import ClassName
 from modelpicker.errors import InputError, brief
 from modelpicker.label import Label, LabelGiven
@@ -37,7 +37,7 @@ def tasks(found: TaskSet) -> str:
     return json.dumps(listed, indent=2, ensure_ascii=False) + "\n"
 
 
-def _fields(found: TaskSet, task: Task) -> dict[str, str]:
+def _fields(found: TaskSet, task: LabelTask) -> dict[str, str]:
     shown = {name: value if isinstance(value, str) else json.dumps(value) for name, value in task.shown.items()}
     answers = {f"answer_{place}": str(answer) for place, answer in enumerate(task.answers, start=1)}
     return {**{name: shown.get(name, "") for name in found.fields}, **answers}

@@ -12,7 +12,7 @@ from xml.sax.saxutils import quoteattr
 from modelpicker.campaigns.annotating.annotation import Annotation
 from modelpicker.campaigns.annotating.asked import Asked
 from modelpicker.campaigns.annotating.label_studio import EQUAL, LABEL, STARS, annotations_of
-from modelpicker.campaigns.annotating.task import MARK, Task, TaskSet
+from modelpicker.campaigns.annotating.task import MARK, LabelTask, TaskSet
 from modelpicker.errors import InputError
 
 PICTURE = re.compile(r"(https?://|/|data:image/)\S*", re.IGNORECASE)
@@ -26,7 +26,7 @@ def tasks(found: TaskSet) -> str:
     return json.dumps(listed, indent=2, ensure_ascii=False) + "\n"
 
 
-def _data(found: TaskSet, task: Task) -> dict[str, Any]:
+def _data(found: TaskSet, task: LabelTask) -> dict[str, Any]:
     """The fields of a task: all of them text, and there for every task, for Label Studio refuses others."""
     data: dict[str, Any] = {name: _text(task.shown.get(name)) for name in found.fields}
     if found.ask_for == "grades":

@@ -6,7 +6,7 @@ from typing import Any
 
 from modelpicker.campaigns.annotating.annotation import Annotation, ItemMark
 from modelpicker.campaigns.annotating.asked import Asked
-from modelpicker.campaigns.annotating.task import MARK, Task, TaskSet
+from modelpicker.campaigns.annotating.task import MARK, LabelTask, TaskSet
 from modelpicker.encoding import ClassName
 from modelpicker.errors import InputError, brief
 from modelpicker.label import Label, LabelGiven
@@ -20,7 +20,7 @@ def tasks(found: TaskSet) -> str:
     return "".join(json.dumps(_task(found, task), ensure_ascii=False) + "\n" for task in found.tasks)
 
 
-def _task(found: TaskSet, task: Task) -> dict[str, Any]:
+def _task(found: TaskSet, task: LabelTask) -> dict[str, Any]:
     shown = dict(task.shown)
     if not isinstance(shown.get("text"), str):
         shown["text"] = "\n".join(f"{name}: {value}" for name, value in task.shown.items())
@@ -28,7 +28,7 @@ def _task(found: TaskSet, task: Task) -> dict[str, Any]:
     return {**shown, "options": _options(found, task), **config, MARK: found.mark(task)}
 
 
-def _options(found: TaskSet, task: Task) -> list[dict[str, Any]]:
+def _options(found: TaskSet, task: LabelTask) -> list[dict[str, Any]]:
     if found.ask_for == "class":
         if not found.classes:
             raise InputError("the campaign knows no classes yet, and Prodigy needs them: create it with classes.")

@@ -12,7 +12,7 @@ from typing import Any
 
 from modelpicker.campaigns.annotating.annotation import Annotation, ItemMark
 from modelpicker.campaigns.annotating.asked import Asked
-from modelpicker.campaigns.annotating.task import Task, TaskSet
+from modelpicker.campaigns.annotating.task import LabelTask, TaskSet
 from modelpicker.encoding import ClassName
 from modelpicker.errors import InputError, brief
 from modelpicker.extras import require
@@ -45,12 +45,12 @@ def table(found: TaskSet) -> tuple[list[str], list[list[str]]]:
     return columns, rows
 
 
-def _name(task: Task) -> str:
+def _name(task: LabelTask) -> str:
     """What the item is called: its key; else its id, with a mark by which a number is no key."""
     return task.key if task.key is not None else f"#{task.id}"
 
 
-def _cells(task: Task, fields: Sequence[str], answers: int) -> list[str]:
+def _cells(task: LabelTask, fields: Sequence[str], answers: int) -> list[str]:
     shown = [task.shown.get(name) for name in fields]
     texts = ["" if one is None else one if isinstance(one, str) else json.dumps(one) for one in shown]
     said = [str(answer) for answer in task.answers]

@@ -19,7 +19,7 @@ HOUR = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class LabelTask:
     """One item that people label elsewhere."""
 
     id: int
@@ -44,7 +44,7 @@ class TaskSet:
     ask_for: AskFor
     classes: tuple[ClassName, ...]
     guidelines: str
-    tasks: tuple[Task, ...]
+    tasks: tuple[LabelTask, ...]
 
     @property
     def fields(self) -> list[str]:
@@ -56,7 +56,7 @@ class TaskSet:
         """How many answers the item with the most of them has."""
         return max((len(task.answers) for task in self.tasks), default=0)
 
-    def mark(self, task: Task) -> dict[str, Any]:
+    def mark(self, task: LabelTask) -> dict[str, Any]:
         """What says which item a task is; it has to come back with the annotation."""
         found = {"campaign": self.campaign, "made": self.made, "id": task.id, "key": task.key}
         return {**found, "answers": list(task.answers)} if task.answers else found
@@ -82,7 +82,7 @@ def next_tasks(campaign: Campaign, count: int, *, hours: float = 24.0) -> TaskSe
         campaign.settings.ask_for,
         tuple(campaign.known_classes()),
         campaign.terms.guidelines,
-        tuple(Task(one.id, one.key, dict(one.item or {}), tuple(one.candidates)) for one in queries),
+        tuple(LabelTask(one.id, one.key, dict(one.item or {}), tuple(one.candidates)) for one in queries),
     )
 
 

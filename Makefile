@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: run test test-slow check format bench wheel lock clean help
+.PHONY: run test test-slow check format bench wheel try-wheel lock clean help
 
 run: $(READY)  ## pick the best model of a small collection, in seconds
 	@$(BIN)/modelpicker demo
@@ -53,6 +53,9 @@ bench: $(READY)  ## speed, memory and start-up on this machine
 wheel: $(READY)  ## build dist/modelpicker-*.whl
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
 	@ls dist/*.whl
+
+try-wheel: wheel  ## install the wheel into an empty environment, run its demo, and say how large it is
+	$(BIN)/python -m tools.install_size dist/modelpicker-*.whl
 
 lock: $(READY)  ## renew requirements.lock from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv

@@ -15,6 +15,7 @@ import pytest
 
 import modelpicker as mp
 from modelpicker.extras import EXTRAS, TESTED, require
+from tests.test_package import imported_name
 
 ROOT = Path(__file__).parents[1]
 DECLARED = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
@@ -74,9 +75,7 @@ def commands_without(
 
 
 def test_the_extras_are_those_that_are_declared() -> None:
-    names = {
-        extra: {re.split(r"[<>=;\[]", one)[0].replace("-", "_") for one in DECLARED[extra]} for extra in DECLARED
-    }
+    names = {extra: {imported_name(one) for one in DECLARED[extra]} for extra in DECLARED}
     everything = re.fullmatch(r"modelpicker\[(.*)\]", DECLARED["all"][0])
     assert everything is not None
     assert set(everything[1].split(",")) == names.keys() - {"all"}
@@ -152,6 +151,21 @@ CALLS = [
     ),
 ]
 
+
+SKLEARN = "from modelpicker.integrations.scikit_learn import BestModelClassifier"
+WIDGET = "from modelpicker.integrations.label_widget import LabelWidget"
+PICKED = "found = mp.pick(mp.ModelCollection([['a', 'b']] * 9, ['b'] * 9))"
+CALLS += [
+    ("sklearn", SKLEARN),
+    ("notebook", WIDGET),
+    (
+        "datasets",
+        "from modelpicker.integrations.hugging_face import to_dataset as to; to(mp.load_collection('digits'))",
+    ),
+    ("mlflow", f"from modelpicker.integrations.mlflow import log_pick; {PICKED}; log_pick(found)"),
+    ("figures", "mp.load_collection('digits').plot()"),
+    ("figures", f"{PICKED}; found.plot()"),
+]
 
 CATCHING = """
 try:

@@ -13,6 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from tools.install_size import measure
 
 import modelpicker as mp
 
@@ -46,7 +47,7 @@ def test_the_surface_is_exactly_what_all_says() -> None:
 
 def test_completion_shows_the_names_that_are_needed_first_and_the_rooms() -> None:
     rooms = {path.stem for path in (ROOT / "src/modelpicker").iterdir() if not path.stem.startswith(("_", "py"))}
-    private = {"bench", "cli", "extras", "frames", "html_pages", "options", "py"}
+    private = {"bench", "cli", "extras", "frames", "html_pages", "options", "pictures", "py"}
     shown = set(dir(mp))
     assert rooms - private <= shown
     assert {"pick", "ModelPicker", "load_collection", "create_campaign", "compare"} <= shown
@@ -184,9 +185,13 @@ def test_every_dependency_is_locked() -> None:
         assert re.split(r"[<>=!\[ ]", requirement)[0] in locked
 
 
+IMPORTED = {"scikit_learn": "sklearn", "mlflow_skinny": "mlflow"}
+
+
 def imported_name(requirement: str) -> str:
     """The name by which Python imports what is required."""
-    return re.split(r"[<>=[;]", requirement)[0].replace("-", "_")
+    name = re.split(r"[<>=[;]", requirement)[0].replace("-", "_")
+    return IMPORTED.get(name, name)
 
 
 def imported_libraries() -> set[str]:
@@ -202,7 +207,7 @@ def imported_libraries() -> set[str]:
 
 def test_what_the_package_imports_is_what_it_declares() -> None:
     declared = {imported_name(requirement) for requirement in [*PROJECT["dependencies"], *OPTIONAL]}
-    by_name = {"psycopg", "httptools", "uvloop"}  # SQLAlchemy imports the first, uvicorn the others
+    by_name = {"psycopg", "httptools", "uvloop", "pandas"}  # by SQLAlchemy, uvicorn, uvicorn and narwhals
     hosts = {"anyio", "inspect_ai", "pytest"}  # they call plugins of ours, so whoever needs these has them
     assert (imported_libraries() - hosts) | by_name == declared
 
@@ -234,6 +239,8 @@ def test_the_wheel_works_outside_the_checkout(wheel: Path, tmp_path: Path) -> No
     script = f"""
 import sys
 sys.path = [{str(target)!r}] + [path for path in sys.path if not path.endswith("src")]
+from tools.install_size import measure
+
 import modelpicker as mp
 assert mp.__file__.startswith({str(target)!r})
 print(mp.run_stream(mp.ModelPicker(2, 0), [[0, 1]] * 200, [1] * 200).winner, mp.__version__)
@@ -276,6 +283,8 @@ def test_the_wheel_works_in_an_empty_environment(wheel: Path, tmp_path: Path) ->
     own.done("python", "-m", "pip", "install", "--quiet", str(wheel))
     left_out = {imported_name(requirement) for requirement in OPTIONAL}
     assert own.installed() & left_out == {"pydantic"}, "which typer brings"
+    size = measure(tmp_path / "env/bin/python")
+    assert size.fine, size.sentence
     assert json.loads(own.done("modelpicker", "demo", "--json"))["rounds"] == 10_000
 
     rows = "".join(f"m{n},{n % 2},{n % 3 % 2},{n % 2}\n" for n in range(40))

@@ -167,6 +167,16 @@ declare namespace Api {
     votes: Array<[number | string | null, number]>;
   }
 
+  interface EventOutcome {
+    annotation: string;
+    item: number | null;
+    result: "taken" | "removed" | "known" | "stale" | "conflict" | "ignored";
+  }
+
+  interface EventOutcomes {
+    outcomes: Array<EventOutcome>;
+  }
+
   interface FedRecord {
     event: number;
     at: string;
@@ -326,6 +336,13 @@ declare namespace Api {
     labels: Array<LabelRow>;
     total: number;
     annotators: Array<string>;
+  }
+
+  interface LabelStudioEvent {
+    action: string;
+    annotation?: Record<string, unknown> | Array<Record<string, unknown>> | null;
+    annotations?: Array<Record<string, unknown>> | null;
+    task?: Record<string, unknown> | Array<Record<string, unknown>> | null;
   }
 
   interface Leased {

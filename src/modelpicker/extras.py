@@ -21,12 +21,16 @@ EXTRAS = MappingProxyType(
     {
         "client": Extra("the client", ("httpx2",)),
         "dask": Extra("engine 'dask'", ("distributed",)),
+        "datasets": Extra("Hugging Face datasets", ("datasets",)),
         "excel": Extra("reading a sheet of Excel", ("openpyxl",)),
         "figures": Extra("drawing figures", ("matplotlib", "plotly")),
+        "mlflow": Extra("MLflow", ("mlflow",)),
+        "notebook": Extra("labelling in a notebook", ("anywidget", "traitlets")),
         "postgresql": Extra("PostgreSQL", ("psycopg",)),
         "server": Extra(
             "the server", ("fastapi", "httptools", "prometheus_client", "pydantic", "starlette", "uvicorn")
         ),
+        "sklearn": Extra("the estimator for scikit-learn", ("sklearn",)),
     }
 )
 

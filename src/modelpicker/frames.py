@@ -4,7 +4,8 @@ What becomes of each column is decided elsewhere, by the same rules as for files
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 Columns: TypeAlias = "dict[str, pa.Array]"
 
+Backend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
+BACKENDS = get_args(Backend)
+
 # Columns that are not models, whatever they hold; capitals do not matter.
 LABEL = "label"
 IDENTITIES = ("id", "key", "item")
@@ -26,6 +30,7 @@ MARKS = ("columns", "column_names", "__dataframe__", "__arrow_c_stream__", "__na
 
 def as_columns(source: object) -> "Columns | None":
     """The columns of a table by name; None if it is no table, but an array, a list or a path."""
+    source = _as_table(source)
     if isinstance(source, Mapping):
         return _same_length({str(name): _as_array(str(name), values) for name, values in source.items()})
     if not any(hasattr(type(source), mark) for mark in MARKS):
@@ -38,6 +43,50 @@ def as_columns(source: object) -> "Columns | None":
         twice = next(name for place, name in enumerate(names) if name in names[:place])
         raise InputError(f"column {brief(twice)} occurs twice; names must differ.")
     return {name: _as_array(name, frame.get_column(own)) for name, own in zip(names, frame.columns, strict=True)}
+
+
+def make_frame(columns: Mapping[str, Any], backend: Backend | None = None) -> Any:
+    """A data frame of columns: of pandas if it is installed, else an Arrow table, unless the backend is named."""
+    import narwhals as nw
+    import pyarrow as pa
+
+    chosen = backend or ("pandas" if find_spec("pandas") else "pyarrow")
+    if chosen not in BACKENDS:
+        raise InputError(f"backend={brief(backend)}: pass one of {', '.join(BACKENDS)}.", parameter="backend")
+    if find_spec(chosen) is None:
+        raise InputError(
+            f"backend={brief(backend)}: it is not installed: pip install {chosen}", parameter="backend"
+        )
+    table = pa.table({name: pa.array(list(values), from_pandas=True) for name, values in columns.items()})
+    return nw.from_arrow(table, backend=chosen).to_native()
+
+
+def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Rows as columns; None where a row has no such cell."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
+
+
+def _as_table(source: Any) -> Any:
+    """A dataset of Hugging Face as an Arrow table, with the names of its classes; anything else as it is.
+
+    It is known by what it can do: its library need not be imported.
+    """
+    if not type(source).__module__.startswith("datasets."):
+        return source
+    if isinstance(source, Mapping):
+        raise InputError(
+            f"a dataset with several splits: pass one, such as dataset[{next(iter(source), 'test')!r}]."
+        )
+    if not hasattr(source, "__len__"):
+        raise InputError("a dataset that is streamed: pass one that is here, without streaming=True.")
+    table = source.with_format("arrow")[:]
+    for name, feature in source.features.items():
+        names = getattr(feature, "names", None)
+        if names is not None and hasattr(feature, "int2str"):  # -1 stands for no label there
+            said = [names[code] if code is not None and code >= 0 else None for code in table[name].to_pylist()]
+            table = table.set_column(table.column_names.index(name), name, [said])
+    return table
 
 
 def _as_frame(source: object) -> Any:

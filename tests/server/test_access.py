@@ -199,6 +199,7 @@ MAY: dict[str, set[str | None]] = {
     "GET /api/v1/campaigns/{name}/labels": READERS,
     "GET /api/v1/campaigns/{name}/notes": READERS,
     "POST /api/v1/campaigns/{name}/notes": LABELLERS,
+    "POST /api/v1/campaigns/{name}/webhooks/label-studio": LABELLERS,
     "GET /api/v1/tokens": {"owner"},
     "POST /api/v1/tokens": {"owner"},
     "DELETE /api/v1/tokens/{name}": {"owner"},

@@ -24,6 +24,7 @@ OPERATIONS = {
     "list_labels": "GET /api/v1/campaigns/{name}/labels",
     "list_notes": "GET /api/v1/campaigns/{name}/notes",
     "note": "POST /api/v1/campaigns/{name}/notes",
+    "label_studio": "POST /api/v1/campaigns/{name}/webhooks/label-studio",
     "list_all_tokens": "GET /api/v1/tokens",
     "make_token": "POST /api/v1/tokens",
     "drop_token": "DELETE /api/v1/tokens/{name}",
@@ -75,6 +76,7 @@ OPEN = {
 }
 CONFLICTS = {
     "note",
+    "label_studio",
     "revise",
     "make_token",
     "drop_token",

@@ -22,6 +22,7 @@ from tests.server.describing import PROBLEM, Api
 from tests.server.servers import API, Running, serving
 
 ROUNDS = 60
+SECRET = "a secret of sixteen letters"  # noqa: S105 - of this test
 # What is often chosen where chance would hardly ever find something that is there.
 WORDS: dict[str, list[str | int]] = {
     "campaigns": ["tickets"],
@@ -47,6 +48,7 @@ CHOSEN = {
 
 def _configuration(phases: Sequence[str], examples: int) -> dict[str, Any]:
     return {
+        "headers": {"X-Modelpicker-Secret": SECRET},
         "dictionaries": {name: {"values": values} for name, values in WORDS.items()},
         "parameters": {
             place: {"dictionary": name, "probability": share} for place, (name, share) in CHOSEN.items()
@@ -71,7 +73,8 @@ def _configuration(phases: Sequence[str], examples: int) -> dict[str, Any]:
 @pytest.fixture
 def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A server with a campaign in which something has happened; it is called as it is in the examples."""
-    with serving(f"sqlite:///{tmp_path_factory.mktemp('schema') / 'campaigns.db'}") as running:
+    storage = f"sqlite:///{tmp_path_factory.mktemp('schema') / 'campaigns.db'}"
+    with serving(storage, label_studio_secret=SECRET) as running:
         _prepare(running)
         yield running
 

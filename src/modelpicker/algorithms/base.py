@@ -335,6 +335,11 @@ class Algorithm(ABC):
         seen = f"{self.rounds} rounds, {self.labels_used} labels"
         return f"<{type(self).__name__}({len(self.models)} models, seed={self.seed}{options}): {seen}>"
 
+    def _repr_html_(self) -> str:
+        from modelpicker.algorithms.card import algorithm_card
+
+        return algorithm_card(self)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_state_dict, (self.state_dict(),)
 

@@ -25,7 +25,7 @@ from modelpicker.certificates.stream_noise import check_reachable
 from modelpicker.coins import draw_coins
 from modelpicker.encoding import ClassName, ModelName
 from modelpicker.errors import InputError, ModelPickerError, brief
-from modelpicker.frames import as_columns, pick_columns
+from modelpicker.frames import Backend, as_columns, make_frame, pick_columns
 from modelpicker.kernels.primitives import SKIPPED, Codes, Floats, Ints, new_scratch
 
 Stopped: TypeAlias = Literal["end", "budget", "certified", "won"]
@@ -58,6 +58,15 @@ class Trace:
 
     def __len__(self) -> int:
         return len(self.queried)
+
+    def to_frame(self, backend: Backend | None = None) -> Any:
+        """One row per round; models and classes are places, as in the arrays.
+
+        A data frame of "pandas", "polars" or "pyarrow": by default of pandas if it is installed, else of PyArrow.
+        """
+        names = ("queried", "probability", "recommended", "predicted")
+        columns = {"round": range(len(self)), **{name: getattr(self, name) for name in names}}
+        return make_frame(columns, backend)
 
     def __repr__(self) -> str:
         return f"Trace(rounds={len(self)}, labels_used={self.labels_used}, winner={self.winner!r})"

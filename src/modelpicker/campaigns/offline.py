@@ -340,7 +340,8 @@ def pick(
     """Pick the best model of a collection, buying only the labels that are needed.
 
     Args:
-        source: a file, a collection, the name of one that ships, a data frame, or a mapping of arrays.
+        source: a file, a collection, the name of one that ships, a data frame, or a mapping of arrays. If `models`
+            are fitted estimators or functions by name: what they predict for (`ModelCollection.from_models`).
         labels: where labels come from. An array or a list with one label per item; a mapping from the items' ids,
             or from their places where they have no ids; a file of labels: only those that are asked for are looked
             at. The answers of an earlier pick (`NAME.pool.jsonl`, `NAME.pick.db`): a pool uses all of them. Or a
@@ -400,6 +401,8 @@ def pick(
     )
     pools = PoolOptions(judge, warm, price, label_noise, slice, same)
     pools.check(chosen)
+    if isinstance(reading.get("models"), Mapping):
+        source = ModelCollection.from_models(reading.pop("models"), source, classes=reading.pop("classes", None))
     named = dict(reading)
     if isinstance(source, ModelCollection):
         source = read_missing(source, missing)

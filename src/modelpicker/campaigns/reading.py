@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from modelpicker.algorithms import Race
 from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
 from modelpicker.algorithms.validation import check_count
 from modelpicker.campaigns.annotators import person_of
@@ -29,6 +30,7 @@ from modelpicker.campaigns.results.pick import (
 )
 from modelpicker.campaigns.state.answer_counts import AnswerCounts
 from modelpicker.campaigns.state.classes import KnownClasses
+from modelpicker.campaigns.state.projection import Projection
 from modelpicker.campaigns.state.transactions import CampaignTransactions
 from modelpicker.campaigns.terms import Terms
 from modelpicker.certificates.certificate import Certificate, CertificateKind
@@ -51,6 +53,21 @@ class CampaignReading(CampaignTransactions):
         """The models that are still compared with one another: the others need not be run any more."""
         with self.reading_state() as (_, state):
             return state.racing
+
+    @property
+    def drifted(self) -> int | None:
+        """After how many items it was seen that another model is the best by now; None if it was not (`Race`)."""
+        with self.reading_state() as (_, state):
+            return (
+                state.picker.drifted if isinstance(state, Projection) and isinstance(state.picker, Race) else None
+            )
+
+    @property
+    def changed_at(self) -> float:
+        """When something happened last, in seconds since 1970."""
+        with self.looking() as store:
+            last = store.head().events
+            return store.page(last - 1, last)[-1].at / 1e6 if last else self.created / 1e6
 
     @property
     def classes(self) -> tuple[ClassName, ...] | None:

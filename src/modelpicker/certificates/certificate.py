@@ -51,6 +51,13 @@ class Certificate:
         """The certificate for programs."""
         return {name: getattr(self, name) for name in self.__slots__}
 
+    def _repr_html_(self) -> str:
+        from modelpicker.html_pages import html_card, safe
+
+        nothing = self.gap >= 1.0
+        said = "Nothing is proved yet." if nothing else f"Proved, with confidence {100 * self.confidence:g}%"
+        return html_card(said, f'<p class="sure {"open" if nothing else "proved"}">{safe(self.sentence)}</p>')
+
 
 @dataclass(frozen=True, slots=True)
 class Certified:

@@ -15,6 +15,8 @@ from modelpicker.kernels.primitives import Floats
 
 # A bet risks at most this share of the money.
 BOLDEST = 0.95
+# A bet is made so far by what is expected of x, and for the rest by the draws so far.
+BY_GUESS = 0.7
 # The mean of x is thought to be at least so far from what would make a bet safe; x is 1 or -1 at least so often.
 NEAREST, SELDOM = 1e-6, 0.01
 # Where losses are not 0 or 1, what must be made up for is rounded up to a multiple of this: so there are few cases
@@ -151,17 +153,17 @@ class ProofDraw:
         return up
 
     def _bets(self, bound: Floats, lower: Floats) -> Floats:
-        """A bet on each model: half by what is expected, half by the draws so far alone."""
+        """A bet on each model."""
         furthest = self.most_ratio * (1.0 + self.highest)
         most = BOLDEST / np.maximum(furthest + bound, 1e-9)
         # Weights let x spread more: about half-way between not at all and as far as it may go.
         wider, unit = 0.5 * (1.0 + self.most_ratio), self.most_ratio
-        total = np.zeros_like(bound)
-        for middle, size in ((self.expected, self.variance), (self.mean, self.spread)):
+        bets: Floats = np.zeros_like(bound)
+        by_draws = (1.0 - BY_GUESS, self.mean, self.spread)
+        for share, middle, size in ((BY_GUESS, self.expected, self.variance), by_draws):
             spread = wider * (size + middle * middle) - middle * middle
             bet = best_bet(middle / unit, spread / (unit * unit), lower / unit) / unit
-            total += np.minimum(bet, most)
-        bets: Floats = 0.5 * total
+            bets += share * np.minimum(bet, most)
         own = bound[:, self.model]
         highest = BOLDEST / (np.maximum(0.0, own) + furthest[self.model])
         bets[:, self.model] = np.clip(self.expected[self.model] - own, 0.0, highest)

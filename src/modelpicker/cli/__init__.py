@@ -8,6 +8,7 @@ import typer
 
 import modelpicker
 from modelpicker.cli import collections, export, show, storage, tell, tokens
+from modelpicker.cli.annotations import annotations, tasks
 from modelpicker.cli.ask import ask
 from modelpicker.cli.bench import bench
 from modelpicker.cli.bounds import bounds
@@ -52,6 +53,8 @@ app.command()(label)
 app.command()(tell.tell)
 app.command()(tell.skip)
 app.command()(tell.retract)
+app.command()(tasks)
+app.command()(annotations)
 app.command()(conflicts)
 app.command()(settle)
 app.command()(show.best)

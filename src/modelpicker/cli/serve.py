@@ -68,6 +68,45 @@ def serve(
             show_default=False,
         ),
     ] = None,
+    label_studio_secret: Annotated[
+        str | None,
+        typer.Option(
+            envvar="MODELPICKER_LABEL_STUDIO_SECRET",
+            metavar="SECRET",
+            help="What webhooks of Label Studio have to send in the header X-Modelpicker-Secret. Better set as a "
+            "variable: others on this machine can read command lines.",
+            show_default=False,
+        ),
+    ] = None,
+    webhooks: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--webhook",
+            envvar="MODELPICKER_WEBHOOKS",
+            metavar="URL",
+            help="An address to tell when a campaign is certified, its budget is spent, drift is noticed, or "
+            "labels are waited for; slack+https://… for Slack's format. May be given several times.",
+            show_default=False,
+        ),
+    ] = None,
+    webhook_secret: Annotated[
+        str | None,
+        typer.Option(
+            envvar="MODELPICKER_WEBHOOK_SECRET",
+            metavar="SECRET",
+            help="What webhooks are signed with. Better set as a variable.",
+            show_default=False,
+        ),
+    ] = None,
+    webhook_idle: Annotated[
+        float | None,
+        typer.Option(
+            envvar="MODELPICKER_WEBHOOK_IDLE",
+            metavar="MINUTES",
+            help="After how long without a label webhooks say that labels are waited for.  [default: 60]",
+            show_default=False,
+        ),
+    ] = None,
     log_format: Annotated[
         Literal["text", "json"] | None,
         typer.Option(
@@ -104,6 +143,10 @@ def serve(
         "tokens": tokens,
         "allowed_hosts": tuple(allowed_hosts) if allowed_hosts else None,
         "media_hosts": tuple(media_hosts) if media_hosts else None,
+        "label_studio_secret": label_studio_secret,
+        "webhooks": tuple(webhooks) if webhooks else None,
+        "webhook_secret": webhook_secret,
+        "webhook_idle": webhook_idle,
         "log_format": log_format,
         "access_log": access_log,
     }

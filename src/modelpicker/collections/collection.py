@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,11 @@ from modelpicker.encoding import (
     smallest_type,
 )
 from modelpicker.errors import InputError, brief
+from modelpicker.frames import Backend, make_frame
 from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FieldValue: TypeAlias = str | int | float | bool | None
 Fields: TypeAlias = Mapping[str, Sequence[FieldValue]]
@@ -162,6 +166,37 @@ class ModelCollection:
             raise InputError(f"there are {found.classes} probabilities a model, but {len(names)} classes.")
         return cls(found.codes, labels, models, names, fields=fields, notes=found.notes)
 
+    @classmethod
+    def from_models(
+        cls,
+        models: object,
+        items: object,
+        labels: object = None,
+        classes: Sequence[ClassName] | None = None,
+        *,
+        fields: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """The predictions of fitted models, each of which is called once with all items.
+
+        Args:
+            models: by name: estimators with a `predict`, such as scikit-learn's, or functions that take all items
+                and give one class per item. Without names, they are called by their types.
+            items: what the models predict for: an array, a data frame, a list of texts.
+            labels: one per item; None where it is not known.
+            classes: the names of the classes, if the models give their places.
+            fields: what a person should see of an item. By default texts, and columns of text.
+
+        >>> models = {"never": lambda texts: ["ham"] * len(texts), "long": lambda texts: [
+        ...     "spam" if len(text) > 9 else "ham" for text in texts]}
+        >>> ModelCollection.from_models(models, ["hello", "buy this now"]).predictions.tolist()
+        [[0, 0], [0, 1]]
+        """
+        from modelpicker.collections.fitted_models import fields_of, name_models, predict_all
+
+        named = name_models(models)
+        said = predict_all(named, items)
+        return cls(said, labels, list(named), classes, fields=fields_of(items) if fields is None else fields)
+
     def __len__(self) -> int:
         return len(self.predictions)
 
@@ -263,6 +298,30 @@ class ModelCollection:
     def batches(self, fields: bool = True) -> Iterator[Self]:  # noqa: ARG002  # as readers of files have it
         """The collection in one piece: what `run_stream` asks of anything that it can play."""
         yield self
+
+    def to_frame(self, backend: Backend | None = None) -> Any:
+        """One row per item: its fields, what each model says, and `label` where labels are known.
+
+        A data frame of "pandas", "polars" or "pyarrow": by default of pandas if it is installed, else of PyArrow.
+        """
+        columns: dict[str, list[Any]] = {name: list(values) for name, values in self.fields.items()}
+        for model, codes in zip(self.models, self.predictions.T, strict=True):
+            columns[model] = [self.classes[code] if code >= 0 else None for code in codes.tolist()]
+        if self.labels is not None:
+            columns["label"] = [self.classes[code] if code >= 0 else None for code in self.labels.tolist()]
+        return make_frame(columns, backend)
+
+    def plot(self) -> "Figure":
+        """How good and how alike the models are: a figure of matplotlib."""
+        from modelpicker.collections.description import describe
+        from modelpicker.collections.plots import draw_collection
+
+        return draw_collection(self, describe(self))
+
+    def _repr_html_(self) -> str:
+        from modelpicker.collections.card import collection_card
+
+        return collection_card(self)
 
     def save(self, path: str | Path) -> None:
         """Write the collection to a file whose ending says how: .npz, .parquet, .arrow, .csv or .jsonl."""

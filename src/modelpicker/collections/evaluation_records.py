@@ -44,7 +44,7 @@ class EvaluationRecord(NamedTuple):
 
 
 @dataclass
-class Item:
+class EvaluatedItem:
     """An item, and what all models agree on."""
 
     key: str
@@ -57,7 +57,7 @@ class Item:
 
 
 @dataclass
-class Answers:
+class ModelAnswers:
     """The answers of one model in one run. The lists go together: one entry per answer."""
 
     model: str
@@ -92,11 +92,11 @@ class Answers:
             column.extend([NOTHING] * (entry + 1 - len(column)))
             column[entry] = value
 
-    def joins(self, other: "Answers") -> bool:
+    def joins(self, other: "ModelAnswers") -> bool:
         """Whether both have answers to other items: then they may be parts of one run."""
         return self.epochs.keys().isdisjoint(other.epochs.keys())
 
-    def join(self, other: "Answers") -> None:
+    def join(self, other: "ModelAnswers") -> None:
         """Take the answers of another part of the same run."""
         before = len(self.items)
         for name in dict.fromkeys((*self.scores, *other.scores)):
@@ -131,10 +131,10 @@ class EvaluationRecords:
         self.task = task
         self.wanted = wanted
         self.tasks: Counter[str] = Counter()
-        self.items: list[Item] = []
+        self.items: list[EvaluatedItem] = []
         self.texts: list[str] = []
         """Different answers, in the order in which they come."""
-        self.columns: dict[tuple[str, str], Answers] = {}
+        self.columns: dict[tuple[str, str], ModelAnswers] = {}
         """By model and run."""
         self.failed = 0
         self._items: dict[tuple[str, str], int] = {}
@@ -152,7 +152,7 @@ class EvaluationRecords:
         code = -1 if answer is None else self._codes.setdefault(answer, len(self.texts))
         if code == len(self.texts):
             self.texts.append(str(answer))
-        column = self.columns.setdefault((record.model, run), Answers(record.model, run))
+        column = self.columns.setdefault((record.model, run), ModelAnswers(record.model, run))
         column.add(item, code, record)
 
     def _answer(self, record: EvaluationRecord) -> str | None:
@@ -169,7 +169,9 @@ class EvaluationRecords:
         if place == len(self.items):
             fields = {name: _plain(value) for name, value in record.fields.items() if name in self.wanted}
             self.items.append(
-                Item(record.item, record.name or record.item, record.task, record.text, record.references, fields)
+                EvaluatedItem(
+                    record.item, record.name or record.item, record.task, record.text, record.references, fields
+                )
             )
         item = self.items[place]
         item.text = item.text if item.text is not None else record.text
@@ -181,13 +183,13 @@ class EvaluationRecords:
         item.references = item.references or record.references
         return place
 
-    def models(self) -> dict[str, Answers]:
+    def models(self) -> dict[str, ModelAnswers]:
         """The answers of each model by its name.
 
         Files of one model that have other items are parts of one run, such as one per task. If a model has several
         runs of the same items, each is a model of its own, and its name says where it is from.
         """
-        runs: dict[str, list[Answers]] = {}
+        runs: dict[str, list[ModelAnswers]] = {}
         for (model, _), column in self.columns.items():
             known = next((one for one in runs.setdefault(model, []) if one.joins(column)), None)
             if known is None:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from modelpicker.collections.collection import ModelCollection
 from modelpicker.collections.column_roles import Reading, check_columns
-from modelpicker.collections.evaluation_records import Answers, EvaluationRecords, Item
+from modelpicker.collections.evaluation_records import EvaluatedItem, EvaluationRecords, ModelAnswers
 from modelpicker.collections.label_checks import listed_models
 from modelpicker.collections.measurements import Measurements
 from modelpicker.collections.tables import BATCH_ROWS, Table, explained, quoted
@@ -125,7 +125,7 @@ def _heading(records: EvaluationRecords, tool: str, models: int) -> str:
 
 def _chosen_models(
     records: EvaluationRecords, reading: Reading
-) -> tuple[list[tuple[str, Answers]], list[tuple[str, Answers]]]:
+) -> tuple[list[tuple[str, ModelAnswers]], list[tuple[str, ModelAnswers]]]:
     """The models that were asked for, by their names; and those that are fields of items, as a judge is."""
     named = {f"model {name}" if name in TAKEN else name: column for name, column in records.models().items()}
     roles = reading.said()
@@ -139,7 +139,7 @@ def _chosen_models(
     return [(name, named[name]) for name in wanted], [(name, named[name]) for name in shown]
 
 
-def _choose_score(records: EvaluationRecords, columns: Sequence[Answers], label: str | None) -> str | None:
+def _choose_score(records: EvaluationRecords, columns: Sequence[ModelAnswers], label: str | None) -> str | None:
     """The score to use: the one that was asked for, else the first that is a grade for every model."""
     names = dict.fromkeys(name for column in columns for name in column.scores)
     if label == REFERENCE and REFERENCE not in names:
@@ -161,7 +161,7 @@ def _choose_score(records: EvaluationRecords, columns: Sequence[Answers], label:
     return None
 
 
-def _score_fault(columns: Sequence[Answers], name: str) -> str:
+def _score_fault(columns: Sequence[ModelAnswers], name: str) -> str:
     """Why a score cannot be a grade; empty if it can."""
     for column in columns:
         found = np.frombuffer(column.score(name), dtype=np.float64)
@@ -175,7 +175,7 @@ def _score_fault(columns: Sequence[Answers], name: str) -> str:
 
 
 def _cells(
-    records: EvaluationRecords, columns: Sequence[tuple[str, Answers]], score: str | None
+    records: EvaluationRecords, columns: Sequence[tuple[str, ModelAnswers]], score: str | None
 ) -> tuple[Cells, list[str]]:
     """The items that every model was run on, and what was left out."""
     counts = np.array([np.bincount(column.items, minlength=len(records.items)) for _, column in columns])
@@ -219,7 +219,7 @@ def _rows_of(records: EvaluationRecords, items: Array) -> Array:
 
 
 def _one_each(
-    column: Answers, row: Array, items: int, score: str | None
+    column: ModelAnswers, row: Array, items: int, score: str | None
 ) -> tuple[Array, npt.NDArray[np.float32] | None]:
     """One answer for each item that is kept, and one grade."""
     rows = row[np.frombuffer(column.items, dtype=np.int64)]
@@ -243,7 +243,7 @@ def _one_each(
     return codes, means.astype(np.float32)
 
 
-def _failures(columns: Sequence[tuple[str, Answers]]) -> list[str]:
+def _failures(columns: Sequence[tuple[str, ModelAnswers]]) -> list[str]:
     """That some answers are errors."""
     failed = {name: column.failed for name, column in columns if column.failed}
     if not failed:
@@ -285,7 +285,7 @@ def _labels_note(cells: Cells, labels: Sequence[str | None], score: str | None, 
     return f"the references of {tool} are the labels of {known:,} of {len(cells.items):,} items; {how}."
 
 
-def _others(columns: Sequence[tuple[str, Answers]], score: str | None) -> list[str]:
+def _others(columns: Sequence[tuple[str, ModelAnswers]], score: str | None) -> list[str]:
     """Which other scores there are."""
     names = dict.fromkeys(name for _, column in columns for name in column.scores if name != score)
     listed = ", ".join(list(names)[:MOST_NAMED]) + (", …" if len(names) > MOST_NAMED else "")
@@ -323,7 +323,7 @@ def _may_differ(codes: Array, grades: npt.NDArray[np.float32]) -> npt.NDArray[np
     return differs
 
 
-def _prices(columns: Sequence[tuple[str, Answers]], kind: str) -> dict[str, float]:
+def _prices(columns: Sequence[tuple[str, ModelAnswers]], kind: str) -> dict[str, float]:
     """The mean per answer for each model; empty unless all models have it and some is above 0."""
     found = {}
     for name, column in columns:
@@ -350,7 +350,7 @@ def _price_notes(prices: Mapping[str, Mapping[str, float]]) -> list[str]:
     return [f"{' and '.join(prices)} per item in the mean: {listed}{more}. {options} takes it into account."]
 
 
-def _ids(items: Sequence[Item]) -> list[str]:
+def _ids(items: Sequence[EvaluatedItem]) -> list[str]:
     """What the items are called: with their task, if there are several tasks."""
     several = len({item.task for item in items}) > 1
     prefixes = [f"{item.task}/" if several else "" for item in items]

@@ -14,6 +14,7 @@ from modelpicker.extras import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 INK, QUIET, ACCENT = "#1f2937", "#9ca3af", "#2563eb"
 # Models whose names can be read on one axis.
@@ -29,11 +30,18 @@ def plot_collection(collection: ModelCollection, description: Description, path:
         raise InputError(
             f"{path}: cannot plot to {path.suffix or 'a file without ending'}; use {', '.join(ENDINGS)}."
         )
+    figure = draw_collection(collection, description)
+    with replacing(path) as unfinished:
+        figure.savefig(unfinished, format=path.suffix.lower().removeprefix("."), dpi=130)
+
+
+def draw_collection(collection: ModelCollection, description: Description) -> "Figure":
+    """The picture."""
     require("figures")
-    from matplotlib.figure import Figure
+    from modelpicker.pictures import Picture
 
     order = _order(collection)
-    figure = Figure(figsize=(13, 4.6), layout="constrained")
+    figure = Picture(figsize=(13, 4.6), layout="constrained", facecolor="white")
     left, middle, right = figure.subplots(1, 3, width_ratios=[1.15, 1, 1])
     _plot_models(left, collection, order)
     _plot_pairs(middle, figure, collection, order)
@@ -45,8 +53,7 @@ def plot_collection(collection: ModelCollection, description: Description, path:
         fontsize=13,
         parse_math=False,
     )
-    with replacing(path) as unfinished:
-        figure.savefig(unfinished, format=path.suffix.lower().removeprefix("."), dpi=130)
+    return figure
 
 
 def _order(collection: ModelCollection) -> Array:

@@ -350,7 +350,7 @@ def draw_figures(sheet: Sheet) -> "Figure":
         figure.suptitle(_printable(sheet.title), fontsize=13, color=INK, parse_math=False)
         if sheet.methods:
             figure.legend(
-                handles=_keys(sheet.methods),
+                handles=method_keys(sheet.methods),
                 loc="outside lower center",
                 ncols=min(len(sheet.methods), 3 if columns < 3 else 6),
                 frameon=False,
@@ -375,7 +375,7 @@ def _wrapped(text: str, inches: float) -> str:
     return "\n".join(textwrap.wrap(text.replace("$", r"\$"), int(inches * 16)))
 
 
-def _keys(methods: Sequence[str]) -> list[Any]:
+def method_keys(methods: Sequence[str]) -> list[Any]:
     """The entries of the legend."""
     from matplotlib.lines import Line2D
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,10 @@ from modelpicker.collections.writers import replacing
 from modelpicker.errors import InputError, brief
 from modelpicker.experiments.labels_needed import Factor, Outcomes, factor, labels_needed, without_infinities
 from modelpicker.experiments.metrics import metrics_of
+from modelpicker.frames import Backend, columns_of, make_frame
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 OWN_METHODS = {"stream": "model-picker", "pool": "pool-picker"}
 
@@ -80,16 +84,37 @@ class Results:
     def _places(self) -> dict[tuple[str, int], int]:
         return {(row["method"], row["budget"]): place for place, row in enumerate(self.rows)}
 
-    def to_frame(self) -> Any:
+    def to_frame(self, backend: Backend | None = None) -> Any:
         """A row a (method, budget) with all metrics and their standard errors.
 
-        A pandas data frame where pandas is installed, else a PyArrow table.
+        A data frame of "pandas", "polars" or "pyarrow": by default of pandas if it is installed, else of PyArrow.
         """
-        return _as_frame(self.rows)
+        return make_frame(columns_of(self.rows), backend)
 
-    def curves_to_frame(self) -> Any:
+    def plot(self) -> "Figure":
+        """Identification probability and accuracy gap of every method, by budget: a figure of matplotlib."""
+        from modelpicker.extras import require
+
+        require("figures")
+        from modelpicker.experiments.figures import caption, method_keys, plot_by_budget
+        from modelpicker.pictures import Picture
+
+        figure = Picture(figsize=(10, 4), layout="constrained", facecolor="white")
+        left, right = figure.subplots(1, 2)
+        plot_by_budget(left, self, "identification_probability")
+        plot_by_budget(right, self, "accuracy_gap")
+        figure.legend(handles=method_keys(self.methods), loc="outside lower center", ncols=3, frameon=False)
+        figure.suptitle(caption(self), fontsize=9, wrap=True, parse_math=False)
+        return figure
+
+    def _repr_html_(self) -> str:
+        from modelpicker.experiments.results_card import results_card
+
+        return results_card(self)
+
+    def curves_to_frame(self, backend: Backend | None = None) -> Any:
         """A row a (method, budget, round) with all metrics and their standard errors."""
-        return _as_frame(self._curve_rows())
+        return make_frame(columns_of(self._curve_rows()), backend)
 
     def _curve_rows(self) -> list[dict[str, Any]]:
         return [
@@ -144,16 +169,6 @@ class Results:
             parquet.write_table(pa.Table.from_pylist(self._curve_rows()), path, compression="zstd")
         with replacing(folder / "results.json") as path:
             path.write_text(json.dumps(self.document(), indent=1, ensure_ascii=False), encoding="utf-8")
-
-
-def _as_frame(rows: list[dict[str, Any]]) -> Any:
-    try:
-        import pandas as pd
-    except ImportError:
-        import pyarrow as pa
-
-        return pa.Table.from_pylist(rows)
-    return pd.DataFrame(rows)
 
 
 def check_level(level: object) -> None:

@@ -40,7 +40,7 @@ CALIBRATION = "calibration"
 # Where each reference is a request of its own: which of them the model found most likely.
 CHOSEN = "predicted_index"
 
-Key = tuple[str, str]
+InstanceKey = tuple[str, str]
 """The id of an instance, and the trial."""
 
 
@@ -82,9 +82,9 @@ def _task(name: str) -> str:
     return f"{scenario}:{','.join(rest)}" if rest else scenario
 
 
-def _scores(path: Path) -> dict[Key, dict[str, float]]:
+def _scores(path: Path) -> dict[InstanceKey, dict[str, float]]:
     """The metrics of each instance and trial."""
-    found: dict[Key, dict[str, float]] = {}
+    found: dict[InstanceKey, dict[str, float]] = {}
     with open_json(path) as stream:
         for _, entry in walk(stream):
             if mapping(entry).get("perturbation") is None:
@@ -103,7 +103,7 @@ def _telling(named: Mapping[str, float | None]) -> dict[str, float]:
     return {name: known[name] for name in order}
 
 
-def _key(entry: Any) -> Key:
+def _key(entry: Any) -> InstanceKey:
     return str(entry.get("instance_id")), str(entry.get("train_trial_index", 0))
 
 
@@ -119,7 +119,7 @@ def _instance(value: Any) -> Instance:
     return Instance(asked, tuple(text for text in references if text), as_text(found.get("sub_split")))
 
 
-def _states(path: Path, scores: Mapping[Key, dict[str, float]]) -> Iterator[EvaluationRecord]:
+def _states(path: Path, scores: Mapping[InstanceKey, dict[str, float]]) -> Iterator[EvaluationRecord]:
     """The answers in a scenario state."""
     with open_json(path) as stream:
         for key, state in walk(stream, ("request_states",)):
@@ -165,7 +165,7 @@ def _shown(path: Path) -> Iterator[EvaluationRecord]:
                 yield _record(_key(entry), known, said, _telling(told))
 
 
-def _record(place: Key, instance: Instance, said: str | None, told: dict[str, float]) -> EvaluationRecord:
+def _record(place: InstanceKey, instance: Instance, said: str | None, told: dict[str, float]) -> EvaluationRecord:
     return EvaluationRecord(
         item=place[0],
         model="",

@@ -15,7 +15,7 @@ MATCH = "correct"
 
 
 @dataclass
-class Sample:
+class LoggedSample:
     """What the events of one sample say; they may stand between those of others."""
 
     text: str | None = None
@@ -62,14 +62,14 @@ def find_run(head: FileHead) -> Path | None:
 def read_run(path: Path) -> Iterator[EvaluationRecord]:
     """The answers; they are known when the whole log was read."""
     model, task = path.stem, ""
-    samples: dict[str, Sample] = {}
+    samples: dict[str, LoggedSample] = {}
     for event in json_lines(path):
         spec = event.get("spec")
         if spec is not None:
             model = ", ".join(texts(mapping(spec).get("completion_fns"))) or model
             task = as_text(mapping(spec).get("eval_name")) or ""
         elif event.get("sample_id") is not None:
-            sample = samples.setdefault(str(event["sample_id"]), Sample())
+            sample = samples.setdefault(str(event["sample_id"]), LoggedSample())
             sample.take(str(event.get("type")), event.get("data"))
     for name, sample in samples.items():
         yield EvaluationRecord(

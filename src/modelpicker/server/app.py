@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 import modelpicker
 from modelpicker.campaigns.storage.database import open_storage
 from modelpicker.errors import ModelPickerError
+from modelpicker.extras import require
 from modelpicker.server.access.tokens import Tokens
 from modelpicker.server.api.openapi import DESCRIPTION, TAGS, describe_api
 from modelpicker.server.api.problems import as_problem
@@ -28,6 +29,7 @@ from modelpicker.server.api.routes import (
     standing,
     terms,
     tokens,
+    webhooks,
 )
 from modelpicker.server.api.routes.common import VERSION
 from modelpicker.server.configuration import Configuration
@@ -37,6 +39,8 @@ from modelpicker.server.live.group_commit import CommitQueues
 from modelpicker.server.metrics import Metrics
 from modelpicker.server.network.compression import compressing
 from modelpicker.server.network.middleware import RequestMiddleware
+from modelpicker.server.outgoing.outbox import Outbox
+from modelpicker.server.outgoing.sender import WebhookSender
 from modelpicker.server.page_files import PageFiles
 
 ROUTERS = (
@@ -46,6 +50,7 @@ ROUTERS = (
     conflicts.router,
     conflicts.settling,
     notes.router,
+    webhooks.router,
     pools.router,
     campaigns.router,
     campaigns.leaving,
@@ -64,6 +69,8 @@ ROUTERS = (
 def create_app(configuration: Configuration) -> FastAPI:
     """A server's application, with its storage open."""
     configuration.check()
+    if configuration.webhooks:
+        require("client")
     metrics = Metrics()
     storage = open_storage(configuration.storage, create=True)
     app = FastAPI(
@@ -96,6 +103,13 @@ def create_app(configuration: Configuration) -> FastAPI:
     return app
 
 
+def _sender(service: ServerContext) -> WebhookSender:
+    """Who tells others of news."""
+    settings = service.configuration
+    outbox, seconds = Outbox(service.storage), settings.webhook_idle * 60
+    return WebhookSender(service.queues, outbox, settings.webhooks, settings.webhook_secret, seconds)
+
+
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """When the server has stopped, everything that it took in is on disk, and in SQLite's file itself."""
@@ -104,6 +118,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         asyncio.create_task(service.queues.sweep()),
         asyncio.create_task(checkpoint_when_quiet(service.storage, service.configuration.quiet)),
     ]
+    if service.configuration.webhooks:
+        tasks.append(asyncio.create_task(_sender(service).run()))
     yield
     for task in tasks:
         task.cancel()

@@ -1,43 +1,19 @@
 """A real browser, and a real server that the tests of one process share, each with a campaign of its own."""
 
-import os
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Request
 
 from modelpicker.campaigns.storage.database import open_storage
 from modelpicker.server.access.tokens import create_token
 from tests.server.page.desks import Person
 from tests.server.page.serving import Serving, serving
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-OPTIONS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup",  # an address bar unseen takes half the time
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # whatever a page asks for, nothing leaves
-]
 ROLES = ("owner", "annotator", "reader")
 PATIENCE = 10_000  # milliseconds; a wait ends as soon as it can
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """Chromium; where there is none, the test is skipped, loudly."""
-    found = os.environ.get("MODELPICKER_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
-    if found is None:
-        pytest.skip(
-            f"NO BROWSER: none of {', '.join(NAMES)} is on PATH; set MODELPICKER_CHROMIUM to test the page."
-        )
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=found, args=OPTIONS)
-        yield running
-        running.close()
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ import math
 from typing import NamedTuple
 
 from modelpicker.algorithms.pools.gain import TRUSTED, differ
-from modelpicker.certificates.pool_bets import BOLDEST, best_bet
+from modelpicker.certificates.pool_bets import BOLDEST, BY_GUESS, best_bet
 from modelpicker.certificates.pool_draws import HARDEST
 from modelpicker.certificates.pool_proof import DOUBT
 from modelpicker.certificates.pool_scores import USUAL_SPREAD
@@ -228,7 +228,7 @@ def bet_on(start: ForecastStart, goal: ForecastGoal, j: int, x: float, room: For
     count = room.drawn[j] + DOUBT
     mean = room.drawn_sum[j] / count
     size = max(1e-9, (room.drawn_size[j] + DOUBT * USUAL_SPREAD) / count - mean * mean)
-    bet = 0.5 * (bet + min(most, best_bet(mean, size * rest, lower)))
+    bet = BY_GUESS * bet + (1.0 - BY_GUESS) * min(most, best_bet(mean, size * rest, lower))
     heard = x
     if rest < 1.0:  # what the judge says is taken from x: the mean is the same, and it spreads less
         middle = room.plus[j] - room.minus[j]

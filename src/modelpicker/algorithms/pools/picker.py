@@ -177,6 +177,11 @@ class PoolPicker:
             f"{'done' if self.done else 'not done'}, {self.recommended!r} leads>"
         )
 
+    def _repr_html_(self) -> str:
+        from modelpicker.algorithms.pools.picker_card import pool_card
+
+        return pool_card(self)
+
     # What it knows.
 
     @property

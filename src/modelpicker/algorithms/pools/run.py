@@ -12,6 +12,7 @@ from modelpicker.algorithms.validation import check_count
 from modelpicker.certificates.certificate import Certificate
 from modelpicker.encoding import ModelName, as_array
 from modelpicker.errors import InputError, brief
+from modelpicker.frames import Backend, make_frame
 from modelpicker.kernels.primitives import SKIPPED, Ints
 from modelpicker.label import AnyLabel, read_label
 
@@ -43,6 +44,14 @@ class PoolTrace:
 
     def __len__(self) -> int:
         return len(self.items)
+
+    def to_frame(self, backend: Backend | None = None) -> Any:
+        """One row per label: the item, the place of the model recommended then, and the gap that was proved.
+
+        A data frame of "pandas", "polars" or "pyarrow": by default of pandas if it is installed, else of PyArrow.
+        """
+        columns = {"item": self.items, "recommended": self.recommended, "gap": self.gaps}
+        return make_frame(columns, backend)
 
     def __repr__(self) -> str:
         return f"PoolTrace(labels_used={self.labels_used}, winner={self.winner!r}, stopped={self.stopped!r})"

@@ -5,7 +5,7 @@ The client needs these, and neither SQLAlchemy nor Arrow: nothing here may impor
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
 from modelpicker.algorithms.pools.slice_table import SliceTable
@@ -14,7 +14,11 @@ from modelpicker.campaigns.results.judge_quality import JudgeQuality
 from modelpicker.campaigns.results.status import Status
 from modelpicker.certificates.certificate import Certificate
 from modelpicker.encoding import ClassName, ModelName
+from modelpicker.frames import Backend, make_frame
 from modelpicker.label import AnyLabel
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 TOO_EARLY = "It is too early to say how many more labels are needed."
 Item: TypeAlias = dict[str, Any]
@@ -141,6 +145,30 @@ class Pick:
         """How many items have a label that was asked for; fewer than `labels_used` where several people label."""
         unasked = self.references if self.certificate.kind == "pool" else 0
         return self.rounds - self.labels_saved - self.pending - self.conflicts - unasked
+
+    def to_frame(self, backend: Backend | None = None) -> Any:
+        """How the models stand, one row per model, the pick first.
+
+        A data frame of "pandas", "polars" or "pyarrow": by default of pandas if it is installed, else of PyArrow.
+        """
+        return make_frame(
+            {
+                **{name: [getattr(one, name) for one in self.standing] for name in Standing.__slots__},
+                "racing": [one.model in self.racing for one in self.standing],
+            },
+            backend,
+        )
+
+    def plot(self) -> "Figure":
+        """How the models stand, and what was proved after how many labels: a figure of matplotlib."""
+        from modelpicker.campaigns.results.pick_plot import plot_pick
+
+        return plot_pick(self)
+
+    def _repr_html_(self) -> str:
+        from modelpicker.campaigns.results.pick_card import pick_card
+
+        return pick_card(self)
 
     def report(self, title: str = "") -> str:
         """One page for whoever has to decide, as HTML; `title` names the data.

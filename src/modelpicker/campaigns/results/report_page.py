@@ -1,8 +1,9 @@
 """The report as one HTML page: read in a minute, printed, or sent by mail; it asks for nothing and runs nothing."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import resources
+from types import MappingProxyType
 
 from modelpicker.algorithms.pools.slice_table import HEAD, TITLE, SliceTable
 from modelpicker.campaigns.results.course import Course
@@ -116,10 +117,10 @@ def _board(pick: Pick, colours: dict[ModelName, str]) -> Iterator[str]:
     intervals = any(entry.low is not None for entry in shown[1:])
     yield "<section><h2>Leader board</h2>"
     yield f"<p class=quiet>{safe(_meaning(pick, intervals))}{safe(_better(pick))}</p>"
-    yield _rows(pick, first, colours)
+    yield standing_rows(pick, first, colours)
     if len(shown) > len(first):
         yield f"<details><summary>{count(len(shown) - len(first), 'more model')}</summary>"
-        yield _rows(pick, shown[len(first) :], colours)
+        yield standing_rows(pick, shown[len(first) :], colours)
         yield "</details>"
     if len(pick.standing) > len(shown):
         yield f"<p class=quiet>The {count(len(pick.standing) - len(shown), 'model')} after these are left out.</p>"
@@ -165,7 +166,9 @@ def _behind(pick: Pick, entry: Standing) -> float:
     return entry.estimate - pick.standing[0].estimate if entry.gap is None else entry.gap
 
 
-def _rows(pick: Pick, entries: Sequence[Standing], colours: dict[ModelName, str]) -> str:
+def standing_rows(
+    pick: Pick, entries: Sequence[Standing], colours: Mapping[ModelName, str] = MappingProxyType({})
+) -> str:
     """Some models, on one scale."""
     others = [entry for entry in entries if entry is not pick.standing[0]]
     lows = [entry.low for entry in others if entry.low is not None]

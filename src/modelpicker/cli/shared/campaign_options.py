@@ -124,6 +124,10 @@ SERVER_SETTINGS: dict[str, type | tuple[type, ...]] = {
     "tokens": bool,
     "allowed_hosts": list,
     "media_hosts": list,
+    "label_studio_secret": str,
+    "webhooks": list,
+    "webhook_secret": str,
+    "webhook_idle": (int, float),
     "largest_body": int,
     "largest_file": int,
     "log_format": str,
@@ -156,7 +160,7 @@ def server_settings() -> dict[str, Any]:
             raise InputError(f"{SETTINGS}: {name} under [serve] is {brief(value)}, which it cannot be.")
     if found.get("log_format", "text") not in ("text", "json"):
         raise InputError(f"{SETTINGS}: log_format is {brief(found['log_format'])}; pass text or json.")
-    hosts = {name: found[name] for name in ("allowed_hosts", "media_hosts") if name in found}
+    hosts = {name: found[name] for name in ("allowed_hosts", "media_hosts", "webhooks") if name in found}
     for name, listed in hosts.items():
         if not all(isinstance(host, str) for host in listed):
             raise InputError(f"{SETTINGS}: {name} is {brief(listed)}; pass a list of names.")

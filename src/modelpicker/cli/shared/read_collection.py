@@ -18,7 +18,7 @@ from modelpicker.cli.shared.terminal import (
     ModelsOption,
     Normalise,
     Same,
-    Task,
+    TaskOption,
     Text,
     how_to_read,
     say,
@@ -50,7 +50,7 @@ READING: Mapping[str, Any] = {
     "ignore": Ignore,
     "same": Same,
     "missing": MissingOption,
-    "task": Task,
+    "task": TaskOption,
 }
 
 

@@ -130,7 +130,7 @@ LabelColumn: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
-Task: TypeAlias = Annotated[
+TaskOption: TypeAlias = Annotated[
     str | None,
     typer.Option(
         help="Of the results of an evaluation tool: the task, if there are several, or a pattern such as 'mmlu*'.",

@@ -62,12 +62,14 @@ async def check_token(request: Request, given: str) -> Caller:
     state: ServerContext = request.app.state.service
     token = await _look_up(state, given)
     if token is None:
-        raise _wrong_token(state, request.client.host[:100] if request.client else "unknown")
+        raise wrong_secret(request)
     return Caller(token.role, token.name, token.predictions)
 
 
-def _wrong_token(state: ServerContext, address: str) -> Problem:
+def wrong_secret(request: Request) -> Problem:
     """What a worthless token is answered with; right ones are never turned away for the wrong ones of others."""
+    state: ServerContext = request.app.state.service
+    address = request.client.host[:100] if request.client else "unknown"
     wait = state.failures.pause(address)
     if wait > 0:
         detail = f"Too many wrong tokens came from {address}; try again in {wait:.0f} seconds."

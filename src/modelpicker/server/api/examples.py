@@ -1,5 +1,6 @@
 """Examples of what goes over the wire, by the name of the document: one campaign, some messages into it."""
 
+from importlib.metadata import version
 from typing import Any
 
 from modelpicker.algorithms import ModelPicker, PoolOutlook, SliceRow, SliceTable
@@ -136,6 +137,18 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         ],
     },
     "NewRetraction": {"id": 17, "lease": 300, "annotator": "desk 2"},
+    "LabelStudioEvent": {
+        "action": "ANNOTATION_CREATED",
+        "annotation": {
+            "id": 41,
+            "completed_by": 3,
+            "result": [{"from_name": "label", "type": "choices", "value": {"choices": ["spam"]}}],
+            "was_cancelled": False,
+            "updated_at": "2026-03-14T09:31:12.000000Z",
+        },
+        "task": {"id": 12, "data": {"text": "You have won!", "modelpicker": {"id": 17, "key": "msg-17"}}},
+    },
+    "EventOutcomes": {"outcomes": [{"annotation": "41", "item": 17, "result": "taken"}]},
     "NewNote": {"id": 17, "text": "Half of it is missing.", "flagged": True, "annotator": "desk 2"},
     "Noted": {"id": 17, "text": "Half of it is missing.", "flagged": True},
     "NoteList": {"notes": [_NOTE]},
@@ -305,7 +318,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "tokens_needed": True,
         "media_hosts": ["cdn.example.org"],
         "demo": False,
-        "version": "0.1.0",
+        "version": version("modelpicker"),
     },
     "Health": {"status": "ok"},
 }

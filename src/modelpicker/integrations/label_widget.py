@@ -1,0 +1,166 @@
+"""Labelling in a notebook: a widget that shows the item most worth a label, and the pick so far."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from modelpicker.extras import require
+
+require("notebook")
+
+import anywidget
+import traitlets
+
+from modelpicker.algorithms.pools.picker import PoolPicker
+from modelpicker.algorithms.validation import check_count
+from modelpicker.campaigns.input.judges import fields_at
+from modelpicker.campaigns.results.pick import Pick
+from modelpicker.campaigns.results.pool_pick import make_pool_pick
+from modelpicker.collections import ModelCollection
+from modelpicker.encoding import ClassName
+from modelpicker.errors import InputError, brief
+
+# Classes that have a button; where there are more, one can be typed.
+MOST_BUTTONS = 20
+
+
+class LabelWidget(anywidget.AnyWidget):
+    """Shows one item after the other and takes your labels, until the pick is proved.
+
+    Args:
+        source: a collection, a data frame, or anything else that `ModelCollection` takes.
+        classes: what to offer; by default what the models say.
+        budget: at most so many labels are asked for.
+        labels: labels that you gave before, by item: what another widget's `labels` has.
+        options: of the `PoolPicker`: `tolerance`, `confidence`, `seed`, `loss`, `price`, `judge`, …
+    """
+
+    _esm = Path(__file__).with_name("label_widget.js")
+    _css = Path(__file__).with_name("label_widget.css")
+    shown = traitlets.Dict().tag(sync=True)
+    """What the browser shows."""
+
+    def __init__(
+        self,
+        source: object,
+        *,
+        classes: list[ClassName] | None = None,
+        budget: int | None = None,
+        labels: Mapping[int, ClassName | None] | None = None,
+        **options: Any,
+    ) -> None:
+        self.collection = source if isinstance(source, ModelCollection) else ModelCollection(source)
+        self.offered = list(self.collection.classes if classes is None else classes)
+        self.budget = None if budget is None else check_count("budget", budget)
+        self._options = options
+        self._answers: dict[int, ClassName | None] = {}
+        self._error = ""
+        self.pool = self._new_pool()
+        for item, label in (labels or {}).items():
+            self._take(item, label)
+        super().__init__()
+        self.on_msg(self._receive)
+        self._show()
+
+    @property
+    def labels(self) -> dict[int, ClassName | None]:
+        """Your labels by item, in the order in which you gave them; None where you could not tell."""
+        return dict(self._answers)
+
+    @property
+    def pick(self) -> Pick:
+        """The best model so far, and how sure that is."""
+        skipped = sum(label is None for label in self._answers.values())
+        return make_pool_pick(self.pool, budget=self.budget, skipped=skipped, spent=self._spent)
+
+    @property
+    def item(self) -> int | None:
+        """The item that is shown; None if no more labels are needed."""
+        if self.pool.done or self._spent:
+            return None
+        asked = self.pool.open_items or self.pool.ask(1)
+        return asked[0] if asked else None
+
+    @property
+    def _spent(self) -> bool:
+        return self.budget is not None and self.pool.labels_used >= self.budget
+
+    def tell(self, item: int, label: ClassName | None) -> None:
+        """Label an item, as the buttons do; None if you cannot tell."""
+        self._take(item, label)
+        self._show()
+
+    def undo(self) -> None:
+        """Take the last answer back."""
+        if self._answers:
+            kept = list(self._answers.items())[:-1]
+            self.pool, self._answers = self._new_pool(), {}
+            for item, label in kept:
+                self._take(item, label)
+        self._show()
+
+    def _new_pool(self) -> PoolPicker:
+        bare = self.collection
+        bare = ModelCollection.of_codes(bare.predictions, None, bare.models, bare.classes, bare.fields)
+        return PoolPicker(bare, **self._options)
+
+    def _take(self, item: int, label: ClassName | None) -> None:
+        """Ask the pool first: it must draw the same items when the answers are played again."""
+        if item in self._answers:
+            raise InputError(f"item {item} is labelled already; undo() takes the last answer back.")
+        if self.item is None:
+            raise InputError(f"item {brief(item)}: no more labels are needed.")
+        self.pool.tell(item, label)
+        self._answers[item] = label
+
+    def _receive(self, _: Any, message: Any, __: Any) -> None:
+        """What somebody pressed; an item that is no longer shown was pressed twice."""
+        self._error = ""
+        try:
+            if message.get("undo"):
+                self.undo()
+                return
+            if message.get("item") == self.item:
+                self._take(message["item"], self._read(message.get("label")))
+        except InputError as error:
+            self._error = str(error)
+        self._show()
+
+    def _read(self, label: str | None) -> ClassName | None:
+        """A class as it was offered: the browser sends text."""
+        if label is None:
+            return None
+        known = {str(name): name for name in self.offered}
+        if label in known or not self.offered or isinstance(self.offered[0], str):
+            return known.get(label, label)
+        raise InputError(f"{brief(label)} is not one of the classes, which are whole numbers.")
+
+    def _show(self) -> None:
+        item = self.item
+        many = len(self.offered) > MOST_BUTTONS
+        self.shown = {
+            "item": item,
+            "fields": {} if item is None else _readable(fields_at(self.collection, item)),
+            "classes": self._candidates(item)
+            if many and item is not None
+            else [str(name) for name in self.offered],
+            "typed": many,
+            "answered": len(self._answers),
+            "last": str(list(self._answers.values())[-1]) if self._answers else None,
+            "to_go": self._to_go(),
+            "error": self._error,
+            "card": self.pick._repr_html_() if item is None else "",
+        }
+
+    def _candidates(self, item: int) -> list[str]:
+        """What models say of an item, in the order of the classes, which says nothing about the models."""
+        said = {code for code in self.collection.predictions[item].tolist() if code >= 0}
+        return [str(self.collection.classes[code]) for code in sorted(said)][:MOST_BUTTONS]
+
+    def _to_go(self) -> str:
+        found = self.pool.labels_to_go()
+        return "" if found is None or self.pool.done else found.words
+
+
+def _readable(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}

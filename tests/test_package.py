@@ -239,8 +239,6 @@ def test_the_wheel_works_outside_the_checkout(wheel: Path, tmp_path: Path) -> No
     script = f"""
 import sys
 sys.path = [{str(target)!r}] + [path for path in sys.path if not path.endswith("src")]
-from tools.install_size import measure
-
 import modelpicker as mp
 assert mp.__file__.startswith({str(target)!r})
 print(mp.run_stream(mp.ModelPicker(2, 0), [[0, 1]] * 200, [1] * 200).winner, mp.__version__)

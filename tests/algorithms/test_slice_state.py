@@ -45,7 +45,7 @@ def add(pool: mp.SlicePicker, rows: np.ndarray, values: list[str], share: float 
     "goal", [{}, {"price": [4, 3, 2, 1]}, {"label_noise": 0.01}, {"loss": {0: 2.0}}], ids=lambda goal: str(goal)
 )
 def test_a_pool_replayed_with_its_questions_is_the_same_pool(goal: dict[str, Any]) -> None:
-    rows, labels = make_pool(160, 0)
+    rows, labels = make_pool(160, 1)
     values = values_of(160)
     live, again = make(rows, values, **goal), make(rows, values, **goal)
     kinds = set()

@@ -174,7 +174,7 @@ def test_a_stream_follows_its_majority(url: str, tmp_path: Path) -> None:
 def test_grades_have_a_majority_too_and_the_report_names_the_rule(memory: str) -> None:
     campaign = make(memory, items=30, overlap=3, overlap_rule="majority", ask_for="grades", tolerance=0.0)
     (query,) = campaign.pending(1, lease=600, annotator="ann")
-    good = mp.Label.graded(dict.fromkeys(query.candidates, 1.0))
+    good = mp.Label.graded(dict.fromkeys(sorted(query.candidates), 1.0))
     bad = mp.Label.graded(dict.fromkeys(query.candidates, 0.0))
     for person, label in zip(PEOPLE, (bad, good, good), strict=False):
         campaign.tell(query.id, label, annotator=person)

@@ -97,7 +97,7 @@ def test_settings_that_make_no_sense_are_pointed_out(tmp_path: Path, settings: s
         (1, "create x --models a,b --storage sqlite:///no/x.db", "does not exist; make it first"),
         (2, "create x", "--models"),
         (2, "create x --models a,b --option query_scale", "NAME=VALUE"),
-        (2, "create x --models a,b --algorithm magic", "magic is not known"),
+        (2, "create x --models a,b --algorithm magic", "there is no algorithm 'magic'"),
         (2, "create x --models a,b --budget 0", "--budget"),
         (2, "create x --models a,b --seed -1", "--seed"),
         (2, "tell tickets k0", "pass the label as well"),

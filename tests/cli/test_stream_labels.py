@@ -70,7 +70,7 @@ def test_a_preference_takes_one_key_per_item(folder: Path) -> None:
     done = run("label", "free", "--items", "free.csv", *STORE, answers="1\n=\nu\n2\nq\n", folder=folder)
     assert done.returncode == 0, done.stderr
     assert all(len(two) == 2 for two in cards(done.stderr))
-    assert "preferred" in " ".join(done.stdout.split())
+    assert "no model beats" in " ".join(done.stdout.split())
     campaign = mp.open_campaign(f"sqlite:///{folder}/x.db", "free")
     assert campaign.counts().labels == 2
     check(campaign, f"sqlite:///{folder}/x.db")
@@ -80,7 +80,7 @@ def test_a_loss_may_be_typed_or_in_a_file_and_is_shown(folder: Path) -> None:
     (folder / "costs.json").write_text('{"spam": {"ham": 5}}', encoding="utf-8")
     begin(folder, "--loss", "costs.json")
     shown = run("show", "free", *STORE, folder=folder).stdout
-    assert "cost (spam as ham 5)" in " ".join(shown.split())
+    assert "5 for answering ham where spam is right" in " ".join(shown.split())
     again = run("create", "typed", "--models", MODELS, "--loss", '{"spam": 5}', *STORE, folder=folder)
     assert again.returncode == 0, again.stderr
 

@@ -164,7 +164,7 @@ def test_items_without_labels_are_left_out() -> None:
     labels[:100] = -1
     results = mp.compare(found.with_labels(labels), ["pool-picker", "model-selector"], **SMALL)
     assert results.settings["collection"]["items"] == 300
-    assert {row["mark"] for row in results.rows} == {""}
+    assert {row["mark"] for row in results.rows} <= {"", "done"}
 
 
 def test_coda_is_left_out_where_classes_are_many() -> None:

@@ -113,7 +113,7 @@ def test_a_loss_is_stored_shown_and_in_the_certificate(desk: Desk) -> None:
     if asked["query"]:
         desk.call("mia", "POST", "/costly/labels", {"id": asked["id"], "label": "spam"})
     assert desk.call("boss", "GET", "/costly/standing").json()["certificate"]["loss"] == "cost"
-    assert "cost (spam as ham 4" in desk.call("boss", "GET", "/costly/report").text
+    assert "4 for answering ham where spam is right" in desk.call("boss", "GET", "/costly/report").text
 
 
 @pytest.mark.parametrize(

@@ -189,8 +189,10 @@ def open_table(path: Path) -> Table:
 def ending_of(path: Path) -> str:
     """The ending of a name, in lower case; of a file that is packed the one before it too."""
     ending = path.suffix.lower()
+    if ending != PACKED:
+        return ending
     inner = path.with_suffix("").suffix.lower() + ending
-    return inner if ending == PACKED and inner in ENDINGS else ending
+    return inner if inner in ENDINGS else ending
 
 
 def open_binary(path: Path) -> BinaryIO:

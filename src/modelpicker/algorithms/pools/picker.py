@@ -98,7 +98,7 @@ class PoolPicker:
     ...     item = pool.ask(1)[0]
     ...     pool.tell(item, "dog")
     >>> pool.recommended, pool.labels_used
-    ('large', 7)
+    ('large', 6)
     >>> print(pool.certificate().sentence)
     On these 100 items no model is more than 5% more accurate than large, with confidence 95%, whenever you look.
     """

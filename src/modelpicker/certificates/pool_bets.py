@@ -16,7 +16,7 @@ from modelpicker.kernels.primitives import Floats
 # A bet risks at most this share of the money.
 BOLDEST = 0.95
 # A bet is made so far by what is expected of x, and for the rest by the draws so far.
-BY_GUESS = 0.7
+BY_GUESS = 0.5
 # The mean of x is thought to be at least so far from what would make a bet safe; x is 1 or -1 at least so often.
 NEAREST, SELDOM = 1e-6, 0.01
 # Where losses are not 0 or 1, what must be made up for is rounded up to a multiple of this: so there are few cases

@@ -63,7 +63,8 @@ DECIDING = (
     Retraction.kind,
     Revision.kind,
 )
-STATE_VERSION = 1
+# A state that was kept by other bets is not taken up: it is rebuilt, so that all agree on what was won.
+STATE_VERSION = 2
 
 
 @dataclass

@@ -114,11 +114,6 @@ def test_balanced_accuracy_needs_labels(memory: str) -> None:
         mp.create_campaign(memory, "x", pool=collection(20, labelled=False), loss="balanced")
 
 
-def test_a_stream_takes_no_noise(memory: str) -> None:
-    with pytest.raises(mp.InputError, match="label_noise goes with pool= only"):
-        mp.create_campaign(memory, "x", models=["a", "b"], label_noise=0.1)
-
-
 def test_pick_refuses_macro_f1_for_pools_and_streams() -> None:
     for setting in ("pool", "stream"):
         with pytest.raises(mp.InputError, match="estimated, and cannot be certified"):

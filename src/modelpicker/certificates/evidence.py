@@ -14,14 +14,14 @@ a few ranges of q, and the logarithms are summed when they are asked for. Some r
 * A query without an answer, late or skipped, counts as its worst case: d = 1. So does one whose answer leaves one
   of the two losses unknown, and every round for which one of the two was not asked.
 * A d between -1 and 1 counts as |d| of a round with d = 1 or -1. That is never too much: all these logarithms are
-  concave in d, and 0 at d = 0 (docs/certificates.md).
+  concave in d, and 0 at d = 0 (docs/how-it-works/certificates.md).
 * A round that was closed before anybody saw its row (the budget was spent) says nothing of a population; of the
   stream it may hold the worst.
 
 For statements about the stream alone d is no chance, and b/q may be replaced by (b/q) / (1 - b) where d = -1: that
 factor has the mean (1 - b)^d. A round on which all models agree costs nothing but its count.
 
-A kernel is a plain function in the subset of Python that Numba compiles; see docs/kernels.md.
+A kernel is a plain function in the subset of Python that Numba compiles; see docs/how-it-works/kernels.md.
 """
 
 import math

@@ -64,6 +64,7 @@ class Client(asyncio.Protocol):
         self.answer = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin."""
         assert isinstance(transport, asyncio.Transport)  # noqa: S101
         self.transport = transport
         self._send()
@@ -73,6 +74,7 @@ class Client(asyncio.Protocol):
         self.transport.write(next(self.messages))
 
     def data_received(self, data: bytes) -> None:
+        """Take in an answer, or a part of it."""
         self.answer += data
         head, end, body = self.answer.partition(b"\r\n\r\n")
         if not end or len(body) < int(head.lower().partition(b"content-length:")[2].split(b"\r\n", 1)[0]):
@@ -87,6 +89,7 @@ class Client(asyncio.Protocol):
             self.transport.close()
 
     def connection_lost(self, error: Exception | None) -> None:
+        """The end."""
         if not self.done.done():
             self.done.set_exception(error) if error else self.done.set_result(None)
 
@@ -103,7 +106,9 @@ def asks(who: str, campaigns: list[str], first: int) -> Iterator[bytes]:
         yield request(f"/campaigns/{campaigns[(first + number) % len(campaigns)]}/rounds", document)
 
 
-async def ask_for(seconds: float, ports: list[int], campaigns: list[str], clients: int) -> tuple[float, list[float]]:
+async def ask_for(
+    seconds: float, ports: list[int], campaigns: list[str], clients: int
+) -> tuple[float, list[float]]:
     """Ask with so many clients for so long; the seconds it took, and those of each answer."""
     run = f"{time.time():.3f}"
     taken: list[float] = []
@@ -124,9 +129,12 @@ async def ask_for(seconds: float, ports: list[int], campaigns: list[str], client
 def processor(processes: list[psutil.Process]) -> float:
     """Seconds of processor time that processes and those that they started have taken, also those that ended."""
     total = 0.0
-    for process in [one for parent in processes for one in (parent, *parent.children(recursive=True))]:
-        times = process.cpu_times()
-        total += times.user + times.system
+    for parent in processes:
+        ended = parent.cpu_times()
+        total += ended.children_user + ended.children_system
+        for process in (parent, *parent.children(recursive=True)):
+            times = process.cpu_times()
+            total += times.user + times.system
     return total
 
 
@@ -152,8 +160,8 @@ def show(count: int, rates: list[Rate], ones: list[Rate]) -> None:
     middle = Rate(*(statistics.median(values) for values in zip(*rates, strict=True)))
     ratio = statistics.median(rate.asks / one.asks for rate, one in zip(rates, ones, strict=True))
     print(
-        f"  {count} servers {middle.asks:>8,.0f} a second, {ratio:5.2f} of one server   p50 {middle.p50 * 1e3:6.1f} ms"
-        f"   slowest {max(rate.slowest for rate in rates) * 1e3:7.1f} ms   processor time for each "
+        f"  {count} servers {middle.asks:>8,.0f} a second, {ratio:5.2f} of one server   "
+        f"p50 {middle.p50 * 1e3:6.1f} ms   slowest {max(rate.slowest for rate in rates) * 1e3:7.1f} ms   processor time for each "
         f"{middle.serving * 1e6:5.0f} + {middle.storing * 1e6:5.0f} µs",
         flush=True,
     )

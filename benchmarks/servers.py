@@ -20,12 +20,20 @@ from pathlib import Path
 from typing import NamedTuple
 
 import psutil
+import sqlalchemy as sa
 
 from benchmarks.service import CLASSES, MODELS, Running, load, request, rows, serving
 
 SERVERS = (1, 2, 4)
 CLIENTS = (8, 64)
 CAMPAIGNS = (1, 16)
+
+
+class Fleet(NamedTuple):
+    """Servers on one database of their own."""
+
+    servers: list[Running]
+    database: psutil.Process
 
 
 class Rate(NamedTuple):
@@ -138,14 +146,12 @@ def processor(processes: list[psutil.Process]) -> float:
     return total
 
 
-def measure(
-    seconds: float, servers: list[Running], database: psutil.Process, campaigns: list[str], clients: int
-) -> Rate:
+def measure(seconds: float, fleet: Fleet, campaigns: list[str], clients: int) -> Rate:
     """What so many clients get from some servers."""
-    processes = [psutil.Process(server.process.pid) for server in servers]
-    before = processor(processes), processor([database])
-    took, answers = asyncio.run(ask_for(seconds, [server.port for server in servers], campaigns, clients))
-    after = processor(processes), processor([database])
+    servers = [psutil.Process(server.process.pid) for server in fleet.servers]
+    before = processor(servers), processor([fleet.database])
+    took, answers = asyncio.run(ask_for(seconds, [server.port for server in fleet.servers], campaigns, clients))
+    after = processor(servers), processor([fleet.database])
     return Rate(
         len(answers) / took,
         statistics.median(answers),
@@ -161,10 +167,40 @@ def show(count: int, rates: list[Rate], ones: list[Rate]) -> None:
     ratio = statistics.median(rate.asks / one.asks for rate, one in zip(rates, ones, strict=True))
     print(
         f"  {count} servers {middle.asks:>8,.0f} a second, {ratio:5.2f} of one server   "
-        f"p50 {middle.p50 * 1e3:6.1f} ms   slowest {max(rate.slowest for rate in rates) * 1e3:7.1f} ms   processor time for each "
-        f"{middle.serving * 1e6:5.0f} + {middle.storing * 1e6:5.0f} µs",
+        f"p50 {middle.p50 * 1e3:6.1f} ms   slowest {max(rate.slowest for rate in rates) * 1e3:7.1f} ms   "
+        f"processor time for each {middle.serving * 1e6:5.0f} + {middle.storing * 1e6:5.0f} µs",
         flush=True,
     )
+
+
+@contextmanager
+def fleets(counts: list[int], names: list[str]) -> Iterator[dict[int, Fleet]]:
+    """So many servers each, with campaigns that are open and kernels that are loaded."""
+    document = {
+        "models": [f"model-{number}" for number in range(MODELS)],
+        "classes": [f"class-{number}" for number in range(CLASSES)],
+    }
+    with ExitStack() as stack:
+        url, database = stack.enter_context(postgresql())
+        made = {}
+        for count in counts:
+            place = add_database(url, f"servers_{count}")
+            made[count] = Fleet([stack.enter_context(serving(place)) for _ in range(count)], database)
+            messages = iter([request("/campaigns", {"name": name, **document}) for name in names])
+            asyncio.run(load(made[count].servers[0].port, messages, 1))
+            for server in made[count].servers:
+                measure(3.0, Fleet([server], database), names[:1], max(CLIENTS))
+            measure(2.0, made[count], names, max(CLIENTS))
+        yield made
+
+
+def add_database(url: str, name: str) -> str:
+    """The URL of another database there."""
+    engine = sa.create_engine(sa.make_url(url).set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f"CREATE DATABASE {name}")
+    engine.dispose()
+    return sa.make_url(url).set(database=name).render_as_string(hide_password=False)
 
 
 def main() -> None:
@@ -176,26 +212,12 @@ def main() -> None:
     parser.add_argument("--clients", type=int, nargs="+", default=CLIENTS)
     parser.add_argument("--campaigns", type=int, nargs="+", default=CAMPAIGNS)
     options = parser.parse_args()
-    with ExitStack() as stack:
-        url, database = stack.enter_context(postgresql())
-        servers = [stack.enter_context(serving(url)) for _ in range(max(options.servers))]
-        names = [f"load-{number}" for number in range(max(options.campaigns))]
-        document = {
-            "models": [f"model-{number}" for number in range(MODELS)],
-            "classes": [f"class-{number}" for number in range(CLASSES)],
-        }
-        messages = iter([request("/campaigns", {"name": name, **document}) for name in names])
-        asyncio.run(load(servers[0].port, messages, 1))
-        for server in servers:  # kernels are compiled, and all campaigns are open everywhere
-            measure(4.0, [server], database, names[:1], max(options.clients))
-            measure(1.0, [server], database, names, max(options.clients))
+    names = [f"load-{number}" for number in range(max(options.campaigns))]
+    with fleets(options.servers, names) as made:
         for campaigns, clients in itertools.product(options.campaigns, options.clients):
             print(f"{clients} clients, {campaigns} campaign{'s' if campaigns > 1 else ''}", flush=True)
             turns = [
-                [
-                    measure(options.seconds, servers[:count], database, names[:campaigns], clients)
-                    for count in options.servers
-                ]
+                [measure(options.seconds, made[count], names[:campaigns], clients) for count in options.servers]
                 for _ in range(options.turns)
             ]
             for place, count in enumerate(options.servers):

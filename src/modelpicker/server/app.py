@@ -32,8 +32,10 @@ from modelpicker.server.api.routes import (
     webhooks,
 )
 from modelpicker.server.api.routes.common import VERSION
+from modelpicker.server.api.taking_over import take_over
 from modelpicker.server.configuration import Configuration
 from modelpicker.server.context import ServerContext
+from modelpicker.server.live import handover
 from modelpicker.server.live.checkpoints import checkpoint_when_quiet
 from modelpicker.server.live.group_commit import CommitQueues
 from modelpicker.server.metrics import Metrics
@@ -98,6 +100,7 @@ def create_app(configuration: Configuration) -> FastAPI:
         app.router.routes.extend(router.routes)
     page = PageFiles()
     app.add_api_route("/", page.send_index, include_in_schema=False)
+    app.add_route(handover.PATH, take_over, methods=["POST"])
     app.add_route("/static/{path:path}", page.send, include_in_schema=False)
     describe_api(app)
     return app
@@ -116,6 +119,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service: ServerContext = app.state.service
     tasks = [
         asyncio.create_task(service.queues.sweep()),
+        asyncio.create_task(service.queues.peers.run()),
         asyncio.create_task(checkpoint_when_quiet(service.storage, service.configuration.quiet)),
     ]
     if service.configuration.webhooks:

@@ -36,6 +36,12 @@ from modelpicker.extras import require
 
 FORMS = "sqlite:///file.db, postgresql://user:password@host/database or memory://"
 
+# Connections to PostgreSQL that a process keeps. It opens as many again while it is busy; whoever needs more waits.
+CONNECTIONS = 10
+# Seconds after which PostgreSQL ends a change that nobody goes on with: a process that is frozen, or cut off, would
+# keep everybody else waiting. It is set for each change alone, as others may use the connection afterwards.
+FROZEN = 30
+
 _opened: dict[tuple[int, str], "Storage"] = {}
 _opening = threading.Lock()
 
@@ -125,7 +131,8 @@ class Storage:
                     isolation_level="AUTOCOMMIT",
                     pool_pre_ping=True,
                     pool_reset_on_return=None,
-                    max_overflow=-1,
+                    pool_size=CONNECTIONS,
+                    max_overflow=CONNECTIONS,
                 )
             if self.file is None:
                 engine = sa.create_engine(
@@ -278,7 +285,8 @@ class Storage:
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
         """A transaction that is on disk when it ends, or has never been."""
-        with self._transaction("BEGIN" if self.postgres else "BEGIN IMMEDIATE") as connection:
+        begin = f"BEGIN; SET LOCAL idle_in_transaction_session_timeout = '{FROZEN}s'"
+        with self._transaction(begin if self.postgres else "BEGIN IMMEDIATE") as connection:
             yield connection
 
     @contextmanager

@@ -36,8 +36,8 @@ from modelpicker.campaigns.storage.database import Storage, open_storage
 from modelpicker.encoding import ModelName
 from modelpicker.errors import ModelPickerError, NotFoundError, StorageError, brief
 from modelpicker.server.api.problems import Problem
-from modelpicker.server.live.handover import AwayError, HandedAsk, Handover, PeerClient, RefusedError
-from modelpicker.server.live.peers import Peer, Peers
+from modelpicker.server.live.handover import AwayError, HandedAsk, Peer
+from modelpicker.server.live.peers import Peers
 from modelpicker.server.logs import log_event
 from modelpicker.server.metrics import Metrics
 
@@ -45,8 +45,6 @@ T = TypeVar("T")
 # Changes that go to disk together at most, and those that may wait.
 MOST_TOGETHER = 256
 MOST_WAITING = 10_000
-# Messages with rounds of one campaign that another server has at once.
-HANDED_AT_ONCE = 2
 # Campaigns that are kept in memory, the bytes that they may take there, and seconds after which one that nobody
 # uses is let go; and how often that is looked at.
 MOST_OPEN = 100
@@ -114,16 +112,12 @@ class QueuedAsk(QueuedWrite[Decision]):
     predictions: Any = None
     item: dict[str, Any] | None = None
     key: str | None = None
-    here: bool = False
-    """Whether it is decided by this server, whoever decides the others."""
 
 
 class CommitQueue:
     """One campaign, and the changes that wait for their turn."""
 
-    def __init__(
-        self, campaign: Campaign, pools: "Pools", metrics: Metrics, peers: Peers, client: PeerClient
-    ) -> None:
+    def __init__(self, campaign: Campaign, pools: "Pools", metrics: Metrics, peers: Peers) -> None:
         self.campaign = campaign
         self.campaign.shows_last_known = True
         self.dashboard = Dashboard(campaign)
@@ -134,8 +128,8 @@ class CommitQueue:
         self.used = time.monotonic()
         """When it was last asked for."""
         self._pools = pools
-        self._peers, self._client = peers, client
-        self._handed: set[asyncio.Task[None] | None] = set()
+        self._peers = peers
+        self._handed = 0
         self._reading = asyncio.Semaphore(READERS // 4)
         self._readers = 0
         self._waiting: list[QueuedWrite[Any]] = []
@@ -160,7 +154,14 @@ class CommitQueue:
     async def ask(
         self, predictions: Any, item: dict[str, Any] | None, key: str | None, *, here: bool = False
     ) -> Decision:
-        """Decide a round; by this very server, if it must be `here`."""
+        """Decide a round, or have it decided by the server that decides those of this campaign; not if `here`."""
+        peer = None if here or key is None else self._peers.leader_of(self.campaign.name)
+        if peer is not None and key is not None:
+            made = await self._hand_over(
+                peer, HandedAsk(self.campaign.name, self.campaign.created, predictions, item, key)
+            )
+            if made is not None:
+                return made
         return await self._wait_for(
             QueuedAsk(
                 lambda campaign: campaign.ask(own_names(campaign, [predictions])[0], item=item, key=key),
@@ -168,9 +169,26 @@ class CommitQueue:
                 predictions=predictions,
                 item=item,
                 key=key,
-                here=here,
             )
         )
+
+    async def _hand_over(self, peer: Peer, ask: HandedAsk) -> Decision | None:
+        """Have a round decided by another server; None if it does not."""
+        self._handed += 1
+        try:
+            made = await self._peers.connection(peer).decide(ask)
+        except AwayError as error:
+            log_event(logging.WARNING, "another server is away", error=str(error))
+            self._peers.avoid(peer)
+            return None
+        finally:
+            self._handed -= 1
+        if made is not None:
+            self.metrics.handed_over.inc()
+            self._announce()
+        if isinstance(made, Problem):
+            raise made
+        return made
 
     async def do(self, call: Callable[[Campaign], T]) -> T:
         """Change the campaign; back when that is on disk."""
@@ -253,7 +271,6 @@ class CommitQueue:
 
     def _start(self) -> None:
         """Take what waits to disk, on another thread; unless that is under way, or cannot be for now."""
-        self._hand_over()
         if self._busy or self._learning is not None or not self._waiting:
             return
         self._busy = True
@@ -262,43 +279,6 @@ class CommitQueue:
         self._pools.writers.submit(self._work, some).add_done_callback(
             lambda done: loop.call_soon_threadsafe(self._finish, some, done)
         )
-
-    def _hand_over(self) -> None:
-        """Let another server decide the rounds that wait, if it decides those of this campaign."""
-        peer = self._peers.leader_of(self.campaign.name) if self._waiting else None
-        if peer is None or len(self._handed) >= HANDED_AT_ONCE:
-            return
-        some = [change for change in self._waiting if _may_be_handed_over(change)][:MOST_TOGETHER]
-        if some:
-            self._waiting = [change for change in self._waiting if change not in some]
-            task = asyncio.get_running_loop().create_task(self._have_decided(peer, some))
-            self._handed.add(task)
-            task.add_done_callback(self._handed.discard)
-
-    async def _have_decided(self, peer: Peer, asks: list[Any]) -> None:
-        """Have rounds decided by another server; if that fails, they are decided here."""
-        message = Handover(
-            self.campaign.name,
-            self.campaign.created,
-            [HandedAsk(ask.predictions, ask.item, ask.key) for ask in asks],
-        )
-        try:
-            for ask, outcome in zip(asks, await self._client.hand_over(peer, message), strict=True):
-                ask.settle(outcome)
-        except (AwayError, RefusedError) as error:
-            log_event(logging.WARNING, "another server did not decide", error=str(error))
-            if isinstance(error, AwayError):
-                self._peers.avoid(peer)
-            for ask in asks:
-                ask.here = True
-            self._waiting[:0] = asks
-        else:
-            self.metrics.queue.dec(len(asks))
-            self.metrics.handed_over.inc(len(asks))
-            self._tell(asks, None)
-            self._announce()
-        self._handed.discard(asyncio.current_task())
-        self._start()
 
     def _finish(self, some: list[QueuedWrite[Any]], done: Future["WriteOutcome"]) -> None:
         """Tell everyone what came of it, and go on with those who came meanwhile."""
@@ -393,11 +373,6 @@ class CommitQueue:
         self.campaign.close()
 
 
-def _may_be_handed_over(change: QueuedWrite[Any]) -> bool:
-    """Whether another server may decide it: it does not matter if that happens twice."""
-    return isinstance(change, QueuedAsk) and change.key is not None and not (change.here or change.alone)
-
-
 def _perform(change: QueuedWrite[Any], campaign: Campaign, group: WriteGroup) -> None:
     """Do one change; an error that has undone nothing is what came of it."""
     try:
@@ -458,7 +433,6 @@ class CommitQueues:
         self.url = url
         self.metrics = metrics
         self.peers = Peers(open_storage(url, create=True), metrics.peers)
-        self.client = PeerClient()
         self.pools = Pools(
             ThreadPoolExecutor(WRITERS, "writer"),
             ThreadPoolExecutor(READERS, "reader"),
@@ -480,7 +454,7 @@ class CommitQueues:
         future = self._opening[name] = loop.create_future()
         try:
             campaign = await loop.run_in_executor(self.pools.readers, self._open_one, name)
-            queue = self._open[name] = CommitQueue(campaign, self.pools, self.metrics, self.peers, self.client)
+            queue = self._open[name] = CommitQueue(campaign, self.pools, self.metrics, self.peers)
             future.set_result(queue)
         except BaseException as error:
             future.set_exception(error)
@@ -532,7 +506,6 @@ class CommitQueues:
     def close(self) -> None:
         """Finish what is under way, and let go of everything."""
         self.peers.leave()
-        self.client.close()
         self.pools.learners.shutdown(wait=True, cancel_futures=True)  # nothing is lost that is not learned yet
         for pool in self.pools:
             pool.shutdown(wait=True)

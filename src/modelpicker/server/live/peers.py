@@ -26,6 +26,7 @@ from prometheus_client import Gauge
 from modelpicker.campaigns.storage.database import Storage
 from modelpicker.campaigns.storage.statements import driver
 from modelpicker.errors import ModelPickerError
+from modelpicker.server.live.handover import Peer, PeerConnection
 from modelpicker.server.logs import log_event
 
 # Seconds between two signs of life, those after which a server without one is no longer counted on, and those after
@@ -45,15 +46,6 @@ _OTHERS = """SELECT id, machine, host, port, secret FROM modelpicker_servers
     WHERE id <> %s AND seen > clock_timestamp() - make_interval(secs => %s)"""
 _FORGET = """DELETE FROM modelpicker_servers
     WHERE id = %s OR seen < clock_timestamp() - make_interval(secs => %s)"""
-
-
-class Peer(NamedTuple):
-    """Another server on the same storage."""
-
-    id: str
-    host: str
-    port: int
-    secret: str
 
 
 class Address(NamedTuple):
@@ -77,6 +69,7 @@ class Peers:
         self.address: Address | None = None
         self._others: dict[str, Peer] = {}
         self._avoided: dict[str, float] = {}
+        self._connections: dict[str, PeerConnection] = {}
         self._made = False
         self._failed = False
 
@@ -87,6 +80,10 @@ class Peers:
         now = time.monotonic()
         there = [self.id, *(other for other in self._others if self._avoided.get(other, now) <= now)]
         return self._others.get(max(there, key=lambda server: _rank(server, campaign)))
+
+    def connection(self, peer: Peer) -> PeerConnection:
+        """The way to another server."""
+        return self._connections.setdefault(peer.id, PeerConnection(peer))
 
     def avoid(self, peer: Peer) -> None:
         """Do without a server that could not be reached, for a while."""
@@ -100,6 +97,8 @@ class Peers:
             while True:
                 self._others = await self._look(self.address)
                 self.gauge.set(len(self._others))
+                for gone in self._connections.keys() - self._others.keys():
+                    self._connections.pop(gone).close()
                 self._avoided = {other: until for other, until in self._avoided.items() if other in self._others}
                 await asyncio.sleep(BEAT)
         finally:
@@ -131,6 +130,8 @@ class Peers:
 
     def leave(self) -> None:
         """Say that this server is no longer there."""
+        for way in self._connections.values():
+            way.close()
         if self._made:
             with suppress(ModelPickerError), self.storage.writing() as connection:
                 driver(connection).execute(_FORGET, (self.id, FORGOTTEN))

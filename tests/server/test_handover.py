@@ -1,14 +1,16 @@
 """Several servers on one PostgreSQL: one decides the rounds of a campaign, and the others can do without it."""
 
+import json
 import random
 import signal
+import socket
+import struct
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 
-import httpx2
 import pytest
 
 import modelpicker as mp
@@ -107,26 +109,26 @@ def test_only_servers_on_the_same_storage_may_hand_over(postgresql: Server, quic
         secret = dict(known)[servers[0].port]
         created = mp.open_campaign(url, made.name).created
 
-        def send(token: str, **changed: object) -> httpx2.Response:
-            ask = {"campaign": "load", "created": created, "predictions": ["no"] * 3, "item": None, "key": "k"}
-            known = {b"Authorization": f"Bearer {token}".encode()}
-            return servers[0].http.post(handover.PATH, json=[[*(ask | changed).values()]], headers=known)
+        good = ["load", created, ["no"] * 3, None, "k"]
 
-        assert send("wrong").status_code == send("é").status_code == 403
-        assert servers[0].http.post(handover.PATH).status_code == 403
-        assert send(secret, created=1).json()["outcomes"] == [None]
-        assert send(secret, campaign="none").json()["outcomes"] == [None]
-        for name, value in (
-            ("key", None),
-            ("key", ""),
-            ("key", 1),
-            ("campaign", None),
-            ("campaign", []),
-            ("more", 1),
-        ):
-            assert send(secret, **{name: value}).status_code == 422
-        assert send(secret).json()["outcomes"][0][0] == 0
-        assert servers[0].get("/openapi.json").text.count("handover") == 0
+        def say(secret: str, entry: object) -> bytes:
+            """What a server answers; nothing if it hangs up."""
+            body, greeting = json.dumps([entry]).encode(), handover.GREETING + secret.encode() + b"\n"
+            with socket.create_connection(("127.0.0.1", servers[0].port), timeout=10) as connection:
+                connection.sendall(greeting + struct.pack(">I", len(body)) + body)
+                return connection.recv(1_000)
+
+        assert say("wrong", [1, good]).startswith(b"HTTP/1.1 403 ")
+        assert say("é", [1, good]).startswith(b"HTTP/1.1 403 ")
+        for other in (["load", 1, *good[2:]], ["none", *good[1:]]):
+            assert json.loads(say(secret, [1, other])[4:]) == [[1, None]]
+        for place, value in ((4, None), (4, ""), (4, 1), (0, None), (0, [])):
+            assert say(secret, [1, [*good[:place], value, *good[place + 1 :]]]) == b""
+        for nonsense in (1, [1], [1, 2], [1, [*good, 1]], [1, good, 2]):
+            assert say(secret, nonsense) == b""
+        ((number, decided),) = json.loads(say(secret, [7, good])[4:])
+        assert (number, decided[0]) == (7, 0)
+        assert metric(servers[0], "modelpicker_rounds_total") == 1
 
 
 def test_a_server_that_cannot_be_reached_is_done_without(postgresql: Server, quick: None) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -32,15 +33,14 @@ from modelpicker.server.api.routes import (
     webhooks,
 )
 from modelpicker.server.api.routes.common import VERSION
-from modelpicker.server.api.taking_over import take_over
 from modelpicker.server.configuration import Configuration
 from modelpicker.server.context import ServerContext
-from modelpicker.server.live import handover
 from modelpicker.server.live.checkpoints import checkpoint_when_quiet
 from modelpicker.server.live.group_commit import CommitQueues
 from modelpicker.server.metrics import Metrics
 from modelpicker.server.network.compression import compressing
 from modelpicker.server.network.middleware import RequestMiddleware
+from modelpicker.server.network.protocol import QUEUES
 from modelpicker.server.outgoing.outbox import Outbox
 from modelpicker.server.outgoing.sender import WebhookSender
 from modelpicker.server.page_files import PageFiles
@@ -100,7 +100,6 @@ def create_app(configuration: Configuration) -> FastAPI:
         app.router.routes.extend(router.routes)
     page = PageFiles()
     app.add_api_route("/", page.send_index, include_in_schema=False)
-    app.add_route(handover.PATH, take_over, methods=["POST"])
     app.add_route("/static/{path:path}", page.send, include_in_schema=False)
     describe_api(app)
     return app
@@ -114,7 +113,7 @@ def _sender(service: ServerContext) -> WebhookSender:
 
 
 @asynccontextmanager
-async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+async def _lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
     """When the server has stopped, everything that it took in is on disk, and in SQLite's file itself."""
     service: ServerContext = app.state.service
     tasks = [
@@ -124,8 +123,9 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     ]
     if service.configuration.webhooks:
         tasks.append(asyncio.create_task(_sender(service).run()))
-    yield
+    yield {QUEUES: service.queues}
     for task in tasks:
         task.cancel()
+    await service.queues.peers.leave()
     service.queues.close()
     service.storage.checkpoint()

@@ -129,7 +129,6 @@ class Storage:
                 return sa.create_engine(
                     self.place,
                     isolation_level="AUTOCOMMIT",
-                    pool_pre_ping=True,
                     pool_reset_on_return=None,
                     pool_size=CONNECTIONS,
                     max_overflow=CONNECTIONS,
@@ -292,17 +291,34 @@ class Storage:
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[sa.Connection]:
         self._check_same_file()  # before SQLite would make a new one
-        with self._translated(), self._alone or nullcontext(), self.engine.connect() as connection:
+        with self._translated(), self._alone or nullcontext(), self._begun(begin) as connection:
             raw = driver(connection)
             try:
-                self._check_same_file()
-                raw.execute(begin)
                 yield connection
                 raw.execute("COMMIT")
                 self._check_same_file()
             except BaseException:
                 self._roll_back(connection, raw)
                 raise
+
+    @contextmanager
+    def _begun(self, begin: str) -> Iterator[sa.Connection]:
+        """A connection on which a transaction has begun; one that PostgreSQL has ended meanwhile is opened anew."""
+        with self.engine.connect() as connection:
+            try:
+                self._check_same_file()
+                driver(connection).execute(begin)
+            except self._errors:
+                connection.invalidate()
+                if not self.postgres:
+                    raise
+            else:
+                yield connection
+                return
+        self.engine.dispose()  # the others that wait there have ended as well
+        with self.engine.connect() as connection:
+            driver(connection).execute(begin)
+            yield connection
 
     def _roll_back(self, connection: sa.Connection, raw: Any) -> None:
         """Undo what a transaction did; a connection that is in doubt is not used again."""

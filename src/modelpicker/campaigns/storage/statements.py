@@ -52,7 +52,10 @@ class Insert(Prepared):
 
     def run_many(self, connection: sa.Connection, values: Sequence[Mapping[str, Any]]) -> None:
         """Add all rows."""
-        if connection.dialect.name != "postgresql" or len(values) == 1:
+        if len(values) == 1:
+            self.run(connection, values[0])
+            return
+        if connection.dialect.name != "postgresql":
             super().run_many(connection, values)
             return
         columns = {name: [row[name] for row in values] for name in self._names}

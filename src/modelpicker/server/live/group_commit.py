@@ -45,6 +45,9 @@ T = TypeVar("T")
 # Changes that go to disk together at most, and those that may wait.
 MOST_TOGETHER = 256
 MOST_WAITING = 10_000
+# The part of the time of the last commit for which those are waited for who shared it, and the longest in seconds.
+GATHERING = 0.3
+LONGEST_GATHERING = 0.005
 # Campaigns that are kept in memory, the bytes that they may take there, and seconds after which one that nobody
 # uses is let go; and how often that is looked at.
 MOST_OPEN = 100
@@ -134,6 +137,8 @@ class CommitQueue:
         self._readers = 0
         self._waiting: list[QueuedWrite[Any]] = []
         self._busy = False
+        self._expected = 0
+        self._gathering: asyncio.TimerHandle | None = None
         self._learning: asyncio.Future[None] | None = None
         self._learning_since = 0.0
         self._decided = 0
@@ -186,7 +191,7 @@ class CommitQueue:
         if made is not None:
             self.metrics.handed_over.inc()
             self._announce()
-        if isinstance(made, Problem):
+        if isinstance(made, Exception):
             raise made
         return made
 
@@ -273,14 +278,37 @@ class CommitQueue:
         """Take what waits to disk, on another thread; unless that is under way, or cannot be for now."""
         if self._busy or self._learning is not None or not self._waiting:
             return
+        if self._gathering is not None:
+            if len(self._waiting) < self._expected:
+                return
+            self._stop_gathering()
         self._busy = True
         some, self._waiting = self._waiting[:MOST_TOGETHER], self._waiting[MOST_TOGETHER:]
-        loop = asyncio.get_running_loop()
+        loop, began = asyncio.get_running_loop(), time.monotonic()
         self._pools.writers.submit(self._work, some).add_done_callback(
-            lambda done: loop.call_soon_threadsafe(self._finish, some, done)
+            lambda done: loop.call_soon_threadsafe(self._finish, some, done, began)
         )
 
-    def _finish(self, some: list[QueuedWrite[Any]], done: Future["WriteOutcome"]) -> None:
+    def _gather(self, together: int, seconds: float) -> None:
+        """Wait a moment for those who were just answered: who asks without a pause mostly asks again at once.
+
+        Otherwise the first of them would go to disk alone, and all others would wait for that.
+        """
+        if together > 1:
+            self._expected = together
+            wait = min(LONGEST_GATHERING, seconds * GATHERING)
+            self._gathering = asyncio.get_running_loop().call_later(wait, self._gathered)
+
+    def _gathered(self) -> None:
+        self._stop_gathering()
+        self._start()
+
+    def _stop_gathering(self) -> None:
+        if self._gathering is not None:
+            self._gathering.cancel()
+        self._gathering = None
+
+    def _finish(self, some: list[QueuedWrite[Any]], done: Future["WriteOutcome"], began: float) -> None:
         """Tell everyone what came of it, and go on with those who came meanwhile."""
         failure = done.exception()
         self._busy = False
@@ -295,6 +323,7 @@ class CommitQueue:
                 self._warm_up(added.rounds)
             if done.result().behind:
                 self._learn()
+        self._gather(len(tried), time.monotonic() - began)
         self._start()
         self._tell(tried, failure)
         self._announce()
@@ -465,6 +494,16 @@ class CommitQueues:
         self.let_go(keeping=queue)
         return queue
 
+    async def decide(self, ask: HandedAsk) -> Decision | None:
+        """Decide a round for another server; None if its campaign is gone, or is called something else by now."""
+        try:
+            queue = await self.find(ask.campaign)
+        except NotFoundError:
+            return None
+        if queue.campaign.created != ask.created:
+            return None
+        return await queue.ask(ask.predictions, ask.item, ask.key, here=True)
+
     def _open_one(self, name: str) -> Campaign:
         reach(self.url)
         if not has_campaign(self.url, name):
@@ -505,7 +544,6 @@ class CommitQueues:
 
     def close(self) -> None:
         """Finish what is under way, and let go of everything."""
-        self.peers.leave()
         self.pools.learners.shutdown(wait=True, cancel_futures=True)  # nothing is lost that is not learned yet
         for pool in self.pools:
             pool.shutdown(wait=True)

@@ -3,12 +3,17 @@
 Only rounds with a key are handed over: if the answer is lost, this server decides them itself, and a key that was
 decided before returns the same decision. An error of one round is what came of it. Anything that goes wrong with
 the other server only means that nothing is known of what it did.
+
+Servers talk on the port on which they serve. Who begins with `GREETING` and the secret of the server that it calls,
+which it has from the storage, goes on with messages: four bytes that say how long one is, then JSON. Each has a
+list of rounds, with a number for each, or a list of what came of them. What comes at one time goes in one message.
 """
 
 import asyncio
-import hmac
-from collections.abc import Sequence
+import struct
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
+from itertools import count
 from typing import Any, NamedTuple, TypeAlias
 
 from modelpicker.algorithms import Decision
@@ -17,13 +22,13 @@ from modelpicker.errors import ModelPickerError
 from modelpicker.server.api.problems import Problem, status_of
 from modelpicker.server.api.responses import from_json, to_json
 
-PATH = "/handover"
+GREETING = b"modelpicker-handover "
 # Seconds that a connection to another server may take, and an answer of it. The first is short, as somebody waits.
 REACH = 0.5
 PATIENCE = 5.0
-# Messages that one server may have at once, and rounds in one of them.
-AT_ONCE = 2
-MOST_TOGETHER = 256
+# Bytes that a message may have: items may be large.
+LARGEST = 2**30
+_SIZE = struct.Struct(">I")
 
 
 class Peer(NamedTuple):
@@ -49,155 +54,215 @@ class HandedAsk(NamedTuple):
     item: dict[str, Any] | None
     key: str
 
+    @classmethod
+    def read(cls, fields: Any) -> "HandedAsk":
+        """A round of a message; an error if it makes no sense."""
+        ask = cls(*fields)
+        if type(ask.campaign) is not str or check_key(ask.key) is None:
+            raise ValueError("a round without a key or a campaign is not handed over")
+        return ask
 
-Outcome: TypeAlias = Decision | Problem | None
+
+Outcome: TypeAlias = Decision | ModelPickerError | Problem | None
 """What came of a round; None if the other server does not decide it."""
 
 
-def read_message(text: bytes) -> list[HandedAsk]:
-    """The rounds that a message hands over; a ValueError if it makes no sense."""
-    try:
-        asks = [HandedAsk(*fields) for fields in from_json(text)]
-    except TypeError as error:
-        raise ValueError("a round has too many parts, or too few") from error
-    if any(check_key(ask.key) is None or type(ask.campaign) is not str for ask in asks):
-        raise ValueError("a round without a key or a campaign is not handed over")
-    return asks
+def _packed(outcome: Outcome) -> Any:
+    """What came of a round, for a message."""
+    if isinstance(outcome, Decision):
+        one = outcome
+        return [one.round, one.query, one.probability, one.prediction, one.recommended, one.racing]
+    if isinstance(outcome, Problem):
+        return {"status": outcome.status_code, "detail": outcome.detail, "headers": outcome.headers}
+    if isinstance(outcome, ModelPickerError):
+        return {"status": status_of(outcome), "detail": str(outcome), "headers": None}
+    return None
 
 
-def answer(outcomes: Sequence[Decision | BaseException | None], storage: str) -> bytes:
-    """The answer to a message; an error that nobody has foreseen is raised."""
-    racing: list[tuple[Any, ...]] = []
-    found: list[Any] = []
-    for outcome in outcomes:
-        if isinstance(outcome, Decision):
-            if not racing or racing[-1] != outcome.racing:
-                racing.append(outcome.racing)
-            found.append(
-                [
-                    outcome.round,
-                    outcome.query,
-                    outcome.probability,
-                    outcome.prediction,
-                    outcome.recommended,
-                    len(racing) - 1,
-                ]
-            )
-        elif outcome is None:
-            found.append(None)
-        elif isinstance(outcome, Problem):
-            found.append({"status": outcome.status_code, "detail": outcome.detail, "headers": outcome.headers})
-        elif isinstance(outcome, ModelPickerError):
-            detail = str(outcome).replace(storage, "the storage")
-            found.append({"status": status_of(outcome), "detail": detail, "headers": None})
-        else:
-            raise outcome
-    return to_json({"racing": racing, "outcomes": found})
-
-
-def read_answer(text: bytes) -> list[Outcome]:
-    """What came of the rounds of a message."""
-    document = from_json(text)
-    racing = [tuple(models) for models in document["racing"]]
-    return [_outcome(one, racing) for one in document["outcomes"]]
-
-
-def _outcome(one: Any, racing: list[tuple[Any, ...]]) -> Outcome:
-    if one is None:
+def _unpacked(outcome: Any) -> Outcome:
+    """What came of a round, from a message."""
+    if isinstance(outcome, dict):
+        return Problem(outcome["status"], outcome["detail"], outcome["headers"])
+    if outcome is None:
         return None
-    if isinstance(one, dict):
-        return Problem(one["status"], one["detail"], one["headers"])
-    number, query, probability, prediction, recommended, place = one
-    return Decision(number, query, probability, prediction, recommended, racing[place])
+    number, query, probability, prediction, recommended, racing = outcome
+    return Decision(number, query, probability, prediction, recommended, tuple(racing))
 
 
-class PeerConnection:
-    """The way to another server: rounds that wait go in one message, of whatever campaigns they are."""
+class _Messages(asyncio.Protocol):
+    """One end of a connection: messages in and out."""
+
+    def __init__(self) -> None:
+        self.transport: asyncio.Transport | None = None
+        self._came = bytearray()
+        self._going: list[Any] = []
+
+    def send(self, entry: Any) -> None:
+        """Send something, in one message with what else is to be sent now."""
+        self._going.append(entry)
+        if len(self._going) == 1:
+            asyncio.get_running_loop().call_soon(self.flush)
+
+    def flush(self) -> None:
+        """Send what is to be sent, if there is a connection."""
+        if self._going and self.transport is not None and not self.transport.is_closing():
+            body = to_json(self._going)
+            self._going = []
+            self.transport.write(_SIZE.pack(len(body)) + body)
+
+    def data_received(self, data: bytes) -> None:
+        """Take in some more; who sends what makes no sense is hung up on."""
+        self._came += data
+        try:
+            for message in self._messages():
+                for entry in from_json(message):
+                    self.take(*entry)
+        except (LookupError, TypeError, ValueError):
+            if self.transport is not None:
+                self.transport.abort()
+
+    def _messages(self) -> Iterator[bytes]:
+        while len(self._came) >= _SIZE.size:
+            (size,) = _SIZE.unpack_from(self._came)
+            if size > LARGEST:
+                raise ValueError("the message is too large")
+            end = _SIZE.size + size
+            if len(self._came) < end:
+                return
+            message = bytes(self._came[_SIZE.size : end])
+            del self._came[:end]
+            yield message
+
+    def take(self, number: int, content: Any) -> None:
+        """Take one thing of a message."""
+        raise NotImplementedError
+
+
+class PeerConnection(_Messages):
+    """The way to another server."""
 
     def __init__(self, peer: Peer) -> None:
+        super().__init__()
         self.peer = peer
-        self._waiting: list[tuple[HandedAsk, asyncio.Future[Outcome]]] = []
-        self._under_way: set[asyncio.Task[None]] = set()
-        self._idle: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
+        self._numbers = count()
+        self._made: dict[int, asyncio.Future[Outcome]] = {}
+        self._connecting: asyncio.Task[None] | None = None
+        self._lost: asyncio.Future[None] | None = None
 
     async def decide(self, ask: HandedAsk) -> Outcome:
         """Have a round decided there; an AwayError if there is no answer."""
-        loop = asyncio.get_running_loop()
-        made: asyncio.Future[Outcome] = loop.create_future()
-        self._waiting.append((ask, made))
-        if len(self._waiting) == 1:
-            loop.call_soon(self._send)  # with those that come at the same time
-        return await made
-
-    def _send(self) -> None:
-        """Send what waits, unless enough is under way."""
-        if self._waiting and len(self._under_way) < AT_ONCE:
-            some, self._waiting = self._waiting[:MOST_TOGETHER], self._waiting[MOST_TOGETHER:]
-            task = asyncio.get_running_loop().create_task(self._deliver(some))
-            self._under_way.add(task)
-            task.add_done_callback(self._delivered)
-
-    def _delivered(self, task: "asyncio.Task[None]") -> None:
-        self._under_way.discard(task)
-        self._send()
-
-    async def _deliver(self, some: list[tuple[HandedAsk, "asyncio.Future[Outcome]"]]) -> None:
-        """One message, and what comes back."""
-        found: list[Outcome] | AwayError
-        try:
-            found = read_answer(await self._exchange(to_json([ask for ask, _ in some])))
-            if len(found) != len(some):
-                raise ValueError("so many rounds were not handed over")
-        except (OSError, EOFError, asyncio.LimitOverrunError, LookupError, TypeError, ValueError) as error:
-            found = AwayError(f"the server at {self.peer.host} port {self.peer.port}: {error!r}")
-        for place, (_, made) in enumerate(some):
-            if made.done():  # whoever asked has gone
-                continue
-            if isinstance(found, AwayError):
-                made.set_exception(found)
-            else:
-                made.set_result(found[place])
-
-    async def _exchange(self, body: bytes) -> bytes:
-        """Send a message, and read its answer; a connection that was closed meanwhile is opened anew."""
-        head = (
-            f"POST {PATH} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {self.peer.secret}\r\n"
-            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-        )
-        message = head.encode() + body
-        while self._idle:
-            reader, writer = self._idle.pop()
-            if not (reader.at_eof() or writer.is_closing()):
-                return await self._talk(reader, writer, message)
-        async with asyncio.timeout(REACH):
-            reader, writer = await asyncio.open_connection(self.peer.host, self.peer.port)
-        return await self._talk(reader, writer, message)
-
-    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, message: bytes) -> bytes:
-        kept = False
+        made: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        number = next(self._numbers)
+        self._made[number] = made
+        self.send([number, ask])
         try:
             async with asyncio.timeout(PATIENCE):
-                writer.write(message)
-                head = await reader.readuntil(b"\r\n\r\n")
-                length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n", 1)[0])
-                body = await reader.readexactly(length)
-            if not head.startswith(b"HTTP/1.1 200 "):
-                raise ValueError(body[:500])
-            self._idle.append((reader, writer))
-            kept = True
-            return body
+                return await made
+        except TimeoutError:
+            if self.transport is not None:
+                self.transport.abort()
+            raise AwayError(f"the server at {self.peer.host} port {self.peer.port} does not answer") from None
         finally:
-            if not kept:
-                writer.close()
+            self._made.pop(number, None)
 
-    def close(self) -> None:
-        """Let go of all connections."""
-        for _, writer in self._idle:
-            with suppress(RuntimeError):  # the loop has ended
-                writer.close()
-        self._idle.clear()
+    def flush(self) -> None:
+        """Send what is to be sent; first there has to be a connection."""
+        if self._going and self.transport is None and self._connecting is None:
+            self._connecting = asyncio.get_running_loop().create_task(self._connect())
+        super().flush()
+
+    async def _connect(self) -> None:
+        try:
+            async with asyncio.timeout(REACH):
+                loop = asyncio.get_running_loop()
+                await loop.create_connection(lambda: self, self.peer.host, self.peer.port)
+        except OSError as error:
+            self._fail(str(error) or type(error).__name__)
+        finally:
+            self._connecting = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Greet, and send what waits."""
+        self.transport = transport
+        transport.write(GREETING + self.peer.secret.encode() + b"\n")
+        self.flush()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """Tell all who wait that nothing will come."""
+        self.transport = None
+        self._came.clear()
+        if self._lost is not None and not self._lost.done():
+            self._lost.set_result(None)
+        self._fail(str(error or "the connection ended"))
+
+    def _fail(self, reason: str) -> None:
+        self._going = []
+        for made in self._made.values():
+            if not made.done():
+                made.set_exception(AwayError(f"the server at {self.peer.host} port {self.peer.port}: {reason}"))
+
+    def take(self, number: int, content: Any) -> None:
+        """Tell who waits what came of a round."""
+        made = self._made.get(number)
+        if made is not None and not made.done():
+            made.set_result(_unpacked(content))
+
+    async def close(self) -> None:
+        """Hang up."""
+        if self._connecting is not None:
+            await self._connecting
+        if self.transport is not None:
+            self._lost = asyncio.get_running_loop().create_future()
+            self.transport.close()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(REACH):
+                    await self._lost
 
 
-def is_known(secret: str, header: str) -> bool:
-    """Whether a message comes from somebody who reads the storage."""
-    return hmac.compare_digest(header.encode(), f"Bearer {secret}".encode())
+class TakingOver(_Messages):
+    """The other end: rounds that a server on the same storage hands over to this one."""
+
+    def __init__(
+        self, transport: asyncio.Transport, decide: Callable[[HandedAsk], Awaitable[Outcome]], connections: set[Any]
+    ) -> None:
+        super().__init__()
+        self.transport = transport
+        self._decide = decide
+        self._connections = connections
+        """Those that the server hangs up on when it stops."""
+        connections.add(self)
+        self._under_way: set[asyncio.Task[None]] = set()
+        self._stopping = False
+
+    def connection_lost(self, error: Exception | None) -> None:  # noqa: ARG002
+        """What is under way is decided all the same."""
+        self.transport = None
+        self._connections.discard(self)
+
+    def take(self, number: int, content: Any) -> None:
+        """Decide a round."""
+        task = asyncio.get_running_loop().create_task(self._answer(number, HandedAsk.read(content)))
+        self._under_way.add(task)
+        task.add_done_callback(self._answered)
+
+    async def _answer(self, number: int, ask: HandedAsk) -> None:
+        outcome: Outcome
+        try:
+            outcome = await self._decide(ask)
+        except (ModelPickerError, Problem) as error:
+            outcome = error
+        self.send([number, _packed(outcome)])
+
+    def _answered(self, task: "asyncio.Task[None]") -> None:
+        self._under_way.discard(task)
+        if not task.cancelled() and task.exception() is not None and self.transport is not None:
+            self.transport.abort()  # the other server decides it itself, and meets the same error
+        elif self._stopping and not self._under_way:
+            self.flush()
+            self.shutdown()
+
+    def shutdown(self) -> None:
+        """Hang up, once what is under way is answered: the server stops."""
+        self._stopping = True
+        if not self._under_way and self.transport is not None:
+            self.transport.close()

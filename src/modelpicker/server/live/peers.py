@@ -10,6 +10,7 @@ Every server says each second that it is there, in a table that PostgreSQL need 
 
 import asyncio
 import hashlib
+import hmac
 import ipaddress
 import logging
 import secrets
@@ -26,7 +27,7 @@ from prometheus_client import Gauge
 from modelpicker.campaigns.storage.database import Storage
 from modelpicker.campaigns.storage.statements import driver
 from modelpicker.errors import ModelPickerError
-from modelpicker.server.live.handover import Peer, PeerConnection
+from modelpicker.server.live.handover import GREETING, Peer, PeerConnection
 from modelpicker.server.logs import log_event
 
 # Seconds between two signs of life, those after which a server without one is no longer counted on, and those after
@@ -81,9 +82,15 @@ class Peers:
         there = [self.id, *(other for other in self._others if self._avoided.get(other, now) <= now)]
         return self._others.get(max(there, key=lambda server: _rank(server, campaign)))
 
+    def is_greeted(self, greeting: bytes) -> bool:
+        """Whether a greeting comes from somebody who reads the storage."""
+        return hmac.compare_digest(greeting.removeprefix(GREETING), self.secret.encode())
+
     def connection(self, peer: Peer) -> PeerConnection:
         """The way to another server."""
-        return self._connections.setdefault(peer.id, PeerConnection(peer))
+        if peer.id not in self._connections:
+            self._connections[peer.id] = PeerConnection(peer)
+        return self._connections[peer.id]
 
     def avoid(self, peer: Peer) -> None:
         """Do without a server that could not be reached, for a while."""
@@ -98,7 +105,7 @@ class Peers:
                 self._others = await self._look(self.address)
                 self.gauge.set(len(self._others))
                 for gone in self._connections.keys() - self._others.keys():
-                    self._connections.pop(gone).close()
+                    await self._connections.pop(gone).close()
                 self._avoided = {other: until for other, until in self._avoided.items() if other in self._others}
                 await asyncio.sleep(BEAT)
         finally:
@@ -128,13 +135,17 @@ class Peers:
         self._made = True
         return {other: Peer(other, *place) for other, at, *place in rows if at in (here, "")}
 
-    def leave(self) -> None:
-        """Say that this server is no longer there."""
+    async def leave(self) -> None:
+        """Say that this server is no longer there, and hang up."""
+        self._others = {}
         for way in self._connections.values():
-            way.close()
+            await way.close()
         if self._made:
-            with suppress(ModelPickerError), self.storage.writing() as connection:
-                driver(connection).execute(_FORGET, (self.id, FORGOTTEN))
+            await asyncio.to_thread(self._forget)
+
+    def _forget(self) -> None:
+        with suppress(ModelPickerError), self.storage.writing() as connection:
+            driver(connection).execute(_FORGET, (self.id, FORGOTTEN))
 
 
 def _rank(server: str, campaign: str) -> bytes:

@@ -10,7 +10,6 @@ how it stood until then; whoever wants to change it waits for a moment, and is t
 """
 
 import asyncio
-import logging
 import math
 import threading
 import time
@@ -38,7 +37,6 @@ from modelpicker.errors import ModelPickerError, NotFoundError, StorageError, br
 from modelpicker.server.api.problems import Problem
 from modelpicker.server.live.handover import AwayError, HandedAsk, Peer
 from modelpicker.server.live.peers import Peers
-from modelpicker.server.logs import log_event
 from modelpicker.server.metrics import Metrics
 
 T = TypeVar("T")
@@ -183,8 +181,7 @@ class CommitQueue:
         try:
             made = await self._peers.connection(peer).decide(ask)
         except AwayError as error:
-            log_event(logging.WARNING, "another server is away", error=str(error))
-            self._peers.avoid(peer)
+            self._peers.avoid(peer, str(error))
             return None
         finally:
             self._handed -= 1

@@ -92,8 +92,10 @@ class Peers:
             self._connections[peer.id] = PeerConnection(peer)
         return self._connections[peer.id]
 
-    def avoid(self, peer: Peer) -> None:
+    def avoid(self, peer: Peer, reason: str) -> None:
         """Do without a server that could not be reached, for a while."""
+        if peer.id not in self._avoided:
+            log_event(logging.WARNING, "another server is away", error=reason)
         self._avoided[peer.id] = time.monotonic() + AVOIDED
 
     async def run(self) -> None:

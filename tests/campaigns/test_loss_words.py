@@ -1,4 +1,4 @@
-"""Reports and states name what is measured, in the same words for every loss, and claim no more than is proved."""
+"""Reports and states name what is measured, in the same words for every loss, and claim no more than is proven."""
 
 import random
 from typing import Any

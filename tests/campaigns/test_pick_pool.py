@@ -84,7 +84,7 @@ def test_an_item_that_somebody_is_asked_about_comes_with_its_fields() -> None:
 
 
 def test_a_missing_label_that_is_asked_for_counts_at_its_worst_and_is_no_error() -> None:
-    """Half of the labels are missing; a model with a label on every item would be proved."""
+    """Half of the labels are missing; a model with a label on every item would be proven."""
     truth = made()
     some = {f"i{number}": names(truth)[number] for number in range(0, 400, 2)}
     found = mp.pick(unlabelled(truth), some)

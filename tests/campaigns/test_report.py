@@ -73,7 +73,7 @@ def test_before_the_first_label_there_is_no_pick_and_no_board(memory: str) -> No
 def test_without_a_proof_nothing_is_called_proved_or_saved(memory: str) -> None:
     found = campaign_report(labelled(memory, 2, stop_when=mp.Certified(gap=0.01)))
     assert found.headline == "a is the best so far."
-    assert "Nothing is proved yet. The goal was to prove that it is within 1% of the best model" in found.certainty
+    assert "Nothing is proven yet. The goal was to prove that it is within 1% of the best model" in found.certainty
     assert found.saved_share is None
     assert "labels saved" not in report_page(found)
     assert found.saving == "All 2 items were labelled: nothing was saved."
@@ -133,7 +133,7 @@ def test_a_model_with_a_better_estimate_than_the_pick_is_explained_and_not_calle
     assert min(entry.gap or 0.0 for entry in found.standing) < 0
     page = words(found.report("digits"))
     assert (
-        "looks better than the pick by its estimate. What is proved is that none is better by more than 5%" in page
+        "looks better than the pick by its estimate. What is proven is that none is better by more than 5%" in page
     )
     assert "level with the pick" not in page
 

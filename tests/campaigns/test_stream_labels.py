@@ -449,7 +449,7 @@ def test_a_label_that_does_not_fit_is_refused_and_the_query_stays_open(
 
 
 class TestPrices:
-    """Race: the cheapest model that is proved to be within the tolerance."""
+    """Race: the cheapest model that is proven to be within the tolerance."""
 
     def make(self, url: str, name: str = "c", **more: Any) -> mp.Campaign:
         price = {"small": 1, "large": 5, "huge": 5}

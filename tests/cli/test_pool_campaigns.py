@@ -1,4 +1,4 @@
-"""A campaign on a pool from the command line: created from a file, labelled until it is proved, told, added to."""
+"""A campaign on a pool from the command line: created from a file, labelled until it is proven, told, added to."""
 
 import json
 import re

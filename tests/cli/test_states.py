@@ -99,7 +99,7 @@ def test_a_goal_that_was_not_reached_says_what_would_help(tmp_path: Path) -> Non
     assert "What would help: a larger --budget than 20; asking about more of them (--option query_scale=4);" in said
     assert "--algorithm race, which often needs fewer labels for a proof." in said
     _, said, _ = pick(tmp_path, "--labels", "y.csv", "--stop-gap", "0.001", "--algorithm", "race", *SURE)
-    assert "nothing is proved so far. What would help: more items than these 300." in said
+    assert "nothing is proven so far. What would help: more items than these 300." in said
 
 
 @pytest.mark.parametrize("algorithm", ["model-picker", "race", "importance-weighted"])
@@ -329,7 +329,7 @@ def test_a_race_has_reached_its_own_goal_or_not_whatever_certificate_is_told(tmp
             tmp_path, "--labels", "y.csv", "--algorithm", "race", "--budget", "9", "--kind", kind
         )
         assert (document["reached"], document["state"]["name"]) == (False, "budget-spent")
-        assert "nothing is proved so far" in said
+        assert "nothing is proven so far" in said
 
 
 def test_label_efficient_spreads_its_budget_over_the_items_that_are_played(tmp_path: Path) -> None:

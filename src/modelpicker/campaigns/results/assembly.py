@@ -172,11 +172,11 @@ def assemble(
         racing=picker.racing,
         calls=None if joined else picker.calls,
         saved_per_item=picker.saved_per_item,
-    )
+    ).with_advice()
 
 
 def _race_is_proved(picker: Algorithm, certificate: Certificate, rule: Certified) -> bool:
-    """A race that is won has proved its own goal, however few rounds that took: by the labels, right or wrong."""
+    """A race that is won has proven its own goal, however few rounds that took: by the labels, right or wrong."""
     return certificate.gap < 1.0 and certificate.gap <= rule.gap + 2.0 * certificate.label_noise * picker.loss.unit
 
 

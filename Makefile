@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: run test test-slow check format bench wheel try-wheel lock clean help
+.PHONY: run test test-slow check format docs bench wheel try-wheel lock clean help
 
 run: $(READY)  ## pick the best model of a small collection, in seconds
 	@$(BIN)/modelpicker demo
@@ -26,6 +26,10 @@ check: $(READY)  ## ruff, mypy --strict, import-linter; the page's JavaScript: d
 format: $(READY)  ## format and mend what ruff can mend
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+docs: $(READY)  ## build the documentation site into site/; a broken link is an error
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "Open site/index.html"
 
 bench: $(READY)  ## speed, memory and start-up on this machine
 	$(BIN)/python -m benchmarks.speed
@@ -61,10 +65,10 @@ lock: $(READY)  ## renew requirements.lock from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --upgrade \
 		--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
-		--extra all --group dev pyproject.toml --output-file requirements.lock
+		--extra all --group dev --group docs pyproject.toml --output-file requirements.lock
 
 clean:  ## remove the environment and everything built
-	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help:  ## this list

@@ -69,7 +69,7 @@ def test_no_two_public_types_share_a_name() -> None:
 
 
 def test_every_public_name_is_documented() -> None:
-    page = (ROOT / "docs/api.md").read_text()
+    page = (ROOT / "docs/reference/api.md").read_text()
     assert [name for name in mp.__all__ if not re.search(rf"\b{name}\b", page)] == []
 
 

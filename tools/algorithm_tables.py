@@ -13,7 +13,7 @@ from modelpicker.campaigns.setting_options import BY_NAME
 from modelpicker.options import Option, spelt
 
 ROOT = Path(__file__).parents[1]
-PAGES = (ROOT / "README.md", ROOT / "docs" / "algorithms.md")
+PAGES = (ROOT / "README.md", ROOT / "docs" / "how-it-works" / "algorithms.md")
 PART = re.compile(r"(<!-- made by tools\.algorithm_tables: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 

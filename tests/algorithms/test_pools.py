@@ -125,7 +125,8 @@ def test_without_disagreement_there_is_nothing_to_ask_and_that_is_certain() -> N
     assert pool.labels_used == 0
     certificate = pool.certificate()
     assert certificate.gap == 0.0
-    assert certificate.certain and "(certain)." in certificate.sentence
+    assert certificate.certain
+    assert "(certain)." in certificate.sentence
     assert pool.identical == (("x", "y"),)
 
 

@@ -37,8 +37,8 @@ def test_a_certificate_says_what_it_is_about_in_two_lines() -> None:
         "Of the 600 items seen so far."
     )
     assert re.fullmatch(
-        rf"Proven: {population.model} is at most [\d.]+ points less accurate than the best model \(90% confidence\)\."
-        r"\nOf all items like these, if items are drawn independently from one distribution\.",
+        rf"Proven: {population.model} is at most [\d.]+ points less accurate than the best model \(90% confidence\)"
+        r"\.\nOf all items like these, if items are drawn independently from one distribution\.",
         population.sentence,
     )
     assert json.loads(json.dumps(stream.document()))["sentence"] == stream.sentence

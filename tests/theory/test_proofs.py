@@ -1,4 +1,4 @@
-"""The inequalities that the proofs of docs/bounds.md rest on, on fine grids. Nothing here is random."""
+"""The inequalities behind the proofs of docs/how-it-works/bounds.md, on fine grids. Nothing here is random."""
 
 import math
 

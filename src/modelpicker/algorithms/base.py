@@ -195,10 +195,6 @@ class Algorithm(ABC):
         """The rounds whose labels have been asked for and not come yet."""
         return tuple(self._open)
 
-    def chance_of(self, number: int) -> float:
-        """The probability of an open query."""
-        return self._open_query(number).probability
-
     @property
     def scale(self) -> float:
         """Where the dial stands."""

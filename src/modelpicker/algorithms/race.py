@@ -2,9 +2,9 @@
 
 All models run behind one leader. A round is queried, for certain, if a model that is still in the race differs from
 the leader. A model is out as soon as enough money has been won by betting that the leader beats it
-(`modelpicker.certificates.wealth`, docs/race.md). When all others are out, the leader is within the tolerance of
-the best, and nothing is asked any more, unless a watch is kept: then a few labels show whether that has changed,
-and if so, Race goes on as Model Picker does.
+(`modelpicker.certificates.wealth`, docs/how-it-works/race.md). When all others are out, the leader is within the
+tolerance of the best, and nothing is asked any more, unless a watch is kept: then a few labels show whether that
+has changed, and if so, Race goes on as Model Picker does.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""How accurate a model is on exactly these items, whenever you look: an interval (proof: docs/accuracy.md).
+"""How accurate a model is on exactly these items, whenever you look: an interval.
 
 Labelled items are counted. About the others something can be proven only if some of them were drawn at random: the
 audit draws. For every number of right answers that the model may have, money is bet against it at each draw. A

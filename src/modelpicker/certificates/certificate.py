@@ -2,8 +2,8 @@
 
 Three kinds, and a certificate always says which it is. A *stream* certificate assumes nothing of the stream: the
 only chance is that of the coins. A *population* certificate is for items that are drawn independently from one
-distribution. A *pool* certificate speaks of exactly the items of a pool. The proofs are in docs/certificates.md and
-docs/pools.md.
+distribution. A *pool* certificate speaks of exactly the items of a pool. The proofs are in
+docs/how-it-works/certificates.md and docs/how-it-works/pools.md.
 """
 
 import math

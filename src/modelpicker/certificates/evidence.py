@@ -14,14 +14,14 @@ a few ranges of q, and the logarithms are summed when they are asked for. Some r
 * A query without an answer, late or skipped, counts as its worst case: d = 1. So does one whose answer leaves one
   of the two losses unknown, and every round for which one of the two was not asked.
 * A d between -1 and 1 counts as |d| of a round with d = 1 or -1. That is never too much: all these logarithms are
-  concave in d, and 0 at d = 0 (docs/certificates.md).
+  concave in d, and 0 at d = 0 (docs/how-it-works/certificates.md).
 * A round that was closed before anybody saw its row (the budget was spent) says nothing of a population; of the
   stream it may hold the worst.
 
 For statements about the stream alone d is no chance, and b/q may be replaced by (b/q) / (1 - b) where d = -1: that
 factor has the mean (1 - b)^d. A round on which all models agree costs nothing but its count.
 
-A kernel is a plain function in the subset of Python that Numba compiles; see docs/kernels.md.
+A kernel is a plain function in the subset of Python that Numba compiles; see docs/how-it-works/kernels.md.
 """
 
 import math
@@ -409,20 +409,36 @@ def challenger(
 def largest_gap(evidence: Evidence, tables: Tables, room: Room, kind: int, i: int, bar: float) -> float:
     """By how much at most another model may be better than i, as a fraction; 1 if nothing can be said."""
     gap = 0.0
-    parts = evidence.seen[PARTS]
     for j in range(len(evidence.since)):
-        if j != i:
-            rounds = rounds_of(evidence, kind, i, j)
-            if rounds == 0:
-                return 1.0
+        if j != i and gap < 1.0:
             worst = weigh_pair(evidence, tables, room.weights, kind, i, j)
-            low, high = steps_in(kind, gap, rounds), rounds if kind == STREAM else STEPS
-            if not excluded(tables, room.weights, kind, worst, rounds, low, parts, bar):
-                while high - low > 1:
-                    middle = (low + high) // 2
-                    if excluded(tables, room.weights, kind, worst, rounds, middle, parts, bar):
-                        high = middle
-                    else:
-                        low = middle
-                gap = high / (rounds if kind == STREAM else STEPS)
+            gap = gap_to(evidence, tables, room.weights, kind, i, j, worst, gap, bar)
     return gap
+
+
+def gap_to(
+    evidence: Evidence,
+    tables: Tables,
+    weights: Floats,
+    kind: int,
+    i: int,
+    j: int,
+    worst: float,
+    gap: float,
+    bar: float,
+) -> float:
+    """By how much j may be better than i, or `gap` if that is more; 1 if nothing can be said."""
+    rounds = rounds_of(evidence, kind, i, j)
+    if rounds == 0:
+        return 1.0
+    parts = evidence.seen[PARTS]
+    low, high = steps_in(kind, gap, rounds), rounds if kind == STREAM else STEPS
+    if excluded(tables, weights, kind, worst, rounds, low, parts, bar):
+        return gap
+    while high - low > 1:
+        middle = (low + high) // 2
+        if excluded(tables, weights, kind, worst, rounds, middle, parts, bar):
+            high = middle
+        else:
+            low = middle
+    return high / (rounds if kind == STREAM else STEPS)

@@ -1,4 +1,4 @@
-"""What the bets on a pool take from a judge: cheap labels that may be wrong (proof: docs/judges.md).
+"""What the bets on a pool take from a judge: cheap labels that may be wrong (proof: docs/how-to/judges.md).
 
 Let y be what x would be if the judge were right. Its mean over the items that are left is known, so that x less a
 share of what y is above its mean has the same mean as x, whatever the judge says. It spreads less if the judge is

@@ -2,7 +2,8 @@
 
 A rival has a level: how much of what is left is probably needed to beat it, beside the others. An item weighs one
 more than the highest level among the models in play that differ from the model on trial there. It is drawn in
-proportion to its weight. A bet on the item counts x by how much too seldom the item is drawn (docs/pools.md).
+proportion to its weight. A bet on the item counts x by how much too seldom the item is drawn
+(docs/how-it-works/pools.md).
 
 Weights are whole numbers, so that sums of them are exact, in whatever order they are added up.
 """

@@ -7,7 +7,7 @@ differ, a wrong label moves the difference of two losses by at most 2; elsewhere
 Of n contested rounds at most W_n have a wrong label. For each s > 0, exp(s W_n) / (1 + p (e^s - 1))^n is a
 nonnegative supermartingale that begins at 1, so by Ville's inequality it is always below 1/d, but for a probability
 of d. That bounds W_n by a line in n; several s share the error, and the lowest line counts. Of a population the
-share of contested items is bounded in the same way. The proofs are in docs/certificates.md.
+share of contested items is bounded in the same way. The proofs are in docs/how-it-works/certificates.md.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Bets that a model is beaten: kernels of the wealth that `Race` drops models by (proof: docs/race.md).
+"""Bets that a model is beaten: kernels of the wealth that `Race` drops models by.
 
 Every model i has an opponent o, fixed before the row: for all but the leader that is the leader. On a round on
 which the two differ let d be the loss of i minus that of o: 1 if i is wrong and o right, -1 the other way round;

@@ -1,4 +1,4 @@
-"""How much better one model is than another, with limits that are proven (proof: docs/gate.md)."""
+"""How much better one model is than another, with limits that are proven (proof: docs/how-to/gate.md)."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A gate for CI: may the challenger replace the champion? The proof is in docs/gate.md."""
+"""A gate for CI: may the challenger replace the champion? The proof is in docs/how-to/gate.md."""
 
 import math
 from collections.abc import Callable, Iterator

@@ -9,7 +9,8 @@ All need every query to be answered: none holds once a budget is spent. Those on
 before the next round, and a `query_scale` of 1; those on identification and accuracy gap hold with any, and with
 labels that come late, once all have come.
 
-docs/bounds.md says where a statement differs from the paper's and why; `sharper` has bounds that say more.
+docs/how-it-works/bounds.md says where a statement differs from the paper's and why; `sharper` has bounds that say
+more.
 """
 
 import math

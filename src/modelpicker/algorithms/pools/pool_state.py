@@ -88,7 +88,7 @@ class PoolQuestion(NamedTuple):
 
 
 def error_share(growths: int) -> float:
-    """The share of the error that a pool may use which grew so many times after bets (proof: docs/pools.md)."""
+    """The share of the error for a pool that grew so many times after bets (proof: docs/how-it-works/pools.md)."""
     return FIRST_SHARE if not growths else (1.0 - FIRST_SHARE) * 6.0 / (math.pi * growths) ** 2
 
 

@@ -1,8 +1,8 @@
 """SlicePicker: the best model of a file, and of each of its slices; labels and the error are shared.
 
 The whole file is a pool, and so is each slice. Every label counts in both. An item that is drawn at random for the
-proof of the whole file is, within its slice, drawn at random as well: so it is bet upon in both (docs/slices.md).
-The whole file goes first. Then labels are asked for the slices that are not decided.
+proof of the whole file is, within its slice, drawn at random as well: so it is bet upon in both
+(docs/how-to/slices.md). The whole file goes first. Then labels are asked for the slices that are not decided.
 """
 
 import zlib

@@ -50,7 +50,7 @@ from modelpicker.errors import ModelPickerError, StateError, StorageError
 from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN, Floats
 from modelpicker.label import AnyLabel
 
-# What a pool takes in memory, as a multiple of its codes; docs/pools.md has the numbers.
+# What a pool takes in memory, as a multiple of its codes; docs/how-it-works/pools.md has the numbers.
 MEMORY = 8
 # All kinds of events but the fields of items, which decide nothing and are large.
 DECIDING = (
@@ -102,7 +102,7 @@ class PoolProjection(CampaignState):
         return self.settings.pool if rule is None else PoolGoal(rule.gap, rule.confidence)
 
     def revise(self, changes: Mapping[str, Any]) -> None:
-        """Change what holds from here on. Another tolerance is another stage of the proof (docs/pools.md)."""
+        """Change what holds now. A new tolerance is a new stage of the proof (docs/how-it-works/pools.md)."""
         before = self.goal
         super().revise(changes)
         if self.goal != before and self.known is not None:

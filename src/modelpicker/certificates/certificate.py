@@ -7,7 +7,7 @@ docs/how-it-works/certificates.md and docs/how-it-works/pools.md.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal, TypeAlias
 
@@ -40,8 +40,8 @@ class Certificate:
     """How many items had been seen; how many since, where a model joined late."""
     items: int | None
     """How many items the gap is, where it is one of the stream."""
-    sentence: str
-    """All of it, in plain words: two lines, or "Not proven yet."."""
+    sentence: str = field(compare=False)
+    """All of it, in plain words: two lines, or "Not proven yet."; that of a pick also says whether you can stop."""
     loss: str = ACCURACY
     """What the gap is a share of: "accuracy", or the name of another loss."""
     label_noise: float = 0.0

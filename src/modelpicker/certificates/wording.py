@@ -85,7 +85,7 @@ def _nothing_is_better(model: str, loss: str, which: str) -> str:
 
 def _worst(loss: Loss) -> str:
     """The worst mistake, with what it costs."""
-    return f"the cost of the worst mistake ({loss.dearest:g})"
+    return f"the worst mistake ({loss.dearest:g})"
 
 
 def points(share: float) -> str:
@@ -130,7 +130,7 @@ def with_advice(sentence: str, reached: bool | None, more: str = "") -> str:
     """The lines of a certificate, and whether a person can stop.
 
     Args:
-        sentence: the lines of the certificate.
+        sentence: the lines of the certificate; empty if they are not worth saying.
         reached: whether the goal is reached; None if there is no goal.
         more: how many more labels are needed, if that is known: "about 40 more labels".
 
@@ -138,7 +138,7 @@ def with_advice(sentence: str, reached: bool | None, more: str = "") -> str:
     Not proven yet: about 40 more labels.
     """
     not_yet = f"{NOT_PROVEN}{f': {more}' if more else ''}."
-    if sentence == f"{NOT_PROVEN}.":
+    if sentence in ("", f"{NOT_PROVEN}."):
         return not_yet
     if reached:
         return f"{sentence} {CAN_STOP}"

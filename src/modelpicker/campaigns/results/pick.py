@@ -127,7 +127,8 @@ class Pick:
         if self.to_go is not None:
             more = self.to_go.words if self.to_go.high else ""
         reached = self.certified or None if self.reached is None else self.reached
-        sentence = with_advice(self.certificate.sentence, reached, more)
+        counted = self.certificate.certain and reached is False  # which proves next to nothing
+        sentence = with_advice("" if counted else self.certificate.sentence, reached, more)
         return replace(self, certificate=replace(self.certificate, sentence=sentence))
 
     @property

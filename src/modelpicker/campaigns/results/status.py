@@ -7,9 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
-from modelpicker.certificates.certificate import Certificate
-from modelpicker.certificates.wording import how_certain, if_few_are_wrong, statement
-
 StateName: TypeAlias = Literal[
     "running",
     "waiting-for-labels",
@@ -78,8 +75,8 @@ class Facts:
     budget: int | None
     items: int | None
     """How many items there are in all, if that is known."""
-    proved: str
-    """What is certified, without the name of a model; empty if it is not as good as it should be."""
+    proved: bool
+    """Whether the pick is proven to be good enough."""
     won: int | None = None
     """After how many items the race was won, if that is what it was and nothing speaks against it since."""
     command: str = ""
@@ -96,12 +93,13 @@ class Facts:
 
 ARCHIVED = Status("archived", "It was archived. It takes no items and no labels.", "Restore it to continue.")
 ASK_ANOTHER = "Ask another person to label the items that wait."
+CERTIFIED = Status("certified", "The pick is proven.", "Use the pick.", takes_items=False)
 PAUSED = Status("paused", "Nobody is asked for labels now.", "Resume it to continue.")
 
 
-def finished_status(proved: str, conflicts: int = 0) -> Status:
+def finished_status(proved: bool, conflicts: int = 0) -> Status:
     """The owner took the result."""
-    how = f"It was finished: {proved}" if proved else "It was finished before the pick was proven."
+    how = "It was finished with a proven pick." if proved else "It was finished before the pick was proven."
     if conflicts:
         how += f" {'1 conflict was' if conflicts == 1 else f'{conflicts:,} conflicts were'} not settled."
     return Status("finished", how, "Read the report.", takes_items=False)
@@ -214,24 +212,9 @@ def budget_spent(budget: int) -> Status:
     )
 
 
-WHERE = {"stream": "on the items seen so far", "population": "on items like these", "pool": "on these items"}
-
-
-def in_short(certificate: Certificate) -> str:
-    """What is proven, without the name of a model: a sentence or two, the first letter small."""
-    sure = how_certain(certificate.confidence, certificate.certain)
-    said = statement("the pick", certificate.gap, certificate.loss)
-    return f"{WHERE[certificate.kind]}, {said} ({sure}).{if_few_are_wrong(certificate.label_noise)}"
-
-
 def _proved(facts: Facts) -> Status:
     """Labels need no longer be bought."""
     if facts.won is not None:
         items = "1 item" if facts.won == 1 else f"{facts.won:,} items"
-        return Status("won", f"The race was won after {items}: {facts.proved}", "You can stop. Use the pick.")
-    return certified_status(facts.proved)
-
-
-def certified_status(proved: str) -> Status:
-    """What was wanted is proven."""
-    return Status("certified", f"Proven: {proved}", "You can stop. Use the pick.", takes_items=False)
+        return Status("won", f"The race was won after {items}.", "Use the pick.")
+    return CERTIFIED

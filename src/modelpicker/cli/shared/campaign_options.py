@@ -263,8 +263,7 @@ def print_pick(pick: "Pick", *, seen: str | None = None, step: str | None = None
         print_sentence(pick.certificate.sentence)
     typer.echo("")
     typer.echo(_counted(pick) if seen is None else seen)
-    if not (pick.named and pick.state.over):  # else the certificate has said it
-        print_sentence(in_words(pick, step))
+    print_sentence(in_words(pick, step))
     if pick.calls_sentence:
         print_sentence(pick.calls_sentence)
     typer.echo("")

@@ -21,8 +21,8 @@ export function StateBadge({ state }) {
   return html`<strong class=${`badge state-${state.name}`}>${state.title}</strong>`;
 }
 
-/** @param {{state: State, next?: boolean, reason?: boolean}} props `reason`: false where a certificate says it below */
-export function StateLine({ state, next = true, reason = true }) {
+/** @param {{state: State, next?: boolean}} props */
+export function StateLine({ state, next = true }) {
   return html`<p class="state-line">
-    <${StateBadge} state=${state} /> ${reason && html`<span>${state.reason}${next && ` ${state.next}`}</span>`}</p>`;
+    <${StateBadge} state=${state} /> <span>${state.reason}${next && ` ${state.next}`}</span></p>`;
 }

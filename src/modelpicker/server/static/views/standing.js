@@ -54,7 +54,7 @@ function Summary({ name, standing }) {
   const missing = leftOut(standing);
   return html`<section class="card summary" aria-label="Summary">
     <p class="headline" dir="auto">${headline(standing)}</p>
-    <${StateLine} state=${state} reason=${!isOver(state)} />
+    <${StateLine} state=${state} />
     ${sure && html`<p>${sure}</p>`}
     <p class="certificate" dir="auto">${certificate.sentence}</p>
     ${remark && state.name !== 'won' && html`<p>${remark}</p>`}

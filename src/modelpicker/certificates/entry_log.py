@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from modelpicker.certificates.evidence import ANSWERED, ASKED, CLOSED, TOLD
 from modelpicker.certificates.evidence_kernels import Entries, no_entries
-from modelpicker.kernels.primitives import GRADED, NOBODY, NOT_RUN
+from modelpicker.kernels.primitives import GRADED, NOBODY, NOT_RUN, SKIPPED
 from modelpicker.packing import packed, unpacked
 
 Array = npt.NDArray[Any]
@@ -27,9 +27,10 @@ def narrow(codes: Array) -> Array:
 
 
 def compact(entries: Entries) -> Entries:
-    """A copy with narrow rows, and with only those losses that labels stand for, in their order."""
-    graded = np.flatnonzero(entries.labels <= GRADED)
-    labels = entries.labels.astype(np.int32)
+    """A copy with narrow rows, and with only the labels that were told; losses in the order of these."""
+    told = (entries.kinds == TOLD) | (entries.kinds == ANSWERED)
+    labels = np.where(told, entries.labels, SKIPPED).astype(np.int32)
+    graded = np.flatnonzero(labels <= GRADED)
     losses = entries.graded[GRADED - labels[graded]]
     labels[graded] = GRADED - np.arange(len(graded), dtype=np.int32)
     return Entries(

@@ -75,17 +75,18 @@ def pool_difference(items: PairedItems, confidence: float, seed: int, *, both: b
     if len(x) and not items.complete:
         contested = int(items.contested.sum())
         step = 1.0 / contested if items.counted else 0.0
-        high = min(high, highest_mean(x, error, contested, step) * contested)
-        low = max(low, -highest_mean(-x, error, contested, step) * contested)
+        least, most = items.unheard_limits
+        high = min(high, highest_mean(x, error, contested, step) * contested + most)
+        low = max(low, -highest_mean(-x, error, contested, step) * contested + least)
         middle = float(np.clip(x.mean() * contested, low, high))
     if items.counted:
         low, high = round(low), round(high)
     if low > high:  # something unlikely has happened, and only what was counted is sure
         low, high = certain_low, certain_high
     certain = bool(low == certain_low and high == certain_high)
-    better, least, best = (0.0 - float(value) * unit / size for value in (middle, high, low))
-    told = _words(items, "pool", least, best, confidence, certain, both, first)
-    return Difference("pool", better, least, best, confidence, both, certain, first, size, told)
+    better, worst, best = (0.0 - float(value) * unit / size for value in (middle, high, low))
+    told = _words(items, "pool", worst, best, confidence, certain, both, first)
+    return Difference("pool", better, worst, best, confidence, both, certain, first, size, told)
 
 
 def population_difference(items: PairedItems, confidence: float, *, both: bool = False) -> Difference:
@@ -113,11 +114,15 @@ def independent_items(items: PairedItems) -> Floats:
 
 
 def _refuse_chosen(items: PairedItems) -> None:
-    """An error if labelled items are so often contested ones that they cannot be a random part."""
+    """An error if labelled items are so often, or so seldom, contested ones that they cannot be a random part."""
     total, contested = len(items), int(items.contested.sum())
     labelled = int(items.labelled.sum())
     both = int((items.labelled & items.contested).sum())
-    if not labelled or _hypergeometric_tail(total, contested, labelled, both) >= UNLIKELY:
+    if not labelled:
+        return
+    often = _hypergeometric_tail(total, contested, labelled, both)
+    seldom = _hypergeometric_tail(total, total - contested, labelled, labelled - both)
+    if min(often, seldom) >= UNLIKELY:
         return
     raise InputError(
         f"{both:,} of the {labelled:,} labelled items are among the {contested:,} on which the "
@@ -180,7 +185,7 @@ def describe(items: PairedItems, low: float, high: float) -> str | None:
     if low == high:
         if not low:
             return f"exactly as good as {items.champion}{name}"
-        return f"{rounded_up(abs(low))} {better if low > 0.0 else worse} {other}"
+        return f"{100.0 * abs(low):.3g}% {better if low > 0.0 else worse} {other}"
     if low >= 0.0:
         return f"between {_down(low)} and {rounded_up(high)} {better} {other}"
     if high <= 0.0:

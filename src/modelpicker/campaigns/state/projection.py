@@ -512,7 +512,9 @@ class Projection(CampaignState):
 
     @classmethod
     def load(cls, settings: CampaignSettings, document: Mapping[str, Any]) -> Self:
-        """What `document` described; an error if it is damaged, or was kept with other settings."""
+        """What `document` described; an error if it is damaged, or was kept with other settings, or outdated."""
+        if outdated(document):
+            raise StateError("the snapshot is of an older modelpicker.")
         try:
             kinds = {kind.kind: kind for kind in (Joining, Leaving)}
             check_settings(settings, document["settings"], "the state that was kept last")

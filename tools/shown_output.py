@@ -1,7 +1,7 @@
 """Runs the commands that pages show, and writes what they print into the pages.
 
-`python -m tools.shown_output` rewrites all pages with blocks of `console`; a test fails where a page shows something
-else than what is printed. A block looks like this, and everything below the command is written by this tool:
+`python -m tools.shown_output` rewrites all pages with blocks of `console`; a test fails where a page shows
+something else than what is printed. A block looks like this, and everything below the command is written by this tool:
 
     ```console
     $ modelpicker pick tickets.csv --labels labels.csv
@@ -9,7 +9,8 @@ else than what is printed. A block looks like this, and everything below the com
     ```
 
 A page runs from top to bottom in one empty folder. A block with a title is a file there. What a person types
-stands in a comment before the block: `<!-- typed: 2 1 q -->`. Notes on standard error are left out, unless somebody types.
+stands in a comment before the block: `<!-- typed: 2 1 q -->`. Notes on standard error are left out, unless somebody
+types.
 """
 
 import os

@@ -1,7 +1,7 @@
 """Runs the commands that pages show, and writes what they print into the pages.
 
 `python -m tools.shown_output` rewrites all pages with blocks of `console`; a test fails where a page shows
-something else than what is printed. A block looks like this, and everything below the command is written by this tool:
+something else than what is printed. A block looks like this, and all below the command is written by this tool:
 
     ```console
     $ modelpicker pick tickets.csv --labels labels.csv

@@ -29,7 +29,7 @@ def test_a_gate_takes_the_scores_that_the_results_have(tmp_path: Path) -> None:
     source = judged(tmp_path / "results.json", {"old": bad, "new": good})
     done = run("gate", source, "--champion", "old", "--challenger", "new", "--markdown", tmp_path / "summary.md")
     assert done.returncode == 0, done.stderr
-    assert "PASS: new is not worse than old by more than 1%" in done.stdout
+    assert "PASS: new is not worse than old by more than 1 point" in done.stdout
     assert "score" in done.stderr
     assert "not worse" in (tmp_path / "summary.md").read_text()
     assert run("gate", source, "--champion", "new", "--challenger", "old").returncode == 1

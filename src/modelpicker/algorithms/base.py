@@ -305,7 +305,7 @@ class Algorithm(ABC):
         return None
 
     def proof(self, confidence: float, kind: CertificateKind) -> float | None:  # noqa: ARG002 (for those who have one)
-        """The gap that the algorithm itself has proved, 1 if none yet; None if it leaves that to its evidence."""
+        """The gap that the algorithm itself has proven, 1 if none yet; None if it leaves that to its evidence."""
         return None
 
     @contextmanager

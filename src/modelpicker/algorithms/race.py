@@ -166,7 +166,7 @@ def look_at(state: RaceState, settings: RaceSettings, i: int, told: bool) -> Non
 
 
 def finish(state: RaceState) -> None:
-    """The race is won once everybody else is proved to be beaten."""
+    """The race is won once everybody else is proven to be beaten."""
     left = 0
     for i in range(len(state.places)):
         left += i != state.race[FIRST_PLACE] and state.places[i] != BEATEN
@@ -408,22 +408,23 @@ class Race(Algorithm):
     ...         race.learn(decision.round, "dog")
     >>> race.labels_used, race.recommended, race.won
     (21, 'large', 21)
-    >>> race.certificate(kind="population").sentence[:79]
-    "The accuracy of large is within 5% of the best model's, with confidence 95%, wh"
+    >>> print(race.certificate(kind="population").sentence)
+    Proven: large is at most 5 points less accurate than the best model (95% confidence).
+    Of all items like these, if items are drawn independently from one distribution.
     """
 
     name: ClassVar[str] = "race"
     about: ClassVar[AlgorithmDescription] = AlgorithmDescription(
         summary="Queries where a model that may still be best differs from the leader; stops by itself.",
         when_to_use="Use it if all items come from one source: it needs the fewest labels.",
-        promises="If items come from one source, it stops when the leader is proved to be within the tolerance of "
+        promises="If items come from one source, it stops when the leader is proven to be within the tolerance of "
         "the best model.",
         options=(
             replace(CONFIDENCE, help="The probability, at least, that the proof is right.", advice="as it is"),
             Option(
                 "tolerance",
                 float,
-                "It stops when the leader is proved to be at most this much less accurate than the best model.",
+                "It stops when the leader is proven to be at most this much less accurate than the best model.",
                 0.01,
                 low=0.0,
                 high=1.0,

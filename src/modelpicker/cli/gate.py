@@ -53,7 +53,7 @@ def gate(
         ),
     ] = None,
     require: Annotated[
-        Literal["not-worse", "better"], typer.Option(help="What must be proved for the challenger to pass.")
+        Literal["not-worse", "better"], typer.Option(help="What must be proven for the challenger to pass.")
     ] = "not-worse",
     of: Annotated[
         Literal["pool", "population"],

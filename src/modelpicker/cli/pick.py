@@ -114,7 +114,7 @@ def pick(
     """Pick the best model of a collection, buying only the labels that are needed.
 
     A file is a pool: all items are there, the one most worth a label is asked about next, and it ends when the pick
-    is proved for exactly these items. If your file is a stream, say --as stream: Model Picker, or another
+    is proven for exactly these items. If your file is a stream, say --as stream: Model Picker, or another
     --algorithm, then plays the items once, in their order.
 
     Labels are looked up in the file, or in the file given by --labels, but only those that are asked for.

@@ -7,9 +7,10 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from modelpicker.certificates.certificate import check_confidence, rounded_up
+from modelpicker.certificates.certificate import check_confidence
 from modelpicker.certificates.paired import first_refuted, items_to_go
 from modelpicker.certificates.stop_rule import GAP
+from modelpicker.certificates.wording import amount
 from modelpicker.coins import check_seed
 from modelpicker.encoding import check_same_kind, plain
 from modelpicker.errors import InputError, brief
@@ -40,7 +41,7 @@ NAMED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """Whether a challenger passes, and what is proved."""
+    """Whether a challenger passes, and what is proven."""
 
     verdict: Verdict
     champion: str
@@ -160,7 +161,7 @@ def gate(
     >>> found.verdict, found.labels_to_go
     ('pass', 0)
     >>> print(found.sentence)
-    PASS: svm-cubic is not worse than svm-gaussian by more than 2%, on these 1,497 items.
+    PASS: svm-cubic is not worse than svm-gaussian by more than 2 points on these 1,497 items.
     """
     if require not in REQUIREMENTS:
         raise InputError(f"require {brief(require)}: pass {' or '.join(REQUIREMENTS)}.", parameter="require")
@@ -210,7 +211,7 @@ class GateRule:
 
 
 def decide(items: PairedItems, rule: GateRule) -> Gate:
-    """The verdict on two models, and what is proved."""
+    """The verdict on two models, and what is proven."""
     pool = pool_difference(items, rule.confidence, rule.seed)
     population = None
     try:
@@ -328,7 +329,7 @@ def _limits(items: PairedItems, rule: GateRule) -> tuple[float, float]:
 
 
 def _asked(found: Gate) -> str:
-    near = rounded_up(found.gap)
+    near = amount(found.gap, found.loss)
     if found.require == "better":
         return "better" + (f" by more than {near}" if found.gap else "")
     return f"not worse by more than {near}" if found.gap else "not worse"
@@ -336,13 +337,13 @@ def _asked(found: Gate) -> str:
 
 def _sentence(items: PairedItems, rule: GateRule, verdict: Verdict, to_go: int | None) -> str:
     """The verdict in plain words."""
-    by = f" by more than {rounded_up(rule.gap)}" if rule.gap else ""
+    by = f" by more than {amount(rule.gap, items.loss.name)}" if rule.gap else ""
     one, other = items.challenger, items.champion
     where = f"on these {len(items):,} items" if rule.of == "pool" else "in general"
     word = {"not-worse": "worse", "better": "better"}[rule.require]
     holds = (verdict == "pass") == (rule.require == "better")
     if verdict != "undecided":
-        return f"{verdict.upper()}: {one} is {'' if holds else 'not '}{word} than {other}{by}, {where}."
+        return f"{verdict.upper()}: {one} is {'' if holds else 'not '}{word} than {other}{by} {where}."
     more = (
         ""
         if to_go is None
@@ -352,7 +353,7 @@ def _sentence(items: PairedItems, rule: GateRule, verdict: Verdict, to_go: int |
         more = f" One of them was not run on {int(items.unheard.sum()):,} items: run it there."
     if to_go is None and rule.of == "population":
         more = " The difference is so close to the limit that no number of labels is likely to decide."
-    return f"UNDECIDED: it is not proven yet whether {one} is {word} than {other}{by}, {where}.{more}"
+    return f"UNDECIDED: it is not proven yet whether {one} is {word} than {other}{by} {where}.{more}"
 
 
 def _cell(text: str) -> str:

@@ -169,8 +169,8 @@ def _sentence(
         told = f"Not proven: on these items {first} is {said}."
     if p_value <= 1.0 - confidence:
         told += (
-            f" McNemar's test would say more (p = {p_value:.2g}), but only if the number of items was fixed before "
-            f"anybody looked. The interval holds at any time, and has 0 in it at {sure}."
+            f" McNemar's test would call it better (p = {p_value:.2g}), but only if the number of items was fixed "
+            f"before anybody looked. The {sure} interval holds at any time, and it contains 0."
         )
     if to_go:
         told += f" About {to_go:,} more items like these would probably tell."

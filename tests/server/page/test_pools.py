@@ -206,7 +206,7 @@ def test_mistakes_models_and_wrong_labels_have_a_price(page: Page, server: Servi
     expect(page.get_by_role("alert").filter(has_text="price")).to_contain_text("fair")
     for model, price in {"fair": "0.02", "poor": "0.01"}.items():
         prices.get_by_label(model).fill(price)
-    page.get_by_label("Wrong labels at most").fill("2")
+    page.get_by_label("Mistakes of people").fill("2")
     page.get_by_role("button", name="Create campaign").click()
     expect(page.get_by_role("article")).to_contain_text("0 by you, 0 in all", timeout=30_000)
     options = mp.open_campaign(server.storage, name).settings.options

@@ -110,8 +110,8 @@ function CostFields({ form, seen, set }) {
       <${NumberOfEach} label="Price per item" names=${seen.models} typed=${form.prices} placeholder="none"
         set=${(/** @type {Record<string, string>} */ prices) => set({ prices })}
         hint="In any unit, for every model. Then the pick is the cheapest model that is proven to be close enough to the best." /></details>`}
-    <${Input} label="Wrong labels at most (%)" type="number" min="0" max="49.9" step="any" inputmode="decimal" placeholder="0"
-      hint="People make mistakes. What is proven then allows for so many wrong labels, and needs more labels." value=${form.noise}
+    <${Input} label="Mistakes of people (%)" type="number" min="0" max="49.9" step="any" inputmode="decimal" placeholder="0"
+      hint="So many labels may be wrong, at most. What is proven allows for that, and needs more labels." value=${form.noise}
       set=${(/** @type {string} */ noise) => set({ noise })} />`;
 }
 

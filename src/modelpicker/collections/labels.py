@@ -45,7 +45,7 @@ def add_labels(
     path = Path(given) if isinstance(given, str | Path) else NAME
     labels = read_result(path, found) if path is not NAME else None
     if labels is None:
-        labels = read_labels(_open(given, path), fields_of(found), reading, reading.as_text or words)
+        labels = read_labels(open_labels(given), fields_of(found), reading, reading.as_text or words)
     names, strays = _matched(labels, found, path) if labels.identity else (labels.names, 0)
     if len(names) != len(found):
         raise InputError(
@@ -160,8 +160,9 @@ def _check_predictions(
         start += len(batch)
 
 
-def _open(given: object, path: Path) -> Table:
+def open_labels(given: object) -> Table:
     """Labels as a table: from a file, a data frame, an array or a list."""
+    path = Path(given) if isinstance(given, str | Path) else NAME
     if path is NAME:
         table = frame_table(given, NAME) or frame_table({LABEL: given}, NAME)
         if table is None:

@@ -176,7 +176,7 @@ def grow(
         judge: what the judge of the pool, if it has one, says of the new items, as codes; by default nothing.
     """
     before = len(pool)
-    every = np.concatenate([pool.source.codes, codes])
+    every = np.concatenate([pool.source.every_row("adding items"), codes])
     pool.source = pool.source._replace(codes=every, labels=None, classes=classes)
     pool.loss = pool.loss.spelt_as(classes)
     pool.classes, pool._read = classes, PoolLabels(pool.loss, classes)

@@ -11,7 +11,7 @@ from modelpicker.collections.label_checks import check_common
 from modelpicker.collections.labels import is_result, open_labels, read_labels
 from modelpicker.collections.long_tables import as_long
 from modelpicker.collections.partitions import Partition, PartitionFound, PartitionScan
-from modelpicker.collections.scanned import ScannedCollection, ScannedItems, Watch
+from modelpicker.collections.scanned import ScannedCollection, ScannedItems, ScanWatch
 from modelpicker.collections.table_files import open_files
 from modelpicker.collections.tables import check_readable
 from modelpicker.errors import InputError, brief
@@ -32,7 +32,7 @@ def refuse_with_engine(options: Mapping[str, bool]) -> None:
         )
 
 
-def scan_items(source: object, reading: Reading, how: Workforce, watch: Watch | None = None) -> ScannedItems:
+def scan_items(source: object, reading: Reading, how: Workforce, watch: ScanWatch | None = None) -> ScannedItems:
     """The items of files, scanned by an engine; their labels are those that the files have.
 
     Args:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from modelpicker.cli.shared import algorithm_options
-from modelpicker.cli.shared.engine_options import EngineName, Scheduler, Workers, one_of
+from modelpicker.cli.shared.engine_options import EngineOption, Scheduler, Workers, one_of
 from modelpicker.cli.shared.read_collection import read_collection, with_reading
 from modelpicker.cli.shared.terminal import (
     Json,
@@ -99,7 +99,7 @@ def compare(
     budget_rule: BudgetRule = "expected",
     tuning: TuningOption = "search",
     seed: Seed = 0,
-    engine: EngineName = "threads",
+    engine: EngineOption = "threads",
     workers: Workers = None,
     scheduler: Scheduler = None,
     chunk: ChunkOption = 10,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from modelpicker.cli.compare import BudgetRule, ChunkOption, FiguresWanted, TuningOption, can_draw
-from modelpicker.cli.shared.engine_options import EngineName, Scheduler, Workers
+from modelpicker.cli.shared.engine_options import EngineOption, Scheduler, Workers
 from modelpicker.cli.shared.terminal import Json, Seed, print_json, print_notes, say, visible, waiting
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def reproduce(
         typer.Option(min=1, help="How many streams are drawn.  [default: the paper's 500]", show_default=False),
     ] = None,
     seed: Seed = 0,
-    engine: EngineName = "threads",
+    engine: EngineOption = "threads",
     workers: Workers = None,
     scheduler: Scheduler = None,
     chunk: ChunkOption = 10,

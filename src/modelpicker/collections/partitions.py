@@ -60,7 +60,7 @@ class PartitionFound(NamedTuple):
     codes: Array
     """What the models say of them."""
     labels: Array
-    """The codes of their labels, if the table has some."""
+    """The codes of the labels of all rows, if the table has some."""
     agreed: Array
     """What all models say of each row; of one that is kept, what the first one says."""
     ids: npt.NDArray[np.uint64]
@@ -211,7 +211,7 @@ class KeptCells:
         self._may_be_absent = NOT_RUN in (vocabulary.empty, vocabulary.blank) or vocabulary.absent
         self._places: list[Ints] = [np.zeros(0, dtype=np.int64)]
         self._said: list[Array] = []
-        self._labels: list[Array] = [np.zeros(0, dtype=np.int32)]
+        self._labels: list[Array] = [np.zeros(0, dtype=np.int8)]
         self._agreed: list[Array] = [np.zeros(0, dtype=np.int8)]
 
     def add(self, columns: Sequence[npt.NDArray[np.int32]]) -> None:
@@ -233,7 +233,7 @@ class KeptCells:
         self._agreed.append(first.astype(dtype))
         self._places.append(self.rows + places)
         if len(columns) > self._models:
-            self._labels.append(columns[-1][places])
+            self._labels.append(columns[-1].astype(dtype))
         self.rows += count
 
     def found(self, codes: "PartCodes", ids: npt.NDArray[np.uint64]) -> PartitionFound:
@@ -266,7 +266,7 @@ def hash_ids(values: pa.Array) -> npt.NDArray[np.uint64]:
         hashes[more] ^= hashes[more] >> np.uint64(29)
     for row in np.flatnonzero(sizes > LONG_ID).tolist():
         rest = content[offsets[row] + LONG_ID : offsets[row] + sizes[row]].tobytes()
-        hashes[row] ^= np.uint64(zlib.crc32(rest)) * SPREAD
+        hashes[row] ^= np.uint64(zlib.crc32(rest) << 31)
     return hashes
 
 

@@ -25,7 +25,7 @@ from modelpicker.collections.partitions import (
     hash_ids,
     read_part,
 )
-from modelpicker.collections.scratch import KeptArray, Scratch, repeated
+from modelpicker.collections.scratch import KeptArray, ScratchFile, repeated
 from modelpicker.collections.table_files import FilesTable
 from modelpicker.collections.tables import cell
 from modelpicker.collections.vocabulary import CodedColumn
@@ -36,7 +36,7 @@ from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN, Ints
 
 Scan: TypeAlias = Callable[[PartitionScan, Sequence[Partition]], Iterator[tuple[Partition, PartitionFound]]]
 """Scans parts, in any order, as they are done."""
-Watch: TypeAlias = Callable[[int, int], None]
+ScanWatch: TypeAlias = Callable[[int, int], None]
 """Is told how many parts are done, and of how many."""
 
 # Items whose fields are remembered.
@@ -51,20 +51,20 @@ class KeptPart(NamedTuple):
 
     codes: KeptArray
     agreed: KeptArray
+    labels: KeptArray
     places: Ints
-    labels: Array
     cells: list[Any]
 
 
 class ScannedCollection(CollectionReader):
     """Files of which the rows that decide are kept, and all others are looked up when they are needed."""
 
-    def __init__(self, table: FilesTable, reading: Reading, scan: Scan, watch: Watch | None = None) -> None:
+    def __init__(self, table: FilesTable, reading: Reading, scan: Scan, watch: ScanWatch | None = None) -> None:
         self.files = table
         self._run = scan
         self._watch = watch
         self._found: dict[int, KeptPart] = {}
-        self._scratch = Scratch()
+        self._scratch = ScratchFile()
         self._records: dict[int, tuple[dict[str, FieldValue], Array]] = {}
         super().__init__(table, reading)
 
@@ -81,11 +81,11 @@ class ScannedCollection(CollectionReader):
             reading.missing,
         )
         self.parts = divide(self.files.files, len(self.models))
-        ids, count, waiting, following = Scratch(), 0, dict[int, dict[str, CodedColumn]](), 0
+        ids, count, waiting, following = ScratchFile(), 0, dict[int, dict[str, CodedColumn]](), 0
         rows = np.zeros(len(self.parts) + 1, dtype=np.int64)
         for part, found in self._run(job, self.parts):
-            codes, agreed = self._scratch.add(found.codes), self._scratch.add(found.agreed)
-            self._found[part.number] = KeptPart(codes, agreed, found.places, found.labels, found.cells)
+            codes, agreed, labels = map(self._scratch.add, (found.codes, found.agreed, found.labels))
+            self._found[part.number] = KeptPart(codes, agreed, labels, found.places, found.cells)
             rows[part.number + 1] = found.rows
             ids.add(found.ids)
             count += len(found.ids)
@@ -136,8 +136,8 @@ class ScannedCollection(CollectionReader):
 
     def _keep(self) -> tuple[KeptRows, Array]:
         """The rows that decide, with the codes of their classes, in a scratch file that is mapped into memory."""
-        final, agreed = Scratch(), Scratch()
-        places, labels = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int32)]
+        final, agreed, labels = ScratchFile(), ScratchFile(), ScratchFile()
+        places = [np.zeros(0, dtype=np.int64)]
         dtype = smallest_type(len(self.classes))
         for number, first in enumerate(self.firsts[:-1].tolist()):
             part = self._found.pop(number)
@@ -148,16 +148,16 @@ class ScannedCollection(CollectionReader):
             stays[contested_items(said)] = True
             final.add(said if stays.all() else said[stays])
             places.append(first + part.places[stays])
-            if self.roles.label is not None:
-                labels.append(np.maximum(codes[part.labels[stays]], ABSTAINED))
+            labels.add(np.maximum(codes, ABSTAINED).astype(dtype)[self._scratch.get(part.labels)])
         kept = np.concatenate(places)
         rows = final.mapped(np.dtype(np.int32), (len(kept), len(self.models)))
-        return KeptRows(kept, rows, agreed.mapped(dtype, (len(self),))), np.concatenate(labels)
+        told = labels.mapped(dtype, (len(self) if self.roles.label else 0,))
+        return KeptRows(kept, rows, agreed.mapped(dtype, (len(self),))), told
 
     @cached_property
     def items(self) -> "ScannedItems":
         """The items as a pool and whoever is asked need them."""
-        labels = KeptLabels(self.kept, self._kept_labels) if self.labelled else None
+        labels = self._kept_labels if self.labelled else None
         return ScannedItems(self, self.classes, labels, self.labels_known)
 
     # Items that are looked up.
@@ -184,18 +184,6 @@ class ScannedCollection(CollectionReader):
             shown = {name: plain_values(one.column(len(self.models) + at))[0] for at, name in enumerate(fields)}
             return shown, np.array(codes, dtype=np.int32)
         raise ConflictError(f"{part.path} has changed since it was scanned: item {item:,} is gone. Read it anew.")
-
-
-class KeptLabels:
-    """The labels of the items that are kept, by item; no other label is ever asked for."""
-
-    def __init__(self, kept: KeptRows, codes: Array) -> None:
-        self._kept = kept
-        self._codes = codes
-
-    def __getitem__(self, item: int) -> int:
-        place = self._kept.find(item)
-        return int(self._codes[place]) if place >= 0 else ABSTAINED
 
 
 class LookedUpLabels:
@@ -252,7 +240,7 @@ class ScannedItems:
         self,
         source: ScannedCollection,
         classes: tuple[ClassName, ...],
-        labels: KeptLabels | LookedUpLabels | None,
+        labels: "Array | LookedUpLabels | None",
         labelled: int,
     ) -> None:
         self.source = source

@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
+from weakref import finalize
 
 import numpy as np
 import numpy.typing as npt
@@ -35,12 +36,13 @@ class KeptArray(NamedTuple):
     shape: tuple[int, ...]
 
 
-class Scratch:
+class ScratchFile:
     """Arrays in a file without a name, in the order in which they came."""
 
     def __init__(self) -> None:
         with _room():
             self._file = tempfile.TemporaryFile(prefix="modelpicker-")  # noqa: SIM115  # as long as this object
+        finalize(self, self._file.close)  # what is mapped stays
         self._size = 0
 
     def add(self, values: Array) -> KeptArray:
@@ -67,7 +69,7 @@ class Scratch:
             return np.asarray(np.memmap(self._file, dtype=dtype, mode="r", shape=shape))
 
 
-def repeated(scratch: Scratch, count: int) -> set[int]:
+def repeated(scratch: ScratchFile, count: int) -> set[int]:
     """The numbers that occur more than once among so many; a part of them is sorted at a time."""
     numbers: npt.NDArray[np.uint64] = scratch.mapped(np.dtype(np.uint64), (count,))
     parts = max(1, -(-count // SORTED))

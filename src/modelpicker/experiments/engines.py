@@ -21,10 +21,10 @@ CHUNK = 10
 PATIENCE = 30.0
 
 
-Found = TypeVar("Found")
-GivenTo = TypeVar("GivenTo", bound=Hashable, contravariant=True)
-FoundBy = TypeVar("FoundBy", covariant=True)
-Given = TypeVar("Given", bound=Hashable)
+Done = TypeVar("Done")
+TaskOf = TypeVar("TaskOf", bound=Hashable, contravariant=True)
+DoneBy = TypeVar("DoneBy", covariant=True)
+AnyTask = TypeVar("AnyTask", bound=Hashable)
 
 
 EngineName: TypeAlias = Literal["threads", "dask"]
@@ -39,33 +39,33 @@ class Workforce(NamedTuple):
     chunk: int = CHUNK
 
 
-class Job(Protocol[GivenTo, FoundBy]):
+class Doable(Protocol[TaskOf, DoneBy]):
     """Everything that tasks need, whatever process they run in."""
 
-    def play(self, task: GivenTo, /) -> FoundBy:
+    def play(self, task: TaskOf, /) -> DoneBy:
         """Do a task."""
 
 
-class Engine(Protocol[Given, FoundBy]):
+class Engine(Protocol[AnyTask, DoneBy]):
     """Does tasks, in any order."""
 
-    def run(self, tasks: Sequence[Given], ahead: int | None = None) -> Iterator[tuple[Given, FoundBy]]:
+    def run(self, tasks: Sequence[AnyTask], ahead: int | None = None) -> Iterator[tuple[AnyTask, DoneBy]]:
         """Each task with what came of it, as they are done; at most `ahead` are begun before they are taken."""
 
 
-class Threads(Generic[Given, Found]):
+class Threads(Generic[AnyTask, Done]):
     """All cores of this process: compiled kernels leave the interpreter's lock alone."""
 
-    def __init__(self, job: Job[Given, Found], workers: int) -> None:
+    def __init__(self, job: Doable[AnyTask, Done], workers: int) -> None:
         self.job = job
         self.pool = ThreadPoolExecutor(workers, thread_name_prefix="modelpicker")
 
-    def run(self, tasks: Sequence[Given], ahead: int | None = None) -> Iterator[tuple[Given, Found]]:
+    def run(self, tasks: Sequence[AnyTask], ahead: int | None = None) -> Iterator[tuple[AnyTask, Done]]:
         """Each task with what came of it."""
         rest = iter(tasks)
-        waiting: dict[Future[Found], Given] = {}
+        waiting: dict[Future[Done], AnyTask] = {}
 
-        def begin(some: Iterable[Given]) -> None:
+        def begin(some: Iterable[AnyTask]) -> None:
             waiting.update({self.pool.submit(self.job.play, task): task for task in some})
 
         begin(islice(rest, ahead))
@@ -85,16 +85,16 @@ class Threads(Generic[Given, Found]):
         self.pool.shutdown(cancel_futures=True)
 
 
-class Dask(Generic[Given, Found]):
+class Dask(Generic[AnyTask, Done]):
     """The workers of a Dask cluster; one that dies costs time, not results."""
 
-    def __init__(self, job: Job[Given, Found], client: Any, *, deaf: bool) -> None:
+    def __init__(self, job: Doable[AnyTask, Done], client: Any, *, deaf: bool) -> None:
         from distributed import WorkerPlugin
 
         class Holder(WorkerPlugin):  # type: ignore[misc]  # its types are not looked at
             """Gives every worker the job, once; also those that come later."""
 
-            def __init__(self, job: Job[Given, Found]) -> None:
+            def __init__(self, job: Doable[AnyTask, Done]) -> None:
                 self.job = job
 
             def setup(self, worker: Any) -> None:  # noqa: ARG002  # as Dask calls it
@@ -106,13 +106,13 @@ class Dask(Generic[Given, Found]):
         self.name = f"modelpicker-{os.getpid()}-{time.time_ns()}"
         client.register_plugin(Holder(job), name=self.name)
 
-    def run(self, tasks: Sequence[Given], ahead: int | None = None) -> Iterator[tuple[Given, Found]]:
+    def run(self, tasks: Sequence[AnyTask], ahead: int | None = None) -> Iterator[tuple[AnyTask, Done]]:
         """Each task with what came of it."""
         from distributed import KilledWorker, as_completed
 
         rest = iter(tasks)
         waiting = {self._submit(task): task for task in islice(rest, ahead)}
-        deaths: dict[Given, int] = {}
+        deaths: dict[AnyTask, int] = {}
         done = as_completed(waiting)
         try:
             for future in done:
@@ -143,7 +143,7 @@ class Dask(Generic[Given, Found]):
             with suppress(Exception):
                 self.client.cancel(list(waiting))
 
-    def _submit(self, task: Given) -> Any:
+    def _submit(self, task: AnyTask) -> Any:
         return self.client.submit(play_on_worker, self.name, task, pure=False)
 
     def close(self) -> None:
@@ -161,8 +161,8 @@ def play_on_worker(name: str, task: Hashable) -> Any:
 
 @contextmanager
 def open_engine(
-    name: str, job: Job[Given, Found], workers: int | None, scheduler: str | None
-) -> Iterator[Engine[Given, Found]]:
+    name: str, job: Doable[AnyTask, Done], workers: int | None, scheduler: str | None
+) -> Iterator[Engine[AnyTask, Done]]:
     """The engine of this name, closed at the end."""
     if name == "threads" and scheduler is None:
         threads = Threads(job, workers or cores())

@@ -17,7 +17,7 @@ def one_of(*choices: str) -> Callable[[Any], Any]:
     return check
 
 
-EngineName: TypeAlias = Annotated[
+EngineOption: TypeAlias = Annotated[
     str,
     typer.Option(
         metavar="NAME",

@@ -29,7 +29,7 @@ format: $(READY)  ## format and mend what ruff can mend
 
 docs: $(READY)  ## build the documentation site into site/; a broken link is an error
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
-	@echo "Open site/index.html"
+	@echo "To read it, with search: $(BIN)/python -m http.server --directory site"
 
 bench: $(READY)  ## speed, memory and start-up on this machine
 	$(BIN)/python -m benchmarks.speed

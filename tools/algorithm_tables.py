@@ -40,7 +40,7 @@ def _needed(options: tuple[Option, ...]) -> str:
 
 
 def promises() -> str:
-    """The algorithms by name, with what is proved about them."""
+    """The algorithms by name, with what is proven about them."""
     return table(
         ("name", "what it does", "when to use it", "what it promises"),
         *(

@@ -112,19 +112,19 @@ def test_who_joins_late_is_not_known_from_what_another_model_did(memory: str) ->
     campaign.join("elk")
     joined = both(campaign)
     assert [one.gap for one in joined] == [1.0, 1.0]
-    assert joined[1].sentence == f"Nothing is proven about {joined[1].model} yet."
+    assert joined[1].sentence == "Not proven yet."
     rows = np.concatenate([predictions[300:], predictions[300:, :1]], axis=1)
     play(campaign, rows, labels[300:])
     since = both(campaign)
     assert since[0].rounds == since[1].rounds == 100
     assert since[1].gap < 1.0
-    assert "or those since a model joined late, no model that takes part now makes fewer" in since[0].sentence
-    assert since[1].sentence.endswith("a model that joined late judged by the items since.")
+    assert "Proven: no model that takes part now is more accurate than" in since[0].sentence
+    assert since[1].sentence.endswith("; a model that joined late is compared on the items since then.")
     campaign.leave("elk")
     left = both(campaign)
     assert left[1].gap < 0.2
     assert "joined late" not in left[1].sentence
-    assert "of that of the best model that takes part now" in left[1].sentence
+    assert "than the best model that takes part now" in left[1].sentence
     check(campaign, memory)
 
 

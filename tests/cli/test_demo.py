@@ -95,7 +95,7 @@ def assert_ways_are_what_the_library_gives(
     for way in ways.values():
         assert way["true_rank"] == 1 + sum(other > truth[way["pick"]] for other in truth.values())
         assert way["reached"] == (way["proved_within"] <= 0.01)
-        # What is proved is true: this fails for one seed in twenty at most, and the seed is fixed.
+        # What is proven is true: this fails for one seed in twenty at most, and the seed is fixed.
         assert max(truth.values()) - truth[way["pick"]] <= way["proved_within"]
 
 

@@ -50,17 +50,17 @@ def test_people_read_the_cost_the_saving_and_the_certificate(words: Path) -> Non
     said = run("pick", "x.parquet", folder=words).stdout
     text = " ".join(said.split())
     assert f"Pick: {found.model} " in text
-    assert f"It used {found.labels_used} labels. Models differ on {contested} of 120 items." in text
-    assert f"Labelling everything takes 120 labels: {1 - found.labels_used / 120:.1%} saved." in text
-    assert found.certificate.sentence in text
-    assert "Stop here, and use the pick." in text
+    assert f"{found.labels_used} labels bought. Models differ on {contested} of 120 items." in text
+    assert f"Labelling every item takes 120 labels: you save {1 - found.labels_used / 120:.1%}." in text
+    assert " ".join(found.certificate.sentence.split()) in text
+    assert "Certified: The pick is proven. Use the pick." in text
     assert max(len(line) for line in said.splitlines()) <= 80
 
 
 def test_a_goal_that_was_not_reached_says_what_would_help(words: Path) -> None:
     text = " ".join(run("pick", "x.parquet", "--budget", "4", folder=words).stdout.split())
     assert "Budget spent: All 4 labels of the budget are bought." in text
-    assert "The goal was not reached: within 1% of the best model" in text
+    assert "The goal was not reached: within 1 point of the best model" in text
     assert "What would help: a larger --budget than 4; a larger --tolerance than 0.01." in text
 
 
@@ -84,7 +84,7 @@ def test_models_that_are_all_the_same_are_picked_without_a_label_and_named(tmp_p
     assert done.returncode == 0
     assert "bert and bert-copy give the same answer to every item: no label can tell them apart." in said
     assert "no model is more accurate than bert" in said
-    assert "certainly." in said
+    assert "(certain)." in said
     assert document(tmp_path, "x.csv")["pick"] in ("bert", "bert-copy")
 
 

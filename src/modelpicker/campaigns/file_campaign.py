@@ -37,7 +37,7 @@ FILE = "file"
 ROUNDS_AT_ONCE = 500
 
 FeedStopped: TypeAlias = Literal["end", "budget", "waiting", "certified", "won"]
-"""Why nothing more is asked: all items were seen, the budget is spent, somebody else is asked, or it is proved."""
+"""Why nothing more is asked: all items were seen, the budget is spent, somebody else is asked, or it is proven."""
 Fed: TypeAlias = FeedStopped | Literal["query", "going on"]
 """What asking about some items came to: why it stopped, that a label is asked for, or none of these yet."""
 

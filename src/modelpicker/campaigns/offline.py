@@ -112,8 +112,8 @@ class Run:
     missing: Missing = "abstained"
     """What an abstention of the source stands for: where `missing` was not said when it was read."""
     stopped: str = "end"
-    unanswered: dict[int, float] = field(default_factory=dict)
-    """Rounds whose label was asked for and is not there, with the probabilities of their queries."""
+    unanswered: list[int] = field(default_factory=list)
+    """Rounds whose label was asked for and is not there, in order."""
     labelled: dict[int, Floats] = field(default_factory=dict)
     """Rounds whose label was bought, with what it says of every model, where models are dropped."""
     course: list[Course] = field(default_factory=list)
@@ -151,7 +151,7 @@ class Run:
         self.course.append(self._course_of(trace, labels))
         for place in np.flatnonzero(trace.queried).tolist():
             if labels[place] == ABSTAINED:
-                self.unanswered[first + place] = float(trace.probability[place])
+                self.unanswered.append(first + place)
             elif self.picker.drops:
                 self.labelled[first + place] = self._losses_by(labels[place], rows[place])
 
@@ -223,11 +223,10 @@ class Run:
 
     def pick(self) -> Pick:
         """What came of it so far."""
-        picker = self.picker
-        waiting = {number: picker.chance_of(number) for number in picker.open_queries}
+        picker, waiting = self.picker, self.picker.open_queries
         evidence = PickEvidence(
             covered=picker.rounds,
-            unanswered=self.unanswered | waiting,
+            unanswered=sorted({*self.unanswered, *waiting}),
             counts=Counted(picker.labels_used, len(waiting), len(self.unanswered)),
             labels=[picker.labels_used] * len(picker.models),
             labelled=self.labelled,

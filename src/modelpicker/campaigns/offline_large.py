@@ -77,7 +77,7 @@ def with_told(items: ScannedItems, labels: Any, reading: Reading) -> ScannedItem
     if isinstance(labels, str | Path) and is_result(path):
         raise InputError(f"{path} has the answers of an earlier pick, which an engine cannot use. Leave it out.")
     words = any(isinstance(name, str) for name in items.classes)
-    found = read_labels(open_labels(labels), tuple(items.fields), reading, reading.as_text or words)
+    found = read_labels(open_labels(labels, reading), tuple(items.fields), reading, reading.as_text or words)
     names = found.names
     said = items.source.vocabulary.names_in(items.models)
     told_names = [name for name in names if name is not None]

@@ -409,20 +409,36 @@ def challenger(
 def largest_gap(evidence: Evidence, tables: Tables, room: Room, kind: int, i: int, bar: float) -> float:
     """By how much at most another model may be better than i, as a fraction; 1 if nothing can be said."""
     gap = 0.0
-    parts = evidence.seen[PARTS]
     for j in range(len(evidence.since)):
-        if j != i:
-            rounds = rounds_of(evidence, kind, i, j)
-            if rounds == 0:
-                return 1.0
+        if j != i and gap < 1.0:
             worst = weigh_pair(evidence, tables, room.weights, kind, i, j)
-            low, high = steps_in(kind, gap, rounds), rounds if kind == STREAM else STEPS
-            if not excluded(tables, room.weights, kind, worst, rounds, low, parts, bar):
-                while high - low > 1:
-                    middle = (low + high) // 2
-                    if excluded(tables, room.weights, kind, worst, rounds, middle, parts, bar):
-                        high = middle
-                    else:
-                        low = middle
-                gap = high / (rounds if kind == STREAM else STEPS)
+            gap = gap_to(evidence, tables, room.weights, kind, i, j, worst, gap, bar)
     return gap
+
+
+def gap_to(
+    evidence: Evidence,
+    tables: Tables,
+    weights: Floats,
+    kind: int,
+    i: int,
+    j: int,
+    worst: float,
+    gap: float,
+    bar: float,
+) -> float:
+    """By how much j may be better than i, or `gap` if that is more; 1 if nothing can be said."""
+    rounds = rounds_of(evidence, kind, i, j)
+    if rounds == 0:
+        return 1.0
+    parts = evidence.seen[PARTS]
+    low, high = steps_in(kind, gap, rounds), rounds if kind == STREAM else STEPS
+    if excluded(tables, weights, kind, worst, rounds, low, parts, bar):
+        return gap
+    while high - low > 1:
+        middle = (low + high) // 2
+        if excluded(tables, weights, kind, worst, rounds, middle, parts, bar):
+            high = middle
+        else:
+            low = middle
+    return high / (rounds if kind == STREAM else STEPS)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from modelpicker.certificates import evidence_arrays
 from modelpicker.certificates.certificate import listed_tables, tables
 from modelpicker.certificates.evidence import Evidence, Room, gather, largest_gap, new_room, no_evidence
 from modelpicker.kernels.compiler import CompiledKernel
@@ -82,10 +83,9 @@ class EvidenceKernels:
 
     def gap(self, evidence: Evidence, kind: int, best: int, bar: float) -> float:
         """By how much another model may be better than one of them."""
-        models = len(evidence.since)
         if self.read.ready:
-            return float(self.read(evidence, tables(), new_room(models), kind, best, bar))
-        return largest_gap(viewed(evidence), listed_tables(), listed_room(models), kind, best, bar)
+            return float(self.read(evidence, tables(), new_room(len(evidence.since)), kind, best, bar))
+        return evidence_arrays.largest_gap(evidence, kind, best, bar)
 
     def warm_up(self) -> None:
         """Have the kernels compiled, so that nobody waits for them later."""

@@ -249,7 +249,7 @@ class Recorder:
         confidence = check_confidence(confidence)
         number = check_kind(kind)
         if not self.watches:
-            reason = f"Nothing can be said of {models[best]}: certificates are for at most {MOST_MODELS} models."
+            reason = f"Not proven: there are certificates for at most {MOST_MODELS} models."
             return Certificate(models[best], 1.0, confidence, kind, 0, None, reason, self.loss.name, label_noise)
         evidence = self.take_in()
         ever, changes = past or Past(self.models)

@@ -119,7 +119,7 @@ def pick(
     """Pick the best model of a collection, buying only the labels that are needed.
 
     A file is a pool: all items are there, the one most worth a label is asked about next, and it ends when the pick
-    is proved for exactly these items. If your file is a stream, say --as stream: Model Picker, or another
+    is proven for exactly these items. If your file is a stream, say --as stream: Model Picker, or another
     --algorithm, then plays the items once, in their order.
 
     A folder of tables, or a pattern in quotes such as 'folder/*.parquet', counts as one file. If it is larger than

@@ -72,7 +72,7 @@ choose = CompiledKernel(choose_item, {}, "pool-picker choice")
 
 
 class PoolPicker:
-    """Picks the best model of a file: it says which items to label, and when the pick is proved.
+    """Picks the best model of a file: it says which items to label, and when the pick is proven.
 
     Args:
         predictions: one row per item and one column per model: a matrix, a collection, or a data frame. None or
@@ -87,7 +87,7 @@ class PoolPicker:
         loss: what mistakes cost: "accuracy", "grades", "preference", weights by class, costs by class and answer,
             or a `Loss`. The tolerance and all statements speak of it.
         price: what each model costs per item: numbers by model, or one per model. The pick is then the cheapest
-            model that is proved to be within the tolerance of the best.
+            model that is proven to be within the tolerance of the best.
         label_noise: the probability that a label is wrong, at most; each independently of the others. The
             certificate allows for it, and is wider than the tolerance by what wrong labels may mislead by.
 
@@ -98,7 +98,8 @@ class PoolPicker:
     >>> pool.recommended, pool.labels_used
     ('large', 6)
     >>> print(pool.certificate().sentence)
-    On these 100 items no model is more than 5% more accurate than large, with confidence 95%, whenever you look.
+    Proven: large is at most 5 points less accurate than the best model (95% confidence).
+    Of these 100 items.
     """
 
     name = "pool-picker"
@@ -245,7 +246,7 @@ class PoolPicker:
 
     @property
     def certified(self) -> bool:
-        """Whether the recommended model is proved to be within the tolerance of the best, with the confidence.
+        """Whether the recommended model is proven to be within the tolerance of the best, with the confidence.
 
         With prices, also whether no model is cheaper that is thought to be good enough.
         """
@@ -277,7 +278,7 @@ class PoolPicker:
         return self.certified or not bool(self._unlabelled().any())
 
     def certificate(self, confidence: float = 0.95) -> Certificate:
-        """What is proved about the recommended model, of exactly these items, whenever you look."""
+        """What is proven about the recommended model, of exactly these items, whenever you look."""
         confidence = check_confidence(confidence)
         model = self._pick()
         worse, certain = self._proof.worse_by(model, self._strict(confidence))
@@ -367,7 +368,7 @@ class PoolPicker:
 
     @property
     def reached_confidence(self) -> float:
-        """The confidence with which the recommended model is proved to be within the tolerance by now."""
+        """The confidence with which the recommended model is proven to be within the tolerance by now."""
         return self._proof.confidence_in(self._pick(), self.error_share)
 
     def _foresee(self) -> Forecast | None:
@@ -591,7 +592,7 @@ class PoolPicker:
     def _next_for_audit(self) -> PoolQuestion | None:
         """An item drawn at random from all that are left, if it is time for one.
 
-        When the pick is proved, or no contested item is left, only its accuracy is left to learn.
+        When the pick is proven, or no contested item is left, only its accuracy is left to learn.
         """
         if not self._audit.share:
             return None

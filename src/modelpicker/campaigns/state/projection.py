@@ -7,6 +7,7 @@ nothing else had ever been said; and from there on again as it comes.
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeAlias
@@ -111,8 +112,8 @@ class Projection(CampaignState):
     """The budget and the goal that hold now, and whether anybody is asked; those of the settings, to begin with."""
     feed: FeedState = field(default_factory=FeedState)
     """Items of files that wait to be asked about."""
-    _unanswered: dict[int, float] | None = None
-    """Queries without a label and their probabilities; looked up when somebody asks, and kept up from then on."""
+    _unanswered: list[int] | None = None
+    """Queries without a label, in order; looked up when somebody asks, and kept up from then on."""
     _labelled: dict[int, Floats] | None = None
     """Labelled rounds and what they say of each model, where models are dropped; looked up and kept up likewise."""
     _spelt: dict[bool, Loss] = field(default_factory=dict)
@@ -234,14 +235,11 @@ class Projection(CampaignState):
         """Labels of the budget that are neither bought nor on order."""
         return float(self.plan.budget - self.pace[SPENT])
 
-    def unanswered(self, store: EventStore) -> Mapping[int, float]:
-        """The queries that wait or were skipped, each with its probability."""
+    def unanswered(self, store: EventStore) -> Sequence[int]:
+        """The queries that wait or were skipped, in order."""
         if self._unanswered is None:
-            self._unanswered = {}
-            if self.counts.unanswered:
-                for found in list(store.answered(*OPEN, SKIPPED_STATE)):
-                    rounds = store.rounds_with(found.round)
-                    self._unanswered[found.round] = float(rounds.probability[found.round - rounds.first])
+            some = store.answered(*OPEN, SKIPPED_STATE) if self.counts.unanswered else ()
+            self._unanswered = [found.round for found in some]
         return self._unanswered
 
     def labelled(self, store: EventStore) -> Mapping[int, Floats]:
@@ -271,12 +269,12 @@ class Projection(CampaignState):
             self._spelt[numbers] = loss.spelt_as(classes[:1])
         return tell(label, Row(codes, classes), self._spelt[numbers], f"label of {number}")
 
-    def _note_queries(self, first: int, queried: npt.NDArray[np.bool_], probability: Floats) -> None:
+    def _note_queries(self, first: int, queried: npt.NDArray[np.bool_]) -> None:
         """Count new queries, none of which has an answer yet."""
         places = queried.nonzero()[0]
         self.counts.waiting += len(places)
         if self._unanswered is not None:
-            self._unanswered.update(zip((places + first).tolist(), probability[places].tolist(), strict=True))
+            self._unanswered.extend((places + first).tolist())
 
     def models_at(self, number: int) -> tuple[ModelName, ...]:
         """The models that took part in a round."""
@@ -346,7 +344,7 @@ class Projection(CampaignState):
             outcome.probability,
             _last(done, self.pace[MISSED] - missed),
         )
-        self._note_queries(first, outcome.queried, outcome.probability)
+        self._note_queries(first, outcome.queried)
         return outcome
 
     def _record(
@@ -440,7 +438,7 @@ class Projection(CampaignState):
                 if label != SKIPPED:
                     self.picker.take_in(self.picker.rounds - 1, row, known.told(label), chance)
         self._record(codes, first, known, queried, probability, closed)
-        self._note_queries(first, queried, probability)
+        self._note_queries(first, queried)
         self.pace[:] = rounds[-1].pace
 
     def _known_labels(
@@ -485,7 +483,9 @@ class Projection(CampaignState):
         if before is not None:
             self._unanswered = self._labelled = None  # the past has changed: looked up again
         elif self._unanswered is not None and after is not None and after.label is not None:
-            self._unanswered.pop(number, None)
+            place = bisect_left(self._unanswered, number)
+            if self._unanswered[place : place + 1] == [number]:
+                del self._unanswered[place]
         for told, sign in ((before, -1), (after, 1)):
             self.note_open(-sign if told is not None else 0)
             if told is not None and told.label is None:
@@ -512,7 +512,9 @@ class Projection(CampaignState):
 
     @classmethod
     def load(cls, settings: CampaignSettings, document: Mapping[str, Any]) -> Self:
-        """What `document` described; an error if it is damaged, or was kept with other settings."""
+        """What `document` described; an error if it is damaged, or was kept with other settings, or outdated."""
+        if outdated(document):
+            raise StateError("the snapshot is of an older modelpicker.")
         try:
             kinds = {kind.kind: kind for kind in (Joining, Leaving)}
             check_settings(settings, document["settings"], "the state that was kept last")

@@ -87,7 +87,8 @@ def pick_pool(request: PickRequest, ask: bool) -> PoolReport:
     if begun is None and known and not ask and not (known < total and is_answers(request.labels)):
         if known < total:
             say(f"{known:,} of {count(total, 'item')} have labels. A missing label that is asked for counts as the")
-            say(f"worst. (To be asked for the others: --ask --labels {request.labels or request.source})")
+            again = f" (To be asked for the others: --ask --labels {request.labels or request.source})"
+            say(f"worst.{again if known_labels(opened) else ''}")
         return _look_up(*_apart(read_whole(opened), request), request)
     if begun is None and request.labels is None and request.how is None:
         request, opened = with_old_answers(request, opened)

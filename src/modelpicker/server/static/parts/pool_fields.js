@@ -21,7 +21,7 @@ export function PoolFields({ form, source, set }) {
   const known = (/** @type {EventOn<HTMLInputElement>} */ event) => set({ known: event.currentTarget.checked });
   return html`${seen && html`<${AnswerFields} ...${{ form, source, set }} />`}
   <div class="three">
-    <${Input} label="How sure (%)" hint="It stops when this is proved." type="number" min="50" max="99.999" step="any"
+    <${Input} label="How sure (%)" hint="It stops when this is proven." type="number" min="50" max="99.999" step="any"
       inputmode="decimal" placeholder="95" value=${form.sure} set=${(sure) => set({ sure })} />
     <${Input} label="How close (points)" hint=${`To the best model: 1 point is 1 % ${pointsOf(lossOf(form.askFor))}.`} type="number" min="0"
       max="99" step="any" inputmode="decimal" placeholder="1" value=${form.close} set=${(close) => set({ close })} />
@@ -35,9 +35,9 @@ export function PoolFields({ form, source, set }) {
     ${seen && html`<${ColumnChoice} label="Slices" value=${form.slice} source=${source} set=${(slice) => set({ slice })}
       hint="A column such as a language or a customer: the best model for each of its values is found too." />
     <${ColumnChoice} label="Judge" value=${form.judge} source=${source} set=${(judge) => set({ judge })}
-      hint="A column with cheap labels that may be wrong, such as what a language model says. A good judge saves labels. It is not shown to who labels, and what is proved does not depend on it." />`}
+      hint="A column with cheap labels that may be wrong, such as what a language model says. A good judge saves labels. It is not shown to who labels, and what is proven does not depend on it." />`}
     <${Select} label="An empty prediction" value=${form.missing} options=${MISSING} set=${(missing) => set({ missing })}
-      hint="A model that was not run is not wrong: the item counts at its worst for it. If it is not run on many items, nothing can be proved." />
+      hint="A model that was not run is not wrong: the item counts at its worst for it. If it is not run on many items, nothing can be proven." />
     <${Input} label="People per item" type="number" min="0" max="100" step="any" inputmode="decimal" placeholder="1"
       hint="2: two different people label each item. 0.2: two people label a fifth of the items. Each label counts." value=${form.people}
       set=${(people) => set({ people })} />

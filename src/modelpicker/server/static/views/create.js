@@ -19,7 +19,7 @@ const LONGEST_ENCODED = 30_000; // they are part of the address when a file is s
 /** @type {[Kind, string, string][]} */
 const KINDS = [
   ['pool', 'A file of items (recommended)',
-    'All items are there. You are asked about the item most worth a label, until the best model is proved.'],
+    'All items are there. You are asked about the item most worth a label, until the best model is proven.'],
   ['stream', 'Items arrive over time',
     'Files or programs bring items. Whether an item needs a label is decided when it arrives.'],
 ];

@@ -296,8 +296,8 @@ def test_a_model_that_has_seen_nothing_yet_is_not_known_to_be_worse() -> None:
     found = recorder.certificate((0, 1, 2), 2, 0.95, "stream")
     assert found.gap == 0.6, "model 0 makes six mistakes fewer on the ten items since"
     assert found.sentence == (
-        "On the 110 items seen so far, or those since a model joined late, no model makes fewer mistakes than 2 by "
-        "more than 60% of them, with confidence 95%, whenever you look, whatever the stream."
+        "Proven: 2 is at most 60 points less accurate than the best model (95% confidence).\n"
+        "Of the 110 items seen so far; a model that joined late is compared on the items since then."
     )
 
 

@@ -1,4 +1,4 @@
-"""What is proved about a pool: of exactly these items, whenever you look (proof: docs/how-it-works/pools.md).
+"""What is proven about a pool: of exactly these items, whenever you look (proof: docs/how-it-works/pools.md).
 
 The items are fixed; the only chance is which of them are drawn. A model is *bad* if another has more than
 `allowed` items more right. Labels that are known simply count. The rest is bet upon: an item is drawn at random,
@@ -382,7 +382,7 @@ class PoolProof:
         return found
 
     def confidence_in(self, model: int, share: float) -> float:
-        """The largest confidence with which a model is proved to be worse by no more than is allowed.
+        """The largest confidence with which a model is proven to be worse by no more than is allowed.
 
         `share` is that of the error that may be used.
         """

@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modelpicker.certificates.certificate import Certified, rounded_up
+from modelpicker.certificates.certificate import Certified
 from modelpicker.certificates.evidence import HAIR, STREAM
 from modelpicker.certificates.label_noise import NOISE_SHARE
+from modelpicker.certificates.wording import points
 from modelpicker.errors import InputError
 from modelpicker.kernels.primitives import Floats
 
@@ -85,10 +86,10 @@ def out_of_reach(rule: Certified, label_noise: float, contested: int, rounds: in
     least = least_widening(label_noise, contested, rounds) * unit
     if rounds < rule.least_rounds or least < rule.gap:
         return ""
-    wanted, left, share = rounded_up(rule.gap), rounded_up(least), f"{contested / rounds:.0%}"
+    wanted, left, share = points(rule.gap), points(least), f"{contested / rounds:.0%}"
     return (
-        f"The goal of {wanted} is out of reach: models differ on {share} of the items, so wrong labels alone leave "
-        f"{left} open. Name a larger gap, or have several people label each item."
+        f"The goal of {wanted} cannot be reached: models differ on {share} of the items, so wrong labels leave "
+        f"{left} open. Set a larger gap, or let several people label each item."
     )
 
 

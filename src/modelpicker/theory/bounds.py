@@ -1,4 +1,4 @@
-"""The paper's theorems as functions: what they promise of Model Picker, each in the version that is proved.
+"""The paper's theorems as functions: what they promise of Model Picker, each in the version that is proven.
 
 `rounds` is T, `models` k. With the best model i*, Δ_j is how much less accurate model j is and θ_j how often just
 one of the two is right: `gap` is Δ, the smallest Δ_j, `largest_gap` the largest, and `closeness` λ, the smallest

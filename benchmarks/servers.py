@@ -4,8 +4,8 @@
 
 Every server is a process of its own, on loopback, and so is the database; each answer comes after its commit is on
 disk. A client keeps one connection to one server, and asks the next campaign each time: every server works on every
-campaign. One, two and four servers take turns, so that the ratios are those of one run. The processor time is that
-of all servers and of the database together, without that of the clients.
+campaign. One, two and four servers, each lot with a database of its own, take turns, so that the ratios are those
+of one run. The processor time is that of all servers, and that of PostgreSQL, without that of the clients.
 """
 
 import argparse

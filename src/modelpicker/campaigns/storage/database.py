@@ -41,6 +41,7 @@ CONNECTIONS = 10
 # Seconds after which PostgreSQL ends a change that nobody goes on with: a process that is frozen, or cut off, would
 # keep everybody else waiting. It is set for each change alone, as others may use the connection afterwards.
 FROZEN = 30
+THRESHOLD = "prepare_threshold"
 
 _opened: dict[tuple[int, str], "Storage"] = {}
 _opening = threading.Lock()
@@ -126,8 +127,10 @@ class Storage:
         try:
             if self.postgres:
                 require("postgresql")
+                url, options = _postgresql(self.place)
                 return sa.create_engine(
-                    self.place,
+                    url,
+                    connect_args=options,
                     isolation_level="AUTOCOMMIT",
                     pool_reset_on_return=None,
                     pool_size=CONNECTIONS,
@@ -307,7 +310,7 @@ class Storage:
         with self.engine.connect() as connection:
             try:
                 self._check_same_file()
-                driver(connection).execute(begin)
+                self._begin(connection, begin)
             except self._errors:
                 connection.invalidate()
                 if not self.postgres:
@@ -317,8 +320,12 @@ class Storage:
                 return
         self.engine.dispose()  # the others that wait there have ended as well
         with self.engine.connect() as connection:
-            driver(connection).execute(begin)
+            self._begin(connection, begin)
             yield connection
+
+    def _begin(self, connection: sa.Connection, begin: str) -> None:
+        """What has two commands cannot be prepared."""
+        driver(connection).execute(begin, **({"prepare": False} if self.postgres else {}))
 
     def _roll_back(self, connection: sa.Connection, raw: Any) -> None:
         """Undo what a transaction did; a connection that is in doubt is not used again."""
@@ -397,6 +404,20 @@ class Storage:
         with _opening:
             if _opened.get((os.getpid(), self.place)) is self:
                 del _opened[os.getpid(), self.place]
+
+
+def _postgresql(place: str) -> tuple[sa.URL, dict[str, Any]]:
+    """The URL of a database, and what the driver takes as no text: after how many times it prepares a statement.
+
+    A pooler that gives every transaction another connection may know nothing of statements that were prepared.
+    """
+    url = sa.make_url(place)
+    threshold = url.query.get(THRESHOLD)
+    if threshold is None:
+        return url, {}
+    return url.difference_update_query([THRESHOLD]), {
+        THRESHOLD: None if threshold == "none" else int(str(threshold))
+    }
 
 
 def _set_up_sqlite(connection: Any, _: object) -> None:

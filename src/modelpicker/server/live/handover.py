@@ -22,7 +22,8 @@ from modelpicker.errors import ModelPickerError
 from modelpicker.server.api.problems import Problem, status_of
 from modelpicker.server.api.responses import from_json, to_json
 
-GREETING = b"modelpicker-handover "
+# With the version of what follows: servers of two versions do without one another.
+GREETING = b"modelpicker-handover/1 "
 # Seconds that a connection to another server may take, and an answer of it. The first is short, as somebody waits.
 REACH = 0.5
 PATIENCE = 5.0

@@ -37,8 +37,8 @@ class LabelWidget(anywidget.AnyWidget):
         classes: what to offer; by default what the models say.
         budget: at most so many labels are asked for.
         labels: labels that you gave before, by item: what another widget's `labels` has.
-        journal: a file that keeps your answers (`mails.pool.jsonl`): each is on the disk before the next question. If
-            it is there already, you go on with the answers in it. `mp.load_collection(…, labels=journal)` reads it.
+        journal: a file that keeps your answers (`mails.pool.jsonl`): each is on the disk before the next question.
+            If it is there already, you go on with the answers in it. It can be passed as `labels=` elsewhere.
         options: of the `PoolPicker`: `tolerance`, `confidence`, `seed`, `loss`, `price`, `judge`, …
     """
 
@@ -59,8 +59,8 @@ class LabelWidget(anywidget.AnyWidget):
     ) -> None:
         if options.get("loss") in (GRADES, PREFERENCE):
             raise InputError(
-                f"loss={options['loss']!r}: the widget asks for classes. Use mp.PoolPicker with mp.Label, or a campaign "
-                "with ask_for=.",
+                f"loss={options['loss']!r}: the widget asks for classes. Use mp.PoolPicker with mp.Label, or a "
+                "campaign with ask_for=.",
                 parameter="loss",
             )
         self.collection = source if isinstance(source, ModelCollection) else ModelCollection(source)
@@ -111,13 +111,17 @@ class LabelWidget(anywidget.AnyWidget):
         """Take the last answer back."""
         if self._answers:
             if self.journal is not None:
-                with self._opened(self.journal) as kept_file:
-                    kept_file.undo()
-            kept = list(self._answers.items())[:-1]
-            self.pool, self._answers = self._new_pool(), {}
-            for item, label in kept:
-                self._take(item, label)
+                with self._opened(self.journal) as journal:
+                    journal.undo()
+            self._drop_last()
         self._show()
+
+    def _drop_last(self) -> None:
+        """All answers except the last one, told to a new pool."""
+        kept = list(self._answers.items())[:-1]
+        self.pool, self._answers = self._new_pool(), {}
+        for item, label in kept:
+            self._take(item, label)
 
     def _new_pool(self) -> PoolPicker:
         bare = self.collection
@@ -143,10 +147,7 @@ class LabelWidget(anywidget.AnyWidget):
             try:
                 journal.write(PoolAnswer(item, label, time=time.time()))
             except ModelPickerError:
-                self.pool, kept = self._new_pool(), dict(list(self._answers.items())[:-1])
-                self._answers = {}
-                for earlier, told in kept.items():
-                    self._take(earlier, told)
+                self._drop_last()
                 raise
 
     def _go_on(self, path: Path) -> None:
@@ -177,8 +178,8 @@ class LabelWidget(anywidget.AnyWidget):
             raise InputError(f"{path} has grades or preferences, and the widget asks for classes.")
         if not answer.known and self.item != answer.item:
             raise ConflictError(
-                f"{path}: item {answer.item} was asked about, but now another one would be: with other options, or by "
-                "another version. Pass the options that it was begun with, or name another journal."
+                f"{path}: item {answer.item} was asked about, but now another one would be: with other options, or "
+                "by another version. Pass the options that it was begun with, or name another journal."
             )
         self._take(answer.item, answer.label)
 

@@ -324,7 +324,8 @@ class Runner:
     def worth_compiling(self, rounds: int) -> bool:
         """Whether compiled code is quicker for so many more rounds, the wait for Numba included."""
         self._interpreted += rounds
-        return rounds >= FEW and (self.play.ready or self._interpreted >= MANY)
+        waited = self._interpreted >= MANY and not self.play.on_its_way
+        return rounds >= FEW and (self.play.ready or waited)
 
 
 @cache

@@ -76,7 +76,8 @@ class EvidenceKernels:
         steps = len(entries.kinds) * steps_of(models)
         self._interpreted += steps
         patience = SOME if "numba" in sys.modules else MANY
-        if steps > FEW and (self.gather.ready or self._interpreted > patience):
+        waited = self._interpreted > patience and not self.gather.on_its_way
+        if steps > FEW and (self.gather.ready or waited):
             self.gather(evidence, tables(), new_room(models), *entries)
         else:
             gather(viewed(evidence), listed_tables(), listed_room(models), *viewed(entries))

@@ -28,6 +28,8 @@ TAKEN = (ID, TEXT, LABEL)
 MOST_NAMED = 6
 # Costs and seconds are told with so many digits.
 DIGITS = 3
+# A table may have so many cells, or so many for each answer.
+FEW_CELLS, MOST_HOLES = 10_000_000, 100
 # The code of a reference that no model said.
 UNSAID = -3
 
@@ -62,6 +64,7 @@ def collect_records(records: EvaluationRecords, reading: Reading, tool: str) -> 
     """
     records.check_task()
     columns, beside = _chosen_models(records, reading)
+    _check_filled(records, columns)
     score = _choose_score(records, [column for _, column in columns], reading.label)
     cells, notes = _cells(records, columns, score, reading)
     cells, truth = _find_truth(records, cells, reading, score, tool)
@@ -77,6 +80,16 @@ def collect_records(records: EvaluationRecords, reading: Reading, tool: str) -> 
         read.predictions, read.labels, read.models, read.classes, read.fields, (*notes, *read.notes)
     )
     return made.with_measured(Measurements(truth.grades, score or "", prices))
+
+
+def _check_filled(records: EvaluationRecords, columns: Sequence[tuple[str, ModelAnswers]]) -> None:
+    """An error if nearly no model was run on nearly any item: such a table would be all holes."""
+    answers, cells = sum(len(column.items) for _, column in columns), len(records.items) * len(columns)
+    if cells > max(FEW_CELLS, MOST_HOLES * answers):
+        raise InputError(
+            f"{records.path} has {answers:,} answers of {len(columns):,} models to {len(records.items):,} items: "
+            "hardly any item was run with two models. Are these results of the same items?"
+        )
 
 
 def _find_truth(

@@ -172,11 +172,7 @@ class PoolProjection(CampaignState):
 
     def warm_up(self) -> None:
         """Have the kernels compiled."""
-        small = PoolPicker([["a", "b"], ["b", "a"]] * FORECAST_FROM, tolerance=0.0)
-        for item in small.ask(FORECAST_FROM):
-            small.tell(item, "a")
-        small.labels_to_go()
-        small.ask(1)
+        warm_up_pools()
 
     # What it does.
 
@@ -418,6 +414,16 @@ class PoolProjection(CampaignState):
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             raise StateError(f"the snapshot is damaged: {error!r}.") from error
         return made
+
+
+def warm_up_pools() -> None:
+    """Have the kernels of pools compiled, what is needed first before the others."""
+    small = PoolPicker([["a", "b"], ["b", "a"]] * FORECAST_FROM, tolerance=0.0)
+    for item in small.ask(FORECAST_FROM):
+        small.tell(item, "a")
+    small.labels_to_go()
+    small.ask(1)
+    small.macro_f1()
 
 
 @contextmanager

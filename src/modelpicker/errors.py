@@ -1,7 +1,7 @@
 """Everything that can go wrong, drawn as a tree.
 
 ModelPickerError
-├── InputError       predictions, labels or options that make no sense; a file that cannot be understood
+├── InputError       predictions, labels or options that are not valid; a file that cannot be understood
 │   ├── UnclearColumnsError  columns that may be models, or may not: the user has to say
 │   └── UnknownOptionError   an option that an algorithm does not take
 ├── RoundError       a label for a round that has no open query
@@ -16,7 +16,7 @@ ModelPickerError
     └── SchemaError  a storage made by another version of modelpicker
 
 Every message names the value at fault and says what to do next. Messages are for people: what a program needs to
-know of an error is its type and its attributes, and nothing decides anything by the wording of a message.
+know about an error is its type and its attributes, and nothing decides anything by the wording of a message.
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,7 +46,7 @@ class ModelPickerError(Exception):
 
 
 class InputError(ModelPickerError, ValueError):
-    """Predictions, labels or options that make no sense; a file that cannot be understood.
+    """Predictions, labels or options that are not valid; a file that cannot be understood.
 
     Args:
         message: what is wrong, and what to do.

@@ -1,8 +1,8 @@
-"""What somebody says of an item: a class, several classes, a grade for each answer, or which of two is better.
+"""What somebody says about an item: a class, several classes, a grade for each answer, or which of two is better.
 
 A plain class is the usual label, and stays a plain string or number everywhere. All other labels are a `Label`: a
 grade from 0 (wrong) to 1 (right) for some answers, and a grade for all other answers, where that is known. An
-answer without a grade may be right or wrong: it counts at its worst.
+answer without a grade may be right or wrong: it counts as the worst.
 """
 
 import json
@@ -55,7 +55,7 @@ class Label:
 
         Args:
             grades: by answer.
-            otherwise: the grade of answers that are not named; by default they count at their worst.
+            otherwise: the grade of answers that are not named; by default they count as the worst.
         """
         rest = None if otherwise is None else _grade("all others", otherwise)
         return cls("grades", _checked(grades.items()), rest)
@@ -119,7 +119,7 @@ class Label:
 
 
 AnyLabel: TypeAlias = ClassName | Label
-"""What somebody may say of an item."""
+"""What somebody may say about an item."""
 LabelGiven: TypeAlias = AnyLabel | Mapping[str, Any]
 """The same, or the document of a label."""
 
@@ -139,7 +139,7 @@ def read_label(value: object, where: str = "label") -> AnyLabel | None:
         ) from error
     grades = _checked(pairs)
     if kind not in KINDS:
-        raise InputError(f"{where}: {brief(kind)} is no kind of label; there are {', '.join(KINDS)}.")
+        raise InputError(f"{where}: {brief(kind)} is not a kind of label; there are {', '.join(KINDS)}.")
     read = Label(kind, grades, None if otherwise is None else _grade("all others", otherwise))
     fault = _fault(read)
     if fault:

@@ -16,7 +16,7 @@ from modelpicker.label import STEP, AnyLabel, Label
 Costs: TypeAlias = Mapping[Any, Mapping[Any, float]]
 # What costs a mistake that nobody named.
 USUAL_COST = 1.0
-# With costs there may be so many classes: there is a table of all pairs.
+# With costs there may be that many classes: there is a table of all pairs.
 MOST_CLASSES = 2_048
 # Losses by their names, as users write them.
 ACCURACY, GRADES, PREFERENCE = "accuracy", "grades", "preference"
@@ -40,7 +40,7 @@ class Loss:
     dearest: float = 1.0
     """What the worst mistake costs: losses are costs divided by this."""
     unit: float = 1.0
-    """What a loss of 1 is in the statements: 1, unless they speak of balanced accuracy."""
+    """What a loss of 1 is in the statements: 1, unless they are about balanced accuracy."""
 
     @property
     def plain(self) -> bool:
@@ -63,7 +63,7 @@ class Loss:
             return cls()
         if isinstance(given, str) and given.lower().replace("_", "-").replace(" ", "-") in MACRO_F1:
             raise InputError(
-                "loss: macro-F1 is no mean of losses over items, so it is estimated, and cannot be certified: "
+                "loss: macro-F1 is not a mean of losses over items, so it is estimated, and cannot be certified: "
                 'PoolPicker.macro_f1() and reports have the estimate. For a proof, pass loss="balanced" '
                 "(docs/how-to/losses.md).",
                 parameter="loss",
@@ -229,7 +229,7 @@ class Loss:
         return most
 
     def check_classes(self, classes: int) -> None:
-        """An error if there are so many classes that a table of all pairs would take too much memory."""
+        """An error if there are that many classes that a table of all pairs would take too much memory."""
         if not self.plain and classes > MOST_CLASSES:
             raise InputError(
                 f"loss: there are {classes:,} classes, and {self.name} takes at most {MOST_CLASSES:,}; "
@@ -283,7 +283,7 @@ def _spelt(name: ClassName, number: bool) -> ClassName:
 def _name(value: object) -> ClassName:
     name = plain(value, "loss, class")
     if name is None:
-        raise InputError("loss: a label is a class; None stands for an abstention, which is no label.")
+        raise InputError("loss: a label is a class; None stands for an abstention, which is not a label.")
     return name
 
 

@@ -54,7 +54,7 @@ COIN_BLOCK = 64  # rounds whose coins are drawn at once when rounds come one at 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a picker says of a round."""
+    """What a picker says about a round."""
 
     round: int
     query: bool
@@ -107,7 +107,7 @@ class Algorithm(ABC):
     spreads: ClassVar[bool] = True
     """Whether a budget is to be spread over a stream; otherwise it is spent as fast as the algorithm asks."""
     stops: ClassVar[bool] = False
-    """Whether it stops by itself, with a proof: its options `tolerance` and `confidence` say of what."""
+    """Whether it stops by itself, with a proof: its options `tolerance` and `confidence` say which."""
     priced: ClassVar[bool] = False
     """Whether it takes `price=`, what each model costs per item."""
     signed: ClassVar[tuple[str, ...]] = ()
@@ -145,7 +145,7 @@ class Algorithm(ABC):
 
         Args:
             row: what each model predicts: class codes or strings; None or -1 for an abstention, `mp.NOT_RUN` for a
-                model that was not asked. Of that one the round says nothing: statements count it at its worst.
+                model that was not asked. Of that one the round says nothing: statements count it as the worst.
         """
         codes, classes = encoded = encode_row(row, len(self.models))
         number = self.rounds
@@ -177,7 +177,7 @@ class Algorithm(ABC):
             del self._open[round]
 
     def take_in(self, number: int, codes: list[int], told: ToldLabel, probability: float) -> None:
-        """Learn what was told of a round that had this row, and was queried with this probability."""
+        """Learn what was told about a round that had this row, and was queried with this probability."""
         table: Any = memoryview(np.array([told.losses], dtype=np.float64).data)
         room = self.scratch._replace(graded=table)
         self.kernel.learn(*self.views, number + 1, kernel_row(codes), told.code, probability, room)
@@ -225,7 +225,7 @@ class Algorithm(ABC):
         return 1.0
 
     def counted(self, rounds: int, ago: int = 0) -> float:
-        """How many rounds' mistakes `losses` hold of so many consecutive rounds, the last of them so long `ago`.
+        """How many rounds' mistakes `losses` hold of that many consecutive rounds, the last of them so long `ago`.
 
         A difference of losses, over this, is a difference of accuracies.
         """
@@ -245,14 +245,14 @@ class Algorithm(ABC):
     def certificate(
         self, confidence: float = 0.95, kind: CertificateKind = "stream", *, label_noise: float = 0.0
     ) -> Certificate:
-        """How sure the recommended model is, in a statement that holds whenever one looks.
+        """How certain the recommended model is, in a statement that holds whenever you look.
 
         Queries that wait, were skipped, or were never made count as the worst that they could have been. All rounds
-        seen count alike, also where the algorithm recommends what was best of late.
+        seen count alike, also where the algorithm recommends what was best recently.
 
         Args:
             confidence: the probability, at least, that no statement of this kind, made at any time, is ever wrong.
-            kind: "stream" speaks of the items seen so far, and assumes nothing of them; "population" speaks of the
+            kind: "stream" is about the items seen so far, and assumes nothing about them; "population" is about the
                 models' accuracies, if items are drawn independently from one distribution.
             label_noise: the probability that a label is wrong, at most, each independently of the others: the
                 statement is of the right labels, and wider.
@@ -268,7 +268,7 @@ class Algorithm(ABC):
 
     @property
     def remark(self) -> str:
-        """What the algorithm has to say of how it stands, in a sentence; empty if nothing."""
+        """What the algorithm has to say about how it stands, in a sentence; empty if nothing."""
         return ""
 
     @property
@@ -387,10 +387,10 @@ class Algorithm(ABC):
             raise
         except KeyError as error:
             raise StateError(
-                f"this state of {cls.name} is damaged: it has no entry {error}; save it anew."
+                f"this state of {cls.name} is damaged: it has no entry {error}; save it again."
             ) from error
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-            raise StateError(f"this state of {cls.name} is damaged: {error!r}; save it anew.") from error
+            raise StateError(f"this state of {cls.name} is damaged: {error!r}; save it again.") from error
         return picker
 
     def _load(self, blob: Mapping[str, Any]) -> None:
@@ -435,7 +435,7 @@ class Algorithm(ABC):
 
     def damaged(self, how: str) -> StateError:
         """The error for a saved state that can't be right."""
-        return StateError(f"this state of {self.name} is damaged: {how}; save it anew.")
+        return StateError(f"this state of {self.name} is damaged: {how}; save it again.")
 
     def check_state(self) -> None:
         """Refuse a state that kernels, which trust it, could go astray with."""
@@ -477,7 +477,7 @@ class Algorithm(ABC):
             )
         if number not in self._open:
             raise RoundError(
-                f"round {number} has no open query: it was not queried, or its label has been told already; "
+                f"round {number} has no open query: it was not queried, or its label is known already; "
                 "open_queries lists those that wait."
             )
         return self._open[int(number)]

@@ -1,4 +1,4 @@
-"""Efficient active learning: query surely while the two best models are close, then ever more rarely."""
+"""Efficient active learning: always query while the two best models are close, then less and less often."""
 
 import math
 from typing import ClassVar, NamedTuple
@@ -93,7 +93,7 @@ class EfficientActive(Algorithm):
 
     name: ClassVar[str] = "efficient-active"
     about: ClassVar[AlgorithmDescription] = AlgorithmDescription(
-        summary="Queries every disagreement while the two best models are close, then ever more rarely.",
+        summary="Queries every disagreement while the two best models are close, then less and less often.",
         when_to_use="Use it for comparisons.",
         promises="Nothing of its own; certificates hold as for every algorithm.",
         options=(

@@ -51,7 +51,7 @@ def slack(t: int, survivors: int, delta: float) -> float:
 
 
 def drop(state: ImportanceWeightedState, lowest: float, t: int, bar: float) -> None:
-    """Drop for good every survivor whose mean loss is above the bar."""
+    """Drop permanently every survivor whose mean loss is above the bar."""
     worst = lowest
     for i in range(len(state.losses)):
         if state.alive[i] == 1:

@@ -112,10 +112,12 @@ def run_stream(
         predictions: a row per round, a column per model: class codes or strings, -1 or None for an abstention,
             `mp.NOT_RUN` for a model that was not asked. Or a collection with its labels, or one that is read batch
             by batch; or a data frame whose columns are called as the models, with the labels in a column `label`.
-        labels: one a round, in the form of the predictions, or an `mp.Label`; -1 or None is a skip. Or a function,
+        labels: one per round, in the form of the predictions, or an `mp.Label`; -1 or None is a skip. Or a
+            function,
             which is asked for a label when it is bought, and only then: it gets the place of the row, from 0 up.
             The rounds are then interpreted, without Numba.
-        budget: at most so many labels are bought in this call: the trace ends with the round that spends the last.
+        budget: at most this many labels are bought in this call: the trace ends with the round that spends the
+            last.
             A number is a cap: the picker asks as it would without. `Budget(200, "paced", rounds=5_000)` makes the
             labels last for the stream.
         stop_when: where to stop early: after the first round with a certificate that is good enough. The trace ends
@@ -137,7 +139,9 @@ def run_stream(
         predictions, told = pick_columns(columns, picker.models)
         labels = told if labels is None else labels
     if labels is None:
-        raise InputError("labels: None is no table; pass a list with one label per round, -1 where there is none.")
+        raise InputError(
+            "labels: None is not a table; pass a list with one label per round, -1 where there is none."
+        )
     with picker.all_or_nothing():
         return _run(picker, StreamInput(predictions, labels, len(picker.models), picker.loss), goal, kept)
 

@@ -149,7 +149,7 @@ class Campaign(CampaignTelling, CampaignLeasing, CampaignRevising):
 
     @property
     def deciding(self) -> bool:
-        """Whether the next `pending` goes on deciding about items of files, if no query is open by then."""
+        """Whether the next `pending` continues deciding about items of files, if no query is open by then."""
         with self.reading_state() as (store, state):
             return isinstance(state, Projection) and feeds(store, state)
 
@@ -175,10 +175,10 @@ class Campaign(CampaignTelling, CampaignLeasing, CampaignRevising):
         )
 
     def _check_takes_items(self) -> None:
-        """Items of a file come in the order of the file: others in between, and it could not be gone on with."""
+        """Items of a file come in the order of the file: others in between, and it could not be continued."""
         if self.settings.source is not None:
             raise ConflictError(
-                f"campaign {self.name!r} takes its items from {self.settings.source.file}: go on with "
+                f"campaign {self.name!r} takes its items from {self.settings.source.file}: continue with "
                 f"{self.settings.source.command!r}. For other items, create another campaign."
             )
 
@@ -197,7 +197,10 @@ class Campaign(CampaignTelling, CampaignLeasing, CampaignRevising):
         export_campaign(self, path)
 
     def report(self) -> str:
-        """One page for whoever has to decide, as HTML: the pick, how sure it is, what it cost, how to repeat it."""
+        """One page for the person who decides, as HTML.
+
+        The pick, how certain it is, what it cost, how to repeat it.
+        """
         from modelpicker.campaigns.results.campaign_report import campaign_report  # which builds on campaigns
         from modelpicker.campaigns.results.report_page import report_page
 

@@ -111,7 +111,7 @@ def import_campaign(
     with _opened(path) as (header, records):
         if header.get("format") != FORMAT:
             raise InputError(
-                f"{path} is no campaign that modelpicker exported: its format is {brief(header.get('format'))}."
+                f"{path} is not a campaign that modelpicker exported: its format is {brief(header.get('format'))}."
             )
         try:
             settings = _settings(header, algorithm)
@@ -208,9 +208,9 @@ def _read_lines(stream: Iterable[str], path: Path) -> Iterator[HistoryRecord]:
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise InputError(f"{path}, line {number} is no JSON: {error}. Was it cut off?") from error
+            raise InputError(f"{path}, line {number} is not JSON: {error}. Was it cut off?") from error
         if not isinstance(record, dict):
-            raise InputError(f"{path}, line {number}: {brief(record)} is no record.")
+            raise InputError(f"{path}, line {number}: {brief(record)} is not a record.")
         yield record
 
 
@@ -255,14 +255,14 @@ def _read_parquet(path: Path) -> tuple[HistoryRecord, Iterator[HistoryRecord]]:
     try:
         file = pq.ParquetFile(path)
     except pa.ArrowInvalid as error:
-        raise InputError(f"{path} is no Parquet file: {error}.") from error
+        raise InputError(f"{path} is not a Parquet file: {error}.") from error
     header = (file.schema_arrow.metadata or {}).get(FORMAT.encode())
     if header is None:
         return {}, iter(())
     try:
         found = json.loads(header)
     except ValueError as error:
-        raise InputError(f"{path}: its settings are no JSON: {error}.") from error
+        raise InputError(f"{path}: its settings are not JSON: {error}.") from error
     return found if isinstance(found, dict) else {}, _rows(file)
 
 

@@ -25,7 +25,7 @@ class CampaignLeasing(CampaignReading):
         needs a label. So there are as many open questions as there are people who label.
 
         Args:
-            most: at most so many; all by default, and one if they are leased.
+            most: at most this many; all by default, and one if they are leased.
             lease: for how many seconds, or how long, they are kept from others. Nobody else is given a leased query
                 until its lease has expired; an answer counts whenever it comes, if nobody else gave one. With
                 neither this nor `most`, all open queries, and no item of a file is decided about.

@@ -159,16 +159,16 @@ class CampaignReading(CampaignTransactions):
         return None
 
     def outlook(self, labels: int) -> PoolOutlook | None:
-        """What so many more labels would buy; None on a stream: nobody can tell."""
+        """What that many more labels would buy; None on a stream: nobody can tell."""
         check_count("labels", labels)
         return None
 
     def certificate(self, confidence: float = 0.95, kind: CertificateKind = "stream") -> Certificate:
-        """How sure the pick is, in a statement that holds whenever one looks; `best` has one as well.
+        """How certain the pick is, in a statement that holds whenever you look; `best` has one as well.
 
         Args:
             confidence: the probability, at least, that no statement of this kind, made at any time, is ever wrong.
-            kind: "stream" speaks of the items seen so far, and assumes nothing of them; "population" speaks of the
+            kind: "stream" is about the items seen so far, and assumes nothing about them; "population" is about the
                 models' accuracies, if items are drawn independently from one distribution.
         """
         with self.reading() as (store, projection):
@@ -203,7 +203,7 @@ class CampaignReading(CampaignTransactions):
             return measure_agreement(store.all_opinions())
 
     def opinions(self, id: int | str) -> tuple[GivenOpinion, ...]:
-        """What people say of an item that several people label, in the order in which they said it."""
+        """What people say about an item that several people label, in the order in which they said it."""
         with self.looking() as store:
             return opinions_of(store, self._number_of(store, id, store.head().rounds))
 
@@ -241,7 +241,7 @@ class CampaignReading(CampaignTransactions):
         )
 
     def label_of(self, id: int | str) -> AnyLabel | None:
-        """The label that is known of a round; None if there is none."""
+        """The label that is known about a round; None if there is none."""
         state = self._state_of(id)
         return None if state is None else state.label
 
@@ -269,7 +269,7 @@ class CampaignReading(CampaignTransactions):
         return records_of(self.stored(head.events), self.settings)
 
     def records(self, after: int, most: int) -> list[HistoryRecord]:
-        """A page of the history: so many records after an event, and the rest of the last one's event."""
+        """A page of the history: that many records after an event, and the rest of the last one's event."""
         with self.looking() as store:
             last = store.head().events
             found = [stored.event for stored in store.others((Joining.kind, Leaving.kind), upto=after)]

@@ -1,4 +1,4 @@
-"""What changes while a campaign goes on: its models, its terms, its name."""
+"""What changes while a campaign continues: its models, its terms, its name."""
 
 from typing import Any
 
@@ -48,7 +48,7 @@ class CampaignRevising(CampaignReading):
             change.add(Joining(change.head.rounds, name, make_pick(change.store, change.projection).model))
 
     def leave(self, model: ModelName) -> None:
-        """Let a model take no part any more, from the next round on; what is known of the others stays."""
+        """Let a model no longer take part, from the next round on; what is known about the others stays."""
         with self.writing() as change:
             models = change.projection.picker.models
             check_model(model)
@@ -61,14 +61,14 @@ class CampaignRevising(CampaignReading):
             change.add(Leaving(change.head.rounds, name))
 
     def revise(self, *, name: str | None = None, annotator: str | None = None, **changes: Any) -> None:
-        """Change what may be changed while it goes on; it holds from here on, and the history keeps it.
+        """Change what may be changed while it continues; it holds from here on, and the history keeps it.
 
         Args:
             name: what to call it from now on.
             annotator: who says so.
             changes: `budget` (None for no limit), `stop_when` (None for no goal), `paused`, `archived`, `finished`,
                 or `guidelines` (what annotators read beside the item). On a pool `stop_when` sets the tolerance and
-                the confidence; None brings back those it began with. Another tolerance begins the proof anew, with
+                the confidence; None brings back those it began with. Another tolerance begins the proof again, with
                 the labels that are known.
 
         >>> import modelpicker as mp
@@ -98,7 +98,7 @@ class CampaignRevising(CampaignReading):
     def finish(self, *, annotator: str | None = None) -> None:
         """Take the result: nobody is asked any more, and open questions are withdrawn.
 
-        Answers that are under way still count. `revise(finished=False)` goes on.
+        Answers that are under way still count. `revise(finished=False)` continues.
         """
         self.revise(annotator=annotator, finished=True)
 

@@ -33,7 +33,7 @@ class CampaignTelling(CampaignReading):
         """Take in the label of a query, at any time and in any order.
 
         Told twice, it counts once. Another label for the same query is a conflict, unless `replace` says that the
-        first was wrong: then everything is learned anew as if it had never been said. The label of a round that was
+        first was wrong: then everything is rebuilt as if it had never been said. The label of a round that was
         not queried is kept for reference, and never touches the estimates of a stream; a pool learns from it. Where
         several people label an item (`overlap`), it is an opinion, and learned when all of them agree.
 
@@ -62,7 +62,7 @@ class CampaignTelling(CampaignReading):
         with self.writing() as change:
             for entry in pairs:
                 if not (isinstance(entry, Sequence) and len(entry) == 2) or isinstance(entry, str):
-                    raise InputError(f"labels: {brief(entry)} is no pair of an id and a label.")
+                    raise InputError(f"labels: {brief(entry)} is not a pair of an id and a label.")
                 number = self._number_of(change.store, entry[0], change.head.rounds)
                 store_answer(change, number, self._label(change, number, entry[1]), replace, by)
 
@@ -87,7 +87,7 @@ class CampaignTelling(CampaignReading):
     def retract(
         self, id: int | str, *, lease: float | timedelta | None = None, annotator: str | None = None
     ) -> None:
-        """Take back the answer to a query, which then waits again; everything is learned anew without it.
+        """Take back the answer to a query, which then waits again; everything is rebuilt without it.
 
         Of an item that several people label, it is what the annotator said; if they said nothing, all opinions.
 
@@ -110,7 +110,7 @@ class CampaignTelling(CampaignReading):
                 change.store.lease([number], self.storage.now(change.store.connection) + seconds, by)
 
     def settle(self, id: int | str, label: LabelGiven | None, *, annotator: str | None = None) -> None:
-        """Decide what an item is on which people disagree; until then it counts at its worst.
+        """Decide what an item is on which people disagree; until then it counts as the worst.
 
         Said twice, it counts once. An item that waits for another person can be settled as well. `tell` with
         `replace` corrects a label that was settled.
@@ -155,7 +155,7 @@ class CampaignTelling(CampaignReading):
 
 
 def _classes_before(store: EventStore, number: int) -> list[ClassName]:
-    """The classes that were said of a round so far, by one person or several."""
+    """The classes that were said about a round so far, by one person or several."""
     known = store.state(number)
     said = [None if known is None else known.label, *(opinion.label for opinion in store.opinions(number))]
     return [name for label in said if label is not None for name in classes_of(label)]

@@ -59,7 +59,7 @@ class AuditDraw(NamedTuple):
 
 
 class RightCounts(NamedTuple):
-    """What is known of a model by counting."""
+    """What is known about a model by counting."""
 
     items: int
     right: int
@@ -132,7 +132,7 @@ def measure_accuracy(
     since: int | None = None,
     noisy: bool = False,
 ) -> AccuracyInterval:
-    """The interval of the accuracy of one of so many models, each of which might have been the pick.
+    """The interval of the accuracy of one of that many models, each of which might have been the pick.
 
     If labels may be wrong (`noisy`), the sentence says that it assumes that all are right.
     """

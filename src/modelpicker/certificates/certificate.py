@@ -1,8 +1,8 @@
 """Certificates: how certain a pick is, in statements that hold whenever you look.
 
-Three kinds, and a certificate always says which it is. A *stream* certificate assumes nothing of the stream: the
+Three kinds, and a certificate always says which it is. A *stream* certificate assumes nothing about the stream: the
 only chance is that of the coins. A *population* certificate is for items that are drawn independently from one
-distribution. A *pool* certificate speaks of exactly the items of a pool. The proofs are in
+distribution. A *pool* certificate is about exactly the items of a pool. The proofs are in
 docs/how-it-works/certificates.md and docs/how-it-works/pools.md.
 """
 
@@ -29,7 +29,7 @@ FINEST = 0.001
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What is known of a model, with what confidence."""
+    """What is known about a model, with what confidence."""
 
     model: int | str
     gap: float
@@ -103,7 +103,7 @@ class Certified:
 
 
 def check_confidence(confidence: Any) -> float:
-    """A confidence that makes sense."""
+    """A confidence that is valid."""
     return float(CONFIDENCE.check(confidence))
 
 

@@ -41,7 +41,7 @@ class Watch(NamedTuple):
 
 
 def make_rule(stop_when: Certified, models: int, unit: float = 1.0, label_noise: float = 0.0) -> Rule:
-    """The rule for so many models; a loss of 1 is a gap of `unit`."""
+    """The rule for that many models; a loss of 1 is a gap of `unit`."""
     kind = KINDS[stop_when.kind]
     bar = bar_for(models, told_confidence(label_noise, stop_when.confidence), kind)
     noise = stream_noise(label_noise, stop_when.confidence, kind)

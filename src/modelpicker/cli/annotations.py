@@ -19,7 +19,9 @@ def tasks(
     out: Annotated[
         Path,
         typer.Option(
-            metavar="FILE", help="Where to: .csv, .tsv, .xlsx, .json or .jsonl, by the format.", show_default=False
+            metavar="FILE",
+            help="The file to write: .csv, .tsv, .xlsx, .json or .jsonl, by the format.",
+            show_default=False,
         ),
     ],
     format: Annotated[  # noqa: A002 - as users say it
@@ -28,7 +30,7 @@ def tasks(
             help="The tool that people label in.  [default: csv or xlsx, by the name of FILE]", show_default=False
         ),
     ] = None,
-    how_many: Annotated[int, typer.Option("--count", min=1, help="At most so many items.")] = 20,
+    how_many: Annotated[int, typer.Option("--count", min=1, help="At most this many items.")] = 20,
     hours: Annotated[
         float,
         typer.Option(
@@ -62,7 +64,7 @@ def tasks(
         state = campaign.best().state
         say(visible(f"No item is free now, so no file was written. {state.title}: {state.reason}"))
         if state.name == "waiting-for-labels":
-            say("Items of earlier tasks are kept for whoever has them, by default for 24 hours.")
+            say("Items of earlier tasks are reserved for the people who have them, by default for 24 hours.")
         return
     say(visible(f"Wrote {count(len(found.tasks), 'task')} to {' and '.join(map(str, paths))}."))
     say(visible(f"  {command(f'annotations {called_by(name, storage)} FILE')}  takes the labels back"))
@@ -94,13 +96,13 @@ def annotations(
     ] = False,
     label: Annotated[
         str | None,
-        typer.Option(help="Of a table: the column with the labels.  [default: label]", show_default=False),
+        typer.Option(help="For a table: the column with the labels.  [default: label]", show_default=False),
     ] = None,
     id_column: Annotated[
         str | None,
         typer.Option(
             "--id",
-            help="Of a table: the column that says which item it is.  [default: modelpicker_id, id, key or item]",
+            help="For a table: the column that says which item it is.  [default: modelpicker_id, id, key or item]",
             show_default=False,
         ),
     ] = None,

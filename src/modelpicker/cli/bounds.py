@@ -84,7 +84,7 @@ def bounds(
     print_notes(collection.notes)
     if collection.labels is None:
         raise InputError(
-            f"{source} has no labels, and the theorems speak of accuracies; pass --labels FILE, or find the best "
+            f"{source} has no labels, and the theorems are about accuracies; pass --labels FILE, or find the best "
             f"model with {command('pick FILE')}."
         )
     pool = pool_of(collection)

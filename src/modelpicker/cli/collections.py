@@ -212,7 +212,7 @@ def _print_hardness(found: "Description") -> None:
             needed = "two models" if found.models < 2 else "answers of all models to all items"
             typer.echo(f"λ, Δ and θ need {needed}.")
         else:
-            typer.echo("Without labels nothing is known of accuracies, nor of λ, Δ and θ.")
+            typer.echo("Without labels nothing is known about accuracies, nor of λ, Δ and θ.")
             bought = "looks up the few grades" if found.graded else "asks for the few"
             typer.echo(f"Next: {command('pick FILE')} {bought} that matter.")
         return
@@ -227,10 +227,10 @@ def _print_hardness(found: "Description") -> None:
 @app.command()
 def make(
     out: Annotated[
-        Path, typer.Argument(help="Where to: .npz, .parquet, .arrow, .csv or .jsonl.", show_default=False)
+        Path, typer.Argument(help="The file to write: .npz, .parquet, .arrow, .csv or .jsonl.", show_default=False)
     ],
     preset: Annotated[
-        str | None, typer.Option(help="A likeness of one of the paper's collections: see `list`.")
+        str | None, typer.Option(help="A synthetic copy of one of the paper's collections: see `list`.")
     ] = None,
     items: Annotated[int | None, typer.Option(help="How many items.  [default: 10000]", show_default=False)] = None,
     models: Annotated[
@@ -242,7 +242,7 @@ def make(
     accuracies: Annotated[
         str | None,
         typer.Option(
-            help="One a model, separated by commas; or LOW:HIGH, evenly spread.  [default: 0.5:0.9]",
+            help="One per model, separated by commas; or LOW:HIGH, evenly spread.  [default: 0.5:0.9]",
             show_default=False,
         ),
     ] = None,
@@ -304,7 +304,7 @@ def _accuracies(text: str, models: int) -> list[float]:
 def convert(
     source: SourceArgument,
     out: Annotated[
-        Path, typer.Argument(help="Where to: .npz, .parquet, .arrow, .csv or .jsonl.", show_default=False)
+        Path, typer.Argument(help="The file to write: .npz, .parquet, .arrow, .csv or .jsonl.", show_default=False)
     ],
     labels: LabelsOption = None,
     reading: Any = None,

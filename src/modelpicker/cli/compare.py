@@ -76,7 +76,7 @@ EngineName: TypeAlias = Annotated[
 ]
 Workers: TypeAlias = Annotated[
     int | None,
-    typer.Option(min=1, help="How many threads or workers.  [default: one a core]", show_default=False),
+    typer.Option(min=1, help="How many threads or workers.  [default: one per core]", show_default=False),
 ]
 Scheduler: TypeAlias = Annotated[
     str | None,
@@ -147,7 +147,7 @@ def compare(
     Each method is tuned to each budget and played on many streams. The tables say how often it found the best
     model, how far from the best its pick was, and what following it on the way would have cost. With --setting
     pool, files are drawn instead of streams, and a method may ask about any item of a file. An interrupted
-    comparison goes on where it stopped when the same command is given again.
+    comparison continues where it stopped when the same command is given again.
     """
     from modelpicker.cli.shared.comparison_output import finish_comparison, interruptible
     from modelpicker.collections.files import load_with
@@ -183,7 +183,7 @@ def compare(
     if as_json:
         print_json(document)
     else:
-        say(visible(f"Everything is in {folder}{': open report.html' if drawn else ''}."))
+        say(visible(f"The results are in {folder}{': open report.html' if drawn else ''}."))
 
 
 def can_draw(wanted: bool | None) -> bool:
@@ -208,7 +208,7 @@ def parse_budgets(budgets: list[str] | None) -> list[int] | None:
     for entry in entries:
         if not (entry.isascii() and entry.isdigit() and len(entry) <= MOST_DIGITS):
             raise typer.BadParameter(
-                f"{entry[:MOST_DIGITS]} is no number of labels; pass such as 50,100,200.", param_hint="--budgets"
+                f"{entry[:MOST_DIGITS]} is not a number of labels; pass such as 50,100,200.", param_hint="--budgets"
             )
     return [int(entry) for entry in entries]
 

@@ -24,7 +24,7 @@ def export(
 
     campaign = opened(storage, name)
     if out.exists() and not force:
-        raise ConflictError(f"{out} is there already; pass --force to overwrite it.")
+        raise ConflictError(f"{out} already exists; pass --force to overwrite it.")
     with waiting(f"Writing {out}"):
         records = export_campaign(campaign, out)
     facts = {"campaign": name, "path": str(out), "records": records}

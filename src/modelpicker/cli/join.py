@@ -27,8 +27,8 @@ def join(name: Name, model: Model, storage: StorageOption = None, as_json: Json 
 
 
 def leave(name: Name, model: Model, storage: StorageOption = None, as_json: Json = False) -> None:
-    """Let a model take no part any more; what is known of the others stays."""
+    """Let a model no longer take part; what is known about the others stays."""
     campaign = opened(storage, name)
     found = next((one for one in campaign.models if str(one) == model), model)
     campaign.leave(found)
-    report(campaign, f"{model} takes no part any more.", {"left": found}, as_json)
+    report(campaign, f"{model} no longer takes part.", {"left": found}, as_json)

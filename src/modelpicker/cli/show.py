@@ -1,4 +1,4 @@
-"""`modelpicker list`, `show` and `best`: campaigns, where they stand, and who leads."""
+"""`modelpicker list`, `show` and `best`: campaigns, where they stand, and which model leads."""
 
 import textwrap
 from dataclasses import replace as replace_fields
@@ -95,7 +95,7 @@ def _look(storage: str | None, listed: "Listed") -> tuple["Listed", "Status | No
 
 
 def show(name: Name, storage: StorageOption = None, as_json: Json = False) -> None:
-    """Describe a campaign: what it is made with, how far it has come, who leads."""
+    """Describe a campaign: what it is made with, how far it has come, which model leads."""
     campaign = opened(storage, name)
     if as_json:
         print_json(describe(campaign))
@@ -166,8 +166,8 @@ def _items(settings: "CampaignSettings", pick: "Pick") -> str:
 
 
 def _of_file(source: "FileSource", pick: "Pick") -> str:
-    """How far the items of a file were seen, and what goes on with them."""
-    more = f"; `{source.command}` goes on" if pick.state.name in ("running", "waiting-for-labels") else ""
+    """How many items of a file were seen, and how to continue."""
+    more = f"; to continue: {source.command}" if pick.state.name in ("running", "waiting-for-labels") else ""
     return f"{pick.rounds:,} seen of {source.file}{more}"
 
 

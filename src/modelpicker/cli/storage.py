@@ -30,7 +30,7 @@ def backup(
     storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
-    """Copy a whole SQLite storage to a file, tokens included, while others go on using it."""
+    """Copy a whole SQLite storage to a file, tokens included, while others continue using it."""
     from modelpicker.campaigns.storage.backup import back_up
     from modelpicker.campaigns.storage.database import find_storage
 
@@ -64,7 +64,7 @@ def verify(
     with waiting(f"Looking at {found.url}"):
         damage = check_file(found)
     if damage:
-        raise StorageError(f"{found.url} is damaged: {damage[0]}. Bring back a backup.")
+        raise StorageError(f"{found.url} is damaged: {damage[0]}. Restore a backup.")
     names = [name] if name is not None else all_names(found)
     verdicts = []
     for one in names:

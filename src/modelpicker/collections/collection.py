@@ -44,7 +44,7 @@ class ModelCollection:
             strings are class names; -1 or None is an abstention, and `mp.NOT_RUN` stands for a model that was not
             run on the item. Or a data frame (pandas, polars, Arrow), or a
             mapping of arrays, which are read as files are: `id`, `text`, `label` and the like are no models there.
-        labels: one an item, in the form of the predictions; -1 or None where it is not known.
+        labels: one per item, in the form of the predictions; -1 or None where it is not known.
         models: the names of the models; by default `model-0`, `model-1`, …. Of a data frame, the columns that are
             models.
         classes: the names of the classes; by default what predictions and labels say, in order.
@@ -163,7 +163,7 @@ class ModelCollection:
         found = matrices.most_likely(probabilities)
         names = list(range(found.classes)) if classes is None else list(classes)
         if len(names) != found.classes:
-            raise InputError(f"there are {found.classes} probabilities a model, but {len(names)} classes.")
+            raise InputError(f"there are {found.classes} probabilities per model, but {len(names)} classes.")
         return cls(found.codes, labels, models, names, fields=fields, notes=found.notes)
 
     @classmethod

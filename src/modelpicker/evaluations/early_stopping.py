@@ -61,7 +61,7 @@ class EarlyStop:
 
     @property
     def certificate(self) -> Certificate:
-        """What is proven of it, of items like these in general."""
+        """What is proven about it, of items like these in general."""
         return self.race.certificate(float(self.race.options["confidence"]), "population")
 
     def score(self, scores: Mapping[Any, float | None]) -> None:
@@ -141,7 +141,7 @@ class WorthRunning(Generic[AnyItem]):
         self._open: ScoredItem[AnyItem] | None = None
 
     def __iter__(self) -> Iterator[ScoredItem[AnyItem]]:
-        """Go on with the item that has not all its scores, or with the next one."""
+        """Continue with the item that has not all its scores, or with the next one."""
         self._close_if_whole()
         while not self.finished:
             yield self._next()
@@ -169,7 +169,7 @@ class WorthRunning(Generic[AnyItem]):
 
     @property
     def certificate(self) -> Certificate:
-        """What is proven of it, of items like these in general."""
+        """What is proven about it, of items like these in general."""
         return self.stop.certificate
 
     @property
@@ -211,7 +211,7 @@ class WorthRunning(Generic[AnyItem]):
         self._open = None
 
     def state_dict(self) -> dict[str, Any]:
-        """All scores so far, in a form that JSON can hold: `worth_running(…, resume=)` goes on from there."""
+        """All scores so far, in a form that JSON can hold: `worth_running(…, resume=)` continues from there."""
         self._close_if_whole()
         return {"version": STATE_VERSION, **self._settings, "scores": [list(one) for one in self._done]}
 

@@ -33,7 +33,7 @@ SCORES = ("score", "correct")
 
 @dataclass(frozen=True, slots=True)
 class RunComparison:
-    """What two runs on the same items say of each other; differences are those of A, less those of B."""
+    """What two runs on the same items say about each other; differences are those of A, less those of B."""
 
     verdict: RunVerdict
     """Which is better in general; "undecided" if that is not proven."""

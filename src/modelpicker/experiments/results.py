@@ -37,7 +37,7 @@ class Results:
     rounds: npt.NDArray[np.int64]
     curves: dict[tuple[str, int], dict[str, npt.NDArray[np.float64]]]
     outcomes: dict[str, Outcomes]
-    """Labels bought and gaps, by method: a row a realization, a column a budget."""
+    """Labels bought and gaps, by method: one row per realization, one column per budget."""
 
     def __repr__(self) -> str:
         named = self.settings["collection"]["name"] or self.settings["collection"]["fingerprint"]
@@ -175,5 +175,5 @@ def check_level(level: object) -> None:
     """A probability that is worth reaching."""
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0.0 < level <= 1.0:
         raise InputError(
-            f"level {brief(level)} is no probability; pass a number above 0 and at most 1, such as 0.9."
+            f"level {brief(level)} is not a probability; pass a number above 0 and at most 1, such as 0.9."
         )

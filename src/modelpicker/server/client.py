@@ -39,7 +39,7 @@ class Client:
     Args:
         url: where the server is.
         token: what `modelpicker tokens create` printed; servers on this machine need none.
-        timeout: seconds to wait for a connection, and for the server to go on sending or reading.
+        timeout: seconds to wait for a connection, and for the server to continue sending or reading.
         patience: seconds after which a call that keeps failing is given up.
         http_client: sends the requests, with its own timeouts, proxy, certificates and headers; you close it.
             Without it, proxies are those of the environment (`HTTPS_PROXY`), certificates those of the system.
@@ -153,7 +153,7 @@ class Client:
         campaign = RemoteCampaign(self._transport, name)
         # A try that was never answered may have made it, or somebody else.
         if made is None and not _is_same(campaign.describe(), body):
-            raise ConflictError(f"there is a campaign {name!r} already; open that one, or choose another name.")
+            raise ConflictError(f"there already is a campaign {name!r}; open that one, or choose another name.")
         return campaign
 
     def _create_pool(
@@ -168,7 +168,7 @@ class Client:
         campaign = RemoteCampaign(self._transport, name)
         # A try that was never answered may have made it, or somebody else.
         if made is None and not _is_same_pool(campaign.describe(), settings):
-            raise ConflictError(f"there is a campaign {name!r} already; open that one, or choose another name.")
+            raise ConflictError(f"there already is a campaign {name!r}; open that one, or choose another name.")
         return campaign
 
 

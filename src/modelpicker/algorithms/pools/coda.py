@@ -36,7 +36,7 @@ class CodaState(NamedTuple):
     """What CODA remembers, what follows from it, and room for one item."""
 
     counts: Floats  # [model, true class, said]: the Dirichlets; what is said last is an abstention
-    belief: Floats  # [item, class]: how likely the class is, but for a factor
+    belief: Floats  # [item, class]: how likely the class is, except for a factor
     share: Floats  # [class]: how frequent it is
     best: Floats  # [class, model]: how likely the model is the best on the class
     mixture: Floats  # [model]: the same over all classes
@@ -273,7 +273,7 @@ class Coda(PoolRule):
 
     name = "coda"
     about = AlgorithmDescription(
-        summary="Takes what models agree on for labels at first (CODA, ICCV 2025).",
+        summary="Treats what models agree on as labels at first (CODA, ICCV 2025).",
         when_to_use="Use it for comparisons, with few classes.",
     )
     parts = (prepare_prior, score_by_gain, learn_class, most_likely)

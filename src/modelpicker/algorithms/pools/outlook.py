@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-# Chances are said no more surely than this: they come from some dozens of plays.
+# Chances are said no with more certainty than this: they come from some dozens of plays.
 SUREST = 0.95
 
 
@@ -13,9 +13,9 @@ class LabelsToGo:
 
     expected: int
     low: int
-    """It is likely that at least so many are needed."""
+    """It is likely that at least that many are needed."""
     high: int
-    """It is likely that at most so many are needed."""
+    """It is likely that at most this many are needed."""
 
     @property
     def words(self) -> str:

@@ -78,7 +78,8 @@ class PoolPicker:
 
     Args:
         predictions: one row per item and one column per model: a matrix, a collection, or a data frame. None or
-            -1 is an abstention; `mp.NOT_RUN` a model that was not run on the item, so that nothing is known of it.
+            -1 is an abstention; `mp.NOT_RUN` a model that was not run on the item, so that nothing is known about
+            it.
         models: the names of the models; by default those of the source, or numbers from 0.
         seed: of all randomness.
         confidence: of the proof.
@@ -87,7 +88,7 @@ class PoolPicker:
         judge: cheap labels that may be wrong, one per item; None where there is none. A good judge saves labels;
             no statement depends on it.
         loss: what mistakes cost: "accuracy", "grades", "preference", weights by class, costs by class and answer,
-            or a `Loss`. The tolerance and all statements speak of it.
+            or a `Loss`. The tolerance and all statements are about it.
         price: what each model costs per item: numbers by model, or one per model. The pick is then the cheapest
             model that is proven to be within the tolerance of the best.
         label_noise: the probability that a label is wrong, at most; each independently of the others. The
@@ -140,7 +141,7 @@ class PoolPicker:
         self._contested = contested_items(source.codes)
         self._rows = contested_rows(source.codes, self._contested)
         self.judge = read_judge(judge, source)
-        """What the judge says of each item, as codes; -1 where it says nothing. None: there is no judge."""
+        """What the judge says about each item, as codes; -1 where it says nothing. None: there is no judge."""
         self._judged = None if self.judge is None else kernel_codes(self.judge[self._contested])
         self._absent = absent_models(self._rows)
         self._said = with_judge(self._rows, self._judged, self._absent)
@@ -296,7 +297,7 @@ class PoolPicker:
         confidence = check_confidence(confidence)
         if self.loss != ACCURATE:
             raise InputError(
-                f"accuracy() speaks of right and wrong answers, but the loss of this pool is {self.loss.name}."
+                f"accuracy() is about right and wrong answers, but the loss of this pool is {self.loss.name}."
             )
         model = self._pick()
         said = self.source.codes[:, model]
@@ -336,7 +337,7 @@ class PoolPicker:
     def gap_intervals(self, confidence: float = 0.95) -> dict[ModelName, tuple[float, float]]:
         """By how much accuracy each model is behind the recommended one: what labels and proof leave possible.
 
-        All of them hold together, whenever you look. They speak of exactly these items.
+        All of them hold together, whenever you look. They are about exactly these items.
         """
         model, gap = self._pick(), self.certificate(confidence).gap
         counts = self._proof.counts(model)
@@ -360,7 +361,7 @@ class PoolPicker:
         return None if forecast is None else forecast.labels_to_go(self._audit.share)
 
     def outlook(self, labels: int) -> PoolOutlook | None:
-        """What so many more labels would buy; None if it is too early to say. An estimate, not a promise."""
+        """What that many more labels would buy; None if it is too early to say. An estimate, not a promise."""
         labels = check_count("labels", labels)
         if self.certified:
             return PoolOutlook(labels, 1.0, self.confidence)
@@ -517,7 +518,7 @@ class PoolPicker:
         return np.sort(free[np.argsort(keys[free], kind="stable")[:most]])
 
     def _look(self) -> None:
-        """Compare the models anew, if anything has changed."""
+        """Compare the models again, if anything has changed."""
         if not self._stale or not len(self._rows):
             return
         free = self._unlabelled()
@@ -552,7 +553,7 @@ class PoolPicker:
             make_room(self)
 
     def _leader(self) -> int:
-        """Who leads, by the comparison."""
+        """Which model leads, by the comparison."""
         if not len(self._rows):
             return int(np.argmax(self._jitter))
         self._look()
@@ -673,7 +674,7 @@ class PoolPicker:
         found = self._found
         left = np.maximum(1, trial.tally.left)
         shift = found.ahead - found.ahead[trial.model]
-        # Only what is said of models in play: that is what a replay knows.
+        # Only what is said about models in play: that is what a replay knows.
         expected = np.where(playing, np.clip((shift - trial.tally.known) / left, -1.0, 1.0), 0.0)
         variance = np.where(playing, found.unsure / np.maximum(1e-9, found.split), 0.0)
         return expected, variance
@@ -701,7 +702,7 @@ class PoolPicker:
         self.error_share = self.noise_share = share
 
     def _begin_parts(self) -> None:
-        """A stage of the proof has begun: that of the slices begins too."""
+        """A stage of the proof has started: that of the slices begins too."""
 
     def _pools_of(self, item: int) -> "list[tuple[PoolPicker, int]]":
         """The pools that an item is in, and its number in each."""

@@ -93,7 +93,9 @@ def _checked(
 
 
 def read_judge(judge: Any, pool: PoolInput) -> Array | None:
-    """What a judge says of each item, as codes; -1 where it says nothing, or a class that no model ever predicts.
+    """What a judge says about each item, as codes.
+
+    -1 where it says nothing, or a class that no model ever predicts.
 
     Args:
         judge: one class per item, None where it says nothing; whole numbers in an array are codes if the pool is a
@@ -116,7 +118,7 @@ def read_judge(judge: Any, pool: PoolInput) -> Array | None:
     if isinstance(said, np.ndarray) and said.dtype.kind in "iu" and pool.collected:
         return np.where((said >= 0) & (said < len(pool.classes)), said, -1).astype(np.int64)
     codes = {name: code for code, name in enumerate(pool.classes)}
-    names = [plain(one, f"what the judge says of item {place}") for place, one in enumerate(said)]
+    names = [plain(one, f"what the judge says about item {place}") for place, one in enumerate(said)]
     known = next((name for name in names if name is not None), None)
     if known is not None:
         check_same_kind(known, pool.classes[:1], "what the judge says")

@@ -40,7 +40,7 @@ class PoolTrace:
     skipped: Ints
     """The items that were asked about and that nobody could label."""
     gaps: npt.NDArray[np.float64]
-    """By how much at most another model could be better, as was proven after each label; 1.0 where nothing was."""
+    """By how much at most another model could be better, as proven after each label; 1.0 where nothing was."""
 
     def __len__(self) -> int:
         return len(self.items)
@@ -65,7 +65,7 @@ def run_pool(pool: PoolPicker, labels: object = None, *, budget: int | None = No
         labels: where they come from: an array or a list with one label per item, -1 or None where nobody can tell;
             a mapping by the numbers of the items; or a function that is given the number of an item. By default
             those that came with the predictions. Whole numbers in an array are codes if the pool is a collection's.
-        budget: at most so many labels are told in this call.
+        budget: at most this many labels are told in this call.
     """
     if not isinstance(pool, PoolPicker):
         raise InputError(f"{brief(pool)} is not a pool; pass a PoolPicker, such as mp.PoolPicker(collection).")

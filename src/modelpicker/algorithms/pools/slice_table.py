@@ -12,7 +12,7 @@ SliceState: TypeAlias = Literal["certified", "not yet", "undecided"]
 
 TITLE = "The same everywhere, or not?"
 HEAD = ("items", "labels", "best model", "proven", "the same?")
-# So many slices are named in a sentence.
+# This many slices are named in a sentence.
 NAMED = 5
 
 

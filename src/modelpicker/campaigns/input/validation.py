@@ -119,7 +119,7 @@ def check_key(key: object, what: str = "key") -> str | None:
     try:
         key.encode()
     except UnicodeEncodeError:
-        raise InputError(f"{what} {brief(key)} holds half a character; pass proper Unicode.") from None
+        raise InputError(f"{what} {brief(key)} holds half a character; pass valid Unicode.") from None
     if "\0" in key:
         raise InputError(f"{what} {brief(key)} holds a null character.")
     return key
@@ -134,7 +134,7 @@ def check_note(text: object, flagged: object) -> tuple[str, bool]:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise InputError("note: it holds half a character; pass proper Unicode.", parameter="text") from None
+        raise InputError("note: it holds half a character; pass valid Unicode.", parameter="text") from None
     if type(flagged) is not bool:
         raise InputError(f"flagged={brief(flagged)}: pass True or False.", parameter="flagged")
     return text.strip(), flagged
@@ -184,10 +184,10 @@ def check_items(items: object, rounds: int) -> list[Item | None] | None:
 
 def _one_each(values: object, rounds: int, what: str) -> Sequence[Any]:
     if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__len__"):
-        raise InputError(f"{what} {brief(values)}: pass a list with one a round.")
+        raise InputError(f"{what} {brief(values)}: pass a list with one per round.")
     listed = cast("Sequence[Any]", values.tolist() if hasattr(values, "tolist") else values)
     if len(listed) != rounds:
-        raise InputError(f"there are {rounds} rounds but {len(listed)} {what}; pass one a round.")
+        raise InputError(f"there are {rounds} rounds but {len(listed)} {what}; pass one per round.")
     return listed
 
 

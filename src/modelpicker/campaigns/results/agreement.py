@@ -2,7 +2,7 @@
 
 Cohen's kappa compares two people. Fleiss' kappa compares all of them. The agreement of an item is the share of
 pairs of its opinions that are the same. The mean over all items with at least two opinions is compared with what
-chance would give, by how often each class was said of those items. Items may have different numbers of opinions.
+chance would give, by how often each class was said about those items. Items may have different numbers of opinions.
 Where all have the same number, it is Fleiss' own. "Cannot tell" is a class of its own, named None.
 """
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # the client needs these results, and no storage
     from modelpicker.campaigns.events.opinion_store import StoredOpinion
 
 Rated: TypeAlias = Mapping[str, AnyLabel | None]
-"""What each person says of one item."""
+"""What each person says about one item."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,7 @@ class Pick:
     more: PoolOutlook | None = field(default=None, compare=False)
     """What more labels would buy, where the budget of a pool is spent and nothing is proven."""
     remark: str = ""
-    """What the algorithm has to say of how it stands; empty if nothing."""
+    """What the algorithm has to say about how it stands; empty if nothing."""
     saved_per_item: float | None = None
     """How much cheaper the pick is, per item, than the model with the best estimate; None without prices."""
     conflicts: int = 0
@@ -174,7 +174,7 @@ class Pick:
         return pick_card(self)
 
     def report(self, title: str = "") -> str:
-        """One page for whoever has to decide, as HTML; `title` names the data.
+        """One page for the person who decides, as HTML; `title` names the data.
 
         The report of a campaign, and that of the file of a pick, also say who labelled and how to repeat it.
         """
@@ -231,7 +231,7 @@ class Query:
     item: Item | None
     key: str | None
     classes: tuple[ClassName, ...]
-    """What models say of it: who labels need not be shown that."""
+    """What models say about it: annotators need not be shown that."""
     leased_until: float | None
     """When its lease expires, in seconds since 1970."""
     leased_by: str | None
@@ -267,7 +267,7 @@ class ItemNote:
 
 @dataclass(frozen=True, slots=True)
 class GivenOpinion:
-    """What one person says of an item that several people label."""
+    """What one person says about an item that several people label."""
 
     by: str | None
     label: AnyLabel | None

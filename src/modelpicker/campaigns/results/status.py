@@ -84,7 +84,7 @@ class Facts:
     idle: Idle = None
     """Why nobody is asked for anything, if so."""
     files: Mapping[str, int] = field(default_factory=dict)
-    """How many items of each file wait to be asked about."""
+    """How many items of each file have not been asked about yet."""
     conflicts: int = 0
     """Items on which people disagree."""
     half: int = 0
@@ -187,7 +187,11 @@ def items_wait(files: Mapping[str, int]) -> str:
     first, others, total = next(iter(files)), len(files) - 1, sum(files.values())
     of = f" of {first}" if first else ""
     of += f" and {others:,} more {'file' if others == 1 else 'files'}" if others else ""
-    return f"1 item{of} waits to be asked about." if total == 1 else f"{total:,} items{of} wait to be asked about."
+    return (
+        f"1 item{of} has not been asked about yet."
+        if total == 1
+        else f"{total:,} items{of} have not been asked about yet."
+    )
 
 
 def conflicts_status(conflicts: int, why: str) -> Status:

@@ -58,6 +58,10 @@ class Loss:
 
         "accuracy", which is the default; "grades"; "preference"; weights by class; costs by class and answer; or a
         loss.
+
+        >>> import modelpicker as mp
+        >>> mp.Loss.of({"spam": 5, "ham": 1}).name
+        'weighted accuracy'
         """
         if given is None:
             return cls()
@@ -86,7 +90,12 @@ class Loss:
 
     @classmethod
     def weights(cls, weights: Mapping[Any, float]) -> Self:
-        """A mistake costs the weight of the class that would have been right; 1 for a class that is not named."""
+        """A mistake costs the weight of the class that would have been right; 1 for a class that is not named.
+
+        >>> import modelpicker as mp
+        >>> mp.Loss.weights({"spam": 5}).losses("spam", ["spam", "ham"])
+        array([0., 1.])
+        """
         found = {_name(name): _cost(f"weight of {brief(name)}", weight) for name, weight in weights.items()}
         table = tuple((name, ((None, weight),)) for name, weight in found.items())
         return cls(WEIGHTED, table, _dearest([USUAL_COST, *found.values()]))
@@ -96,6 +105,10 @@ class Loss:
         """What it costs to answer one class where another is right: `{"spam": {"ham": 5}}`, the right one first.
 
         What is not named costs 1. The key None is an abstention: by default it costs as much as the worst answer.
+
+        >>> import modelpicker as mp
+        >>> mp.Loss.costs({"spam": {"ham": 5}}).losses("spam", ["spam", "ham"])
+        array([0., 1.])
         """
         found = {
             _name(label): {
@@ -119,6 +132,10 @@ class Loss:
 
         Args:
             shares: how frequent each class is: counts or shares. A class that is not named counts nothing.
+
+        >>> import modelpicker as mp
+        >>> mp.Loss.balanced({"fraud": 1, "fine": 99}).name
+        'balanced accuracy'
         """
         counts = {_name(name): _cost(f"share of {brief(name)}", share) for name, share in shares.items()}
         counts = {name: count for name, count in counts.items() if count > 0.0}
@@ -157,7 +174,12 @@ class Loss:
         return [name for label, row in self.table for name in (label, *(one for one, _ in row)) if name is not None]
 
     def losses(self, label: AnyLabel, answers: Sequence[ClassName | None]) -> Floats:
-        """The loss of each answer if this is the label, from 0 to 1; NaN where it is not known."""
+        """The loss of each answer if this is the label, from 0 to 1; NaN where it is not known.
+
+        >>> import modelpicker as mp
+        >>> mp.Loss.of("accuracy").losses("spam", ["spam", "ham"])
+        array([0., 1.])
+        """
         if not isinstance(label, Label):
             found = np.array([self._cost_of(label, answer) for answer in answers]) / self.dearest
             rounded: Floats = np.round(found / STEP) * STEP
@@ -254,7 +276,12 @@ class Loss:
         return {label: dict(row) for label, row in self.table}
 
     def to_json(self) -> dict[str, Any]:
-        """The loss as a document; `read_loss` reads it again."""
+        """The loss as a document; `read_loss` reads it again.
+
+        >>> import modelpicker as mp
+        >>> mp.Loss.weights({"spam": 5}).to_json()
+        {'name': 'weighted accuracy', 'table': [['spam', [[None, 5.0]]]], 'dearest': 5.0, 'unit': 1.0}
+        """
         table = [[label, [list(pair) for pair in row]] for label, row in self.table]
         return {"name": self.name, "table": table, "dearest": self.dearest, "unit": self.unit}
 

@@ -54,7 +54,13 @@ COIN_BLOCK = 64  # rounds whose coins are drawn at once when rounds come one at 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a picker says about a round."""
+    """What a picker says about a round.
+
+    >>> import modelpicker as mp
+    >>> decision = mp.ModelPicker(["small", "large"], seed=1).observe(["cat", "dog"])
+    >>> decision.query, decision.recommended
+    (True, 'small')
+    """
 
     round: int
     query: bool
@@ -92,6 +98,10 @@ class Algorithm(ABC):
 
     A subclass brings its name, its three kernels, the arrays it starts from, and the numbers its kernels are
     told; everything else is here. `modelpicker.algorithms.checks.check_algorithm` tells whether it behaves.
+
+    >>> import modelpicker as mp
+    >>> isinstance(mp.Race(["small", "large"]), mp.Algorithm)
+    True
     """
 
     name: ClassVar[str]
@@ -146,6 +156,12 @@ class Algorithm(ABC):
         Args:
             row: what each model predicts: class codes or strings; None or -1 for an abstention, `mp.NOT_RUN` for a
                 model that was not asked. Of that one the round says nothing: statements count it as the worst.
+
+        >>> import modelpicker as mp
+        >>> picker = mp.ModelPicker(["small", "large"], seed=1)
+        >>> decision = picker.observe(["cat", "dog"])
+        >>> decision.round, decision.query, decision.probability
+        (0, True, 0.5887050112577373)
         """
         codes, classes = encoded = encode_row(row, len(self.models))
         number = self.rounds
@@ -167,6 +183,13 @@ class Algorithm(ABC):
         the loss of a model unknown, certificates count that as the worst that it could be, and the estimates take
         the mean of the losses that are known. A label of None or -1 is a skip: it closes the query and changes no
         estimate; certificates count it as the worst that it could have been.
+
+        >>> import modelpicker as mp
+        >>> picker = mp.ModelPicker(["small", "large"], seed=1)
+        >>> decision = picker.observe(["cat", "dog"])
+        >>> picker.learn(decision.round, "dog")
+        >>> picker.recommended, picker.labels_used
+        ('large', 1)
         """
         query = self._open_query(round)
         told = tell(label, query.row, self.loss, f"label of round {round}")
@@ -256,6 +279,17 @@ class Algorithm(ABC):
                 models' accuracies, if items are drawn independently from one distribution.
             label_noise: the probability that a label is wrong, at most, each independently of the others: the
                 statement is of the right labels, and wider.
+
+        >>> import numpy as np
+        >>> import modelpicker as mp
+        >>> labels = np.random.default_rng(0).integers(0, 2, 500)
+        >>> wrong = np.random.default_rng(1).random((500, 3)) < [0.3, 0.2, 0.1]
+        >>> rows = labels[:, None] ^ wrong
+        >>> picker = mp.ModelPicker(["small", "medium", "large"], seed=0, query_scale=8)
+        >>> trace = mp.run_stream(picker, rows, labels)
+        >>> print(picker.certificate(0.95, "population").sentence)
+        Proven: no model is more accurate than large (95% confidence).
+        Of all items like these, if items are drawn independently from one distribution.
         """
         check_kind(kind)
         label_noise = float(LABEL_NOISE.check(label_noise))
@@ -342,7 +376,14 @@ class Algorithm(ABC):
         return type(self).from_state_dict, (self.state_dict(),)
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything this picker is, in a form that JSON can hold."""
+        """Everything this picker is, in a form that JSON can hold.
+
+        >>> import modelpicker as mp
+        >>> picker = mp.ModelPicker(["small", "large"], seed=1)
+        >>> decision = picker.observe(["cat", "dog"])
+        >>> mp.ModelPicker.from_state_dict(picker.state_dict()).rounds
+        1
+        """
         evidence = self.recorder.document()
         return {
             "version": STATE_VERSION,
@@ -364,7 +405,13 @@ class Algorithm(ABC):
 
     @classmethod
     def from_state_dict(cls, blob: object) -> Self:
-        """The picker that `state_dict` described."""
+        """The picker that `state_dict` described.
+
+        >>> import modelpicker as mp
+        >>> saved = mp.ModelPicker(["small", "large"], seed=1).state_dict()
+        >>> mp.ModelPicker.from_state_dict(saved).models
+        ('small', 'large')
+        """
         if not isinstance(blob, Mapping):
             raise StateError(f"a state is a mapping, as state_dict() gives it, not a {type(blob).__name__}.")
         if cls is Algorithm:

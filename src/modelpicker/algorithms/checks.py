@@ -34,7 +34,12 @@ MEMORY_ALLOWED = 64 * 1024  # bytes that 1,200 further rounds may cost: below a 
 
 
 class Check(NamedTuple):
-    """One named check of one algorithm."""
+    """One named check of one algorithm.
+
+    >>> import modelpicker as mp
+    >>> check = next(iter(mp.check_algorithm(mp.ModelPicker)))
+    >>> check()  # raises an AssertionError if the check fails
+    """
 
     name: str
     run: Callable[[], None]
@@ -52,7 +57,14 @@ class Check(NamedTuple):
 
 
 def check_algorithm(factory: Factory) -> Iterator[Check]:
-    """The checks of the algorithm that `factory(models, seed)` makes."""
+    """The checks of the algorithm that `factory(models, seed)` makes.
+
+    >>> import modelpicker as mp
+    >>> checks = list(mp.check_algorithm(mp.ModelPicker))
+    >>> checks[0].run()
+    >>> len(checks) > 10
+    True
+    """
     for check in (
         well_formed,
         described,

@@ -89,6 +89,14 @@ class EfficientActive(Algorithm):
         c0: how large an allowance the gap is held against; larger asks more.
         threshold_scale: s, a factor on the threshold below which every disagreement is queried.
         loss: what a mistake costs: "accuracy", weights by class, costs by class and answer, or an `mp.Loss`.
+
+    >>> import modelpicker as mp
+    >>> picker = mp.EfficientActive(["small", "large"], seed=0, c0=0.01)
+    >>> decision = picker.observe(["cat", "dog"])
+    >>> if decision.query:
+    ...     picker.learn(decision.round, "dog")
+    >>> picker.rounds
+    1
     """
 
     name: ClassVar[str] = "efficient-active"

@@ -35,7 +35,17 @@ STOPPED: tuple[Stopped, ...] = ("end", "budget", "certified", "won")
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Trace:
-    """Everything a picker decided over the rounds of one call; arrays hold indices, an entry per round."""
+    """Everything a picker decided over the rounds of one call; arrays hold indices, an entry per round.
+
+    >>> import numpy as np
+    >>> import modelpicker as mp
+    >>> labels = np.random.default_rng(0).integers(0, 2, 500)
+    >>> wrong = np.random.default_rng(1).random((500, 3)) < [0.3, 0.2, 0.1]
+    >>> rows = labels[:, None] ^ wrong
+    >>> trace = mp.run_stream(mp.ModelPicker(3, seed=0), rows, labels)
+    >>> trace.labels_used == int(trace.queried.sum()), trace.winner
+    (True, 2)
+    """
 
     queried: npt.NDArray[np.bool_]
     probability: Floats
@@ -63,6 +73,15 @@ class Trace:
         """One row per round; models and classes are places, as in the arrays.
 
         A data frame of "pandas", "polars" or "pyarrow": by default of pandas if it is installed, else of PyArrow.
+
+        >>> import numpy as np
+        >>> import modelpicker as mp
+        >>> labels = np.random.default_rng(0).integers(0, 2, 500)
+        >>> wrong = np.random.default_rng(1).random((500, 3)) < [0.3, 0.2, 0.1]
+        >>> rows = labels[:, None] ^ wrong
+        >>> trace = mp.run_stream(mp.ModelPicker(3, seed=0), rows, labels)
+        >>> trace.to_frame("pyarrow").num_rows
+        500
         """
         names = ("queried", "probability", "recommended", "predicted")
         columns = {"round": range(len(self)), **{name: getattr(self, name) for name in names}}
@@ -124,6 +143,16 @@ def run_stream(
             there, and holds the certificate.
         label_noise: the probability that a label is wrong, at most: that certificate allows for it, so it takes
             more labels, or is never reached.
+
+    >>> import numpy as np
+    >>> import modelpicker as mp
+    >>> labels = np.random.default_rng(0).integers(0, 2, 500)
+    >>> wrong = np.random.default_rng(1).random((500, 3)) < [0.3, 0.2, 0.1]
+    >>> rows = labels[:, None] ^ wrong
+    >>> picker = mp.ModelPicker(["small", "medium", "large"], seed=0)
+    >>> trace = mp.run_stream(picker, rows, labels)
+    >>> len(trace), trace.labels_used, picker.recommended
+    (500, 25, 'large')
     """
     if not isinstance(picker, Algorithm):
         raise InputError(f"{brief(picker)} is not a picker; pass an algorithm such as mp.ModelPicker(models=8).")

@@ -76,7 +76,19 @@ ROWS_AT_ONCE = 20_000
 
 
 def export_campaign(campaign: Campaign, path: str | os.PathLike[str]) -> int:
-    """Write a whole campaign to a file, `.jsonl` or `.parquet`; how many records it has."""
+    """Write a whole campaign to a file, `.jsonl` or `.parquet`; how many records it has.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import modelpicker as mp
+    >>> campaign = mp.create_campaign("memory://export", "tickets", models=["bert", "gpt"])
+    >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+    >>> path = Path(tempfile.mkdtemp()) / "tickets.jsonl"
+    >>> mp.export_campaign(campaign, path)
+    1
+    >>> path.exists()
+    True
+    """
     path = Path(path)
     total = campaign.events
     records = records_of(campaign.stored(total), campaign.settings)
@@ -106,7 +118,18 @@ def import_campaign(
     name: str | None = None,
     algorithm: type[Algorithm] | None = None,
 ) -> Campaign:
-    """Bring a campaign from a file into a storage, all of it or nothing; `name` is another one for it."""
+    """Bring a campaign from a file into a storage, all of it or nothing; `name` is another one for it.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import modelpicker as mp
+    >>> campaign = mp.create_campaign("memory://import", "tickets", models=["bert", "gpt"])
+    >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+    >>> path = Path(tempfile.mkdtemp()) / "tickets.jsonl"
+    >>> campaign.export(path)
+    >>> mp.import_campaign("memory://elsewhere", path).rounds
+    1
+    """
     path = Path(path)
     with _opened(path) as (header, records):
         if header.get("format") != FORMAT:

@@ -24,7 +24,16 @@ from modelpicker.label import LabelGiven
 
 
 class AnyCampaign(Protocol):
-    """`Campaign` and `RemoteCampaign`: code that is written for this works with both."""
+    """`Campaign` and `RemoteCampaign`: code that is written for this works with both.
+
+    >>> import modelpicker as mp
+    >>> def first_key(campaign: mp.AnyCampaign) -> str | None:
+    ...     return campaign.pending()[0].key
+    >>> campaign = mp.create_campaign("memory://any", "tickets", models=["bert", "gpt"])
+    >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+    >>> first_key(campaign)
+    'msg-1'
+    """
 
     name: str
 

@@ -48,7 +48,14 @@ from modelpicker.errors import InputError, NotFoundError, StorageError, brief
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A campaign as lists show it."""
+    """A campaign as lists show it.
+
+    >>> import modelpicker as mp
+    >>> campaign = mp.create_campaign("memory://listed", "tickets", models=["bert", "gpt"])
+    >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+    >>> mp.list_campaigns("memory://listed")[0].name
+    'tickets'
+    """
 
     name: str
     created: int
@@ -288,6 +295,12 @@ def open_campaign(storage: str, name: str, *, algorithm: type[Algorithm] | None 
     """Continue with a campaign.
 
     `algorithm` is its class, if that is your own and cannot be imported by its name.
+
+    >>> import modelpicker as mp
+    >>> campaign = mp.create_campaign("memory://open", "tickets", models=["bert", "gpt"])
+    >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+    >>> mp.open_campaign("memory://open", "tickets").rounds
+    1
     """
     opened = open_storage(storage)
     with opened.reading() as connection:
@@ -308,7 +321,14 @@ def has_campaign(storage: str, name: str) -> bool:
 
 
 def list_campaigns(storage: str) -> list[Listed]:
-    """The campaigns of a storage, by name."""
+    """The campaigns of a storage, by name.
+
+    >>> import modelpicker as mp
+    >>> campaign = mp.create_campaign("memory://list", "tickets", models=["bert", "gpt"])
+    >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+    >>> [found.name for found in mp.list_campaigns("memory://list")]
+    ['tickets']
+    """
     opened = open_storage(storage)
     with opened.reading() as connection:
         return [_listed(connection, row) for row in all_campaigns(connection)]
@@ -333,7 +353,16 @@ def _listed(connection: Connection, row: Any) -> Listed:
 
 
 def delete_campaign(storage: str, name: str) -> None:
-    """Delete a campaign with everything that belongs to it, permanently; export it before."""
+    """Delete a campaign with everything that belongs to it, permanently; export it before.
+
+    >>> import modelpicker as mp
+    >>> campaign = mp.create_campaign("memory://delete", "tickets", models=["bert", "gpt"])
+    >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+    >>> campaign.close()
+    >>> mp.delete_campaign("memory://delete", "tickets")
+    >>> mp.list_campaigns("memory://delete")
+    []
+    """
     opened = open_storage(storage)
     with opened.writing() as connection:
         row = find_campaign(connection, name) if NAME.fullmatch(str(name)) else None

@@ -22,6 +22,13 @@ class CampaignRevising(CampaignReading):
 
         It takes over the record of the model that leads now, as if it had said the same until now: it starts level
         with the leader, and its estimate differs from the leader's only by what both say from now on.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://join", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> campaign.join("llama")
+        >>> campaign.models
+        ('bert', 'gpt', 'llama')
         """
         with self.writing() as change:
             models = change.projection.picker.models
@@ -48,7 +55,14 @@ class CampaignRevising(CampaignReading):
             change.add(Joining(change.head.rounds, name, make_pick(change.store, change.projection).model))
 
     def leave(self, model: ModelName) -> None:
-        """Let a model no longer take part, from the next round on; what is known about the others stays."""
+        """Let a model no longer take part, from the next round on; what is known about the others stays.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://leave", "tickets", models=["bert", "gpt", "llama"])
+        >>> campaign.leave("bert")
+        >>> campaign.models
+        ('gpt', 'llama')
+        """
         with self.writing() as change:
             models = change.projection.picker.models
             check_model(model)
@@ -99,9 +113,24 @@ class CampaignRevising(CampaignReading):
         """Take the result: nobody is asked any more, and open questions are withdrawn.
 
         Answers that are under way still count. `revise(finished=False)` continues.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://finish", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> campaign.finish()
+        >>> campaign.best().state.name
+        'finished'
         """
         self.revise(annotator=annotator, finished=True)
 
     def rename(self, name: str, *, annotator: str | None = None) -> None:
-        """Call it something else; the history keeps when, and who said so."""
+        """Call it something else; the history keeps when, and who said so.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://rename", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> campaign.rename("mails")
+        >>> campaign.name
+        'mails'
+        """
         self.revise(name=name, annotator=annotator)

@@ -43,6 +43,13 @@ class CampaignTelling(CampaignReading):
                 the document of a `Label`. None if nobody can tell, as with `skip`.
             replace: whether it takes the place of another answer.
             annotator: who says so.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://tell", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> campaign.tell(query.id, "ham", annotator="ann")
+        >>> campaign.best().labels_used
+        1
         """
         self.tell_many([(id, label)], replace=replace, annotator=annotator)
 
@@ -53,7 +60,16 @@ class CampaignTelling(CampaignReading):
         replace: bool = False,
         annotator: str | None = None,
     ) -> None:
-        """Take in many labels in one transaction: all of them, or none if one cannot be."""
+        """Take in many labels in one transaction: all of them, or none if one cannot be.
+
+        >>> import modelpicker as mp
+        >>> items = [["spam", "ham"]] * 6 + [["ham", "ham"]] * 4
+        >>> campaign = mp.create_campaign("memory://tell-many", "tickets", pool=items, tolerance=0.05)
+        >>> first, second = campaign.pending(2)
+        >>> campaign.tell_many({first.id: "spam", second.id: "spam"})
+        >>> campaign.best().labels_used
+        2
+        """
         given: object = labels
         if not isinstance(given, Iterable) or isinstance(given, str | bytes):
             raise InputError(f"labels {brief(labels)}: pass {{id: label}}, or pairs of an id and a label.")
@@ -67,7 +83,15 @@ class CampaignTelling(CampaignReading):
                 store_answer(change, number, self._label(change, number, entry[1]), replace, by)
 
     def skip(self, id: int | str, *, replace: bool = False, annotator: str | None = None) -> None:
-        """Say that nobody can tell the label of a query: no estimate changes, the budget gets the label back."""
+        """Say that nobody can tell the label of a query: no estimate changes, the budget gets the label back.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://skip", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> campaign.skip(query.id)
+        >>> campaign.counts().skipped
+        1
+        """
         self.tell(id, None, replace=replace, annotator=annotator)
 
     def _label(self, change: Transaction, number: int, label: object) -> AnyLabel | None:
@@ -95,6 +119,14 @@ class CampaignTelling(CampaignReading):
             id: the `id` of a decision, or the key that the item was asked with.
             lease: for how long the query is kept for the annotator, as `pending` has it.
             annotator: who says so.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://retract", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> campaign.tell(query.id, "ham")
+        >>> campaign.retract(query.id)
+        >>> campaign.best().pending
+        1
         """
         by = check_annotator(annotator)
         seconds = None if lease is None else seconds_of(lease)
@@ -119,6 +151,16 @@ class CampaignTelling(CampaignReading):
             id: the `id` of a query, or the key of its item.
             label: as for `tell`; None if nobody can tell.
             annotator: who says so.
+
+        >>> import modelpicker as mp
+        >>> items = [["spam", "ham"]] * 6
+        >>> campaign = mp.create_campaign("memory://settle", "tickets", pool=items, overlap=2)
+        >>> first = campaign.pending(1)[0]
+        >>> campaign.tell(first.id, "spam", annotator="ann")
+        >>> campaign.tell(first.id, "ham", annotator="bob")
+        >>> campaign.settle(first.id, "ham")
+        >>> campaign.conflicts()
+        []
         """
         by = check_annotator(annotator)
         with self.writing() as change:

@@ -18,7 +18,15 @@ LONGEST_GUIDELINES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What holds now."""
+    """What holds now.
+
+    >>> import modelpicker as mp
+    >>> campaign = mp.create_campaign("memory://terms", "tickets", models=["bert", "gpt"])
+    >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+    >>> campaign.revise(budget=50)
+    >>> campaign.terms.budget
+    50
+    """
 
     budget: int | None
     stop_when: Certified | None

@@ -24,7 +24,15 @@ TAKEN_FOR_RIGHT = " This assumes that all labels are right."
 
 @dataclass(frozen=True, slots=True)
 class AccuracyInterval:
-    """Between which bounds the accuracy of a model lies, with what confidence."""
+    """Between which bounds the accuracy of a model lies, with what confidence.
+
+    >>> import modelpicker as mp
+    >>> pool = mp.PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
+    >>> for item in pool.ask(3):
+    ...     pool.tell(item, "dog")
+    >>> pool.accuracy().low, pool.accuracy().high
+    (0.03, 1.0)
+    """
 
     model: int | str
     low: float

@@ -29,7 +29,16 @@ FINEST = 0.001
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What is known about a model, with what confidence."""
+    """What is known about a model, with what confidence.
+
+    >>> import modelpicker as mp
+    >>> pool = mp.PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
+    >>> for item in pool.ask(3):
+    ...     pool.tell(item, "dog")
+    >>> certificate = pool.certificate()
+    >>> certificate.gap, certificate.kind
+    (0.34, 'pool')
+    """
 
     model: int | str
     gap: float
@@ -50,7 +59,13 @@ class Certificate:
     """Whether the statement holds without any chance of error; only that of a pool can."""
 
     def document(self) -> dict[str, Any]:
-        """The certificate for programs."""
+        """The certificate for programs.
+
+        >>> import modelpicker as mp
+        >>> pool = mp.PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
+        >>> sorted(pool.certificate().document())[:3]
+        ['certain', 'confidence', 'gap']
+        """
         return {name: getattr(self, name) for name in self.__slots__}
 
     def _repr_html_(self) -> str:

@@ -1,4 +1,4 @@
-"""How much wider a statement about a stream is if labels may be wrong, whenever one looks.
+"""How much wider a statement about a stream is if labels may be wrong, whenever you look.
 
 Each label is wrong with at most a given probability, independently of the others and of all coins. Where models
 differ, a wrong label moves the difference of two losses by at most 2; elsewhere by nothing. Call such rounds

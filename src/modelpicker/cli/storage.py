@@ -81,10 +81,10 @@ def verify(
 def _sentence(verdict: "Verification") -> str:
     """What was found of one campaign."""
     found = "; ".join(verdict.wrong) or "the state is that of its events, to the last bit"
-    mended = " (repaired)" if verdict.repaired else ""
+    repaired = " (repaired)" if verdict.repaired else ""
     if verdict.labels is None:
         return f"{verdict.name}: {found}."
-    return f"{verdict.name}: {count(verdict.rounds, 'item')}, {count(verdict.labels, 'label')}: {found}{mended}."
+    return f"{verdict.name}: {count(verdict.rounds, 'item')}, {count(verdict.labels, 'label')}: {found}{repaired}."
 
 
 @storage_app.command()

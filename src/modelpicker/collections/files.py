@@ -64,6 +64,11 @@ def open_collection(
             counts as wrong. "not-run": it was not run for this item, and nothing is known about it. Then -1 is an
             abstention all the same, but not in an array that has no -2.
         task: of the results of an evaluation tool the task to take, if there are several; or a pattern: "mmlu*".
+
+    >>> import modelpicker as mp
+    >>> source = mp.open_collection("digits")
+    >>> len(source), len(source.models)
+    (1497, 58)
     """
     return open_with(
         source,

@@ -59,6 +59,11 @@ class CollectionReader:
     """A wide table that is read twice: once to know its classes, then batch by batch as often as needed.
 
     So a table larger than memory can be played by `run_stream`, and gives what it would give in one piece.
+
+    >>> import modelpicker as mp
+    >>> source = mp.open_collection("digits")
+    >>> len(source)
+    1497
     """
 
     def __init__(self, table: Table, reading: Reading) -> None:

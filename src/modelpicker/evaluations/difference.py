@@ -22,7 +22,13 @@ UNLIKELY = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """By how much a challenger is better than a champion; a difference below 0 says that it is worse."""
+    """By how much a challenger is better than a champion; a difference below 0 says that it is worse.
+
+    >>> import modelpicker as mp
+    >>> found = mp.gate("digits", champion="svm-gaussian", challenger="svm-cubic", gap=0.02)
+    >>> print(found.difference.sentence)
+    On these 1,497 items, svm-cubic is 0.534 points less accurate than svm-gaussian (certain).
+    """
 
     kind: DifferenceKind
     """"pool": on exactly these items. "population": in general, of items like these."""

@@ -41,7 +41,13 @@ NAMED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """Whether a challenger passes, and what is proven."""
+    """Whether a challenger passes, and what is proven.
+
+    >>> import modelpicker as mp
+    >>> found = mp.gate("digits", champion="svm-gaussian", challenger="svm-cubic", gap=0.02)
+    >>> found.passed, found.exit_code
+    (True, 0)
+    """
 
     verdict: Verdict
     champion: str

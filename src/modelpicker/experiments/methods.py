@@ -42,6 +42,11 @@ class Method:
         search: between which values the fast search looks.
         grid: between which values the grid search looks, as the paper does.
         fixed: one value for every budget, instead of tuning.
+
+    >>> import modelpicker as mp
+    >>> method = mp.Method("eager", mp.ModelPicker, options={"query_scale": 4.0})
+    >>> method.label
+    'eager'
     """
 
     label: str

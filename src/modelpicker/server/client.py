@@ -43,6 +43,14 @@ class Client:
         patience: seconds after which a call that keeps failing is given up.
         http_client: sends the requests, with its own timeouts, proxy, certificates and headers; you close it.
             Without it, proxies are those of the environment (`HTTPS_PROXY`), certificates those of the system.
+
+    The example needs a server, so it is run with docs/how-to/service.md:
+
+    >>> import modelpicker as mp
+    >>> with mp.Client("http://127.0.0.1:8000") as client:  # doctest: +SKIP
+    ...     campaign = client.create_campaign("tickets", models=["bert", "gpt"])
+    ...     query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+    ...     campaign.tell(query.id, "spam")
     """
 
     def __init__(

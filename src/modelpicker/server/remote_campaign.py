@@ -53,7 +53,14 @@ MOST = 1_000
 
 
 class RemoteCampaign:
-    """A campaign on a server."""
+    """A campaign on a server: it has the methods of `Campaign`, whose docstrings have the examples.
+
+    The example needs a server, so it is run with docs/how-to/service.md:
+
+    >>> import modelpicker as mp
+    >>> with mp.Client("http://127.0.0.1:8000") as client:  # doctest: +SKIP
+    ...     print(client.campaign("tickets").best().model)
+    """
 
     def __init__(self, transport: Transport, name: str) -> None:
         self.name = name

@@ -280,7 +280,16 @@ class PoolPicker:
         return self.certified or not bool(self._unlabelled().any())
 
     def certificate(self, confidence: float = 0.95) -> Certificate:
-        """What is proven about the recommended model, of exactly these items, whenever you look."""
+        """What is proven about the recommended model, of exactly these items, whenever you look.
+
+        >>> import modelpicker as mp
+        >>> pool = mp.PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
+        >>> for item in pool.ask(3):
+        ...     pool.tell(item, "dog")
+        >>> print(pool.certificate(0.8).sentence)
+        Proven: large is at most 34 points less accurate than the best model (certain).
+        Of these 100 items.
+        """
         confidence = check_confidence(confidence)
         model = self._pick()
         worse, certain = self._proof.worse_by(model, self._strict(confidence))
@@ -293,6 +302,14 @@ class PoolPicker:
 
         Without an audit, nothing is known about items without a label, and the interval is wide. It takes all
         labels for right, also where `label_noise` says that some are not.
+
+        >>> import modelpicker as mp
+        >>> pool = mp.PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
+        >>> for item in pool.ask(3):
+        ...     pool.tell(item, "dog")
+        >>> found = pool.accuracy()
+        >>> found.low, found.high
+        (0.03, 1.0)
         """
         confidence = check_confidence(confidence)
         if self.loss != ACCURATE:
@@ -331,13 +348,28 @@ class PoolPicker:
         return found
 
     def macro_f1(self) -> dict[ModelName, float]:
-        """Macro-F1 of every model, by labels and guesses: an estimate, not certified."""
+        """Macro-F1 of every model, by labels and guesses: an estimate, not certified.
+
+        >>> import modelpicker as mp
+        >>> pool = mp.PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
+        >>> for item in pool.ask(3):
+        ...     pool.tell(item, "dog")
+        >>> sorted(pool.macro_f1())
+        ['large', 'small']
+        """
         return macro_f1(self)
 
     def gap_intervals(self, confidence: float = 0.95) -> dict[ModelName, tuple[float, float]]:
         """By how much accuracy each model is behind the recommended one: what labels and proof leave possible.
 
         All of them hold together, whenever you look. They are about exactly these items.
+
+        >>> import modelpicker as mp
+        >>> pool = mp.PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
+        >>> for item in pool.ask(3):
+        ...     pool.tell(item, "dog")
+        >>> pool.gap_intervals(0.95)["large"]
+        (-0.0, 0.0)
         """
         model, gap = self._pick(), self.certificate(confidence).gap
         counts = self._proof.counts(model)
@@ -354,6 +386,11 @@ class PoolPicker:
         """About how many more labels are needed until the pick is certified; None if it is too early to say.
 
         An estimate, not a promise. It changes nothing, and is 0 once the pick is certified.
+
+        >>> import modelpicker as mp
+        >>> pool = mp.PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
+        >>> pool.labels_to_go() is None  # before the first label it is too early
+        True
         """
         if self.certified:
             return LabelsToGo(0, 0, 0)
@@ -361,7 +398,15 @@ class PoolPicker:
         return None if forecast is None else forecast.labels_to_go(self._audit.share)
 
     def outlook(self, labels: int) -> PoolOutlook | None:
-        """What that many more labels would buy; None if it is too early to say. An estimate, not a promise."""
+        """What that many more labels would buy; None if it is too early to say. An estimate, not a promise.
+
+        >>> import modelpicker as mp
+        >>> pool = mp.PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
+        >>> for item in pool.ask(3):
+        ...     pool.tell(item, "dog")
+        >>> pool.outlook(10) is None  # after three labels it is too early
+        True
+        """
         labels = check_count("labels", labels)
         if self.certified:
             return PoolOutlook(labels, 1.0, self.confidence)
@@ -389,11 +434,22 @@ class PoolPicker:
 
         Each item is asked about once: it is out until its label is told. Several items are worth asking together:
         each is chosen knowing that the others are out.
+
+        >>> import modelpicker as mp
+        >>> pool = mp.PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
+        >>> len(pool.ask(3))
+        3
         """
         return [question.item for question in self.questions(n)]
 
     def questions(self, n: int = 1) -> list[PoolQuestion]:
-        """The same as `ask`, with how each item was chosen: to be replayed."""
+        """The same as `ask`, with how each item was chosen: to be replayed.
+
+        >>> import modelpicker as mp
+        >>> pool = mp.PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
+        >>> len(pool.questions(2))
+        2
+        """
         found: list[PoolQuestion] = []
         for _ in range(check_count("n", n)):
             question = self._next_for_audit() or self._next()
@@ -406,13 +462,26 @@ class PoolPicker:
         """Tell the label of an item, asked for or not, in any order; None if nobody can tell.
 
         A label is a class, or a `Label`: several classes, grades, or which of two answers is better.
+
+        >>> import modelpicker as mp
+        >>> pool = mp.PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
+        >>> pool.tell(pool.ask(1)[0], "dog")
+        >>> pool.labels_used, pool.recommended
+        (1, 'large')
         """
         number = self._check_item(item)
         where = f"label of item {number}"
         self._tell(number, read_label(label, where), where)
 
     def tell_code(self, item: int, code: int | None) -> None:
-        """Tell the label of an item as a place in `classes`; None if nobody can tell."""
+        """Tell the label of an item as a place in `classes`; None if nobody can tell.
+
+        >>> import modelpicker as mp
+        >>> pool = mp.PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
+        >>> pool.tell_code(pool.ask(1)[0], pool.classes.index("dog"))
+        >>> pool.labels_used
+        1
+        """
         number = self._check_item(item)
         whole = isinstance(code, int | np.integer) and not isinstance(code, bool)
         if code is not None and not (whole and 0 <= code < len(self.classes)):
@@ -714,7 +783,16 @@ class PoolPicker:
     # How it is kept.
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything this pool is but its predictions and what a judge says, in a form that JSON can hold."""
+        """Everything this pool is but its predictions and what a judge says, in a form that JSON can hold.
+
+        >>> import modelpicker as mp
+        >>> pool = mp.PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
+        >>> for item in pool.ask(3):
+        ...     pool.tell(item, "dog")
+        >>> saved = pool.state_dict()
+        >>> sorted(saved)[:2]
+        ['agreed', 'asked']
+        """
         return {
             "version": STATE_VERSION,
             **self._marks,
@@ -730,7 +808,16 @@ class PoolPicker:
 
     @classmethod
     def from_state_dict(cls, blob: object, predictions: object, *, judge: object = None) -> Self:
-        """The pool that `state_dict` described, over the same predictions, with the same judge."""
+        """The pool that `state_dict` described, over the same predictions, with the same judge.
+
+        >>> import modelpicker as mp
+        >>> pool = mp.PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
+        >>> for item in pool.ask(3):
+        ...     pool.tell(item, "dog")
+        >>> predictions = [["cat", "dog"]] * 40 + [["cat", "cat"]] * 60
+        >>> mp.PoolPicker.from_state_dict(pool.state_dict(), predictions).labels_used
+        3
+        """
         if not isinstance(blob, Mapping) or "pool" not in blob:
             raise StateError("this is not the state of a pool; pass what PoolPicker.state_dict() gave.")
         return cls._restored(blob, lambda **given: cls(predictions, judge=judge, **given), "predictions")

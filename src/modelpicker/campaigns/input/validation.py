@@ -25,7 +25,15 @@ MOST_PENDING = 2**31 - 1
 
 
 class Decisions(Sequence[Decision]):
-    """The decisions of many rounds, in the order in which they were asked for."""
+    """The decisions of many rounds, in the order in which they were asked for.
+
+    >>> import modelpicker as mp
+    >>> campaign = mp.create_campaign("memory://decisions", "tickets", models=["bert", "gpt"])
+    >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+    >>> decisions = campaign.ask_many([["spam", "spam"], ["ham", "ham"]])
+    >>> len(decisions)
+    2
+    """
 
     def __init__(
         self,

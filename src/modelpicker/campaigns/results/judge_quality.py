@@ -29,7 +29,14 @@ JudgedLabel: TypeAlias = tuple[ClassName | None, ClassName]
 
 @dataclass(frozen=True, slots=True)
 class JudgedClass:
-    """How often the judge agreed with the labels of one class."""
+    """How often the judge agreed with the labels of one class.
+
+    >>> import modelpicker as mp
+    >>> judged = mp.PoolPicker([["a", "b"]] * 8, judge=["a"] * 8, tolerance=0.2)
+    >>> judged.tell(0, "a")
+    >>> judged.labels_used
+    1
+    """
 
     label: ClassName | None
     """None: a class that no model says."""

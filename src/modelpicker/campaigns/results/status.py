@@ -36,7 +36,13 @@ Idle: TypeAlias = Literal["paused", "finished", "archived"] | None
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The state of a campaign, why it is in it, and what to do next."""
+    """The state of a campaign, why it is in it, and what to do next.
+
+    >>> import modelpicker as mp
+    >>> found = mp.pick("digits", tolerance=0.05)
+    >>> found.state.title, found.state.next
+    ('Certified', 'Use the pick.')
+    """
 
     name: StateName
     reason: str

@@ -437,7 +437,13 @@ class CampaignTransactions:
             raise StorageError(f"campaign {self.name!r} was opened by another process; open it again after a fork.")
 
     def close(self) -> None:
-        """Let go of the campaign; everything is on disk already, and it can be opened again."""
+        """Let go of the campaign; everything is on disk already, and it can be opened again.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://close", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> campaign.close()
+        """
         with self._lock:
             self._closed = True
             self._projection = None

@@ -1,4 +1,4 @@
-"""Checking a campaign against its events, and mending whatever can be found from them."""
+"""Checking a campaign against its events, and repairing what the events can restore."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -37,7 +37,7 @@ COSTS_MORE = (
 GAPS = {
     "accuracy": "The gap is how much less accurate than the pick a model is estimated to be,",
     "grades": "The gap is how much lower than the pick's a model's mean grade is estimated to be,",
-    "preference": "The gap is the share of items on which the pick beats a model, minus the share on which it loses,",
+    "preference": "The gap is the share of items on which the pick beats a model, minus that on which it loses,",
     "weighted accuracy": COSTS_MORE,
     "balanced accuracy": "The gap is how much lower than the pick's the balanced accuracy is estimated to be,",
     "cost": COSTS_MORE,

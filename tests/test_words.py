@@ -62,7 +62,7 @@ DROPPED = {
     # Words for what is proven, and how certain it is.
     r"(is|are|was|were|be|been|as|nothing) proved": "proven",
     r"whenever one looks": "whenever you look",
-    r"with confidence \d+ ?%": "(95% confidence)",
+    r"with confidence \d+": "(95% confidence)",
     r", certainly": "(certain)",
     r"[Nn]othing can be said of": "Not proven yet",
     r"speaks? of": "is about",

@@ -44,7 +44,9 @@ def tasks(
     storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
-    """Write the next items to label as tasks for another tool: a spreadsheet, Label Studio, Prodigy, Argilla.
+    """Write the next items as tasks for another tool.
+
+    The tool is a spreadsheet, Label Studio, Prodigy or Argilla.
 
     For Label Studio the labelling interface is written beside the tasks, for Argilla the questions. Take the labels
     back with `modelpicker annotations NAME FILE`.
@@ -110,7 +112,9 @@ def annotations(
     storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
-    """Take in the labels that people gave in another tool; which one it is, is seen by the content.
+    """Read labels that people gave in another tool.
+
+    The content shows which tool it is.
 
     The same file twice changes nothing. If anything in the file cannot be understood, nothing is taken. Items that
     are not in the campaign, and answers that contradict others, are named, and the rest is taken; the exit code is

@@ -34,7 +34,7 @@ FIRST_MODELS = 12
 Force: TypeAlias = Annotated[bool, typer.Option("--force", help="Overwrite what is there.")]
 
 app = typer.Typer(
-    help="Collections of predictions: list those that ship, show any, make synthetic ones, convert between files.",
+    help="Collections of predictions: list, show, make, convert.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
@@ -42,7 +42,7 @@ app = typer.Typer(
 
 @app.command("list")
 def list_collections(as_json: Json = False) -> None:
-    """List the collections that ship, and the presets of synthetic ones."""
+    """List the collections that ship, and presets."""
     from modelpicker.collections.presets import PRESETS
     from modelpicker.collections.shipped import SHIPPED, shipped_collection
 
@@ -90,7 +90,7 @@ def show(
     card: Annotated[bool, typer.Option("--card", help="Print how a collection that ships was made.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Describe a collection: its size, who disagrees, who is identical, and how hard the best is to find."""
+    """Describe a collection: its size, and how models differ."""
     from modelpicker.collections.description import describe
     from modelpicker.collections.files import load_with
     from modelpicker.collections.shipped import SHIPPED, collection_card
@@ -255,7 +255,7 @@ def make(
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Make a synthetic collection with errors that are shared as real ones are, and write it to a file."""
+    """Make a synthetic collection, with errors as real ones."""
     from modelpicker.collections import synthetic_collection
     from modelpicker.collections.presets import preset_collection
 
@@ -311,7 +311,7 @@ def convert(
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Read a collection from one file and write it to another; the endings say how."""
+    """Convert a collection from one file format to another."""
     from modelpicker.collections.files import load_with
 
     _check_free(out, force)

@@ -115,7 +115,9 @@ def compare(
     reading: Any = None,
     as_json: Json = False,
 ) -> None:
-    """Compare ways of choosing a model, on streams drawn from a collection whose labels are all known.
+    """Compare ways of choosing a model, on your collection.
+
+    Streams are drawn from a collection whose labels are all known.
 
     Each method is tuned to each budget and played on many streams. The tables say how often it found the best
     model, how far from the best its pick was, and what following it on the way would have cost. With --setting

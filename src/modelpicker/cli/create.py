@@ -150,7 +150,9 @@ def create(
     as_json: Json = False,
     **settings: Any,
 ) -> None:
-    """Begin a campaign: people tell labels, and the best model emerges.
+    """Create a campaign, in which people label items.
+
+    Every label makes it clearer which model is the best.
 
     If all items are in a file, pass --pool FILE: it usually needs fewer labels. Options such as --label, --id and
     --fields say how the file is read. If items arrive over time, pass --models, and `ask` about each.

@@ -116,7 +116,7 @@ def pick(
     reading: Any = None,
     as_json: Json = False,
 ) -> None:
-    """Pick the best model of a collection, buying only the labels that are needed.
+    """Pick the best model of a file with few labels.
 
     A file is a pool: all items are there, the one most worth a label is asked about next, and it ends when the pick
     is proven for exactly these items. If your file is a stream, say --as stream: Model Picker, or another

@@ -35,7 +35,9 @@ def report(
     storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
-    """Write one page for the person who decides: the pick, how certain it is, what it cost, and how to repeat it.
+    """Write a page about the pick, for the person who decides.
+
+    The page says which model is the pick, how certain that is, what it cost, and how to repeat it.
 
     The page is one file that needs nothing else. Open it in a browser, print it, or send it by mail.
     """

@@ -51,7 +51,7 @@ def reproduce(
     figures: FiguresWanted = None,
     as_json: Json = False,
 ) -> None:
-    """Run the paper's experiments, and print its claims beside what comes out.
+    """Run the paper's experiments and check its claims.
 
     Each set-up is run under both budget rules: the published curves mix them. An interrupted run continues where it
     stopped when the same command is given again.

@@ -54,7 +54,10 @@ def revise(
     storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
-    """Change the budget, the goal or the guidelines, pause, finish or archive; the history keeps it."""
+    """Change the budget or the goal; pause, finish or archive.
+
+    The history keeps every change.
+    """
     if budget is not None and no_budget:
         raise typer.BadParameter("pass --budget or --no-budget.")
     if stop_gap is not None and no_goal:
@@ -81,7 +84,7 @@ def revise(
 def rename(
     name: Name, new: NewName, by: AnnotatorOption = None, storage: StorageOption = None, as_json: Json = False
 ) -> None:
-    """Call a campaign something else; programs have to be told the new name."""
+    """Rename a campaign. Programs need the new name."""
     campaign = opened(storage, name)
     campaign.rename(new, annotator=by)
     report(campaign, f"{name} is called {new} from now on.", {"renamed": new}, as_json)
@@ -93,7 +96,10 @@ def delete(
     storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
-    """Delete a campaign with all its items and labels, permanently; export it before."""
+    """Delete a campaign permanently. Export it first.
+
+    All its items and labels are deleted.
+    """
     from modelpicker.campaigns import delete_campaign
 
     campaign = opened(storage, name)

@@ -95,7 +95,7 @@ def _look(storage: str | None, listed: "Listed") -> tuple["Listed", "Status | No
 
 
 def show(name: Name, storage: StorageOption = None, as_json: Json = False) -> None:
-    """Describe a campaign: what it is made with, how far it has come, which model leads."""
+    """Describe a campaign: its settings, and where it stands."""
     campaign = opened(storage, name)
     if as_json:
         print_json(describe(campaign))
@@ -187,7 +187,7 @@ def _stopping(settings: "CampaignSettings", rule: "Certified | None", certified:
 
 
 def best(name: Name, storage: StorageOption = None, as_json: Json = False) -> None:
-    """Name the best model so far, and how all models stand."""
+    """Name the best model so far, with the ranking of all."""
     campaign = opened(storage, name)
     pick = campaign.best()
     print_json({"campaign": name, **pick.document()}) if as_json else print_pick(pick)

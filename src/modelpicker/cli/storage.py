@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from modelpicker.campaigns.storage.verify import Verification
 
 
-storage_app = typer.Typer(help="The storage that campaigns live in.", no_args_is_help=True)
+storage_app = typer.Typer(help="The storage of campaigns: upgrade it, or copy it.", no_args_is_help=True)
 
 
 def backup(
@@ -30,7 +30,10 @@ def backup(
     storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
-    """Copy a whole SQLite storage to a file, tokens included, while others continue using it."""
+    """Copy a whole SQLite storage to a file.
+
+    Tokens are copied too. Others can use the storage meanwhile.
+    """
     from modelpicker.campaigns.storage.backup import back_up
     from modelpicker.campaigns.storage.database import find_storage
 
@@ -56,7 +59,7 @@ def verify(
     storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
-    """Check campaigns against their events, to the last bit, and repair what can be found from them."""
+    """Check campaigns against their events, and repair them."""
     from modelpicker.campaigns.storage.database import open_storage
     from modelpicker.campaigns.storage.verify import all_names, check_file, verify_named
 
@@ -114,7 +117,10 @@ def copy_verb(
     storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
-    """Copy everything into an empty storage of any kind, tokens included: from SQLite to PostgreSQL, or back."""
+    """Copy everything into an empty storage, also of another kind.
+
+    From SQLite to PostgreSQL, or back. Tokens are copied too.
+    """
     from modelpicker.campaigns.storage.copy import copy_storage
     from modelpicker.campaigns.storage.database import open_storage
 

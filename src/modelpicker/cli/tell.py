@@ -59,7 +59,7 @@ def tell(
     storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
-    """Tell the label of a query, or many labels as JSON lines on standard input."""
+    """Give the label of an item, or many labels as JSON lines."""
     campaign = opened(storage, name)
     before = campaign.best()
     if id is None:
@@ -133,7 +133,7 @@ def retract(
     storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
-    """Take back the answer to a query; it waits for another."""
+    """Take back an answer: the item waits for another one."""
     campaign = opened(storage, name)
     number = as_id(campaign, id, key)
     campaign.retract(number, annotator=by)

@@ -269,7 +269,8 @@ def standing_line(pick: "Pick") -> str:
     if not pick.named:
         return leader(pick)
     gap = pick.certificate.gap
-    proved = f" · proven: within {points(gap)}" if 0.0 < gap < 1.0 else ""
+    counted = pick.certificate.certain  # which proves next to nothing
+    proved = f" · proven: within {points(gap)}" if 0.0 < gap < 1.0 and not counted else ""
     return visible(_leaders(pick)) + proved
 
 

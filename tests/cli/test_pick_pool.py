@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pyarrow import parquet
 
 import modelpicker as mp
 from tests.cli.running import run
@@ -146,3 +147,31 @@ def test_a_stream_that_was_begun_goes_on_as_a_stream_unless_a_pool_is_asked_for(
     assert document(words, *asked, "--as", "stream", answers="q\n")["labels_used"] == 2
     head_start = document(words, *asked, "--labels", "x.pick.db", "--out", "y.jsonl", answers="q\n")
     assert (head_start["setting"], head_start["labels_known"]) == ("pool", 2)
+
+
+def test_a_pattern_is_picked_from_as_one_file_with_and_without_an_engine(words: Path) -> None:
+    whole = parquet.read_table(words / "x.parquet")
+    (words / "parts").mkdir()
+    for place in range(3):
+        size = -(-whole.num_rows // 3)
+        parquet.write_table(whole.slice(place * size, size), words / "parts" / f"{place}.parquet")
+    expected = document(words, "x.parquet")
+    assert document(words, "parts/*.parquet") == expected
+    assert document(words, "parts", "--engine", "threads", "--workers", "2") == expected
+
+
+def test_a_person_is_asked_about_scanned_files_and_goes_on_later(words: Path) -> None:
+    whole = parquet.read_table(words / "x.parquet")
+    (words / "parts").mkdir()
+    parquet.write_table(whole.drop_columns(["label"]), words / "parts" / "0.parquet")
+    more = ("parts/*.parquet", "--engine", "threads")
+    first = document(words, *more, answers="1\n2\nq\n")
+    assert (first["labels_used"], first["out"]) == (2, "parts.pool.jsonl")
+    assert document(words, *more, answers="s\n1\nq\n")["labels_used"] == 3
+
+
+def test_an_engine_refuses_what_needs_all_items(words: Path) -> None:
+    done = run("pick", "x.parquet", "--engine", "threads", "--as", "stream", folder=words)
+    assert (done.returncode, "only a pool is scanned" in done.stderr) == (2, True)
+    done = run("pick", "x.parquet", "--engine", "threads", "--ask", "--labels", "x.parquet", folder=words)
+    assert (done.returncode, "--ask needs all items in memory" in done.stderr) == (1, True)

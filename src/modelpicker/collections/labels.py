@@ -46,7 +46,7 @@ def add_labels(
     path = Path(given) if isinstance(given, str | Path) else NAME
     labels = read_result(path, found) if path is not NAME else None
     if labels is None:
-        table = _evaluated(path, reading) or _open(given, path)
+        table = open_labels(given, reading)
         labels = read_labels(table, fields_of(found), reading, reading.as_text or words)
     names, strays = _matched(labels, found, path) if labels.identity else (labels.names, 0)
     if len(names) != len(found):
@@ -175,8 +175,12 @@ def _evaluated(path: Path, reading: Reading) -> Table | None:
     return frame_table({"id": found.fields["id"], LABEL: names}, path)
 
 
-def _open(given: object, path: Path) -> Table:
-    """Labels as a table: from a file, a data frame, an array or a list."""
+def open_labels(given: object, reading: Reading) -> Table:
+    """Labels as a table: from a file, the results of an evaluation tool, a data frame, an array or a list."""
+    path = Path(given) if isinstance(given, str | Path) else NAME
+    found = _evaluated(path, reading)
+    if found is not None:
+        return found
     if path is NAME:
         table = frame_table(given, NAME) or frame_table({LABEL: given}, NAME)
         if table is None:

@@ -141,6 +141,10 @@ class Table:
         columns = tuple(names.get(name, name) for name in self.columns)
         return replace(self, columns=columns, read=read, head=None)
 
+    def place_of(self, column: str, value: object) -> str:
+        """Where a value stands first, as errors say it."""
+        return cell(self.path, self.find(column, value), column)
+
     def find(self, column: str, value: object) -> int | None:
         """The first row of a column that holds a value, for an error to name."""
         rows = 0

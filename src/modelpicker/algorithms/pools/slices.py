@@ -181,7 +181,9 @@ class SlicePicker(PoolPicker):
         places = self._places[at]
         names = [str(name) for name in self.models]
         part = SlicePart(
-            SimpleNamespace(predictions=self.source.codes[places], labels=None, models=names, classes=self.classes),
+            SimpleNamespace(
+                predictions=self.source.every_row("slice")[places], labels=None, models=names, classes=self.classes
+            ),
             seed=(self.seed + (at + 1) * SPREAD) % (LARGEST_SEED + 1),
             confidence=self.confidence,
             tolerance=self.tolerance,

@@ -76,7 +76,7 @@ def files(folder: Path, *, large: bool) -> dict[str, Path]:
     """Predictions without labels."""
     wanted = {name: mp.load_collection(name) for name in ("digits", "cifar10")}
     if large:
-        wanted["1,000,000 x 50"] = mp.synthetic_collection(1_000_000, 50, 10, np.linspace(0.7, 0.9, 50), 0)
+        wanted["1,000,000 x 50"] = mp.synthetic_collection(1_000_000, 50, 10, np.linspace(0.7, 0.9, 50).tolist(), 0)
     made = {}
     for name, collection in wanted.items():
         made[name] = folder / f"{name.replace(',', '').replace(' ', '-')}.parquet"

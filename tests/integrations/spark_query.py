@@ -3,7 +3,8 @@
     python -m tests.integrations.spark_query FOLDER [MOMENT BATCH]
 
 FOLDER has `rows` (Parquet, one file per batch), `picker.db` with the campaign "rows", and gets `decisions` and
-`checkpoint`. The whole process group is killed: Python and Java, with the signal that cannot be caught.
+`checkpoint`. MOMENT is when it dies: the rows were `chosen`, `asked` about, their decisions `written`, or the batch
+`returned`. The whole process group is killed: Python and Java, with the signal that cannot be caught.
 """
 
 import os
@@ -11,8 +12,6 @@ import signal
 import sys
 from pathlib import Path
 from typing import Any
-
-MOMENTS = ("chosen", "asked", "written", "returned")
 
 
 def die(*_: Any) -> None:
@@ -74,4 +73,5 @@ def main(folder: Path, moment: str = "", batch: int = -1) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), *sys.argv[2:3], *map(int, sys.argv[3:4]))
+    death = (sys.argv[2], int(sys.argv[3])) if len(sys.argv) > 2 else ("", -1)
+    main(Path(sys.argv[1]), *death)

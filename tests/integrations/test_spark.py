@@ -110,13 +110,13 @@ def test_a_race_over_the_rows_that_pass_is_not_lost_more_often() -> None:
         race = mp.Race(4, seed=seed, tolerance=0.04, confidence=0.95)
         for start in range(0, 3_000, 150):  # the filter is as old as the batch
             part = codes[start : start + 150]
-            some = part[:, list(race.racing)]
+            some = part[:, [int(model) for model in race.racing]]
             passed = np.flatnonzero((some != some[:, :1]).any(axis=1))
             mp.run_stream(race, part[passed], labels[start : start + 150][passed])
             if race.won is not None:
                 break
         true = (accuracies * 2 + 1) / 3
-        wrong += race.won is not None and bool(true.max() - true[race.recommended] >= 0.04)
+        wrong += race.won is not None and bool(true.max() - true[int(race.recommended)] >= 0.04)
     assert wrong <= 0.05 * runs
 
 

@@ -192,6 +192,47 @@ def test_a_column_is_the_judge_and_is_not_shown(page: Page, server: Serving, nam
     expect(page.locator(".summary")).to_contain_text("The judge agreed with 1 of 1 label (100%")
 
 
+def test_mistakes_models_and_wrong_labels_have_a_price(page: Page, server: Serving, name: str) -> None:
+    chosen(page, server, name, table(classes=3))
+    page.get_by_text("More", exact=True).click()
+    page.get_by_label("What a mistake costs").select_option("more for some classes")
+    expect(page.get_by_text("1 point is 1 % of")).to_contain_text("the worst mistake")
+    weights = page.get_by_role("group", name="Weight of each class")
+    weights.get_by_label("class-01").fill("5")
+    page.get_by_text("Prices of models").click()
+    prices = page.get_by_role("group", name="Price per item")
+    prices.get_by_label("good").fill("0.03")
+    page.get_by_role("button", name="Create campaign").click()
+    expect(page.get_by_role("alert").filter(has_text="price")).to_contain_text("fair")
+    for model, price in {"fair": "0.02", "poor": "0.01"}.items():
+        prices.get_by_label(model).fill(price)
+    page.get_by_label("Mistakes of people").fill("2")
+    page.get_by_role("button", name="Create campaign").click()
+    expect(page.get_by_role("article")).to_contain_text("0 by you, 0 in all", timeout=30_000)
+    options = mp.open_campaign(server.storage, name).settings.options
+    assert options["label_noise"] == pytest.approx(0.02)
+    assert options["price"] == {"good": 0.03, "fair": 0.02, "poor": 0.01}
+    assert mp.open_campaign(server.storage, name).best().certificate.loss == "weighted accuracy"
+    page.goto(f"{server.url}/#/c/{name}/settings")
+    expect(page.get_by_text("cheapest model that is proven")).to_be_visible()
+
+
+def test_each_class_counts_the_same_if_the_file_has_labels(page: Page, server: Serving, name: str) -> None:
+    lines = table().splitlines()
+    labelled = [f"{lines[0]}\tlabel", *(f"{line}\tclass-{place % 2:02}" for place, line in enumerate(lines[1:]))]
+    page.goto(f"{server.url}/#/new")
+    page.get_by_label("File of predictions").set_input_files(file_called(name, "\n".join(labelled) + "\n"))
+    page.get_by_label("What code is").select_option("shown")
+    page.get_by_text("More", exact=True).click()
+    page.get_by_label("What a mistake costs").select_option("the same for each class, rare or not")
+    page.get_by_label("Ask for").select_option("grades")
+    expect(page.get_by_label("What a mistake costs")).to_have_count(0)
+    page.get_by_label("Ask for").select_option("class")
+    page.get_by_role("button", name="Create campaign").click()
+    expect(page.get_by_role("article")).to_contain_text("0 by you, 0 in all", timeout=30_000)
+    assert mp.open_campaign(server.storage, name).best().certificate.loss == "balanced accuracy"
+
+
 def test_a_column_is_chosen_as_the_slices_and_each_has_a_row(page: Page, server: Serving, name: str) -> None:
     lines = table().splitlines()
     sliced = [

@@ -110,7 +110,7 @@ AGREED = [(1, 1, 1), (0, 0, 0)]
 
 
 def passed(items: Any) -> list[Any]:
-    """The rows that pass a filter: by all models at first, then by those that the past says are still in the race."""
+    """The rows that pass a filter: by all models at first, then by those that the past says are still in it."""
     found, mistakes = [], np.zeros(3)
     for place, row in enumerate(items):
         out = place >= 2 and mistakes[SECOND] > mistakes[FIRST]  # chosen for a batch of three, and stale within it
@@ -122,7 +122,9 @@ def passed(items: Any) -> list[Any]:
     return found
 
 
-@pytest.mark.parametrize(("population", "tolerance"), [(TIED, 0.0), (AHEAD, 1 / 6)], ids=["equal", "ahead by a sixth"])
+@pytest.mark.parametrize(
+    ("population", "tolerance"), [(TIED, 0.0), (AHEAD, 1 / 6)], ids=["equal", "ahead by a sixth"]
+)
 def test_rows_that_a_stale_filter_drops_leave_a_supermartingale(population: Any, tolerance: float) -> None:
     """Rounds are counted of the rows that pass only; the gaps are those of all rows."""
     total, everything = 0.0, [*population, *AGREED]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 RowFilter: TypeAlias = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
-# How often the rows of a batch are chosen anew, if models come back into the race meanwhile.
+# How often the rows of a batch are chosen again, if models come back into the race meanwhile.
 MOST_CHOICES = 20
 # What Spark calls a query, wherever it is started again from its checkpoint.
 QUERY_ID = "sql.streaming.queryId"
@@ -104,7 +104,7 @@ class CampaignSink:
             batch.unpersist()
 
     def _place(self, batch: "DataFrame", batch_id: int) -> Path:
-        """Where the decisions of a batch are written: batches are counted anew in each query."""
+        """Where the decisions of a batch are written: each query counts its batches from 0."""
         context = getattr(batch.sparkSession, "sparkContext", None)
         query = context.getLocalProperty(QUERY_ID) if context is not None else None
         folder = Path(self.decisions) / f"query={query or 'unknown'}"

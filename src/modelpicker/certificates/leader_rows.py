@@ -105,7 +105,7 @@ def new_rows(models: int, since: Ints | None = None, parts: bool = False, rows: 
 
 
 CELLS = ("lost", "won", "lost_at", "won_at", "passed", "awaited")
-ABOUT = ("closed", "leaders", "started", "before", "turns")
+ABOUT = ("closed", "leaders", "begun", "before", "turns")
 SHARED = ("levels", "rates", "course", "since", "opened", "seen")
 
 

@@ -106,7 +106,7 @@ BAD: dict[str, tuple[str, bytes, str]] = {
     "pickled npy": ("x.npy", npy_bytes(TRAP), "pickled Python objects, which are never loaded"),
     "bare pickle": ("x.npy", pickle.dumps(Trap()), "not a NumPy array by its first bytes"),
     "header promises more": ("x.npy", npy_bytes(np.zeros((1000, 1000)))[:5000], "cut short: its header promises 8,000,000 bytes"),
-    "header of nonsense": ("x.npy", b"\x93NUMPY\x01\x00\x10\x00{'descr': boom} ", "header that is not valid"),
+    "header of nonsense": ("x.npy", b"\x93NUMPY\x01\x00\x10\x00{'descr': boom} ", "invalid header"),
     "future version": ("x.npy", b"\x93NUMPY\x09\x00", "not known here"),
     "unclosed quote": ("x.csv", b'a,b\n1,2\n1,"x\n1,2\n3,4\n', "row 2: a quotation mark is opened and never closed"),
     "scores": ("x.csv", b"a,b\n0.123,0.5\n0.2,0.7\n", 'row 1, column "a": 0.123 is a score, not a class'),

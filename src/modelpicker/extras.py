@@ -31,6 +31,7 @@ EXTRAS = MappingProxyType(
             "the server", ("fastapi", "httptools", "prometheus_client", "pydantic", "starlette", "uvicorn")
         ),
         "sklearn": Extra("the estimator for scikit-learn", ("sklearn",)),
+        "spark": Extra("Structured Streaming", ("pyspark",)),
     }
 )
 

@@ -36,6 +36,19 @@ def verdicts(rows: Codes, judged: Codes, model: int) -> Ints:
     return found
 
 
+def surely(agreement: Floats) -> float:
+    """The share of what labels say for a judge that chance does not explain; 0 if chance may explain all of it.
+
+    It is what James and Stein leave of a mean. Without that, a judge that guesses would be trusted a little too
+    much all the time.
+
+    Args:
+        agreement: x times y, one per label.
+    """
+    total = float(agreement.sum())
+    return max(0.0, 1.0 - float((agreement * agreement).sum()) / (total * total)) if total > 0.0 else 0.0
+
+
 def trust_judge(rows: Codes, scores: Floats, judged: Codes, model: int, playing: Ints) -> JudgeTrust:
     """What the labelled items say of the judge.
 
@@ -49,8 +62,10 @@ def trust_judge(rows: Codes, scores: Floats, judged: Codes, model: int, playing:
     x = scores[:, [model]] - scores
     y = np.where(np.isnan(x), 0, verdicts(rows, judged, model))
     x = np.nan_to_num(x)
-    both, squares, spread = (x * y).sum(axis=0), (y * y).sum(axis=0), (x * x).sum(axis=0)
+    each = x * y
+    both, squares, spread = each.sum(axis=0), (y * y).sum(axis=0), (x * x).sum(axis=0)
     over_all = max(0.0, both[playing].sum() / (squares[playing].sum() + UNUSED * len(playing)))
+    over_all *= surely(each[:, playing].sum(axis=1))
     share = np.clip((both + POOLED * over_all) / (squares + POOLED), 0.0, 1.0)
     rest = spread - 2.0 * share * both + share * share * squares
     usual = POOLED * USUAL_SPREAD

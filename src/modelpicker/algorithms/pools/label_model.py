@@ -23,7 +23,7 @@ from modelpicker.kernels.primitives import Codes, Floats, Ints, exponential
 TRUST = (2.0, 6.0, 18.0)
 FREEDOM = (2.0, 4.0, 8.0)
 REGRESSIONS = len(TRUST)
-# How far the weight of a judge may move, in every regression; and what its word is worth for each class beside that.
+# How far the weight of a judge may move, in every regression; and what its word is worth by class.
 JUDGE_FREEDOM, JUDGE_BY_CLASS = 3.0, 1.0
 BIAS_FREEDOM = 0.7
 # What a class that no model says weighs; a class that is said weighs 1 or more.
